@@ -14,7 +14,7 @@ import {
   type ThriftStruct,
   type ThriftValue,
 } from './formats/parquet/thrift.js';
-import type { TableColumn } from './formats/table.js';
+import { type TableColumn, typesOf } from './formats/table.js';
 import { columnsOfDoubles, lookAtFiles } from './parquet-inputs.js';
 import type { Run } from './request.js';
 
@@ -61,7 +61,7 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
       if (typeof found === 'string') return found;
       const against = cannotCopy(parquet, footer, found, input);
       if (against !== null) return against;
-      const shape = JSON.stringify([columns, found.kept.map((index) => parquet.elements[index])]);
+      const shape = JSON.stringify([typesOf(columns), found.kept.map((index) => parquet.elements[index])]);
       if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
       first = shape;
       plan = found;

@@ -279,13 +279,14 @@ class ChunkWriter {
 
   /** Writes the metadata. */
   async end(): Promise<void> {
-    const { kept, added } = this.#plan;
+    const { kept, added, columns } = this.#plan;
     const [root, ...elements] = this.#schema as readonly ThriftStruct[];
     const leaves = [
       ...kept.map((index) => elements[index]!),
       ...added.map((column) => thriftElement(elementOf(column))),
     ];
-    await this.#file.end(leaves, root, this.#hasOrders);
+    const written = [...kept.map((index) => columns[index]!), ...added];
+    await this.#file.end(leaves, written, root, this.#hasOrders);
   }
 }
 

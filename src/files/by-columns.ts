@@ -10,7 +10,15 @@ import { SAMPLE_ROWS, targetDialect } from './formats/csv-dialect.js';
 import { featureBatches, type KnownFeatures, surveyGeoJson } from './formats/json/geojson-source.js';
 import { documentsOf, surveyNdjson } from './formats/json/ndjson.js';
 import { openSink, openSource } from './formats/open.js';
-import type { JsonDocument, RowFit, TableRows, TableSink, TableSource } from './formats/table.js';
+import {
+  type JsonDocument,
+  type RowFit,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+  typesOf,
+} from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { ErrorPolicy, Run } from './request.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
@@ -95,7 +103,7 @@ export async function convertByColumns(run: Run): Promise<void> {
   const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
   const known = fit === 'types' ? await surveyAll(request.inputs, sourceFormat, request.input, tick) : null;
   let converter: RowConverter | null = null;
-  let firstColumns = '';
+  let first: readonly TableColumn[] = [];
   let firstKnown: KnownFeatures | null = null;
   let sink: TableSink | null = null;
   let sorted: SortedSink | null = null;
@@ -118,7 +126,7 @@ export async function convertByColumns(run: Run): Promise<void> {
           needsPosition: formatsOf(run).some((format) => FORMATS[format].needsPosition),
           isSorted: request.sort !== null,
         });
-        firstColumns = JSON.stringify(source.columns);
+        first = source.columns;
         // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
         if (FORMATS[sourceFormat].isJson && fit === 'any')
           firstKnown = { columns: source.columns, idName: 'id' };
@@ -138,10 +146,10 @@ export async function convertByColumns(run: Run): Promise<void> {
           rejectsSink = await openSink(format, rejects, columns, position, undefined, dialect, hasRejects);
         }
       } else if (
-        JSON.stringify(source.columns) !== firstColumns &&
+        typesOf(source.columns) !== typesOf(first) &&
         (fit !== 'any' || !FORMATS[sourceFormat].isJson)
       ) {
-        throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+        throw otherColumns(input.name, source.columns, request.inputs[0]!, first);
       }
       if (from !== null && inputNumber < from.inputNumber) continue;
       // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
@@ -206,6 +214,22 @@ export function noteFirstFailures(
 }
 
 /** The formats of the output and the file of failed rows. */
+function otherColumns(
+  file: string,
+  columns: readonly TableColumn[],
+  firstFile: string,
+  first: readonly TableColumn[],
+): CliFailure {
+  const names = (of: readonly TableColumn[]): string => JSON.stringify(of.map(({ name }) => name));
+  if (names(columns) !== names(first)) return badInput({ file }, `other columns than ${firstFile}`);
+  const other = columns.find((column, c) => typesOf([column]) !== typesOf([first[c]!]));
+  return badInput(
+    { file, column: other!.name },
+    `another type than in ${firstFile}`,
+    'Convert each file by itself, or all of them to CSV or NDJSON.',
+  );
+}
+
 function formatsOf({ targets, targetFormat }: Run): FileFormat[] {
   const { rejects } = targets;
   return rejects === null

@@ -10,6 +10,13 @@ export interface GeometryColumn {
   readonly fault: CliFailure | null;
 }
 
+/** A member of `columns` in the metadata, for another file: without what is true of the rows of one alone. */
+export interface GeometryMember {
+  readonly version: unknown;
+  readonly isPrimary: boolean;
+  readonly member: Readonly<Record<string, unknown>>;
+}
+
 const DEGREES: ReadonlySet<string> = new Set(['EPSG:4326', 'EPSG:4979', 'OGC:CRS84', 'OGC:CRS84H']);
 /** Encodings that are read; all others hold no points. */
 const READ: ReadonlySet<string> = new Set(['wkb', 'point']);
@@ -28,6 +35,38 @@ export function geometryIn(geo: string | undefined, file: string): GeometryColum
   }
   if (typeof name !== 'string' || typeof column !== 'object' || column === null) return undefined;
   return { name, fault: faultOf(name, column, file) };
+}
+
+/** The columns of geometries in well-known binary, by their names. */
+export function geometriesIn(geo: string | undefined): ReadonlyMap<string, GeometryMember> {
+  const found = new Map<string, GeometryMember>();
+  if (geo === undefined) return found;
+  try {
+    const { version, primary_column: primary, columns } = JSON.parse(geo) as Record<string, unknown>;
+    for (const [name, column] of Object.entries(columns as Record<string, Record<string, unknown>>)) {
+      if (String(column['encoding']).toUpperCase() !== 'WKB') continue;
+      // A box is that of all rows, and a covering names columns of boxes.
+      const { bbox: _, covering: __, ...member } = column;
+      found.set(name, { version, isPrimary: name === primary, member });
+    }
+  } catch {
+    return new Map();
+  }
+  return found;
+}
+
+/** The metadata of GeoParquet for columns that are written; undefined where none is one of geometries. */
+export function geoMetadata(
+  columns: readonly { readonly name: string; readonly geo?: GeometryMember }[],
+): string | undefined {
+  const members = columns.flatMap(({ name, geo }) => (geo === undefined ? [] : [{ name, ...geo }]));
+  const first = members.find(({ isPrimary }) => isPrimary) ?? members[0];
+  if (first === undefined) return undefined;
+  return JSON.stringify({
+    version: first.version,
+    primary_column: first.name,
+    columns: Object.fromEntries(members.map(({ name, member }) => [name, member])),
+  });
 }
 
 function faultOf(

@@ -1,7 +1,7 @@
 // Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
-import type { GeometryColumn } from './geoparquet.js';
+import type { GeometryColumn, GeometryMember } from './geoparquet.js';
 import type { TimeUnitName } from './values/calendar.js';
 
 export type ColumnKind =
@@ -45,6 +45,8 @@ export interface TableColumn {
   readonly isUtc?: boolean;
   /** Zone in which people read instants. */
   readonly zone?: string;
+  /** What GeoParquet says of a column of geometries. */
+  readonly geo?: GeometryMember;
   /** Scale of decimals. */
   readonly scale?: number;
   readonly precision?: number;
@@ -56,6 +58,11 @@ export interface TableColumn {
   readonly isInferred?: boolean;
   /** Why the values of the column are not read, which must then be left out. */
   readonly unread?: string;
+}
+
+/** Columns as a text that is the same for inputs which can be converted together. */
+export function typesOf(columns: readonly TableColumn[]): string {
+  return JSON.stringify(columns.map(({ zone: _, geo: __, storage: ___, ...type }) => type));
 }
 
 /**

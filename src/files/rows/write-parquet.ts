@@ -112,6 +112,10 @@ export class ParquetRowWriter implements RowWriter {
   async close(): Promise<void> {
     await this.#endGroup();
     const { kept, added } = this.#columns;
-    await this.#file.end([...kept, ...added].map((column) => thriftElement(elementOf(column))));
+    const columns = [...kept, ...added];
+    await this.#file.end(
+      columns.map((column) => thriftElement(elementOf(column))),
+      columns,
+    );
   }
 }

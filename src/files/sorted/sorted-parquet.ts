@@ -130,7 +130,8 @@ export class SortedParquet {
 
   async close(): Promise<void> {
     await this.flush();
-    await this.#file.end(this.#columns.map((column) => thriftElement(elementOf(column))));
+    const leaves = this.#columns.map((column) => thriftElement(elementOf(column)));
+    await this.#file.end(leaves, this.#columns);
   }
 
   /** Adds cells and boxes of the rows of a group. */

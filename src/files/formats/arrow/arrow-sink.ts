@@ -34,6 +34,7 @@ import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
 import type { Output } from '../../disk/output.js';
 import { textSizeOf } from '../../held/row-windows.js';
+import { geoMetadata } from '../geoparquet.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
 import { textOf, uuidBytes } from '../values/column-text.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
@@ -147,6 +148,8 @@ export class ArrowStream {
     this.#columns.forEach(({ kind }, c) => {
       if (kind === 'uuid') table.schema.fields[c]!.metadata = new Map([[EXTENSION_NAME, UUID_EXTENSION]]);
     });
+    const geo = geoMetadata(this.#columns);
+    if (geo !== undefined) table.schema.metadata = new Map([['geo', geo]]);
     const encoded = tableToIPC(table, { format: 'stream' }) as Uint8Array;
     for await (const message of messagesOf(new ByteQueue(once(encoded)), '(memory)', false)) {
       if (message.kind === SCHEMA) {

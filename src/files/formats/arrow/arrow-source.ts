@@ -14,7 +14,7 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
-import { geometryIn } from '../geoparquet.js';
+import { geometriesIn, geometryIn } from '../geoparquet.js';
 import type { TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
@@ -211,7 +211,12 @@ export async function openArrow(input: Input): Promise<TableSource> {
     yield* messages;
   }
   const read = tableOf([], 1).schema;
-  const fields = read.fields.map((field) => shapedColumn(field.name, () => shapeOf(field)));
+  const geometries = geometriesIn(read.metadata?.get('geo'));
+  const fields = read.fields.map((field) => {
+    const { column, shape } = shapedColumn(field.name, () => shapeOf(field));
+    const geo = column.kind === 'binary' ? geometries.get(column.name) : undefined;
+    return { column: geo === undefined ? column : { ...column, geo }, shape };
+  });
   const names = fields.map(({ column }) => column.name);
   return {
     columns: fields.map(({ column }) => column),

@@ -2,6 +2,8 @@
 
 import type { SchemaElement } from 'hyparquet';
 import type { Output } from '../../disk/output.js';
+import type { TableColumn } from '../table.js';
+import { keyValuesOf } from './key-values.js';
 import { type OwnChunk, ownChunkMetadata } from './pages.js';
 import {
   BINARY,
@@ -83,9 +85,18 @@ export class ParquetFileWriter {
    * Writes the metadata.
    * @param leaves elements of the columns
    * @param root of another file
+   * @param columns of the file, as which it is described
    * @param hasOrders whether bounds are in the order of types
    */
-  async end(leaves: readonly ThriftStruct[], root: ThriftStruct = ROOT, hasOrders = true): Promise<void> {
+  async end(
+    leaves: readonly ThriftStruct[],
+    columns: readonly TableColumn[],
+    root: ThriftStruct = ROOT,
+    hasOrders = true,
+  ): Promise<void> {
+    const said = (await keyValuesOf(columns)).map(({ key, value }) =>
+      thrift([1, BINARY, binary(key)], [2, BINARY, binary(value ?? '')]),
+    );
     const top = new Map(root).set(5, { type: I32, value: leaves.length });
     const order = thrift([1, STRUCT, thrift()]);
     const footer = writtenThrift(
@@ -94,6 +105,7 @@ export class ParquetFileWriter {
         [2, LIST, { type: STRUCT, values: [top, ...leaves] }],
         [3, I64, BigInt(this.#rows)],
         [4, LIST, { type: STRUCT, values: this.#groups }],
+        [5, LIST, said.length > 0 ? { type: STRUCT, values: said } : undefined],
         [6, BINARY, binary('hexcodes')],
         [7, LIST, hasOrders ? { type: STRUCT, values: leaves.map(() => order) } : undefined],
       ),

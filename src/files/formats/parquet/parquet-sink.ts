@@ -5,6 +5,7 @@ import type { Output } from '../../disk/output.js';
 import { textSizeOf } from '../../held/row-windows.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
 import { textOf } from '../values/column-text.js';
+import { keyValuesOf } from './key-values.js';
 import { elementOf } from './parquet-types.js';
 
 const ROW_GROUP_ROWS = 65_536;
@@ -70,6 +71,7 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
         // Not before: the writer itself serializes the values of a column that is JSON, with doubles for integers.
         if (kind === 'json') elements[c]!.converted_type = 'JSON';
       });
+      parquet.kvMetadata = await keyValuesOf(all);
       parquet.finish();
       await emit();
     },

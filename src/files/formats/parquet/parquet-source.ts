@@ -20,6 +20,7 @@ import type { TableSource } from '../table.js';
 import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
 import { readFooter } from './footer.js';
+import { describedFields } from './key-values.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
 import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
 
@@ -61,7 +62,8 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
     throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
   }
   const { children } = parquetSchema(metadata);
-  const fields = children.map((node) => shapedColumn(node.element.name, () => shapeOf(node)));
+  const shaped = children.map((node) => shapedColumn(node.element.name, () => shapeOf(node)));
+  const fields = await describedFields(shaped, metadata.key_value_metadata);
   const elements = children.map(({ element, children: below }) => (below.length > 0 ? null : { ...element }));
   const names = fields.map(({ column }) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -100,3 +100,77 @@ test.each([['arrow'], ['arrows']])(
     );
   },
 );
+
+/** What a file of Parquet says beside its schema. */
+async function saidIn(name: string): Promise<Record<string, string>> {
+  const path = folder.file(name);
+  const said = await rows(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${path}')`);
+  return Object.fromEntries(said) as Record<string, string>;
+}
+const ROADS = [
+  ['as it is', []],
+  ['sorted', ['--sort', 'cell']],
+  ['by rows', ['--errors', 'skip']],
+  ['value by value', ['--certainty']],
+] as const;
+
+test.each(ROADS)('the zone in which people read instants stays: %s', async (_, options) => {
+  const zoned = 'timestamp[us, Asia/Ho_Chi_Minh]';
+  const quoted = ['--keep', `"${zoned}"`, '--keep', '"timestamp[us, UTC]",lat,lng'];
+  const input = resolve('test/fixtures/types/types.arrows');
+  const first = await folder.run(['encode', input, ...quoted, '--prefix', 'a_', '-o', 'zone.parquet']);
+  expect([first.code, first.stderr]).toEqual([0, expect.anything()]);
+  const ran = await folder.run(['encode', 'zone.parquet', '-o', 'zoned.parquet', '-q', ...options]);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  // Arrow's readers take the fields of this schema by their places.
+  const schema = Buffer.from((await saidIn('zoned.parquet'))['ARROW:schema'] ?? '', 'base64');
+  const { fields } = tableFromIPC(Uint8Array.from(schema)).schema;
+  const columns = await rows(`DESCRIBE SELECT * FROM '${folder.file('zoned.parquet')}'`);
+  expect(fields.map(({ name }) => name)).toEqual(columns.map(([name]) => name));
+  expect(String(fields.find(({ name }) => name === zoned)?.type)).toContain('Asia/Ho_Chi_Minh');
+  if (options[0] === '--sort') return;
+  const arrow = await folder.run(['encode', 'zone.parquet', '-o', 'zoned.arrows', '-q', ...options]);
+  expect(arrow).toMatchObject({ code: 0, stderr: '' });
+  const inArrow = tableFromIPC(folder.bytes('zoned.arrows')).getChild(zoned);
+  expect(String(inArrow?.type)).toContain('Asia/Ho_Chi_Minh');
+});
+
+test('instants of UTC need no schema of Arrow', async () => {
+  await made('utc.parquet', `TIMESTAMPTZ '2026-01-01 00:00:00+07' AS t`);
+  expect(await folder.run(['encode', 'utc.parquet', '-o', 'utc-out.parquet', '-q'])).toMatchObject({
+    code: 0,
+  });
+  expect(await saidIn('utc-out.parquet')).toEqual({});
+});
+
+test.each(ROADS)('a file of GeoParquet stays one: %s', async (_, options) => {
+  const input = resolve('test/fixtures/brought/geopandas.parquet');
+  const ran = await folder.run(['encode', input, '-o', 'geo.parquet', '-q', ...options]);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  const said = JSON.parse((await saidIn('geo.parquet'))['geo'] ?? 'null');
+  expect(said).toMatchObject({ primary_column: 'geometry', columns: { geometry: { encoding: 'WKB' } } });
+  expect(said.columns.geometry).not.toHaveProperty('bbox');
+  const dropped = ['encode', input, '--drop', 'geometry', '-o', 'no-geo.parquet', '-q', ...options];
+  expect(await folder.run(dropped)).toMatchObject({ code: 0, stderr: '' });
+  expect(await saidIn('no-geo.parquet')).toEqual({});
+});
+
+test('files of one schema in other zones are converted together, and of other types not', async () => {
+  const at = `TIMESTAMPTZ '2026-01-01 00:00:00+07' AS t`;
+  await made('one.parquet', `${at}, 1::TINYINT AS n`);
+  await made('two.parquet', `${at}, 300::SMALLINT AS n`);
+  const { code, stderr } = await folder.run(['encode', 'one.parquet', 'two.parquet', '-o', 'both.parquet']);
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringContaining('two.parquet, column n: another type than in one.parquet'),
+  ]);
+  const zoned = resolve('test/fixtures/types/types.arrows');
+  const keep = ['--keep', '"timestamp[us, Asia/Ho_Chi_Minh]",lat,lng'];
+  const zone = await folder.run(['encode', zoned, ...keep, '--prefix', 'a_', '-o', 'vn.parquet', '-q']);
+  expect(zone).toMatchObject({ code: 0, stderr: '' });
+  await db.run(
+    `COPY (SELECT * FROM '${folder.file('vn.parquet')}') TO '${folder.file('plain.parquet')}' (FORMAT parquet)`,
+  );
+  const together = await folder.run(['encode', 'vn.parquet', 'plain.parquet', '-o', 'all.parquet']);
+  expect([together.code, together.stderr]).toEqual([0, expect.stringContaining('6 rows')]);
+});

@@ -239,7 +239,8 @@ outputs with DuckDB, Apache Arrow and csv-parse, and fails where a value is anot
 - \`text\`: the value as a text, \`JSON\`: the value as a text that says to be JSON. In Arrow, JSON is text.
 - \`refused\`: the message names the column. The other columns are converted if it is left out with \`--drop\`.
 
-Bytes are base 64 in CSV and JSON. Instants are written in UTC; a time zone is kept from Arrow to Arrow. NaN and infinities, which
+Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parquet keep the zone in which people
+read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
 JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
 \`lat\` and \`lng\`, heights and members beside \`properties\` are left out.

@@ -1,0 +1,45 @@
+// What files of Parquet say of their columns beside the schema: the zones in which people read instants, which Arrow's
+// schema has (key `ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (key `geo`).
+
+import type { KeyValue } from 'hyparquet';
+import { geoMetadata, geometriesIn } from '../geoparquet.js';
+import type { TableColumn } from '../table.js';
+import type { ShapedColumn } from '../values/nested.js';
+
+const ARROW_SCHEMA = 'ARROW:schema';
+const GEO = 'geo';
+
+/** The columns with their zones and geometries. */
+export async function describedFields(
+  fields: readonly ShapedColumn[],
+  said: readonly KeyValue[] | undefined,
+): Promise<readonly ShapedColumn[]> {
+  const saidOf = (wanted: string): string | undefined => said?.find(({ key }) => key === wanted)?.value;
+  const geometries = geometriesIn(saidOf(GEO));
+  const schema = fields.some(({ column }) => isInstant(column)) ? saidOf(ARROW_SCHEMA) : undefined;
+  const zones = schema === undefined ? null : await (await import('../arrow/schema-text.js')).zonesIn(schema);
+  return fields.map(({ column, shape }) => {
+    const zone = isInstant(column) ? zones?.get(column.name) : undefined;
+    const geo = column.kind === 'binary' ? geometries.get(column.name) : undefined;
+    return {
+      column: { ...column, ...(zone === undefined ? {} : { zone }), ...(geo === undefined ? {} : { geo }) },
+      shape,
+    };
+  });
+}
+
+/** What is to be said of columns that are written. */
+export async function keyValuesOf(columns: readonly TableColumn[]): Promise<KeyValue[]> {
+  const said: KeyValue[] = [];
+  const geo = geoMetadata(columns);
+  if (geo !== undefined) said.push({ key: GEO, value: geo });
+  if (columns.some((column) => isInstant(column) && (column.zone ?? 'UTC') !== 'UTC')) {
+    const { schemaText } = await import('../arrow/schema-text.js');
+    said.push({ key: ARROW_SCHEMA, value: schemaText(columns) });
+  }
+  return said;
+}
+
+function isInstant({ kind, isUtc }: TableColumn): boolean {
+  return kind === 'timestamp' && isUtc === true;
+}
