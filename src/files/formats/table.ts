@@ -45,7 +45,7 @@ export interface TableColumn {
   readonly isUtc?: boolean;
   /** Zone in which people read instants. */
   readonly zone?: string;
-  /** What GeoParquet says of a column of geometries. */
+  /** The description of a column of geometries in GeoParquet. */
   readonly geo?: GeometryMember;
   /** Scale of decimals. */
   readonly scale?: number;

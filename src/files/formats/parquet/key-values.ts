@@ -1,5 +1,5 @@
-// What files of Parquet say of their columns beside the schema: the zones in which people read instants, which Arrow's
-// schema has (key `ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (key `geo`).
+// Key values in the footer of Parquet describe its columns beside the schema: the zones in which people read instants,
+// which Arrow's schema has (`ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (`geo`).
 
 import type { KeyValue } from 'hyparquet';
 import { geoMetadata, geometriesIn } from '../geoparquet.js';
@@ -28,7 +28,7 @@ export async function describedFields(
   });
 }
 
-/** What is to be said of columns that are written. */
+/** The key values of columns that are written. */
 export async function keyValuesOf(columns: readonly TableColumn[]): Promise<KeyValue[]> {
   const said: KeyValue[] = [];
   const geo = geoMetadata(columns);

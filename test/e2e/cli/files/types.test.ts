@@ -101,7 +101,7 @@ test.each([['arrow'], ['arrows']])(
   },
 );
 
-/** What a file of Parquet says beside its schema. */
+/** The key values in the footer of a file of Parquet. */
 async function saidIn(name: string): Promise<Record<string, string>> {
   const path = folder.file(name);
   const said = await rows(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${path}')`);
