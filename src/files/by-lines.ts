@@ -16,6 +16,7 @@ import type { PlainFile } from './disk/plain-file.js';
 import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
+import { lineBlocks } from './formats/line-blocks.js';
 import { linesOf } from './formats/lines.js';
 import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
 import type { Run } from './request.js';
@@ -140,43 +141,17 @@ class LinesRun {
   async #convertHere(at: Progress, skip: Skip): Promise<void> {
     const { input } = at;
     let toSkip = skip.inputOffset;
-    const { blockBytes } = this.#lines;
-    // Whole lines from the start of `held` on, and the beginning of the next one.
-    let held = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
-    let heldBytes = 0;
-    for await (const chunk of input.plain?.chunksFrom(0) ?? input.chunks()) {
-      const skipped = Math.min(toSkip, chunk.length);
-      toSkip -= skipped;
-      at.offset += skipped;
-      if (skipped > 0) at.lines += linesIn(chunk.subarray(0, skipped));
-      const fresh = chunk.subarray(skipped);
-      if (heldBytes + fresh.length > held.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * (heldBytes + fresh.length));
-        larger.set(held.subarray(0, heldBytes));
-        held = larger;
+    async function* unskipped(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of input.plain?.chunksFrom(0) ?? input.chunks()) {
+        const skipped = Math.min(toSkip, chunk.length);
+        toSkip -= skipped;
+        at.offset += skipped;
+        if (skipped > 0) at.lines += linesIn(chunk.subarray(0, skipped));
+        yield chunk.subarray(skipped);
       }
-      held.set(fresh, heldBytes);
-      let block = held.subarray(0, heldBytes + fresh.length);
-      for (;;) {
-        // Blocks have whole lines, and no more than the kernel takes; a longer line is a block of its own.
-        const within = block.lastIndexOf(LF, Math.min(block.length, blockBytes) - 1);
-        const feed = within >= 0 || block.length <= blockBytes ? within : block.indexOf(LF);
-        if (feed < 0 || block.length <= blockBytes / 2) break;
-        await this.#convertBlock(at, block.subarray(0, feed + 1));
-        block = block.subarray(feed + 1);
-      }
-      heldBytes = block.length;
-      held.copyWithin(0, block.byteOffset - held.byteOffset, block.byteOffset - held.byteOffset + heldBytes);
-      // The reader of lines refuses it.
-      if (heldBytes > MOST_REST) await this.#convertBlock(at, held.subarray(0, heldBytes));
     }
-    for (let rest = held.subarray(0, heldBytes); ; ) {
-      const feed = rest.lastIndexOf(LF, blockBytes - 1);
-      const end = rest.length <= blockBytes || feed < 0 ? rest.length : feed + 1;
-      if (end === 0) return;
-      await this.#convertBlock(at, rest.subarray(0, end));
-      rest = rest.subarray(end);
-    }
+    for await (const block of lineBlocks(unskipped(), this.#lines.blockBytes))
+      await this.#convertBlock(at, block);
   }
 
   /** Converts slices in the threads of a pool, and here what they leave. */

@@ -14,6 +14,7 @@ import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
 import { csvPoints } from './csv-points.js';
+import { ndjsonPoints } from './ndjson-points.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
 import { indexesOf, type PointRows, type WantedNames } from './wanted.js';
 
@@ -80,6 +81,11 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
         const wanted = indexesOf(columns, files.wanted!);
         const rows = csvPoints(hexcodes.kernel, read, dialect, where, wanted);
         yield* batchesOf(rows, columns, read, earlierBytes);
+      } else if (where.kind === 'pair' && canScanLines(input, format, files, sample, where)) {
+        input.close();
+        read = await openInput(path, files.input);
+        const rows = ndjsonPoints(hexcodes.kernel, read, columns, where);
+        yield* batchesOf(rows, columns, read, earlierBytes);
       } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
       earlierBytes += read.readBytes();
@@ -118,6 +124,21 @@ function canScan(
 ): boolean {
   const isFile = path !== null && sizeBytes !== null;
   if (wanted === undefined || !isFile || FORMATS[format].delimiter === null) return false;
+  return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
+}
+
+/** The same for lines of NDJSON, of which nothing but the position is wanted. */
+function canScanLines(
+  { path, sizeBytes }: Input,
+  format: FileFormat,
+  { wanted, input }: PointFiles,
+  sample: Sample,
+  { lat, lng }: { readonly lat: number; readonly lng: number },
+): boolean {
+  const isFile = path !== null && sizeBytes !== null && input.part === undefined;
+  if (format !== 'ndjson' || !isFile || wanted === undefined) return false;
+  if (wanted.numbers.length > 0 || wanted.others.length > 0) return false;
+  if (sample.names[lat] !== 'lat' || sample.names[lng] !== 'lng') return false;
   return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
 }
 
