@@ -57,12 +57,16 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
       body.hidden = !isShown;
       if (!isShown || opened.has(id)) continue;
       opened.add(id);
+      const note = element('p', { class: 'soft', key: 'loading', attributes: { role: 'status' } });
+      body.append(note);
       // Its files may not come, as without a network: the next click tries again.
-      Promise.resolve(panel.open(body, desk)).catch((error: unknown) => {
-        console.error(error);
-        opened.delete(id);
-        toast(say('failed'));
-      });
+      Promise.resolve(panel.open(body, desk))
+        .catch((error: unknown) => {
+          console.error(error);
+          opened.delete(id);
+          toast(say('failed'));
+        })
+        .finally(() => note.remove());
     }
   };
 

@@ -35,7 +35,10 @@ export function openShareLinks(desk: Desk, look: (text: string) => void): void {
     if (!isReading) steppedMs = performance.now();
   });
   addEventListener('hashchange', read);
-  read();
+  // On a slow network one has typed before this script came.
+  const typed = desk.place.now;
+  if (typed !== undefined && location.hash === '') desk.place.set(typed);
+  else read();
 }
 
 function textOf(fragment: string): string {
