@@ -48,40 +48,95 @@ for (const [byte, letter] of ['\b', '\t', '\n', '\f', '\r', '"', '\\'].map(
 ))
   ESCAPES[byte] = letter;
 
+/** Bytes that are written again and again, as words: four at a time are copied in half the time of single ones. */
+interface Piece {
+  readonly sizeBytes: number;
+  readonly words: Uint32Array;
+}
+
+const WORD = 4;
+/** Space behind the last text, as words are written beyond its end. */
+const MARGIN_BYTES = 32;
+
+function pieceOf(text: string): Piece {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new Uint8Array(Math.ceil(bytes.length / WORD) * WORD);
+  padded.set(bytes);
+  const view = new DataView(padded.buffer);
+  const words = Uint32Array.from({ length: padded.length / WORD }, (_, i) => view.getUint32(WORD * i, true));
+  return { sizeBytes: bytes.length, words };
+}
+
+/** Bytes, and the same for words. */
+interface Area {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
+
+function areaOf(bytes: Uint8Array): Area {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+}
+
+/** @returns behind the last byte, here and below */
+function copied({ view }: Area, start: number, { sizeBytes, words }: Piece): number {
+  for (let i = 0; i < words.length; i++) view.setUint32(start + WORD * i, words[i]!, true);
+  return start + sizeBytes;
+}
+
+/** Copies a range of bytes. */
+function copiedRange(out: Area, from: number, source: Area, start: number, end: number): number {
+  let at = from;
+  if (end + WORD <= source.bytes.length) {
+    for (let p = start; p < end; p += WORD) {
+      out.view.setUint32(at, source.view.getUint32(p, true), true);
+      at += WORD;
+    }
+    return from + end - start;
+  }
+  for (let p = start; p < end; p++) out.bytes[at++] = source.bytes[p]!;
+  return at;
+}
+
 /** The bytes around the code of a row: the same for all rows of a province, and for all of a failure. */
 class Tails {
-  readonly before: Uint8Array;
-  readonly ofAdmin: readonly Uint8Array[];
-  readonly ofFailure: readonly Uint8Array[];
+  readonly before: Piece;
+  readonly ofAdmin: readonly Piece[];
+  readonly ofFailure: readonly Piece[];
   readonly most: number;
+  /** Bytes of the last code of each province: most codes of one are as long. */
+  readonly #codeBytes = new Uint8Array(ADMIN_UNITS.length);
 
   /** @param textOf our columns with their values, null for none; it ends with the status */
   constructor(textOf: (values: readonly (string | null)[]) => string, resolution: number) {
     const code = '\u0001';
     const tail = (admin: string): string[] => textOf([code, String(resolution), admin, 'OK']).split(code);
     const units = ADMIN_UNITS.map((unit) => tail(unit.code));
-    this.before = Buffer.from(units[0]![0]!);
-    this.ofAdmin = units.map(([, behind]) => Buffer.from(behind!));
-    this.ofFailure = ROW_STATUSES.map((word) => Buffer.from(textOf([null, String(resolution), null, word])));
-    const sizes = [...this.ofAdmin, ...this.ofFailure].map(({ length }) => length);
-    this.most = this.before.length + RECORD_TEXT_BYTES + Math.max(...sizes);
+    this.before = pieceOf(units[0]![0]!);
+    this.ofAdmin = units.map(([, behind]) => pieceOf(behind!));
+    this.ofFailure = ROW_STATUSES.map((word) => pieceOf(textOf([null, String(resolution), null, word])));
+    const sizes = [...this.ofAdmin, ...this.ofFailure].map(({ sizeBytes }) => sizeBytes);
+    this.most = this.before.sizeBytes + RECORD_TEXT_BYTES + Math.max(...sizes);
   }
 
-  /** @returns behind the row's last byte */
-  write(out: Uint8Array, start: number, records: Uint8Array, row: number): number {
+  write(out: Area, start: number, records: Area, row: number): number {
     const record = RECORD_BYTES * row;
-    const status = records[recordStatusAt(row)]!;
+    const status = records.bytes[recordStatusAt(row)]!;
     if (status !== OK) return copied(out, start, this.ofFailure[status]!);
-    let at = copied(out, start, this.before);
-    for (let p = record; p < record + RECORD_TEXT_BYTES && records[p] !== 0; p++) out[at++] = records[p]!;
-    return copied(out, at, this.ofAdmin[adminOf(records, record)]!);
+    const at = copied(out, start, this.before);
+    const admin = adminOf(records.bytes, record);
+    const end = copiedRange(out, at, records, record, record + this.#sizeOf(admin, records.bytes, record));
+    return copied(out, end, this.ofAdmin[admin]!);
   }
-}
 
-function copied(out: Uint8Array, start: number, bytes: Uint8Array): number {
-  const { length } = bytes;
-  for (let i = 0; i < length; i++) out[start + i] = bytes[i]!;
-  return start + length;
+  #sizeOf(admin: number, records: Uint8Array, record: number): number {
+    const known = this.#codeBytes[admin]!;
+    const isLongest = known === RECORD_TEXT_BYTES || records[record + known] === 0;
+    if (known > 0 && isLongest && records[record + known - 1] !== 0) return known;
+    let size = 0;
+    while (size < RECORD_TEXT_BYTES && records[record + size] !== 0) size++;
+    this.#codeBytes[admin] = size;
+    return size;
+  }
 }
 
 /** Bytes that rows take at most. */
@@ -112,13 +167,8 @@ abstract class TextWriter implements RowWriter {
   }
 
   protected abstract readonly ofRow: number;
-  protected abstract fill(
-    rows: TextRows,
-    records: Uint8Array,
-    wanted: Wanted,
-    out: Uint8Array,
-    at: number,
-  ): number;
+  /** @returns behind the last byte */
+  protected abstract fill(rows: TextRows, records: Area, wanted: Wanted, out: Area, at: number): number;
   protected abstract readonly end: string;
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
@@ -126,8 +176,8 @@ abstract class TextWriter implements RowWriter {
     out.at = 0;
     out.add(this.#lead ?? new Uint8Array(0));
     this.#lead = null;
-    out.reserve(mostBytes(rows, this.columns, this.ofRow));
-    const size = this.fill(rows, records, wanted, out.bytes, out.at);
+    out.reserve(mostBytes(rows, this.columns, this.ofRow) + MARGIN_BYTES);
+    const size = this.fill(rows, areaOf(records), wanted, areaOf(out.bytes), out.at);
     if (size === 0) return;
     const bytes = out.bytes.subarray(0, size);
     await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
@@ -171,17 +221,18 @@ class CsvWriter extends TextWriter {
 
   protected fill(
     { text, rowCount, columns }: TextRows,
-    records: Uint8Array,
+    records: Area,
     wanted: Wanted,
-    out: Uint8Array,
+    area: Area,
     from: number,
   ): number {
     const { bytes } = text;
+    const { bytes: out } = area;
     const { kept } = this.columns;
     const needsQuotes = this.#needsQuotes;
     let at = from;
     for (let row = 0; row < rowCount; row++) {
-      if (!isWantedRow(records, row, wanted)) continue;
+      if (!isWantedRow(records.bytes, row, wanted)) continue;
       for (let c = 0; c < kept.length; c++) {
         if (c > 0) out[at++] = this.#delimiter;
         const { starts, ends } = columns[kept[c]!.index]!;
@@ -205,37 +256,24 @@ class CsvWriter extends TextWriter {
         }
         out[at++] = QUOTE;
       }
-      at = this.#tails.write(out, at, records, row);
+      at = this.#tails.write(area, at, records, row);
     }
     return at;
   }
 }
 
-/** Writes a value as JSON. @returns behind its last byte */
-function jsonAt(
-  out: Uint8Array,
-  from: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  isBare: boolean,
-): number {
+const NULL = pieceOf('null');
+
+/** Writes a value as JSON. */
+function jsonAt(area: Area, from: number, source: Area, start: number, end: number, isBare: boolean): number {
+  if (start < 0) return copied(area, from, NULL);
+  const { bytes: out } = area;
+  const { bytes } = source;
   let at = from;
-  if (start < 0) {
-    // null
-    out[at++] = 110;
-    out[at++] = 117;
-    out[at++] = 108;
-    out[at++] = 108;
-    return at;
-  }
   // NaN and Infinity are no JSON, true and false are.
   const first = bytes[start]!;
   const isName = first === 73 || first === 78 || (first === MINUS && bytes[start + 1] === 73);
-  if (isBare && !isName) {
-    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
-    return at;
-  }
+  if (isBare && !isName) return copiedRange(area, from, source, start, end);
   out[at++] = QUOTE;
   for (let p = start; p < end; p++) {
     const byte = bytes[p]!;
@@ -260,13 +298,13 @@ function jsonAt(
 class JsonMembers {
   readonly tails: Tails;
   readonly ofRow: number;
-  readonly #kept: readonly { readonly index: number; readonly isBare: boolean; readonly name: Uint8Array }[];
+  readonly #kept: readonly { readonly index: number; readonly isBare: boolean; readonly name: Piece }[];
 
   constructor({ kept, added, resolution }: WrittenColumns, without: readonly number[], end: string) {
     const members = kept.filter((_, c) => !without.includes(c));
     this.#kept = members.map(({ index, name, kind }, c) => ({
       ...{ index, isBare: BARE.has(kind) },
-      name: Buffer.from(`${c === 0 ? '' : ','}${JSON.stringify(name)}:`),
+      name: pieceOf(`${c === 0 ? '' : ','}${JSON.stringify(name)}:`),
     }));
     const lead = members.length === 0 ? '' : ',';
     const isText = added.map(({ kind }) => kind === 'text');
@@ -276,23 +314,18 @@ class JsonMembers {
       );
       return `${lead}${texts.map((value, c) => `${JSON.stringify(added[c]!.name)}:${value}`).join(',')}${end}`;
     }, resolution);
-    this.ofRow = this.tails.most + this.#kept.reduce((sum, { name }) => sum + name.length + 6, 0);
+    this.ofRow = this.tails.most + this.#kept.reduce((sum, { name }) => sum + name.sizeBytes + 6, 0);
   }
 
-  write(
-    out: Uint8Array,
-    from: number,
-    { text, columns }: TextRows,
-    row: number,
-    records: Uint8Array,
-  ): number {
+  /** @param source the text of the rows */
+  write(out: Area, from: number, source: Area, { columns }: TextRows, row: number, records: Area): number {
     let at = from;
     const kept = this.#kept;
     for (let c = 0; c < kept.length; c++) {
       const { index, isBare, name } = kept[c]!;
       at = copied(out, at, name);
       const { starts, ends } = columns[index]!;
-      at = jsonAt(out, at, text.bytes, starts[row]!, ends[row]!, isBare);
+      at = jsonAt(out, at, source, starts[row]!, ends[row]!, isBare);
     }
     return this.tails.write(out, at, records, row);
   }
@@ -309,20 +342,21 @@ class NdjsonWriter extends TextWriter {
     this.ofRow = this.#members.ofRow + 2;
   }
 
-  protected fill(rows: TextRows, records: Uint8Array, wanted: Wanted, out: Uint8Array, from: number): number {
+  protected fill(rows: TextRows, records: Area, wanted: Wanted, out: Area, from: number): number {
+    const source = areaOf(rows.text.bytes);
     let at = from;
     for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(records, row, wanted)) continue;
-      out[at++] = 123;
-      at = this.#members.write(out, at, rows, row, records);
+      if (!isWantedRow(records.bytes, row, wanted)) continue;
+      out.bytes[at++] = 123;
+      at = this.#members.write(out, at, source, rows, row, records);
     }
     return at;
   }
 }
 
-const POINT = Buffer.from('{"type":"Feature","geometry":{"type":"Point","coordinates":[');
-const NO_POINT = Buffer.from('{"type":"Feature","geometry":null,"properties":{');
-const PROPERTIES = Buffer.from(']},"properties":{');
+const POINT = pieceOf('{"type":"Feature","geometry":{"type":"Point","coordinates":[');
+const NO_POINT = pieceOf('{"type":"Feature","geometry":null,"properties":{');
+const PROPERTIES = pieceOf(']},"properties":{');
 
 class GeoJsonWriter extends TextWriter {
   protected readonly ofRow: number;
@@ -338,46 +372,47 @@ class GeoJsonWriter extends TextWriter {
     this.#lat = columns.kept[lat]!.index;
     this.#lng = columns.kept[lng]!.index;
     this.#members = new JsonMembers(columns, [lat, lng], '}}');
-    this.ofRow = this.#members.ofRow + POINT.length + PROPERTIES.length + 8;
+    this.ofRow = this.#members.ofRow + POINT.sizeBytes + PROPERTIES.sizeBytes + 8;
   }
 
-  protected fill(rows: TextRows, records: Uint8Array, wanted: Wanted, out: Uint8Array, from: number): number {
-    const { text, columns, latLngDeg } = rows;
+  protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
+    const { columns, latLngDeg } = rows;
+    const source = areaOf(rows.text.bytes);
+    const { bytes: out } = area;
     let at = from;
     for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(records, row, wanted)) continue;
+      if (!isWantedRow(records.bytes, row, wanted)) continue;
       if (!this.#isFirst) {
         out[at++] = 44;
         out[at++] = LF;
       }
       this.#isFirst = false;
       const isPoint = Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180;
-      at = copied(out, at, isPoint ? POINT : NO_POINT);
+      at = copied(area, at, isPoint ? POINT : NO_POINT);
       if (isPoint) {
-        at = this.#degrees(out, at, text.bytes, columns[this.#lng]!, row);
+        at = this.#degrees(area, at, source, columns[this.#lng]!, row);
         out[at++] = 44;
-        at = this.#degrees(out, at, text.bytes, columns[this.#lat]!, row);
-        at = copied(out, at, PROPERTIES);
+        at = this.#degrees(area, at, source, columns[this.#lat]!, row);
+        at = copied(area, at, PROPERTIES);
       }
-      at = this.#members.write(out, at, rows, row, records);
+      at = this.#members.write(area, at, source, rows, row, records);
     }
     return at;
   }
 
   #degrees(
-    out: Uint8Array,
+    area: Area,
     from: number,
-    bytes: Uint8Array,
+    source: Area,
     { starts, ends }: { starts: Int32Array; ends: Int32Array },
     row: number,
   ): number {
+    const { bytes } = source;
     let start = starts[row]!;
     const end = ends[row]!;
     // Zero has no sign there.
     if (end - start === 2 && bytes[start] === MINUS && bytes[start + 1] === 48) start++;
-    let at = from;
-    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
-    return at;
+    return copiedRange(area, from, source, start, end);
   }
 }
 
