@@ -1,8 +1,8 @@
-// `npm run bench -- engine [--rounds 7] [--points N] [--only KINDS] [--kafka] [--subjects 200000]`: points a second
-// that one worker moves through JetStream, or Kafka, by itself and with a thread that converts, against the same worker
-// with the kernel left out and against the least program that a client can be, interleaved; CPU time of worker and
-// server; one message at a time (--ordered). With --subjects: the server's memory for N answers, each under a subject
-// of its own.
+// `npm run bench -- engine [--rounds 7] [--points N] [--longer TIMES] [--only KINDS] [--kafka] [--subjects 200000]`:
+// points a second that one worker moves through JetStream, or Kafka, by itself and with a thread that converts, against
+// the same worker with the kernel left out and against the least program that a client can be, interleaved; CPU time of
+// worker and server; one message at a time (--ordered). --longer: turns of as many times the messages. --subjects: the
+// server's memory for N answers, each under a subject of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -42,9 +42,11 @@ export default async function benchEngine(args: string[]): Promise<void> {
     subjects: { type: 'string' },
     only: { type: 'string' },
     points: { type: 'string' },
+    longer: { type: 'string', default: '1' },
     kafka: { type: 'boolean', default: false },
   } as const;
   const { values } = parseArgs({ args, options });
+  for (const load of LOADS) load.messages *= Number(values.longer);
   const reason = values.kafka ? noKafka : noNats;
   if (reason !== undefined) throw new Error(reason);
   const kinds = (values.only?.split(',') ?? (values.kafka ? KAFKA_KINDS : NATS_KINDS)) as Kind[];

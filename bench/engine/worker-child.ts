@@ -3,6 +3,7 @@
 // and reports the time from the first answer to the last and its CPU time.
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { AnswerBuffers } from '#dist/bus/messages/answer-buffers.js';
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { openBus } from '#dist/bus/open-bus.js';
@@ -36,10 +37,8 @@ interface Running {
   readonly end: () => Promise<void>;
 }
 
-const zeros = (bytes: Uint8Array): { points: number; bytes: Uint8Array } => {
-  const points = (bytes.length - HEADER_BYTES) / POINT_BYTES;
-  return { points, bytes: new Uint8Array(HEADER_BYTES + points * RECORD_BYTES) };
-};
+const pointsOf = (bytes: Uint8Array): number => (bytes.length - HEADER_BYTES) / POINT_BYTES;
+const answerBytes = (points: number): number => HEADER_BYTES + points * RECORD_BYTES;
 
 async function startMinimal(): Promise<Running> {
   const nc = await connect({ servers: url });
@@ -50,8 +49,9 @@ async function startMinimal(): Promise<Running> {
     answered: () => answered,
     run: async () => {
       for await (const message of await consumer.consume({ max_messages: UNDER_WAY })) {
+        const zeros = new Uint8Array(answerBytes(pointsOf(message.data)));
         const id = message.headers?.get('Nats-Msg-Id') ?? '';
-        void client.publish(`hexcodes.out.bench.${id}`, zeros(message.data).bytes, { msgID: id }).then(() => {
+        void client.publish(`hexcodes.out.bench.${id}`, zeros, { msgID: id }).then(() => {
           message.ack();
           answered++;
         });
@@ -78,9 +78,14 @@ async function startWorker(): Promise<Running> {
   const pool =
     subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
   const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
+  const buffers = new AnswerBuffers();
   if (subject === 'control')
-    // As much memory is taken and as many bytes leave, and no point is looked at.
-    converter.convert = async (bytes) => ({ ...zeros(bytes), failed: 0 });
+    // As many bytes leave, in memory that is used again, and no point is looked at.
+    converter.convert = async (bytes) => {
+      const points = pointsOf(bytes);
+      const answer = buffers.take(answerBytes(points)).subarray(0, answerBytes(points));
+      return { points, bytes: answer, failed: 0, release: () => buffers.giveBack(answer) };
+    };
   const shared = {
     maps: [new SubjectMap(isKafka ? 'hexcodes.in=hexcodes.out' : 'hexcodes.in.>=hexcodes.out.>')],
     deadPrefix: 'hexcodes.dead',

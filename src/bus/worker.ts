@@ -131,7 +131,8 @@ export class Worker {
       const { answer, message } = made;
       hold(answer.bytes.length);
       const stored = await this.#store.store(message);
-      answer.release?.();
+      // A client may still send the bytes of a try that it has given up.
+      if (stored === 'stored' || stored === 'already') answer.release?.();
       if (stored === undefined || stored === 'lost') received.giveBack(0);
       else if (stored instanceof StoreFault) await this.#bury(received, stored.message);
       else {

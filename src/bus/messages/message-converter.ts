@@ -5,10 +5,16 @@ import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { convertBlock } from '../../hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
-import { answerCounts, answerFrame, requestFrameBytes } from '../../hexcodes/wire/frames/answer-frame.js';
+import {
+  answerCounts,
+  answerFrame,
+  answerFrameBytes,
+  requestFrameBytes,
+} from '../../hexcodes/wire/frames/answer-frame.js';
 import { FRAME_HEADER_BYTES, FRAME_OK } from '../../hexcodes/wire/frames/frame-layout.js';
 import { BulkInputError, type BulkRequest } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
+import { AnswerBuffers } from './answer-buffers.js';
 import { type MessageShape, type ReadingRules, UnreadableMessage } from './message-shape.js';
 import { type PositionObject, readPositionObject } from './position-object.js';
 
@@ -17,7 +23,7 @@ export interface ConvertedMessage {
   readonly points: number;
   /** Points that have no answer: outside, no position, no hexcode. */
   readonly failed: number;
-  /** To be called once the bytes are not needed any more. */
+  /** May be called once nobody reads the bytes any more: a later answer takes their place. */
   readonly release?: () => void;
 }
 
@@ -29,6 +35,7 @@ export class MessageConverter {
   readonly #pool: Pool | undefined;
   readonly #sink = new ByteSink();
   readonly #buffers = new BlockBuffers();
+  readonly #answers = new AnswerBuffers();
   readonly #header: Uint8Array;
 
   /** @param pool converts all messages but JSON objects; without one this thread does */
@@ -53,11 +60,13 @@ export class MessageConverter {
 
   async #frame(bytes: Uint8Array): Promise<ConvertedMessage> {
     const pool = this.#pool;
-    const answer = pool === undefined ? answerFrame(this.#kernel, bytes) : await pool.answerFrame(bytes);
+    const answer =
+      pool === undefined
+        ? answerFrame(this.#kernel, bytes, this.#answers.take(answerFrameBytes(bytes)))
+        : await pool.answerFrame(bytes);
     if (answer[2] !== FRAME_OK) throw new UnreadableMessage(frameFault(bytes));
     const { total, failed } = answerCounts(answer);
-    const converted = { bytes: answer, points: total, failed };
-    return pool === undefined ? converted : { ...converted, release: () => pool.giveBack(answer) };
+    return { bytes: answer, points: total, failed, release: () => (pool ?? this.#answers).giveBack(answer) };
   }
 
   async #text(bytes: Uint8Array, { format, operation, resolution }: MessageShape): Promise<ConvertedMessage> {

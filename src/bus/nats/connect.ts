@@ -79,6 +79,8 @@ function optionsOf(settings: BusSettings): NodeConnectionOptions {
     reconnectJitter: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
+    // Else each request makes the stack traces of two errors, in case it fails.
+    noAsyncTraces: true,
     ...(natsUser === undefined ? {} : { user: natsUser }),
     ...(natsPassword === undefined ? {} : { pass: natsPassword }),
     ...(natsToken === undefined ? {} : { token: natsToken }),

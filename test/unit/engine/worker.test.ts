@@ -56,7 +56,7 @@ class MemoryEngine implements Engine {
     const decided = await this.decide(message);
     if (decided instanceof StoreFault) throw decided;
     this.events.push(`store ${message.subject}`);
-    if (decided === 'stored') this.stored.set(message.subject, message);
+    if (decided === 'stored') this.stored.set(message.subject, { ...message, bytes: message.bytes.slice() });
     return decided;
   }
 }
@@ -208,6 +208,34 @@ test('a stop gives back what is not stored', async () => {
   worker.stop(0);
   await running;
   expect(engine.verdicts.get('m')).toBe('given back');
+});
+
+test('memory of an answer is used again once the answer is stored, and not where it was given up', async () => {
+  const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+  const { convert } = converter;
+  const released: string[] = [];
+  const ids = ['stored', 'already', 'full'];
+  let at = 0;
+  converter.convert = async (...args) => {
+    const id = ids[at++]!;
+    return { ...(await convert.apply(converter, args)), release: () => released.push(id) };
+  };
+  const engine = new MemoryEngine(
+    ids.map((id, i) => ({ id, bytes: frameOf(i) })),
+    ({ subject }) =>
+      subject === 'out.a.full'
+        ? new StoreFault('full', 'full')
+        : subject === 'out.a.already'
+          ? 'already'
+          : 'stored',
+  );
+  const worker = workerOf(engine, {}, converter);
+  const running = worker.run();
+  while (worker.figures.messages < 2 || worker.storeFaults === 0) await sleep(5);
+  worker.stop(0);
+  await running;
+  expect(engine.verdicts.get('full')).toBe('given back');
+  expect(released.toSorted()).toEqual(['already', 'stored']);
 });
 
 test('points without a code are counted, of answers by this worker and by others', async () => {
