@@ -42,7 +42,7 @@ const wide = { viewport: { width: 960, height: 620 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 await picture(join(KEPT, 'console.png'), wide, CODE);
-await picture(join(KEPT, 'console-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
+await picture(join(folder, 'dark-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
 await picture(join(KEPT, 'console-fleet.png'), wide, '', (page) => drive(page));
 await picture(join(folder, 'phone-fleet.png'), { ...phone, locale: 'vi' }, '', (page) => drive(page));
 await picture(
