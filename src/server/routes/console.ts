@@ -6,16 +6,16 @@ import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import type { BasemapArchive } from '../basemap/archive.js';
 import { tilesPath } from '../basemap/route.js';
 import type { Exchange } from '../exchange.js';
-import { entityTag, sendTagged } from '../freshness.js';
+import { sendTagged } from '../freshness.js';
 import { encodingFor } from '../media-types.js';
 import { fail, type Route } from '../router.js';
+import { compressedText, sendCompressed } from './compressed-text.js';
 import { type Basemap, type ConsoleFile, fillPage, readConsoleFiles } from './console-page.js';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 /** A name is never given to other bytes, so a browser need not ask again. */
 const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
-const ASK_AGAIN = 'Cache-Control: no-cache';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
 interface ConsoleDeps {
@@ -38,7 +38,7 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
   const basemap = basemapOf(deps);
   const shipped = readConsoleFiles(deps.files);
   const { html, serviceWorker, policy } = fillPage(shipped, { basemap, hasService: true });
-  const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer', ASK_AGAIN];
+  const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer'];
   const pageLines = [
     ...guard,
     'X-Frame-Options: DENY',
@@ -64,15 +64,8 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
 }
 
 function textRoute(path: string, type: string, text: string, lines: readonly string[]): Route {
-  const body = Buffer.from(text);
-  const tag = entityTag(body);
-  const headerLines = linesOf([`ETag: ${tag}`, ...lines]);
-  return {
-    path,
-    methods: ['GET'],
-    access: 'open',
-    handle: (x) => sendTagged(x, tag, type, () => body, headerLines),
-  };
+  const compressed = compressedText(type, text, lines);
+  return { path, methods: ['GET'], access: 'open', handle: (x) => sendCompressed(x, compressed) };
 }
 
 function sendFile(x: Exchange, { name, type, plain, br, gzip }: ConsoleFile): void {

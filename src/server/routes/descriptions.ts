@@ -1,30 +1,18 @@
 // GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people, without a key, and
 // below /docs the documents of the project as pages.
 import { readFileSync } from 'node:fs';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { JSON_TYPE } from '../answers.js';
 import type { Exchange } from '../exchange.js';
-import { entityTag, sendTagged } from '../freshness.js';
-import { encodingFor, preferences, qualityOf } from '../media-types.js';
+import { preferences, qualityOf } from '../media-types.js';
 import { fail, type Route } from '../router.js';
+import { type CompressedText, compressedText, sendCompressed } from './compressed-text.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
-
-/** A text that is sent whole, as its reader accepts it. */
-interface Sent {
-  readonly type: string;
-  readonly tag: string;
-  readonly lines: readonly string[];
-  readonly plain: Uint8Array;
-  /** Made when each is first asked for. */
-  br?: Uint8Array;
-  gzip?: Uint8Array;
-}
 
 export function descriptionRoutes(): Route[] {
   return [
-    routeOf('/openapi.json', sentOf(JSON_TYPE, OPENAPI, [])),
-    routeOf('/asyncapi.json', sentOf(JSON_TYPE, ASYNCAPI, [])),
-    routeOf('/docs', sentOf('text/html; charset=utf-8', API_PAGE, linesOfPage(API_PAGE_POLICY))),
+    routeOf('/openapi.json', compressedText(JSON_TYPE, OPENAPI, [])),
+    routeOf('/asyncapi.json', compressedText(JSON_TYPE, ASYNCAPI, [])),
+    routeOf('/docs', compressedText('text/html; charset=utf-8', API_PAGE, linesOfPage(API_PAGE_POLICY))),
     ...documentRoutes(),
   ];
 }
@@ -46,13 +34,13 @@ interface DocumentPages {
 function documentRoutes(): Route[] {
   // Read at the start, when the files of this version are there, and parsed when somebody reads one.
   const bytes = readFileSync(new URL('../../documents.json', import.meta.url));
-  let pages: Map<string, Sent> | undefined;
-  const pageOf = (name: string): Sent | undefined => {
+  let pages: Map<string, CompressedText> | undefined;
+  const pageOf = (name: string): CompressedText | undefined => {
     if (pages === undefined) {
       const documents = JSON.parse(bytes.toString()) as DocumentPages;
       const lines = linesOfPage(documents.policy);
       const entries = Object.entries(documents.pages);
-      pages = new Map(entries.map(([each, { type, text }]) => [each, sentOf(type, text, lines)]));
+      pages = new Map(entries.map(([each, { type, text }]) => [each, compressedText(type, text, lines)]));
     }
     return pages.get(name);
   };
@@ -72,35 +60,14 @@ function documentRoutes(): Route[] {
   ];
 }
 
-/** A level that takes milliseconds. */
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 6 };
-
-function sentOf(type: string, text: string, lines: readonly string[]): Sent {
-  const plain = Buffer.from(text);
-  return { type, tag: entityTag(plain), lines, plain };
-}
-
-function routeOf(path: string, sent: Sent): Route {
+function routeOf(path: string, sent: CompressedText): Route {
   return { path, methods: ['GET'], access: 'open', handle: (x) => send(x, sent) };
 }
 
-function send(x: Exchange, sent: Sent): void {
-  const { type, plain } = sent;
+function send(x: Exchange, sent: CompressedText): void {
   const { accept } = x.head;
-  const plainType = type.split(';')[0] as string;
-  if (accept !== '' && qualityOf(plainType, preferences(accept)) === 0) {
+  const plainType = sent.type.split(';')[0] as string;
+  if (accept !== '' && qualityOf(plainType, preferences(accept)) === 0)
     fail(x, 406, `the answer is ${plainType}, which the Accept header refuses`);
-    return;
-  }
-  const bodyOf = (): Uint8Array => {
-    if (encoding === 'br') sent.br ??= brotliCompressSync(plain, { params: BROTLI });
-    if (encoding === 'gzip') sent.gzip ??= gzipSync(plain);
-    return sent[encoding] ?? plain;
-  };
-  const encoding = encodingFor(x.head.header('accept-encoding'));
-  const tag = encoding === 'plain' ? sent.tag : sent.tag.replace(/"$/, `.${encoding}"`);
-  // Asked again each time, and answered 304 until a new version is installed.
-  const all = [`ETag: ${tag}`, 'Cache-Control: no-cache', 'Vary: Accept-Encoding', ...sent.lines];
-  if (encoding !== 'plain') all.push(`Content-Encoding: ${encoding}`);
-  sendTagged(x, tag, type, bodyOf, all.map((line) => `\r\n${line}`).join(''));
+  else sendCompressed(x, sent);
 }

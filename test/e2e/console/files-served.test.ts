@@ -56,6 +56,32 @@ test('the page needs no key, is asked for again, and may load from its own origi
   expect(page.body.toString()).not.toMatch(/\{\{|https?:\/\//);
 });
 
+test.each(['/', '/service-worker.js', '/docs'])(
+  '%s leaves as its reader accepts it, with a tag each',
+  async (path) => {
+    const plain = await get(path);
+    const gzip = await get(path, { 'Accept-Encoding': 'gzip, deflate' });
+    const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+    const all = [plain, gzip, br];
+    expect(all.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
+    expect(all.map(({ headers }) => headers.vary)).toEqual(Array(3).fill('Accept-Encoding'));
+    expect(all.map(({ headers }) => headers['cache-control'])).toEqual(Array(3).fill('no-cache'));
+    expect(all.map(({ headers }) => headers['content-security-policy'])).toEqual(
+      Array(3).fill(plain.headers['content-security-policy']),
+    );
+    expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+    expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true);
+    expect(br.body.length).toBeLessThan(gzip.body.length);
+    expect(gzip.body.length).toBeLessThan(plain.body.length / 1.5);
+    expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(3);
+    const ask = { 'Accept-Encoding': 'br', 'If-None-Match': br.headers.etag as string };
+    const again = await get(path, ask);
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+    // A tag of another encoding is another answer.
+    expect((await get(path, { ...ask, 'Accept-Encoding': 'gzip' })).status).toBe(200);
+  },
+);
+
 test('every file that the page names is there, typed, kept for ever, and the same in each encoding', async () => {
   const names = namesIn(page.body.toString());
   expect(names.length).toBeGreaterThan(8);

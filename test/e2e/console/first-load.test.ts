@@ -1,6 +1,7 @@
 // The bytes that Chromium loads until the first map stands, and those of the parts that come when they are used, as the
 // table of bench/README.md says. Every file of the page belongs to one part.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, mapState, openBrowser } from '../../support/console-page.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -66,8 +67,15 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       });
       await page.goto(`http://127.0.0.1:${server.port}/`);
       expect(await mapState(page)).toBe('webgl');
-      const html = await fetch(`http://127.0.0.1:${server.port}/`);
-      pageBytes = (await html.arrayBuffer()).byteLength;
+      pageBytes = await new Promise<number>((resolve, reject) => {
+        const headers = { 'accept-encoding': 'br' };
+        request({ host: '127.0.0.1', port: server.port, path: '/', headers }, async (answer) => {
+          expect(answer.headers['content-encoding']).toBe('br');
+          resolve((await answer.toArray()).reduce((sum, chunk: Buffer) => sum + chunk.length, 0));
+        })
+          .on('error', reject)
+          .end();
+      });
     } finally {
       await browser.close();
     }
