@@ -22,6 +22,7 @@ const GPSBABEL = (type: string): string => CONVERT(`gpsbabel -i ${type} -f FILE 
 const PYTHON = (read: string): string => CONVERT(`python3 -c 'import sys, ${read}' FILE`);
 
 const ZIP = 'PK␃␄';
+const SPREAD = 'JSON whose objects go over several lines';
 /** XML by its outermost element, after its mark and declarations. */
 const rootXml = (element: string): RegExp =>
   new RegExp(`^(?:\\xef\\xbb\\xbf)?\\s*(?:<[?!][^>]*>\\s*)*<(?:\\w+:)?(?:${element})[\\s>]`);
@@ -95,7 +96,17 @@ const KINDS: readonly Kind[] = [
     what: 'a pickle of Python',
     hint: PYTHON('pandas; pandas.read_pickle(sys.argv[1]).to_csv("points.csv", index=False)'),
   },
-  { starts: /^Obj␁/, what: 'an Avro file', hint: 'Convert it to Parquet, NDJSON or CSV.' },
+  {
+    starts: /^Obj␁/,
+    what: 'an Avro file',
+    hint: PYTHON('polars; polars.read_avro(sys.argv[1]).write_parquet("points.parquet")'),
+  },
+  {
+    starts: '<stata_dta>',
+    what: 'data of Stata',
+    hint: PYTHON('pandas; pandas.read_stata(sys.argv[1]).to_csv("points.csv", index=False)'),
+  },
+  { starts: '\x89HDF', what: 'an HDF5 file', hint: 'Write the table as CSV or Parquet.' },
   {
     starts: /^.{8}DUCK/s,
     what: 'a DuckDB database',
@@ -107,16 +118,32 @@ const KINDS: readonly Kind[] = [
     hint: 'Write the table: mdb-export FILE TABLE > points.csv',
   },
   {
+    starts: /^PRAGMA \w+=\w+;/,
+    what: 'a dump of SQLite',
+    hint: `Load it, and write the table: sqlite3 new.db < FILE && sqlite3 -csv -header new.db 'SELECT * FROM TABLE' > points.csv`,
+  },
+  {
+    starts: /^-- (?:MySQL|MariaDB) dump|^\/\*M!\d+|^(?:\s|--[^\n]*\n)*(?:CREATE TABLE|INSERT INTO) `/,
+    what: 'a dump of MySQL',
+    hint: `Load it, and write the table as TSV: mysql --batch -e 'SELECT …' DATABASE > points.tsv`,
+  },
+  {
     starts:
-      /^(?:\xef\xbb\xbf)?(?:\s|--[^\n]*\n|\/\*[^*]*\*\/;?)*(?:SET \w+|CREATE TABLE|INSERT INTO|DROP TABLE|BEGIN;|COPY \S+ \()[\s"'=`]?/,
+      /^(?:\xef\xbb\xbf)?(?:\s|--[^\n]*\n|\\restrict \w+\n|\/\*[^*]*\*\/;?)*(?:SET \w+|CREATE TABLE|INSERT INTO|DROP TABLE|BEGIN;|COPY \S+ \()[\s"'=`]?/,
     what: 'a dump of a database',
     hint: String.raw`Load it, and write the table as CSV: psql -c '\copy (SELECT …) to points.csv csv header'`,
+  },
+  {
+    starts:
+      /^(?:\+-[-+]*\+|\xe2\x94\x8c\xe2\x94\x80|[^\n]*\|[^\n]*\n-+\+[-+]+)\r?\n|^\xe2\x94\x8c\xe2\x94\x80/,
+    what: 'a table that is drawn for people',
+    hint: 'Write it as CSV: psql --csv, sqlite3 -csv -header, duckdb -csv, mlr --ocsv; or mysql --batch.',
   },
   { starts: '%PDF-', what: 'a PDF document', hint: 'Ask for the table itself, as CSV or .xlsx.' },
   { starts: '\x89PNG', what: 'a picture', hint: 'Ask for the table itself, as CSV or .xlsx.' },
   { starts: '\xff\xd8\xff', what: 'a picture', hint: 'Ask for the table itself, as CSV or .xlsx.' },
   {
-    starts: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html).*<table/is,
+    starts: /^(?:\xef\xbb\xbf)?\s*<(?:(?:!doctype html|html).*<table|table)[\s>]/is,
     what: 'a web page with a table',
     hint: `Save the table as .xlsx: soffice --headless --infilter='HTML (StarCalc)' --convert-to xlsx FILE`,
   },
@@ -148,11 +175,40 @@ const KINDS: readonly Kind[] = [
     hint: "One object a line is read: jq -c '.[]' FILE | hexcodes …",
   },
   {
+    // A collection of features is read however it is written.
+    starts: /^(?:\xef\xbb\xbf)?\s*\{[ \t]*\r?\n(?!.*"(?:features|FeatureCollection|Feature|coordinates)")/s,
+    what: SPREAD,
+    hint: 'One object a line is read: jq -c . FILE | hexcodes …',
+  },
+  {
     starts: /^[^␀-␈\n]*\r[^␀-␈\n]+$/,
     what: 'text whose lines end in CR alone',
     hint: String.raw`Give them other ends: tr '\r' '\n' < FILE | hexcodes …`,
   },
 ];
+
+// Objects of JSON that are whole tables, by their first members: with the line that makes rows of them.
+
+const PANDAS = (orient: string): string =>
+  PYTHON(`pandas; pandas.read_json(sys.argv[1]${orient}).to_csv("points.csv", index=False)`);
+const JSON_TABLES: readonly Kind[] = [
+  { starts: /^\s*\{\s*"columns"\s*:\s*\[/, what: 'a table of pandas', hint: PANDAS(', orient="split"') },
+  { starts: /^\s*\{\s*"schema"\s*:\s*\{/, what: 'a table of pandas', hint: PANDAS(', orient="table"') },
+  { starts: /^\s*\{\s*"0"\s*:\s*\{/, what: 'a table of pandas', hint: PANDAS(', orient="index"') },
+  { starts: /^\s*\{\s*"[^"\\]+"\s*:\s*\{\s*"0"\s*:/, what: 'a table of pandas', hint: PANDAS('') },
+];
+/** An object with a list of others, as interfaces answer with. */
+const WRAPPED = /^\s*\{.*?"([A-Za-z_]\w*)"\s*:\s*\[\s*\{/s;
+
+/** The kind of an object of JSON that is no row and no feature. @param text its beginning */
+export function jsonTable(text: string): ForeignFile | undefined {
+  const table = JSON_TABLES.find(({ starts }) => (starts as RegExp).test(text));
+  if (table !== undefined) return table;
+  const [, name] = WRAPPED.exec(text) ?? [];
+  if (name === undefined || name === 'features') return undefined;
+  const hint = `One object a line is read: jq -c '.${name}[]' FILE | hexcodes …`;
+  return { what: `an object whose rows are in ${name}`, hint };
+}
 
 /** Control characters but blanks as their pictures (`␀` for 0), which can be read in a pattern. */
 function shown(text: string): string {
@@ -168,9 +224,10 @@ function shown(text: string): string {
 /** The kind of a file that no reader takes. @param text its first bytes as Latin-1; a few thousand are enough */
 export function foreignFile(text: string): ForeignFile | undefined {
   const head = shown(text);
-  return KINDS.find(({ starts }) =>
+  const kind = KINDS.find(({ starts }) =>
     typeof starts === 'string' ? head.startsWith(starts) : starts.test(head),
   );
+  return kind?.what === SPREAD ? (jsonTable(text) ?? kind) : kind;
 }
 
 /** A hint about a file of this name. */

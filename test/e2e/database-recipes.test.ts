@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { SHOP_CODES } from '../support/brought-files.js';
 import { CliFolder } from '../support/cli.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { noPostgres, Postgres } from '../support/postgres.js';
@@ -34,6 +35,48 @@ test('the CHECK of the table lets every code in', () => {
   expect(codes.length).toBeGreaterThan(100);
   expect(codes.filter((code) => !new RegExp(pattern).test(code))).toEqual([]);
 });
+
+test.skipIf(noPostgres !== undefined)(
+  'the line for a dump of PostgreSQL, and its table as it prints it',
+  async () => {
+    const folder = new CliFolder();
+    const postgres = await Postgres.start();
+    try {
+      const run = (line: string, url: string) =>
+        promisify(execFile)('bash', ['-c', line], {
+          cwd: folder.path,
+          env: { ...process.env, URL: url },
+        });
+      const url = postgres.newDatabase();
+      const shops = resolve('test/fixtures/brought/shops.csv');
+      postgres.sql(
+        'CREATE TABLE shops (id int, name text, lat float8, lng float8, opened date, phone text)',
+        url,
+      );
+      await run(String.raw`psql -q "$URL" -c "\copy shops from '${shops}' csv header"`, url);
+      for (const options of ['--no-owner', '--inserts']) {
+        await run(`pg_dump ${options} "$URL" > dump.sql`, url);
+        const { code, stderr } = await folder.run(['encode', 'dump.sql', '-q', '-o', 'never.csv']);
+        expect([code, stderr]).toEqual([3, expect.stringContaining('it is a dump of a database')]);
+        const [line = ''] = /(?<=as CSV: )psql .*/.exec(stderr) ?? [];
+        expect(line).toContain('SELECT …');
+        const other = postgres.newDatabase();
+        await run('psql -q "$URL" -f dump.sql', other);
+        await run(line.replace('psql', 'psql "$URL"').replace('SELECT …', 'SELECT * FROM shops'), other);
+        const { stdout } = await folder.run(['encode', 'points.csv', '-q']);
+        for (const shop of SHOP_CODES) expect(stdout).toContain(shop);
+      }
+      await run('psql "$URL" -c "SELECT * FROM shops" > printed.txt', url);
+      const { stderr } = await folder.run(['encode', 'printed.txt', '-q']);
+      expect(stderr).toContain('a table that is drawn for people');
+      await run('psql --csv "$URL" -c "SELECT * FROM shops" > printed.csv', url);
+      expect((await folder.run(['encode', 'printed.csv', '-q'])).stdout).toContain(SHOP_CODES[0]);
+    } finally {
+      await postgres.remove();
+      folder.remove();
+    }
+  },
+);
 
 test.skipIf(noPostgres !== undefined)('PostgreSQL (needs its programs)', async () => {
   const folder = new CliFolder();

@@ -34,6 +34,11 @@ const KINDS: Readonly<Record<string, string>> = {
   'an Avro file': 'tệp Avro',
   'a DuckDB database': 'cơ sở dữ liệu DuckDB',
   'an Access database': 'cơ sở dữ liệu Access',
+  'data of Stata': 'dữ liệu của Stata',
+  'an HDF5 file': 'tệp HDF5',
+  'a dump of SQLite': 'bản kết xuất SQLite',
+  'a dump of MySQL': 'bản kết xuất MySQL',
+  'a table that is drawn for people': 'bảng vẽ bằng ký tự cho người đọc',
   'a dump of a database': 'bản kết xuất cơ sở dữ liệu',
   'a PDF document': 'tệp PDF',
   'a picture': 'hình ảnh',
@@ -43,6 +48,8 @@ const KINDS: Readonly<Record<string, string>> = {
   'a spreadsheet of Gnumeric': 'bảng tính Gnumeric',
   'XML, and neither GPX nor KML': 'XML, không phải GPX hay KML',
   'a JSON array': 'mảng JSON',
+  'JSON whose objects go over several lines': 'JSON mà mỗi đối tượng trải trên nhiều dòng',
+  'a table of pandas': 'bảng của pandas',
   'text whose lines end in CR alone': 'văn bản mà các dòng chỉ kết thúc bằng CR',
 };
 
@@ -61,17 +68,22 @@ const HINTS: readonly (readonly [english: string, vietnamese: string])[] = [
   ],
   ['perhaps ogr2ogr reads it: ', 'có thể ogr2ogr đọc được: '],
   ['it says no system of coordinates. If they are degrees: ', 'tệp không nói hệ toạ độ; nếu là độ: '],
-  ['convert it to Parquet, NDJSON or CSV', 'hãy chuyển sang Parquet, NDJSON hoặc CSV'],
   ['write the table: ', 'hãy xuất bảng: '],
+  ['write the table as CSV or Parquet', 'hãy xuất bảng dạng CSV hoặc Parquet'],
+  ['write it as CSV: ', 'hãy xuất dạng CSV: '],
+  ['load it, and write the table: ', 'hãy nạp vào rồi xuất bảng: '],
+  ['load it, and write the table as TSV: ', 'hãy nạp vào cơ sở dữ liệu rồi xuất bảng dạng TSV: '],
   ['load it, and write the table as CSV: ', 'hãy nạp vào cơ sở dữ liệu rồi xuất bảng dạng CSV: '],
   ['one object a line is read: ', 'mỗi đối tượng một dòng thì đọc được: '],
   ['give them other ends: ', 'hãy đổi cách kết thúc dòng: '],
 ];
 
+const WRAPPED = /^an object whose rows are in (\w+)$/;
+
 /** The Vietnamese sentence about such a file; undefined for another one. */
 export function foreignInVietnamese(sentence: string): string | undefined {
   const [, what = '', way = ''] = /^It is (.+?); (.*)$/s.exec(sentence) ?? [];
-  const kind = KINDS[what];
+  const kind = KINDS[what] ?? WRAPPED.exec(what)?.[0].replace(WRAPPED, 'đối tượng JSON có các dòng trong $1');
   const hint = HINTS.find(([english]) => way.startsWith(english));
   return kind === undefined || hint === undefined
     ? undefined

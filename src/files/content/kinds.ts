@@ -1,7 +1,7 @@
 // Recognises a file by its first bytes: the kinds that are read by way of another one, and those that cannot be read,
 // each with the way out.
 
-import { foreignFile, hintFor } from '../../tables/foreign-files.js';
+import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 
 const GZIP = '\x1f\x8b';
@@ -16,10 +16,14 @@ export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
 /** @throws CliFailure BAD_INPUT for content that is of none of the formats, but of a kind that is known */
 export function refuseUnreadable(head: Uint8Array, file: string): void {
   const found = foreignFile(latin1(head));
-  if (found === undefined) return;
+  if (found !== undefined) throw notRead(found, file);
+}
+
+/** The refusal of a file of a kind that is known. */
+export function notRead(found: ForeignFile, file: string): CliFailure {
   // The content of a pipe has no name that a line of a shell could give.
   const hint = file === '(stdin)' ? found.hint : hintFor(found, file);
-  throw badInput({ file }, `it is ${found.what}, which is not read`, hint);
+  return badInput({ file }, `it is ${found.what}, which is not read`, hint);
 }
 
 const NOT_WRITTEN: Readonly<Record<string, string>> = {

@@ -1,8 +1,10 @@
 // Reads GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the
 // features of a collection is kept.
 
+import { jsonTable } from '../../../tables/foreign-files.js';
 import { shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
 import { type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
+import { notRead } from '../../content/kinds.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
@@ -32,6 +34,9 @@ import {
 
 // Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the
 // text around the features of a collection is passed on unchanged.
+
+/** Letters of a document by which its kind is found. */
+const MOST_SEEN = 4096;
 
 /** Indexes of a position among the columns of a sink; -1 where it is in none. */
 export interface PointColumns {
@@ -163,6 +168,8 @@ function rowOf(
 ): Record<string, unknown> {
   const { value } = document;
   if (value.type !== 'Feature') {
+    const found = row === 1 ? jsonTable(document.text.slice(0, MOST_SEEN)) : undefined;
+    if (found !== undefined) throw notRead(found, file);
     throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`);
   }
   const properties = tableProperties(value);

@@ -2,10 +2,11 @@
 // refused with the sentence that helps. A line of a shell in that sentence is run, where the machine has the program.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BROUGHT, broughtCases, SHOP_CODES } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
+import { PYTHON } from '../../../support/python-env.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
@@ -46,7 +47,18 @@ test.each(CASES.map((each) => [each.file, each.options.join(' '), each] as const
 );
 
 const PROGRAMS =
-  /(?<=: |\| |^)(?:soffice|ssconvert|ogr2ogr|gpsbabel|tr|jq|bzip2|xz|unzip|sqlite3|zstd|Rscript|mlr) .*/;
+  /(?<=: |\| |^)(?:soffice|ssconvert|ogr2ogr|gpsbabel|tr|jq|bzip2|xz|unzip|sqlite3|Rscript|python3) .*/;
+/** Programs of Debian (.ci/packages), and the modules of Python that .ci/python installs. */
+const env = { ...process.env, HOME: folder.path, PATH: `${dirname(PYTHON)}:${process.env.PATH}` };
+
+/** The program or modules that a line needs and this machine lacks. */
+function lackedBy(line: string): string | undefined {
+  const [program = ''] = line.split(' ');
+  const [, modules] = /^python3 -c 'import sys, ([\w., ]+);/.exec(line) ?? [];
+  const has = modules === undefined ? ['which', program] : ['python3', '-c', `import ${modules}`];
+  const isThere = spawnSync(has[0]!, has.slice(1), { env }).status === 0;
+  return isThere ? undefined : `${modules ?? program} is not installed`;
+}
 
 /** Cases whose refusal has a line of a shell; of those with the same line one. */
 const LINES = new Map(
@@ -57,33 +69,32 @@ const LINES = new Map(
 );
 
 describe('the line of a hint converts the file', () => {
-  test.each([...LINES.values()].map((each) => [each.file, each] as const))(
-    '%s',
-    async (file, { command }) => {
+  for (const { file, command } of LINES.values()) {
+    test(file, async (context) => {
       const { stderr } = await folder.run(['encode', file, '-q', '-o', 'never.csv']);
       const line = PROGRAMS.exec(stderr)?.[0] ?? '';
       expect(line).toContain(PROGRAMS.exec(command)![0]);
-      const [program = ''] = line.split(' ');
-      if (spawnSync('which', [program]).status !== 0) return;
+      const lack = lackedBy(line);
+      if (lack !== undefined) context.skip(lack);
       const own = new CliFolder();
       for (const name of readdirSync(BROUGHT)) copyFileSync(join(BROUGHT, name), own.file(name));
       try {
         const piped = line.replace(/ \| hexcodes …$/, '');
         if (piped !== line) {
-          const stdin = execFileSync('bash', ['-c', piped], { cwd: own.path });
+          const stdin = execFileSync('bash', ['-c', piped], { cwd: own.path, env });
           expect((await own.run(['encode', '-q', '--to', 'csv'], { stdin })).stdout).toSatisfy(isCodes);
           return;
         }
         const target = /(?<=[ "])points\.\w+/.exec(line)?.[0] ?? file.replace(/\.\w+$/, '.xlsx');
         rmSync(own.file(target), { force: true });
-        // An office of its own: another that runs would take the file and end at once.
-        const env = { ...process.env, HOME: folder.path };
-        execFileSync('bash', ['-c', line], { cwd: own.path, env, stdio: 'pipe' });
+        // An office of its own, by HOME: another that runs would take the file and end at once.
+        const named = line.replace('FROM TABLE', 'FROM shops');
+        execFileSync('bash', ['-c', named], { cwd: own.path, env, stdio: 'pipe' });
         const { stdout } = await own.run(['encode', target, '-q', '--to', 'csv']);
         expect(stdout).toSatisfy(isCodes);
       } finally {
         own.remove();
       }
-    },
-  );
+    });
+  }
 });
