@@ -84,7 +84,8 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       } else if (where.kind === 'pair' && canScanLines(input, format, files, sample, where)) {
         input.close();
         read = await openInput(path, files.input);
-        const rows = ndjsonPoints(hexcodes.kernel, read, columns, where);
+        const wanted = indexesOf(columns, files.wanted!);
+        const rows = ndjsonPoints(hexcodes.kernel, read, columns, where, wanted);
         yield* batchesOf(rows, columns, read, earlierBytes);
       } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
@@ -127,7 +128,7 @@ function canScan(
   return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
 }
 
-/** The same for lines of NDJSON, of which nothing but the position is wanted. */
+/** The same for lines of NDJSON. */
 function canScanLines(
   { path, sizeBytes }: Input,
   format: FileFormat,
@@ -137,7 +138,6 @@ function canScanLines(
 ): boolean {
   const isFile = path !== null && sizeBytes !== null && input.part === undefined;
   if (format !== 'ndjson' || !isFile || wanted === undefined) return false;
-  if (wanted.numbers.length > 0 || wanted.others.length > 0) return false;
   if (sample.names[lat] !== 'lat' || sample.names[lng] !== 'lng') return false;
   return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
 }
