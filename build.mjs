@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
 import { buildConsole, CONSOLE_FILES } from './tools/packages/bundle-console.mjs';
-import { buildDocuments } from './tools/packages/documents.mjs';
+import { buildDocuments, renderDocuments } from './tools/packages/documents.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -107,7 +107,9 @@ await step('api', API_INPUTS, API_OUTPUTS, async () => {
   const { asyncApiDocument } = await import(pathToFileURL('dist/server/api/stream-document.js'));
   const { apiPage } = await import(pathToFileURL('dist/server/api/page/page.js'));
   const document = JSON.stringify(openApiDocument());
-  const { html, policy } = apiPage(await buildDocuments());
+  const documents = await renderDocuments();
+  const { html, policy } = apiPage(documents.list);
+  await buildDocuments(documents, html);
   const streamDocument = JSON.stringify(asyncApiDocument());
   writeFileSync('dist/openapi.json', document);
   writeFileSync('dist/asyncapi.json', streamDocument);

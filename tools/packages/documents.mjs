@@ -85,9 +85,8 @@ export function renderDocument(path, names) {
   return { html, title: headings[0] ?? path };
 }
 
-/** @returns the names and titles of the documents, in their order */
-export async function buildDocuments() {
-  const { documentPage } = await import(pathToFileURL('dist/server/api/page/document-page.js'));
+/** @returns the documents as HTML, and the names and titles of them, in their order */
+export async function renderDocuments() {
   const paths = FOLDERS.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.md'))
@@ -99,15 +98,61 @@ export async function buildDocuments() {
     ...Object.keys(PICTURES).map((path) => [path, nameOf(path)]),
   ]);
   const rendered = paths.map((path) => ({ name: names.get(path), ...renderDocument(path, names) }));
-  const list = rendered.map(({ name, title }) => ({ name, title }));
+  return { names, rendered, list: rendered.map(({ name, title }) => ({ name, title })) };
+}
+
+/** @param apiHtml the page /docs, which is found by the search, too */
+export async function buildDocuments({ names, rendered, list }, apiHtml) {
+  const { documentPage } = await import(pathToFileURL('dist/server/api/page/document-page.js'));
   const { policy } = documentPage({ name: '', title: '', html: '' }, list);
+  // Recorded answers and schemas of the API's page say nothing that is searched for.
+  const main = /<main[^>]*>(.*)<\/main>/s.exec(apiHtml)[1].replace(/<pre>.*?<\/pre>/gs, '');
+  const index = searchIndex([{ name: '', title: 'Hexcodes API', html: main }, ...rendered]);
   const pages = Object.fromEntries([
     ...rendered.map((each) => [each.name, { type: HTML, text: documentPage(each, list).page }]),
+    ['search.json', { type: 'application/json', text: JSON.stringify(index) }],
     ...Object.entries(PICTURES).map(([path, type]) => [
       names.get(path),
       { type, text: readFileSync(path, 'utf8') },
     ]),
   ]);
   writeFileSync(OUT, JSON.stringify({ policy, pages }));
-  return list;
+}
+
+/** Words that stand everywhere. */
+const COMMON = new Set(
+  'a an and are as at be but by for from has have if in is it its no not of on one or so than that the their there they this to was what where which who with'.split(
+    ' ',
+  ),
+);
+
+/** A text as the search compares it. */
+const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').replace(/[Đđ]/g, 'd').toLowerCase();
+
+/** The words of a text; names with underscores also by their parts. */
+function wordsOf(text) {
+  const whole = plain(text).match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const all = whole.flatMap((word) => (word.includes('_') ? [word, ...word.split('_')] : [word]));
+  return new Set(all.filter((word) => word.length > 1 && !COMMON.has(word)));
+}
+
+/**
+ * The sections of pages and their words: for each word the numbers of its sections, each as the step from the one
+ * before. src/server/api/page/frame.ts reads it.
+ */
+export function searchIndex(documents) {
+  const sections = [];
+  const found = new Map();
+  documents.forEach(({ title, html }, page) => {
+    for (const part of html.split(/(?=<h[1-6][ >])/)) {
+      const [, id = '', heading = title] = /^<h\d(?: id="([^"]*)")?[^>]*>(.*?)<\/h\d>/s.exec(part) ?? [];
+      const text = unescaped(part.replace(/<[^>]*>/g, ' '));
+      const number = sections.push([page, unescaped(id), unescaped(textOf(heading)).trim()]) - 1;
+      for (const word of wordsOf(text)) found.set(word, [...(found.get(word) ?? []), number]);
+    }
+  });
+  const steps = (numbers) => numbers.map((number, i) => number - (i === 0 ? 0 : numbers[i - 1]));
+  const words = [...found.keys()].sort().map((word) => [word, steps(found.get(word))]);
+  const pages = documents.map(({ name, title }) => [name, title]);
+  return { pages, sections, words: Object.fromEntries(words) };
 }

@@ -2,10 +2,11 @@
 // in Debian's Chromium they fit a phone, ask no other host, and axe-core finds nothing.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { AxeResults } from 'axe-core';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axeOf } from '../../support/console-page.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -62,16 +63,17 @@ test('every link within the service has its page and its anchor', () => {
   expect(anchors).toBeGreaterThan(100);
 });
 
-test('a page has the guards of /docs, no script, and leaves as its reader accepts it', async () => {
+test('a page has the guards of /docs, no script but its own, and leaves as its reader accepts it', async () => {
   const headers = { 'Accept-Encoding': 'br' };
   for (const name of ['http', 'reference/settings']) {
     const plain = await fetch(`${base}/docs/${name}`, { headers: { 'Accept-Encoding': 'identity' } });
     expect(plain.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^;']*'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[^;']*'; script-src 'sha256-[^;']*'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     );
     expect(plain.headers.get('x-content-type-options')).toBe('nosniff');
     const text = await plain.text();
-    expect(text).not.toMatch(/<script|<iframe| on\w+=|<img src="(?!\/docs\/)/);
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text).not.toMatch(/<script |<iframe| on\w+=|<img src="(?!\/docs\/)/);
     const { request } = await import('node:http');
     const packed = await new Promise<Buffer>((resolve, reject) => {
       request(`${base}/docs/${name}`, { headers }, (answer) => {
@@ -151,6 +153,101 @@ test.skipIf(!existsSync(CHROMIUM))(
         await page.locator('#documents').waitFor();
         await page.close();
       }
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+interface SearchIndex {
+  readonly pages: readonly (readonly [name: string, title: string])[];
+  readonly sections: readonly (readonly [page: number, anchor: string, heading: string])[];
+  readonly words: Readonly<Record<string, readonly number[]>>;
+}
+
+test('the index of the search is small, and each of its sections is there', async () => {
+  const answer = await fetch(`${base}/docs/search.json`);
+  expect(answer.headers.get('content-type')).toContain('application/json');
+  const text = await answer.text();
+  expect(gzipSync(text).length).toBeLessThan(60_000);
+  const { pages, sections, words } = JSON.parse(text) as SearchIndex;
+  expect(pages.map(([name]) => name)).toEqual(['', ...NAMES]);
+  for (const [page, anchor] of sections) {
+    const [name] = pages[page]!;
+    if (anchor !== '') expect(idsOf(texts.get(name === '' ? '/docs' : `/docs/${name}`)!)).toContain(anchor);
+  }
+  const headingsOf = (word: string): string[] => {
+    let at = 0;
+    return (words[word] ?? []).map((step) => {
+      at += step;
+      return sections[at]![2];
+    });
+  };
+  expect(headingsOf('hexcodes_basemap')).toContain('A map under the hexagons');
+  expect(headingsOf('basemap')).toContain('A map under the hexagons');
+  expect(words.the).toBe(undefined);
+  expect(Object.values(words).every((steps) => steps.slice(1).every((step) => step > 0))).toBe(true);
+});
+
+test.skipIf(!existsSync(CHROMIUM))(
+  'needs Chromium: the search finds sections, loads when used, and the frame speaks Vietnamese',
+  { timeout: 120_000 },
+  async () => {
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-background-networking'],
+    });
+    const opened = async (locale: string, path: string) => {
+      const context = await browser.newContext({ locale, viewport: { width: 390, height: 800 } });
+      const page = await context.newPage();
+      const faults: string[] = [];
+      const asked: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+      page.on('pageerror', (error) => faults.push(error.message));
+      page.on('request', (request) => asked.push(request.url().replace(base, '')));
+      await page.goto(`${base}${path}`);
+      return { page, faults, asked };
+    };
+    const found = (page: Page): Promise<string[]> => page.locator('#search-found li').allTextContents();
+    try {
+      for (const path of ['/docs', '/docs/keys']) {
+        const { page, faults, asked } = await opened('en', path);
+        expect(asked).not.toContain('/docs/search.json');
+        expect(await page.locator('#english-only').isVisible()).toBe(false);
+        await page.locator('#search').pressSequentially('hexcodes_base');
+        await expect.poll(() => found(page)).toContainEqual('A map under the hexagons · The console');
+        expect(asked).toContain('/docs/search.json');
+        expect(asked.filter((url) => !url.startsWith('/'))).toEqual([]);
+        await page.locator('#search').fill('constructor zzz');
+        await expect.poll(() => page.locator('#search-count').textContent()).toBe('Nothing found.');
+        await page.locator('#search').fill('HTTP rate limits');
+        await expect.poll(async () => (await found(page)).length).toBeGreaterThan(0);
+        expect((await found(page)).length).toBeLessThanOrEqual(12);
+        await page.locator('#search').fill('hexcodes_basemap');
+        await page.getByText('A map under the hexagons').click();
+        await page.waitForURL(`${base}/docs/console#a-map-under-the-hexagons`);
+        expect(faults).toEqual([]);
+        await page.context().close();
+      }
+      const { page, faults } = await opened('vi-VN', '/docs');
+      expect(await page.locator('#english-only').isVisible()).toBe(true);
+      expect(await page.locator('label[for=search]').textContent()).toBe('Tìm trong tài liệu');
+      expect(await page.locator('#errors').textContent()).toBe('Lỗi');
+      expect(await page.locator('caption').first().textContent()).toMatch(/^Tham số của \w+$/);
+      expect(await page.locator('.wide').first().getAttribute('aria-label')).toMatch(/^Tham số của \w+$/);
+      expect(await page.locator('#encode').textContent()).toBe('GET /v1/hexcodes/encode');
+      expect((await page.locator('#encode-lat').locator('..').textContent())?.trim()).toBe('lat');
+      await page.locator('#search').fill('khóa');
+      await expect.poll(async () => (await found(page)).join()).toContain('Keys');
+      await page.locator('#search').fill('ngôn ngữ');
+      await expect.poll(() => page.locator('#search-count').textContent()).toContain('tiếng Anh');
+      expect((await axeOf(page)).violations).toEqual([]);
+      await page.locator('#language').click();
+      await expect.poll(() => page.locator('label[for=search]').textContent()).toBe('Search the documents');
+      // The choice is that of the page at / too.
+      await page.goto(`${base}/`);
+      expect(await page.evaluate(() => document.documentElement.lang)).toBe('en');
+      expect(faults).toEqual([]);
     } finally {
       await browser.close();
     }

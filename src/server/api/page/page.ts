@@ -9,6 +9,7 @@ import { RECORDED_ANSWERS } from '../recorded-answers.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf, exampleRequests } from './calls.js';
 import { type DocumentTitle, documentLinks } from './document-page.js';
+import { FRAME_HTML, FRAME_SCRIPT } from './frame.js';
 import { escapeHtml, hashOf, STYLE } from './style.js';
 
 const SCRIPT = `
@@ -101,20 +102,20 @@ export function apiPage(documents: readonly DocumentTitle[]): { html: string; po
 <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), and for the stream <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3).</p>
 <p><a href="/" id="back">← The map, where single codes need no key</a></p>
 <form id="with-key" hidden><label>Your key, kept in this page only; the examples below take it <input id="key" type="password" autocomplete="off" spellcheck="false"></label></form>
-</header>
+${FRAME_HTML}</header>
 <nav aria-label="Operations"><ul>${links.join('')}<li><a href="#stream">WebSocket <code>/v1/hexcodes/stream</code></a><br><span class="soft">The stream</span></li><li><a href="#errors">Errors</a><br><span class="soft">Each status, and what to do</span></li><li><a href="#documents">Documents</a><br><span class="soft">The contract, the operator's pages, the library, the formats</span></li></ul></nav>
-<main>${sections.join('')}
+<main data-frame>${sections.join('')}
 ${streamHtml()}
 <h2 id="errors">Errors</h2><p>Every error has a <code>status</code> for programs, a <code>message</code> for people, and a <code>request_id</code> that stands in the log.</p>
 ${table('Status words', ['status', 'HTTP', 'elsewhere', 'what it means', 'what to do'], words)}${table('What an error means, and what to do', ['HTTP', 'what to do'], errors)}
 <h2 id="documents">Documents</h2><ul>${documentLinks(documents)}</ul>
 <h2>Bodies</h2>${Object.entries(BODIES).map(bodyHtml).join('')}</main>
 <footer><p class="soft">Boundaries: © OpenStreetMap contributors, ODbL 1.0. Names of towns: © GeoNames, CC BY 4.0.</p></footer>
-<script>${SCRIPT}</script></body></html>`;
+<script>${SCRIPT}</script><script>${FRAME_SCRIPT}</script></body></html>`;
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(STYLE)}'`,
-    `script-src '${hashOf(SCRIPT)}'`,
+    `script-src '${hashOf(SCRIPT)}' '${hashOf(FRAME_SCRIPT)}'`,
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

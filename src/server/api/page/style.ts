@@ -33,7 +33,8 @@ label{display:grid;gap:.15rem}
 input,textarea,button{font:inherit;padding:.45rem;border:1px solid var(--soft);border-radius:6px;background:var(--paper);color:var(--ink);width:100%}
 button{width:auto;justify-self:start;background:var(--accent);color:var(--paper);border-color:var(--accent);padding:.45rem 1.2rem;cursor:pointer}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-@media print{form,nav,.try{display:none}}
+#language{color:var(--ink);background:var(--paper)}
+@media print{form,nav,search,#language,.try{display:none}}
 `;
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
