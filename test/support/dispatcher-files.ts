@@ -44,6 +44,8 @@ export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
   'workbook.xlsx': () => readFileSync('test/fixtures/points.xlsx'),
   'places.parquet': () => text('PAR1\0\0\0'),
   'places.geojson': () => text('{"type":"FeatureCollection","features":[]}'),
+  'shops.gpkg': () => readFileSync('test/fixtures/brought/shops.gpkg'),
+  'layers.gpkg': () => readFileSync('test/fixtures/brought/gdal-two-layers.gpkg'),
   'old.xls': () => Buffer.from('d0cf11e0a1b11ae1', 'hex'),
   'scan.pdf': () => text('%PDF-1.7\n'),
   'photo.csv': () => Buffer.from('89504e470d0a1a0a0000000d', 'hex'),

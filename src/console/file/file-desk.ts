@@ -83,7 +83,7 @@ export class FileDesk {
         type: 'file',
         id: 'file-input',
         multiple: '',
-        accept: '.csv,.tsv,.txt,.xlsx,.xlsm,.ndjson,.jsonl,.gpx,.kml,.kmz,.gz,text/csv,text/plain',
+        accept: '.csv,.tsv,.txt,.xlsx,.xlsm,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
       },
       class: 'file-input',
       on: {

@@ -52,11 +52,11 @@ const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
 const MOST_XML_BYTES = 256 * 2 ** 20;
 /** Grids of all sheets: a lone cell at XFD1048576 would make one of 256 GiB. */
 const MOST_GRID_BYTES = 2 ** 30;
-/** Content of KML that is held, and all that is made of it. */
-const MOST_KML_BYTES = 512 * 2 ** 20;
+/** Content of KML or a GeoPackage that is held, and all that is made of it. */
+const MOST_HELD_BYTES = 512 * 2 ** 20;
 
 /** Formats of which the page reads rows; the command reads all. */
-const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx', 'gpx', 'kml'];
+const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx', 'gpx', 'kml', 'gpkg'];
 const ZIP = 'PK\x03\x04';
 
 /** @throws BulkInputError why it cannot be read. @throws CommandOnlyError */
@@ -71,12 +71,13 @@ export async function openSource(task: FileTask): Promise<Source> {
   const found = formatOfBytes(beginning);
   if (task.format === undefined) {
     if (!OWN.includes(found)) throw new CommandOnlyError(FORMATS[found].title);
-    const isKnown = found === 'xlsx' || found === 'gpx' || found === 'kml';
+    const isKnown = found === 'xlsx' || found === 'gpx' || found === 'kml' || found === 'gpkg';
     const foreign = isKnown ? undefined : foreignFile(text);
     if (foreign !== undefined) throw new BulkInputError(foreignSentence(foreign, task.file));
   }
   if (task.format === undefined && found === 'gpx') return gpxSource(task, joined(beginning, reader));
-  if (task.format === undefined && found === 'kml') return kmlSource(task, joined(beginning, reader));
+  if (task.format === undefined && (found === 'kml' || found === 'gpkg'))
+    return wholeSource(task, found, joined(beginning, reader));
   if (text.startsWith(ZIP)) {
     void reader.cancel();
     return workbookSource(task);
@@ -113,12 +114,16 @@ async function gpxSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Pro
   return csvSource(task, gpxAsCsv(chunksOf(bytes)));
 }
 
-/** Placemarks of KML or KMZ by the reader of the command, which needs the file whole. */
-async function kmlSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Promise<Source> {
+/** Placemarks of KML or KMZ, or the layer of a GeoPackage, by the readers of the command, which need the file whole. */
+async function wholeSource(
+  task: FileTask,
+  format: 'kml' | 'gpkg',
+  bytes: ReadableStream<Uint8Array>,
+): Promise<Source> {
   let held = 0;
   const hold = (more: number): void => {
     held += more;
-    if (held > MOST_KML_BYTES) throw new BulkInputError('The file is too large for a page');
+    if (held > MOST_HELD_BYTES) throw new BulkInputError('The file is too large for a page');
   };
   const parts: Bytes[] = [];
   for await (const part of chunksOf(bytes)) {
@@ -126,14 +131,20 @@ async function kmlSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Pro
     parts.push(part as Bytes);
   }
   const content = new Uint8Array(await new Blob(parts).arrayBuffer());
-  const { kmlAsCsv } = await import('../../tables/xml/kml.js');
-  const rows = kmlAsCsv(content, null, hold);
-  return csvSource(task, rows).catch((error: unknown) => {
-    // Which point of lines and areas is meant is an option of the command.
+  const read = async (): Promise<Iterable<Uint8Array>> => {
+    if (format === 'kml') return (await import('../../tables/xml/kml.js')).kmlAsCsv(content, null, hold);
+    const { geoPackageAsCsv } = await import('../../tables/geopackage/geopackage.js');
+    return geoPackageAsCsv(content, null, null, hold);
+  };
+  try {
+    return await csvSource(task, await read());
+  } catch (error) {
+    // Which point of lines and areas is meant, and which of several layers, are options of the command.
     if (error instanceof TableError && error.hint === POINT_HINT)
-      throw new CommandOnlyError(`${FORMATS.kml.title} (LineString, Polygon)`);
+      throw new CommandOnlyError(`${FORMATS[format].title} (LineString, Polygon)`);
+    if (error instanceof TableError && format === 'gpkg') throw new CommandOnlyError(FORMATS.gpkg.title);
     throw error;
-  });
+  }
 }
 
 async function csvSource(

@@ -12,7 +12,7 @@ const MOST_FIRST_BYTES = 490_000;
 const MOST_WITHOUT_MAP_BYTES = 240_000;
 /** Files by which a part begins, without hash and ending. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  files: ['file-desk', 'fileWorker', 'xlsx-sheets', 'workbook-writer', 'gpx', 'kml'],
+  files: ['file-desk', 'fileWorker', 'xlsx-sheets', 'workbook-writer', 'gpx', 'kml', 'geopackage'],
   'to take away': ['open-take-away'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
