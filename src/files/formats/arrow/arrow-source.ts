@@ -173,6 +173,8 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
 /** Bytes that a value takes at least while its batch is read, beside its text. */
 const VALUE_BYTES = 8;
+/** The same of a dictionary, whose values are made before they are checked. */
+const ENTRY_BYTES = 48;
 const SMALLER = 'Write smaller record batches.';
 
 export async function openArrow(input: Input): Promise<TableSource> {
@@ -224,8 +226,7 @@ export async function openArrow(input: Input): Promise<TableSource> {
     async *batches() {
       let row = 1;
       for await (const message of records()) {
-        if (message.kind === DICTIONARY) dictionaries.add(message);
-        if (message.kind !== RECORDS) continue;
+        if (message.kind !== DICTIONARY && message.kind !== RECORDS) continue;
         const sizeBytes = message.bytes.length;
         const claimed = message.claims?.rows ?? 0;
         try {
@@ -233,12 +234,18 @@ export async function openArrow(input: Input): Promise<TableSource> {
         } catch (error) {
           throw badInput({ file: input.name, row }, `broken Arrow data: ${reasonOf(error)}`);
         }
-        requireBelowCeiling(
-          { file: input.name, row },
-          claimed * fields.length * VALUE_BYTES,
-          `a batch of ${claimed} rows and ${fields.length} columns`,
-          SMALLER,
-        );
+        const isDictionary = message.kind === DICTIONARY;
+        const claim = isDictionary
+          ? { bytes: claimed * ENTRY_BYTES, words: `a dictionary of ${claimed} values` }
+          : {
+              bytes: claimed * fields.length * VALUE_BYTES,
+              words: `a batch of ${claimed} rows and ${fields.length} columns`,
+            };
+        requireBelowCeiling({ file: input.name, row }, claim.bytes, claim.words, SMALLER);
+        if (isDictionary) {
+          dictionaries.add(message);
+          continue;
+        }
         const table = tableOf([message.bytes], row);
         const rowCount = table.numRows;
         if (rowCount !== claimed && fields.length > 0)

@@ -15,6 +15,7 @@ const UNION = 14;
 
 /** Claims of a message about its rows. */
 export interface BatchClaims {
+  /** The values of a dictionary are its rows. */
   readonly rows: number;
   /** Id of the dictionary; null for a record batch. */
   readonly dictionary: bigint | null;
@@ -45,8 +46,10 @@ export function checkMetadata(metadata: Uint8Array, bodyBytes: number): BatchCla
       const table = buffer.table(header);
       const [idAt, dataAt, deltaAt] = [table(0), table(1), table(2)];
       if (dataAt === 0) throw new Error('a dictionary without values');
+      const valuesAt = buffer.follow(dataAt);
+      checkRecords(buffer, valuesAt, bodyBytes);
       return {
-        rows: checkRecords(buffer, buffer.follow(dataAt), bodyBytes),
+        rows: firstLength(buffer, valuesAt),
         dictionary: idAt === 0 ? 0n : buffer.long(idAt),
         isDelta: deltaAt !== 0 && buffer.byte(deltaAt) !== 0,
       };
@@ -114,6 +117,14 @@ function checkRecords(buffer: Flatbuffer, at: number, bodyBytes: number): number
   const rows = rowsAt === 0 ? 0 : Number(buffer.long(rowsAt));
   if (rows < 0 || !Number.isSafeInteger(rows)) throw new Error(`a batch of ${rows} rows`);
   return rows;
+}
+
+/** Values of the first column of checked records: flechette makes as many of a dictionary, whatever rows it has. */
+function firstLength(buffer: Flatbuffer, at: number): number {
+  const nodes = buffer.vector(buffer.table(at)(1), 16);
+  const length = nodes.count === 0 ? 0 : Number(buffer.long(nodes.at));
+  if (length < 0 || !Number.isSafeInteger(length)) throw new Error(`a dictionary of ${length} values`);
+  return length;
 }
 
 /** Reads a flatbuffer; an offset of 0 is a field that is left out. @throws Error for what lies outside its bytes */

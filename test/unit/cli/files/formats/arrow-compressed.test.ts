@@ -7,6 +7,7 @@ import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { CliFolder } from '../../../../support/cli.js';
 
 const ROWS = 20_000;
+const SMALL = { NODE_OPTIONS: '--max-old-space-size=256' };
 const DISTRICTS = ['Hoàn Kiếm', 'Ba Đình', null];
 
 async function valuesIn(path: string): Promise<Record<string, unknown[]>> {
@@ -30,6 +31,27 @@ test.each(['lz4', 'zstd'])('%s: every value of every row', async (codec) => {
     district: rows.map((i) => DISTRICTS[Math.floor(i / 40) % 3]),
     trips: rows.map((i) => (i % 2 === 1 ? `[${Math.floor(i / 100)},null]` : '[]')),
   });
+});
+
+test('a dictionary that claims more values than it has', async () => {
+  const folder = new CliFolder();
+  try {
+    const whole = readFileSync('test/fixtures/arrow/zstd.feather');
+    // The count of its values, two: one byte of it made flechette collect values until the heap was full.
+    for (const [at, byte, values] of [
+      [651, 0x5f, '1593835522 rows'],
+      [650, 0x84, '8650754 values'],
+    ] as const) {
+      const bytes = Buffer.from(whole);
+      expect(bytes.readBigInt64LE(648)).toBe(2n);
+      bytes[at] = byte;
+      folder.write('damaged.feather', bytes);
+      const ran = await folder.run(['encode', 'damaged.feather', '-o', 'out.csv'], { env: SMALL });
+      expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(values)]);
+    }
+  } finally {
+    folder.remove();
+  }
 });
 
 test.each(['lz4', 'zstd'])('%s that is damaged is refused with a sentence', async (codec) => {
