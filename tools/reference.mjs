@@ -101,8 +101,8 @@ ${table(['`status`', 'HTTP', 'elsewhere', 'meaning', 'what to do'], words)}
 `;
 }
 
-/** One option as a line of a table. */
-function optionRow({ flags, description, defaultValue }) {
+/** The meaning of an option, and its default where the meaning does not say it. */
+export function optionText({ description, defaultValue }) {
   const usual =
     defaultValue === undefined || defaultValue === '' || typeof defaultValue === 'boolean'
       ? ''
@@ -111,10 +111,16 @@ function optionRow({ flags, description, defaultValue }) {
   const about = description
     .replace(/ *\[\w+\]$/, '')
     .replace(/default \d+, one a core/, 'default one a core');
-  return row(code(flags), escaped(about) + (usual === '' ? '' : ` (${escaped(usual)})`));
+  return { about, usual };
 }
 
-/** Each command with those below it: its words, and its options as lines of a table. */
+/** One option as a line of a table. */
+function optionRow(option) {
+  const { about, usual } = optionText(option);
+  return row(code(option.flags), escaped(about) + (usual === '' ? '' : ` (${escaped(usual)})`));
+}
+
+/** Each command with those below it: its words and its options. */
 const withinCommand = (command, name) => [
   {
     usage: [
@@ -122,19 +128,25 @@ const withinCommand = (command, name) => [
       ...command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)),
     ].join(' '),
     about: command.description(),
-    rows: command.options.filter(({ hidden }) => !hidden).map(optionRow),
+    options: command.options.filter(({ hidden }) => !hidden),
   },
   ...command.commands.flatMap((each) => withinCommand(each, `${name} ${each.name()}`)),
 ];
 
 const flagOf = (line) => /--[\w-]+/.exec(line)?.[0] ?? '';
 
-async function commandPage() {
+/** All commands, those below others behind them. */
+export async function commandsOf() {
   const whole = new Command('hexcodes');
   for (const { load } of Object.values(COMMANDS)) (await load()).default(whole);
-  const found = whole.commands
-    .filter((command) => command.name() !== 'serve')
-    .flatMap((command) => withinCommand(command, command.name()));
+  return whole.commands.flatMap((command) => withinCommand(command, command.name()));
+}
+
+async function commandPage() {
+  const all = await commandsOf();
+  const found = all
+    .filter(({ usage }) => !/^serve\b/.test(usage))
+    .map((command) => ({ ...command, rows: command.options.map(optionRow) }));
   const every = found.flatMap(({ rows }) => rows);
   const isShared = (line) => every.filter((each) => each === line).length >= SHARED_BY;
   const sections = found.flatMap(({ usage, about, rows }) => {

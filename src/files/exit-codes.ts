@@ -1,7 +1,7 @@
 // The exit codes of the command, which docs/command.md lists, the one error that carries them, and faults of files as
 // sentences: an input that is malformed at some row and column, an output that cannot be written, a system error.
 
-import { say, visible } from './terminal/say.js';
+import { say, shellWord, visible } from './terminal/say.js';
 
 /** Where in a file something is wrong. Rows count from 1 without the header. */
 export interface FaultLocation {
@@ -20,8 +20,32 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 }
 
 /** The failure for an output that cannot be opened, written or renamed. */
-export function badOutput(path: string, error: unknown, hint?: string): CliFailure {
+export function badOutput(path: string, error: unknown, hint = pipeFor(path, 'to')): CliFailure {
   return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${visible(path)}: ${reasonOf(error)}`, hint);
+}
+
+/** The failure for an input that cannot be opened or read. */
+export function unreadable(path: string, error: unknown): CliFailure {
+  const message = `cannot read ${visible(path)}: ${reasonOf(error)}`;
+  return new CliFailure(EXIT.BAD_INPUT, message, pipeFor(path, 'from'));
+}
+
+/** Programs that read and write what an address names, by its scheme. */
+const PROGRAMS: Readonly<Record<string, Readonly<Record<'from' | 'to', string>>>> = {
+  s3: { from: 'aws s3 cp ADDRESS -', to: 'aws s3 cp - ADDRESS' },
+  gs: { from: 'gcloud storage cat ADDRESS', to: 'gcloud storage cp - ADDRESS' },
+  http: { from: 'curl -fsSL ADDRESS', to: 'curl -fsSL -T - ADDRESS' },
+};
+
+/** A hint for an address in place of a path: others read and write it, by a pipe. */
+function pipeFor(path: string, way: 'from' | 'to'): string | undefined {
+  const [, scheme = ''] = /^(\w+):\/\//.exec(path) ?? [];
+  const line = PROGRAMS[scheme.toLowerCase().replace('https', 'http')]?.[way];
+  if (line === undefined) return undefined;
+  const program = line.replace('ADDRESS', () => shellWord(path));
+  return way === 'from'
+    ? `Read it by a pipe: ${program} | hexcodes …`
+    : `Write it by a pipe: hexcodes … | ${program}`;
 }
 
 const ERRNO: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 // The command and the server as others get them: installed from their tarballs into an empty folder, and run there.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,6 +59,11 @@ test('tarballs hold bundles, documents and licences, and no source', () => {
     expect(paths.filter((path) => !/^(dist|bin|docs|data)\/|^[^/]+$/.test(path))).toEqual([]);
     expect(paths.filter((path) => /\.ts$|\.map$/.test(path))).toEqual([]);
   }
+  // The page that a global installation gives to man.
+  const { man } = JSON.parse(readFileSync(join(alone, 'node_modules/hexcodes-cli/package.json'), 'utf8'));
+  expect(man.map((path: string) => existsSync(join(alone, 'node_modules/hexcodes-cli', path)))).toEqual([
+    true,
+  ]);
 });
 
 test('a tarball names each package that its bundles import, and nothing of ours but the server', () => {

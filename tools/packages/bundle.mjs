@@ -140,6 +140,12 @@ export async function bundleProgram(name) {
   await bundle.close();
   await writeH3(out, H3_NOTICE);
   for (const [from, to] of Object.entries(program.files)) cpSync(from, join(out, to), { recursive: true });
+  if (name === 'cli') {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    // Not before: it reads the declarations of the commands in dist/.
+    const { manPage } = await import('./man.mjs');
+    writeFileSync(join(out, 'hexcodes.1'), await manPage(version));
+  }
   return output;
 }
 

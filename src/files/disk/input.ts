@@ -8,7 +8,7 @@ import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { packingOf, refuseUnreadable } from '../content/kinds.js';
-import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { badInput, CliFailure, EXIT, reasonOf, unreadable } from '../exit-codes.js';
 import { FORMATS, formatOfBytes } from '../format.js';
 import { PlainFile } from './plain-file.js';
 
@@ -108,7 +108,7 @@ export function firstBytesOf(path: string, mostBytes: number): Uint8Array {
       closeSync(file);
     }
   } catch (error) {
-    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+    throw unreadable(path, error);
   }
   return bytes.subarray(0, size);
 }
@@ -143,7 +143,7 @@ class RangeReader {
           yield chunk;
         }
       } catch (error) {
-        throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${this.#path}: ${reasonOf(error)}`);
+        throw unreadable(this.#path, error);
       }
       if (left > 0) throw new CliFailure(EXIT.BAD_INPUT, `${this.#path} has become shorter`);
     }
@@ -217,7 +217,7 @@ export function statOf(path: string): FileStat {
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     return stat.isFile() ? { sizeBytes: stat.size, modifiedMs: stat.mtimeMs } : UNKNOWN;
   } catch (error) {
-    throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${path}: ${reasonOf(error)}`);
+    throw unreadable(path, error);
   }
 }
 
@@ -393,7 +393,7 @@ class Counted implements AsyncIterable<Uint8Array> {
       this.bytes += next.value.length;
       return next.value;
     } catch (error) {
-      throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${this.#name}: ${reasonOf(error)}`);
+      throw unreadable(this.#name, error);
     }
   }
 

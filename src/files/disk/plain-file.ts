@@ -4,7 +4,7 @@
 import { fstatSync, type ReadStream, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileSlice } from '../../pool/slices.js';
-import { CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { unreadable } from '../exit-codes.js';
 
 const CHUNK_BYTES = 256 * 1024;
 /** Bytes in which a line end is looked for at once. */
@@ -77,7 +77,7 @@ export class PlainFile {
       this.readBytes = Math.max(this.readBytes, offset + size);
       return size;
     } catch (error) {
-      throw new CliFailure(EXIT.BAD_INPUT, `cannot read ${this.#path}: ${reasonOf(error)}`);
+      throw unreadable(this.#path, error);
     }
   }
 }

@@ -156,3 +156,27 @@ describe('workbooks out', () => {
     expect(folder.names()).not.toContain('long.xlsx');
   });
 });
+
+test.each([
+  [
+    's3://shops/a.csv',
+    'aws s3 cp s3://shops/a.csv - | hexcodes …',
+    'hexcodes … | aws s3 cp - s3://shops/a.csv',
+  ],
+  ["https://a.vn/it's.csv", "curl -fsSL 'https://a.vn/it'\\''s.csv' | hexcodes …", 'curl -fsSL -T - '],
+])('an address in place of a path is named with its pipe: %s', async (address, from, to) => {
+  const read = await folder.run(['encode', address, '-q', '-o', 'never.csv']);
+  expect([read.code, read.stderr]).toEqual([3, expect.stringContaining(`Read it by a pipe: ${from}`)]);
+  folder.write('plain.csv', 'lat,lng\n21.0288,105.8525\n');
+  const written = await folder.run(['encode', 'plain.csv', '-q', '-o', address]);
+  expect([written.code, written.stderr]).toEqual([4, expect.stringContaining(to)]);
+});
+
+test('the pipe of docs/command.md, with cat in place of the program of the storage', async () => {
+  const [, line = ''] =
+    /`aws s3 cp \S+ - \| hexcodes (encode - -o out\.csv)`/.exec(readFileSync('docs/command.md', 'utf8')) ??
+    [];
+  const stdin = 'lat,lng\n21.0288,105.8525\n';
+  expect(await folder.run([...line.split(' '), '-q'], { stdin })).toMatchObject({ code: 0, stdout: '' });
+  expect(folder.read('out.csv')).toContain(OK);
+});
