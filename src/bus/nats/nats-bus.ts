@@ -135,6 +135,8 @@ export class NatsBus implements Bus {
   }
 
   async close(): Promise<void> {
+    // Acknowledgements of this turn of the event loop are on their way to the client.
+    await new Promise((resolve) => setImmediate(resolve));
     if (!this.#nc.isClosed()) await this.#nc.drain().catch(() => {});
     if (!this.#nc.isClosed()) await this.#nc.close();
   }

@@ -11,6 +11,7 @@ import {
 } from '@nats-io/jetstream';
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { type Engine, EngineFault, type Outgoing, type Received, type Stored } from '../engine.js';
+import { Outbox } from './outbox.js';
 import { ANSWERED_ID_HEADER, storeMessage } from './store-message.js';
 
 /** Carries the producer's own id. */
@@ -40,6 +41,7 @@ export class NatsEngine implements Engine {
   #goneSinceMs: number | undefined;
   readonly #waiting: Received[] = [];
   readonly #pulls = new Set<ConsumerMessages>();
+  readonly #outbox = new Outbox();
   /** Called when there is something to do for `receive`. */
   #wake: (() => void) | undefined;
 
@@ -145,7 +147,7 @@ export class NatsEngine implements Engine {
       ...readHeaders(message),
       origin: `stream ${stream}, message ${streamSequence}`,
       deliveries: deliveryCount,
-      accept: () => settle(() => message.ack()),
+      accept: () => settle(() => this.#outbox.add(() => message.ack())),
       giveBack: (delayMs) => settle(() => message.nak(delayMs)),
       keep: () => {
         if (!isSettled) message.working();
@@ -154,7 +156,9 @@ export class NatsEngine implements Engine {
   }
 
   store(message: Outgoing): Promise<Stored> {
-    return storeMessage(this.#client, message);
+    return new Promise((resolve, reject) => {
+      this.#outbox.add(() => void storeMessage(this.#client, message).then(resolve, reject));
+    });
   }
 }
 

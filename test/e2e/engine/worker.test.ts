@@ -99,6 +99,18 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     ]);
   });
 
+  test('a worker that is stopped at its last answer has acknowledged every message', async () => {
+    const { name, args } = await setUp();
+    const frame = encodeFrame(positionsOf(3, 2));
+    for (let i = 0; i < 100; i++) await publish(`${name}.in.a`, frame, { 'Nats-Msg-Id': `m${i}` });
+    const worker = start(args);
+    await stored(`${name}-out`, 100);
+    expect(await worker.end()).toBe(0);
+    const jsm = await jetstreamManager(nc);
+    const { num_ack_pending, num_pending, ack_floor } = await jsm.consumers.info(`${name}-in`, 'hexcodes');
+    expect([num_ack_pending, num_pending, ack_floor.stream_seq]).toEqual([0, 0, 100]);
+  });
+
   test('one id under two subjects: two answers; the same message again, long after: none more', async () => {
     const { name, args } = await setUp(['--max-age', '200ms']);
     const worker = start(args);
