@@ -19,7 +19,7 @@ import type { TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
-import { ByteQueue, type Message, messagesOf, tableOf } from './messages.js';
+import { ByteQueue, type Message, messagesOf, once, tableOf } from './messages.js';
 import { checkLengths, checkRows } from './sound-batch.js';
 import { checkMetadata, DICTIONARY, RECORDS, SCHEMA } from './sound-metadata.js';
 
@@ -130,24 +130,68 @@ function isBare(head: Uint8Array): boolean {
   return size > 0 && size < LEAST_METADATA_BYTES;
 }
 
-/** Where the first rows or dictionaries of a file begin; null where its footer does not say it. */
-function firstBlockIn(path: string): number | null {
+interface Block {
+  readonly start: number;
+  readonly sizeBytes: number;
+}
+/** Bytes of a block in a footer: i64 where it begins │ i32 bytes of metadata │ 4 free │ i64 bytes of the body. */
+const BLOCK_BYTES = 24;
+
+/** Where rows and dictionaries of a file lie; null where its footer does not say it. */
+function blocksIn(
+  path: string,
+): { readonly dictionaries: readonly Block[]; readonly rows: readonly Block[] } | null {
   const footer = footerOf(path);
   if (footer === null) return null;
   try {
     const { view, fieldAt } = tableOf(footer);
-    const starts = [2, 3].flatMap((field) => {
+    const [dictionaries = [], rows = []] = [2, 3].map((field) => {
       const at = fieldAt(field);
       const vector = at === 0 ? 0 : at + view.getUint32(at, true);
-      const hasBlocks = vector !== 0 && view.getUint32(vector, true) > 0;
-      // The blocks of a file lie in the order of their rows.
-      return hasBlocks ? [Number(view.getBigInt64(vector + 4, true))] : [];
+      const count = vector === 0 ? 0 : view.getUint32(vector, true);
+      if (count * BLOCK_BYTES > footer.length) throw new RangeError();
+      return Array.from({ length: count }, (_, i) => {
+        const block = vector + 4 + BLOCK_BYTES * i;
+        const sizeBytes = view.getInt32(block + 8, true) + Number(view.getBigInt64(block + 16, true));
+        return { start: Number(view.getBigInt64(block, true)), sizeBytes };
+      });
     });
-    const start = Math.min(...starts);
-    return start >= 8 && start <= MOST_FOOTER_BYTES ? start : null;
+    return { dictionaries, rows };
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
+  }
+}
+
+/** Where the first of them begins; null where that cannot be. */
+function firstOf(blocks: ReturnType<typeof blocksIn>): number | null {
+  // The blocks of a file lie in the order of their rows.
+  const starts = [blocks?.dictionaries[0], blocks?.rows[0]].flatMap((block) => block?.start ?? []);
+  const start = Math.min(...starts);
+  return start >= 8 && start <= MOST_FOOTER_BYTES ? start : null;
+}
+
+/**
+ * The dictionaries of a file that come behind rows which need them, as Polars writes them.
+ * @throws CliFailure BAD_INPUT
+ */
+async function* lateDictionaries(path: string, name: string): AsyncGenerator<Message> {
+  const blocks = blocksIn(path);
+  const first = blocks?.rows[0]?.start ?? Number.POSITIVE_INFINITY;
+  if (blocks === null || !blocks.dictionaries.some(({ start }) => start > first)) return;
+  const descriptor = openSync(path, 'r');
+  try {
+    for (const { start, sizeBytes } of blocks.dictionaries) {
+      if (!(start >= 0 && sizeBytes >= 0 && start + sizeBytes <= fstatSync(descriptor).size))
+        throw badInput({ file: name }, 'broken Arrow data: a dictionary lies behind the end of the file');
+      requireBelowCeiling({ file: name }, sizeBytes, 'a dictionary', 'Write the column without one.');
+      const bytes = new Uint8Array(sizeBytes);
+      readSync(descriptor, bytes, 0, sizeBytes, start);
+      const { value } = await messagesOf(new ByteQueue(once(bytes)), name, false).next();
+      if (value !== undefined) yield value;
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -184,7 +228,7 @@ export async function openArrow(input: Input): Promise<TableSource> {
   if (isFile) await queue.take(8);
   if (isFile && isBare(input.head)) {
     const footerSchema = footerSchemaOf(input);
-    const start = footerSchema === null ? null : firstBlockIn(input.path!);
+    const start = footerSchema === null ? null : firstOf(blocksIn(input.path!));
     if (start === null) throw badInput({ file: input.name }, 'broken Arrow data: its footer lists no rows');
     await queue.take(start - 8);
   }
@@ -209,8 +253,16 @@ export async function openArrow(input: Input): Promise<TableSource> {
   if (found === null) throw badInput({ file: input.name }, 'not Arrow IPC: it does not start with a schema');
   schema = found;
   async function* records(): AsyncGenerator<Message> {
-    if (!hasSchema && first !== undefined) yield first;
-    yield* messages;
+    let areKnown = false;
+    const { path, name, sizeBytes, isPacked } = input;
+    if (isFile && path !== null && sizeBytes !== null && !isPacked)
+      for await (const dictionary of lateDictionaries(path, name)) {
+        areKnown = true;
+        yield dictionary;
+      }
+    const isNew = ({ kind }: Message): boolean => kind !== DICTIONARY || !areKnown;
+    if (!hasSchema && first !== undefined && isNew(first)) yield first;
+    for await (const message of messages) if (isNew(message)) yield message;
   }
   const read = tableOf([], 1).schema;
   const geometries = geometriesIn(read.metadata?.get('geo'));
@@ -311,7 +363,7 @@ function footerSchemaOf({ path, isPacked, name, sizeBytes }: Input): Uint8Array 
   if (path !== null && sizeBytes !== null && !isPacked) return schemaInFooter(path);
   throw badInput(
     { file: name },
-    'an Arrow file without a schema at its start, as apache-arrow for JavaScript writes it, is not read from a pipe',
+    'an Arrow file without a schema at its start, as Polars and apache-arrow for JavaScript write it, is not read from a pipe',
     'Name it as a file, unpacked; or write a stream.',
   );
 }
