@@ -71,7 +71,7 @@ const WAYS: readonly Way[] = [
     args: ['encode', `in.${from}`, '--sort', 'cell', '-o', 'out.parquet'],
     sql: `COPY (SELECT *, ${WORK} FROM ${READ[from]} ORDER BY work) TO 'duck.parquet' (FORMAT parquet)`,
   })),
-  ...['parquet', 'csv'].map((format) => ({
+  ...['parquet', 'csv', 'ndjson'].map((format) => ({
     name: `aggregate ${format}`,
     args: [
       'aggregate',

@@ -27,7 +27,7 @@ import { FORMATS, formatOfName } from './format.js';
 import { refuseNoText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
-import { convertSlices, isWorthThreads, startPool } from './slices.js';
+import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
 import type { RowFailure } from './tally.js';
 
 // Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the
@@ -124,8 +124,9 @@ export async function convertByBytes(run: Run): Promise<void> {
       const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
       const isResumed = inputNumber === targets.from?.inputNumber;
       const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
-      if (!isDone && (input.plain === null ? isWorthPool(run) : isWorthThreads(run)))
-        pool ??= await startPool(request);
+      const isPlain = input.plain !== null;
+      if (!isDone && (isPlain ? isWorthThreads(run) : isWorthPool(run)))
+        pool ??= await startPool(isPlain ? workersOf(request) : request.threads);
       const by = { inline, pool };
       names = await convertInput(run, input, inputNumber, names, isDone ? null : skip, by);
     }
@@ -247,13 +248,13 @@ async function convertByThreads(threaded: ThreadedInput, from: number): Promise<
     run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
   };
   await convertSlices({
-    ...{ pool, work: { kind: 'rows', job }, file: plain, from },
+    ...{ kernel: run.hexcodes.kernel, pool, work: { kind: 'rows', job }, file: plain, from },
+    holdsBytes: targets.output.holdsBytes,
     sliceBytes: request.sliceBytes ?? BLOCK_BYTES,
     async written({ offset, sizeBytes }, given) {
       const answer = given as ConvertedBlock;
       const block = answer.failed > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
       await write(block, answer, offset + sizeBytes);
-      if (!targets.output.holdsBytes) pool.giveBack(answer.bytes);
     },
     async left({ offset }) {
       try {

@@ -20,7 +20,7 @@ import { lineBlocks } from './formats/line-blocks.js';
 import { linesOf } from './formats/lines.js';
 import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
 import type { Run } from './request.js';
-import { convertSlices, isWorthThreads, startPool } from './slices.js';
+import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
 import { type RowFailure, SWAP_TRIES, Tally } from './tally.js';
 
 const LF = 10;
@@ -91,7 +91,7 @@ export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
       if (targets.from !== null && inputNumber < targets.from.inputNumber) continue;
       const isResumed = inputNumber === targets.from?.inputNumber;
       const skip = isResumed ? targets.from : { inputOffset: 0, inputRows: 0 };
-      if (input.plain !== null && isWorthThreads(run)) pool ??= await startPool(request);
+      if (input.plain !== null && isWorthThreads(run)) pool ??= await startPool(workersOf(request));
       await lines.convert(input, inputNumber, skip, pool);
     }
   } finally {
@@ -162,10 +162,11 @@ class LinesRun {
       at.offset += earlier.length;
       at.lines += linesIn(earlier);
     }
-    const { output } = this.#run.targets;
     const sliceBytes = Math.min(this.#run.request.sliceBytes ?? BLOCK_BYTES, this.#lines.blockBytes);
     await convertSlices({
       ...{
+        kernel: this.#run.hexcodes.kernel,
+        holdsBytes: this.#run.targets.output.holdsBytes,
         pool,
         work: { kind: 'lines', shape: this.#plan.shape },
         file: plain,
@@ -176,7 +177,6 @@ class LinesRun {
         const answer = given as ConvertedLines & SliceAnswer;
         const block = answer.failures.length > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
         await this.#write(at, block, answer, sizeBytes);
-        if (!output.holdsBytes) pool.giveBack(answer.bytes);
       },
       left: async ({ offset }) => {
         await this.#convertBlock(at, linesFrom(plain, offset, sliceBytes));

@@ -1,13 +1,18 @@
 // A plain file converted by threads: each reads slices of it by itself, and their answers are written in the order of
 // the file. Slices that a thread leaves are converted here.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Kernel } from '../hexcodes/kernel/kernel.js';
+import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
+import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
 import type { Pool } from '../pool/pool.js';
-import type { FileSlice, SliceAnswer, SliceWork } from '../pool/slices.js';
+import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from '../pool/slices.js';
 import type { PlainFile } from './disk/plain-file.js';
 import type { FilesRequest, Run } from './request.js';
 
-/** Slices with a thread, or answered and not yet written, for each thread. */
+/** Slices with a thread, or answered and not yet written, for each thread; and those that wait for a worker. */
 const SLICES_PER_THREAD = 4;
+const SLICES_PER_WORKER = 3;
 /**
  * Inputs up to this size are converted before threads have earned their start. To decode takes two to three times as
  * long.
@@ -21,68 +26,118 @@ export function isWorthThreads({ request, totalBytes }: Pick<Run, 'request' | 't
 }
 
 /** Starts the workers of a pool, which is loaded only here: most runs need none. */
-export async function startPool({ threads }: FilesRequest): Promise<Pool> {
+export async function startPool(threads: number): Promise<Pool> {
   const [{ Pool }, { workerKernel }] = await Promise.all([import('../pool/pool.js'), import('./library.js')]);
   return new Pool({ kernel: await workerKernel(), threads });
 }
 
+/** Workers beside this thread, which converts too. */
+export const workersOf = ({ threads }: FilesRequest): number => Math.max(1, threads - 1);
+
 interface Sliced {
+  readonly kernel: Kernel;
   readonly pool: Pool;
   readonly work: SliceWork;
   readonly file: PlainFile;
   /** Start of a row or line. */
   readonly from: number;
   readonly sliceBytes: number;
+  /** Whether the bytes of an answer are still read after they were written. */
+  readonly holdsBytes: boolean;
   /** Writes the answer to a slice. */
   written(slice: FileSlice, answer: SliceAnswer): Promise<void>;
   /** Converts and writes what begins with a slice that a thread has left. @returns where that ends */
   left(slice: FileSlice): Promise<number>;
 }
 
-interface Pending {
-  readonly slice: FileSlice;
-  readonly answer: Promise<SliceAnswer | null>;
+class PendingSlice {
+  /** Undefined until it is there; null where the slice was left. */
+  answer: SliceAnswer | null | undefined;
+  fault: unknown;
+  readonly settled: Promise<void>;
+
+  constructor(
+    readonly slice: FileSlice,
+    answer: Promise<SliceAnswer | null> | SliceAnswer | null,
+    readonly isOfPool: boolean,
+  ) {
+    if (!(answer instanceof Promise)) this.answer = answer;
+    this.settled = Promise.resolve(answer).then(
+      (given) => {
+        this.answer = given;
+      },
+      (fault: unknown) => {
+        this.fault = fault ?? new Error('a slice without an answer');
+      },
+    );
+  }
+
+  get isSettled(): boolean {
+    return this.answer !== undefined || this.fault !== undefined;
+  }
 }
 
-/** Converts a file to its end. */
+/** Converts a file to its end: workers take slices, and so does this thread where it would wait for them. */
 export async function convertSlices(sliced: Sliced): Promise<void> {
-  const { pool, work, file, sliceBytes } = sliced;
-  const pending: Pending[] = [];
-  const dropped: Promise<unknown>[] = [];
+  const { kernel, pool, work, file, sliceBytes, holdsBytes } = sliced;
+  const most = SLICES_PER_THREAD * (pool.threads + 1);
+  const pending: PendingSlice[] = [];
+  const dropped: Promise<void>[] = [];
+  const free: Uint8Array<ArrayBuffer>[] = [];
+  const sink = new ByteSink();
   let next = sliced.from;
   /** A file that grows meanwhile is read no further. */
   let isCut = false;
-  const answerOf = async (slice: FileSlice): Promise<SliceAnswer | null> => {
+  const cut = (): FileSlice | null => {
+    const slice = isCut ? null : file.sliceAt(next, sliceBytes);
+    isCut = slice === null || slice.isLast;
+    if (slice !== null) next = slice.offset + slice.sizeBytes;
+    return slice;
+  };
+  const ofPool = async (slice: FileSlice): Promise<SliceAnswer | null> => {
     await pool.whenBodyMayContinue();
     return pool.convertSlice(work, slice);
   };
+  const giveBack = ({ answer, isOfPool }: PendingSlice): void => {
+    if (answer === null || answer === undefined) return;
+    if (isOfPool) pool.giveBack(answer.bytes);
+    else if (answer.bytes.buffer.byteLength === ANSWER_BUFFER_BYTES)
+      free.push(new Uint8Array(answer.bytes.buffer));
+  };
   const drop = (): void => {
-    for (const { answer } of pending.splice(0))
-      dropped.push(
-        answer.then((given) => given !== null && pool.giveBack(given.bytes)).catch(() => undefined),
-      );
+    for (const each of pending.splice(0)) dropped.push(each.settled.then(() => giveBack(each)));
   };
   try {
     for (;;) {
-      while (!isCut && pending.length < SLICES_PER_THREAD * pool.threads) {
-        const slice = file.sliceAt(next, sliceBytes);
+      const inPool = pending.filter(({ isOfPool, isSettled }) => isOfPool && !isSettled).length;
+      for (let n = inPool; n < SLICES_PER_WORKER * pool.threads && pending.length < most; n++) {
+        const slice = cut();
         if (slice === null) break;
-        isCut = slice.isLast;
-        const answer = answerOf(slice);
-        // A failure is thrown when this slice is the first. Until then it must not count as an unhandled rejection.
-        answer.catch(() => undefined);
-        pending.push({ slice, answer });
-        next = slice.offset + slice.sizeBytes;
+        pending.push(new PendingSlice(slice, ofPool(slice), true));
       }
-      const first = pending.shift();
+      const [first] = pending;
       if (first === undefined) return;
-      const answer = await first.answer;
-      if (answer !== null) {
-        await sliced.written(first.slice, answer);
+      if (!first.isSettled) {
+        const own = pending.length < most ? cut() : null;
+        if (own === null) await first.settled;
+        else {
+          const buffer = free.pop() ?? new Uint8Array(ANSWER_BUFFER_BYTES);
+          pending.push(new PendingSlice(own, answerSlice(kernel, work, own, sink, buffer), false));
+          await nextTurn();
+        }
         continue;
       }
-      const end = await sliced.left(first.slice);
-      if (end === first.slice.offset + first.slice.sizeBytes) continue;
+      pending.shift();
+      if (first.fault !== undefined) throw first.fault;
+      const { slice, answer } = first;
+      if (answer !== null && answer !== undefined) {
+        await sliced.written(slice, answer);
+        if (!holdsBytes) giveBack(first);
+        await nextTurn();
+        continue;
+      }
+      const end = await sliced.left(slice);
+      if (end === slice.offset + slice.sizeBytes) continue;
       // The slice ended within a row, so that those behind it begin within one.
       drop();
       next = end;

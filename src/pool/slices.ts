@@ -27,7 +27,9 @@ export type SliceAnswer = (ConvertedBlock | ConvertedLines) & { readonly bytes: 
 
 const LF = 10;
 const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-let lines: { readonly key: string; readonly converter: LineConverter | null } | undefined;
+let lines:
+  | { readonly kernel: Kernel; readonly key: string; readonly converter: LineConverter | null }
+  | undefined;
 
 /**
  * @param buffer holds the answer where it fits
@@ -59,7 +61,8 @@ export function answerSlice(
     }
   }
   const key = JSON.stringify(work.shape);
-  if (lines?.key !== key) lines = { key, converter: LineConverter.of(kernel, work.shape) };
+  if (lines?.key !== key || lines.kernel !== kernel)
+    lines = { kernel, key, converter: LineConverter.of(kernel, work.shape) };
   const converted = lines.converter?.convert(block) ?? null;
   if (converted === null) return null;
   sink.start(buffer);
