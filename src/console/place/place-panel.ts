@@ -4,7 +4,7 @@ import { radius } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
-import { byId, element } from '../shell/elements.js';
+import { byId, element, toast } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { ladder, length, nearWords, neighborList, ringSlider, sizeSlider } from './around.js';
 import { keepRecent, recentCodes } from './copy.js';
@@ -174,6 +174,26 @@ export const PLACE_PANEL: Panel = {
   },
 };
 
+/** The code for the telephone; what it needs comes when it is opened. */
+function spellFold({ hexcodes }: Place): HTMLElement {
+  const fold = element(
+    'details',
+    { class: 'fold', attributes: { id: 'spell' } },
+    element('summary', { key: 'spell' }),
+  );
+  fold.addEventListener('toggle', () => {
+    if (!fold.open || fold.childElementCount > 1) return;
+    import('./spell.js').then(
+      ({ spellingParts }) => fold.childElementCount === 1 && fold.append(...spellingParts(hexcodes)),
+      () => {
+        fold.open = false;
+        toast(say('failed'));
+      },
+    );
+  });
+  return fold;
+}
+
 /** The reach of the cell, and the error of the device where it has measured. */
 function exactness({ library }: Desk, { hexcodes, accuracyM }: Place): string {
   const cell = say('within', { distance: length(radius(library, hexcodes)) });
@@ -198,6 +218,7 @@ function about(desk: Desk, place: Place): HTMLElement[] {
     sizeSlider(desk, place),
     ringSlider(desk, place),
     certaintyFold(desk),
+    spellFold(place),
     ladder(desk, place),
     neighborList(desk, place),
   ];

@@ -155,9 +155,10 @@ async function doTasks(page: Page, language: string, look: Look): Promise<void> 
   await page.fill('#code', `Địa chỉ: ${OTHER} nhé anh`);
   expect(await text('#place-code')).toBe(OTHER);
   await look('a message', NEXT);
-  for (const fold of ['how-sure', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
+  for (const fold of ['how-sure', 'spell', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
+  await page.waitForSelector('#copy-spelling');
   await look('all of a place');
-  for (const fold of ['how-sure', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
+  for (const fold of ['how-sure', 'spell', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
   await press(page, '#tab-file');
   const file = { name: 'shops.csv', mimeType: 'text/csv', buffer: Buffer.from(TABLE) };
   await page.locator('#file-input').setInputFiles(file);

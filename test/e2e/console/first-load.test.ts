@@ -14,6 +14,7 @@ const MOST_WITHOUT_MAP_BYTES = 240_000;
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   files: ['file-desk', 'fileWorker', 'xlsx-sheets', 'workbook-writer', 'gpx', 'kml', 'geopackage'],
   'to take away': ['open-take-away'],
+  'a code spelt': ['spell'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
   'map without WebGL': ['flat-map'],
