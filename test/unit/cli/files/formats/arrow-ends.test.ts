@@ -39,8 +39,8 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
   }
   const input: Input = {
     name: 'in.arrow',
-    path: 'in.arrow',
-    sizeBytes: bytes.length,
+    path: null,
+    sizeBytes: null,
     isPacked: false,
     part: undefined,
     head: bytes.subarray(0, 4096),
