@@ -21,8 +21,25 @@ interface Seen {
   readonly share: number;
 }
 
+/** The controls by one picture, taken again where the page has moved meanwhile: a panel that comes pushes others. */
 async function seenIn(page: Page): Promise<Seen[]> {
-  const picture = (await page.screenshot({ animations: 'disabled', caret: 'hide' })).toString('base64');
+  for (;;) {
+    const before = await page.evaluate(edgesOf, CONTROLS);
+    const picture = (await page.screenshot({ animations: 'disabled', caret: 'hide' })).toString('base64');
+    const seen = await seenBy(page, picture);
+    if ((await page.evaluate(edgesOf, CONTROLS)) === before) return seen;
+  }
+}
+
+function edgesOf(selector: string): string {
+  const edges = [...document.querySelectorAll(selector)].map((node) => {
+    const { left, top, width, height } = node.getBoundingClientRect();
+    return [left, top, width, height];
+  });
+  return JSON.stringify(edges);
+}
+
+function seenBy(page: Page, picture: string): Promise<Seen[]> {
   return page.evaluate(
     async ([encoded, selector]) => {
       const bytes = Uint8Array.from(atob(encoded!), (letter) => letter.charCodeAt(0));
