@@ -6,8 +6,11 @@
 const WORKER_NS = 160;
 const SERVER_NS = 117;
 const POINTS_PER_MESSAGE = 16_384;
-/** CPU of a message of one position, of a worker and of the server: `npm run proof -- bus-rate --single`. */
-const MESSAGE_US = { worker: 150, server: 95 };
+/**
+ * CPU of a message of one position, of a worker and of the server, by `npm run proof -- bus-rate --single`: at 2,000/s.
+ * At 1,000/s it takes 118 and 82, at 8,000/s 70 and 49.
+ */
+const MESSAGE_US = { worker: 91, server: 62 };
 /**
  * CPU of a single position until it is in a frame: of the collector and of the server, from `proof -- bus-rate`, the
  * dearer of two runs: ten minutes. A calm minute took 18 and 15.

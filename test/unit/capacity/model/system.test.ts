@@ -86,7 +86,7 @@ test('the bus: single positions cost as measured, and less when a collector make
       { bytesPerSecond: busBytesPerSecond, spare: SPARE },
     );
   const single = at(1, false);
-  expect(single.workerCores).toBeCloseTo(10_000 * 150e-6, 1);
+  expect(single.workerCores).toBeCloseTo(10_000 * 91e-6, 1);
   expect(single.collectorCores).toBe(0);
   const collected = at(2000, true);
   expect(collected.collectorCores).toBeCloseTo(0.28, 3);
