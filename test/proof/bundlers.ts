@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { freePort } from '../support/free-port.js';
 import { type Packed, packInto } from '../support/packages.js';
 
 const PACKAGES = {
@@ -254,14 +255,6 @@ async function served(folder: string, csp: string, use: (url: string) => Promise
     server.closeAllConnections();
     server.close();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {

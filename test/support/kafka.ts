@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './nats.js';
+import { freePort } from './free-port.js';
 
 const JARS =
   process.env.HEXCODES_KAFKA_JARS ??

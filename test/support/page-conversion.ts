@@ -1,6 +1,7 @@
 // A file converted as the page's worker does it, without a browser: by its own modules.
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { FileConversion, requestFor } from './console-conversion.js';
 import { consoleModule } from './console-module.js';
 
 interface Source {
@@ -14,15 +15,6 @@ const { openSource, CommandOnlyError } = await consoleModule<{
   openSource(task: object): Promise<Source>;
   CommandOnlyError: new () => Error;
 }>('file/source.ts');
-const { FileConversion, requestFor } = await consoleModule<{
-  requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
-  FileConversion: new (
-    kernel: unknown,
-    request: unknown,
-    buffers: unknown,
-    lead: object,
-  ) => { push(chunk: Uint8Array): Uint8Array[]; end(): Uint8Array[] };
-}>('file/conversion.ts');
 const { kernel } = await Hexcodes.load();
 
 interface Answer {

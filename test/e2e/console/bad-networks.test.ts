@@ -2,24 +2,22 @@
 // 502, and a portal that sends one elsewhere; and data that does not come is asked for again.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleCases } from '../../support/console-cases.js';
-import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { hasChromium, MAP_MS, mapState, openConsole } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 type Fault = 'none' | 'hangs' | '502' | 'portal' | 'page of a portal' | 'no index';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
+  const served = new ServedConsole(false);
   let proxy: Server;
   let port: number;
   let fault: Fault = 'none';
 
   const forward = (from: IncomingMessage, to: ServerResponse): void => {
     const { method = 'GET', url = '/', headers } = from;
-    const onward = request({ host: '127.0.0.1', port: server.port, method, path: url, headers }, (answer) => {
+    const onward = request({ host: '127.0.0.1', port: served.port, method, path: url, headers }, (answer) => {
       to.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(to);
     });
@@ -37,22 +35,18 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   };
 
   beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
     proxy = createServer(answer);
     await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
     port = (proxy.address() as AddressInfo).port;
   });
   afterAll(async () => {
-    await browser?.close();
     proxy?.closeAllConnections();
     proxy?.close();
-    await server?.kill();
   });
 
   test('with a copy kept it opens behind each of them', async () => {
     fault = 'none';
-    const { page } = await openConsole(browser, port, { serviceWorkers: 'allow' });
+    const { page } = await openConsole(served.browser, port, { serviceWorkers: 'allow' });
     await mapState(page);
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
@@ -72,7 +66,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
 
   test('boundaries that do not come are asked for again, then there is a button', async () => {
     fault = 'no index';
-    const { page } = await openConsole(browser, port);
+    const { page } = await openConsole(served.browser, port);
     await page.locator('#retry').waitFor({ timeout: MAP_MS });
     fault = 'none';
     await page.locator('#retry').click();

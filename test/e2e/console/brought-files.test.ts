@@ -1,38 +1,24 @@
 // Files as dispatchers have them: each is converted or refused with the sentence that helps, in both languages; what is
 // not clear is chosen, and what failed is taken away. A workbook comes in and leaves.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
 import { consoleCases } from '../../support/console-cases.js';
-import {
-  axeOf,
-  downloaded,
-  hasChromium,
-  mapState,
-  openBrowser,
-  openConsole,
-} from '../../support/console-page.js';
+import { axeOf, downloaded, hasChromium, mapState } from '../../support/console-page.js';
 import { DISPATCHER_FILES } from '../../support/dispatcher-files.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CASES = consoleCases('file');
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
+  const served = new ServedConsole(false);
   const folder = new CliFolder();
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
-  });
   afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
     folder.remove();
   });
 
   const opened = async (locale = 'en') => {
-    const shown = await openConsole(browser, server.port, { locale });
+    const shown = await served.open({ locale });
     await mapState(shown.page);
     await shown.page.click('#tab-file');
     return shown;

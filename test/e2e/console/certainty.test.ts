@@ -1,29 +1,21 @@
 // The console in Chromium: how sure the province of a place is, in both languages, and the table of shares.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { hasChromium, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { hasChromium } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
+  const served = new ServedConsole();
   let library: Hexcodes;
   beforeAll(async () => {
     library = await Hexcodes.load();
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
   });
 
   test.each(['vi-VN', 'en'])(
     '%s: near a border with the province behind it, and far from any',
     async (locale) => {
-      const { page, faults } = await openConsole(browser, server.port, { locale });
+      const { page, faults } = await served.open({ locale });
       const isVi = locale === 'vi-VN';
       await page.locator('#code').fill('21.0757, 105.9872');
       const { border_m, certainty, neighbour_code } = library.borderOf(21.0757, 105.9872)!;

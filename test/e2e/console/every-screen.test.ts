@@ -1,18 +1,11 @@
 // The tasks of the page on every size of screen, light and dark, in both languages, with and without WebGL: nothing is
 // cut off, too small or over something else, and what one needs next is in sight. One page for each way of drawing is
 // taken through all of them, as a reload costs more than the tasks; clicks do not wait for a still picture.
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  axeOf,
-  type ConsolePage,
-  hasChromium,
-  mapState,
-  openBrowser,
-  openConsole,
-} from '../../support/console-page.js';
+import type { CDPSession, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { axeOf, type ConsolePage, hasChromium, mapState } from '../../support/console-page.js';
 import { screenFaults } from '../../support/screen-faults.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 const OTHER = 'HCM-GXC6M-QHR2P';
@@ -45,24 +38,17 @@ const PLACES: Readonly<Record<string, string>> = { en: 'Place', vi: 'Vị trí' 
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
   describe.each([false, true])('WebGL: %s', (hasWebgl) => {
-    let server: ServerProcess;
-    let browser: Browser;
+    const served = new ServedConsole(hasWebgl);
     let opened: ConsolePage;
     let session: CDPSession;
     beforeAll(async () => {
-      server = await ServerProcess.start({ isQuiet: true });
-      browser = await openBrowser(hasWebgl);
-      opened = await openConsole(browser, server.port, {
+      opened = await served.open({
         permissions: ['clipboard-read', 'clipboard-write'],
         reducedMotion: 'reduce',
         colorScheme: 'light',
       });
       session = await opened.page.context().newCDPSession(opened.page);
       expect(await mapState(opened.page)).toBe(hasWebgl ? 'webgl' : 'flat');
-    });
-    afterAll(async () => {
-      await browser?.close();
-      await server?.kill();
     });
 
     /** The screen of another device, without a new page. */
@@ -108,7 +94,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     if (hasWebgl) return;
     test('the page of the API', async () => {
       const { page, faults } = opened;
-      await page.goto(`http://127.0.0.1:${server.port}/docs`);
+      await page.goto(`${served.address}docs`);
       const found: string[] = [];
       for (const screen of SCREENS) {
         await turnTo(screen);

@@ -1,16 +1,9 @@
 // The page in the colours that a person forces on all pages: each control in sight is seen, by its pixels, and a chosen
 // tab and a chosen code look otherwise than those beside them.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  axeOf,
-  type ConsolePage,
-  hasChromium,
-  mapState,
-  openBrowser,
-  openConsole,
-} from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { axeOf, hasChromium, mapState } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CONTROLS = 'a[href], button, input:not([type=file]), select, textarea, summary, [role=tab], progress';
 const TABLE = 'id,lat,lng\n1,21.0288,105.8525\n2,48.8584,2.2945\n';
@@ -87,25 +80,25 @@ function seenBy(page: Page, picture: string): Promise<Seen[]> {
   );
 }
 
+const WHAT_SHOWS_A_CHOICE = [
+  'border-bottom-color',
+  'border-bottom-width',
+  'outline-style',
+  'outline-color',
+  'background-color',
+  'color',
+  'font-weight',
+  'text-decoration-line',
+];
+
 /** Texts and frames have more: the least are the strokes of `+` in 44 px. */
 const LEAST_SHARE = 0.01;
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
-  let opened: ConsolePage;
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-  });
+  const served = new ServedConsole(false);
 
   test.each(['light', 'dark'] as const)('%s: every control is seen', async (colorScheme) => {
-    opened = await openConsole(browser, server.port, { forcedColors: 'active', colorScheme });
-    const { page, faults, close } = opened;
+    const { page, faults, close } = await served.open({ forcedColors: 'active', colorScheme });
     await mapState(page);
     expect(await page.evaluate(() => matchMedia('(forced-colors: active)').matches)).toBe(true);
     const looked: Seen[] = [];
@@ -146,35 +139,17 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('what is chosen looks otherwise than what is beside it', async () => {
-    opened = await openConsole(browser, server.port, { forcedColors: 'active' }, '#HN-6GHP4-83RFR');
-    const { page, close } = opened;
+    const { page, close } = await served.open({ forcedColors: 'active' }, '#HN-6GHP4-83RFR');
     await mapState(page);
     await page.click('#ladder summary');
     const looks = (selector: string): Promise<string[]> =>
-      page.locator(selector).evaluateAll((nodes) =>
-        nodes.map((node) => {
-          const style = getComputedStyle(node);
-          const {
-            borderBottomColor,
-            borderBottomWidth,
-            outlineStyle,
-            outlineColor,
-            backgroundColor,
-            color,
-            fontWeight,
-            textDecorationLine,
-          } = style;
-          return [
-            borderBottomColor,
-            borderBottomWidth,
-            outlineStyle,
-            outlineColor,
-            backgroundColor,
-            color,
-            fontWeight,
-            textDecorationLine,
-          ].join();
-        }),
+      page.locator(selector).evaluateAll(
+        (nodes, properties) =>
+          nodes.map((node) => {
+            const style = getComputedStyle(node);
+            return properties.map((name) => style.getPropertyValue(name)).join();
+          }),
+        WHAT_SHOWS_A_CHOICE,
       );
     for (const [chosen, others] of [
       ['[role=tab][aria-selected=true]', '[role=tab][aria-selected=false]'],

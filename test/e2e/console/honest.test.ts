@@ -1,26 +1,18 @@
 // Nothing false is shown in Chromium: positions say how wrong they may be, clicks are no finer than the map, a failed
 // look-up leaves no code to copy, and each file has its own answer. Without WebGL: what is said does not depend on it.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleCases } from '../../support/console-cases.js';
-import { downloaded, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { downloaded, hasChromium, mapState } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const HERE = { latitude: 21.0288, longitude: 105.8525 };
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
+  const served = new ServedConsole(false);
   let library: Hexcodes;
   beforeAll(async () => {
     library = await Hexcodes.load();
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
   });
 
   test.each(consoleCases('position'))(
@@ -29,7 +21,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       const accuracy = Number(given);
       const [of, words] = wanted.split(' | ');
       const resolution = Number(of);
-      const { page, faults } = await openConsole(browser, server.port, {
+      const { page, faults } = await served.open({
         geolocation: { ...HERE, accuracy },
         permissions: ['geolocation'],
       });
@@ -59,7 +51,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   );
 
   test('a click takes the hexagon that is drawn, and does not move the map', async () => {
-    const { page } = await openConsole(browser, server.port);
+    const { page } = await served.open();
     await mapState(page);
     const drawn = Number(await page.locator('#map').getAttribute('data-grid'));
     expect(drawn).toBeLessThan(6);
@@ -73,7 +65,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('a failed look-up leaves no code, no address and nothing to copy', async () => {
-    const { page } = await openConsole(browser, server.port, {}, '#HN-6GHP4-83RFR');
+    const { page } = await served.open({}, '#HN-6GHP4-83RFR');
     await page.locator('#copy-code').waitFor();
     await page.locator('#code').fill('HN-6GHP4-83RFV');
     await page.locator('#code').press('Enter');
@@ -84,7 +76,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('files have a size of cell of their own, and each of several its answer', async () => {
-    const { page } = await openConsole(browser, server.port, {}, '#HN-6GHP4-83RFR');
+    const { page } = await served.open({}, '#HN-6GHP4-83RFR');
     await page.locator('#code').fill('21.0288,105.8525');
     await page.locator('#resolution').fill('7');
     await page.click('#tab-file');

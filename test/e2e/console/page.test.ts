@@ -1,28 +1,16 @@
 // The console in Chromium as a page: language, light and dark, phones, without WebGL, without a network, and what
 // axe-core finds.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
-  let address: string;
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    address = `http://127.0.0.1:${server.port}/`;
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-  });
+  const served = new ServedConsole();
 
   test('the language is that of the browser until one chooses, and the choice stays', async () => {
-    const { page, faults } = await openConsole(browser, server.port, { locale: 'vi-VN' });
+    const { page, faults } = await served.open({ locale: 'vi-VN' });
     const heading = page.locator('#panel-place h2');
     expect(await heading.textContent()).toContain('Mã vị trí cho mọi ngôi nhà ở Việt Nam');
     expect(await page.locator('html').getAttribute('lang')).toBe('vi');
@@ -37,7 +25,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('dark and light are those of the system until one chooses, and the choice stays', async () => {
-    const { page } = await openConsole(browser, server.port, { colorScheme: 'dark' });
+    const { page } = await served.open({ colorScheme: 'dark' });
     const theme = (): Promise<string | null> => page.locator('html').getAttribute('data-theme');
     const paper = (): Promise<string> =>
       page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
@@ -57,7 +45,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     ['light', 390, 844],
   ] as const)('axe-core finds nothing: %s, %i pixels wide', async (colorScheme, width, height) => {
     const viewport = { width, height };
-    const { page, faults } = await openConsole(browser, server.port, { colorScheme, viewport });
+    const { page, faults } = await served.open({ colorScheme, viewport });
     await page.locator('#panel-place h2').waitFor();
     expect((await axeOf(page)).violations).toEqual([]);
     await page.locator('#code').fill('HN-6GHP4-83RFX');
@@ -76,7 +64,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('the map is worked by keys: Enter chooses the cell in its middle', async () => {
-    const { page, faults } = await openConsole(browser, server.port);
+    const { page, faults } = await served.open();
     await mapState(page);
     await page.locator('#map canvas:not(.map-codes)').focus();
     await page.keyboard.press('Enter');
@@ -94,7 +82,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   test('without WebGL everything works, on a map that is drawn plainly', async () => {
     const plain = await openBrowser(false);
     try {
-      const { page, faults } = await openConsole(plain, server.port);
+      const { page, faults } = await openConsole(plain, served.port);
       expect(await mapState(page)).toBe('flat');
       await page.locator('#code').fill(CODE);
       await expect.poll(() => page.locator('#map').getAttribute('data-place')).toBe(CODE);
@@ -113,13 +101,13 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('after the first visit the page opens without a network', async () => {
-    const { page, faults } = await openConsole(browser, server.port, { serviceWorkers: 'allow' });
+    const { page, faults } = await served.open({ serviceWorkers: 'allow' });
     await mapState(page);
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });
     await page.context().setOffline(true);
-    await page.goto(`${address}#${CODE}`);
+    await page.goto(`${served.address}#${CODE}`);
     await page.reload();
     await expect.poll(() => page.locator('#place-code').textContent()).toBe(CODE);
     expect(await mapState(page)).toBe('webgl');

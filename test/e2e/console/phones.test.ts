@@ -1,24 +1,15 @@
 // The page on phones, across, zoomed and narrow: the code of a place, its copy button and its directions are in sight,
 // and nothing is wider than the screen. Names, pasted texts, links, Back and recent codes are tried on the way.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { axeOf, hasChromium, mapState } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 const OTHER = 'HCM-GXC6M-QHR2P';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-  });
+  const served = new ServedConsole(false);
 
   const isInSight = (page: Page, selector: string): Promise<boolean> =>
     page.locator(selector).evaluate((node) => {
@@ -35,7 +26,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     [360, 640, 'light', 'vi'],
     [320, 640, 'light', 'en'],
   ] as const)('%i × %i, %s, %s', async (width, height, colorScheme, locale) => {
-    const { page, faults } = await openConsole(browser, server.port, {
+    const { page, faults } = await served.open({
       viewport: { width, height },
       colorScheme,
       locale,
@@ -62,7 +53,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('the way on: directions, a link of ours, names, Back, recent codes', async () => {
-    const { page, faults } = await openConsole(browser, server.port);
+    const { page, faults } = await served.open();
     await mapState(page);
     await page.locator('#code').fill(`Địa chỉ: ${CODE} nhé anh`);
     expect(await page.locator('#place-code').textContent()).toBe(CODE);
@@ -95,7 +86,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('two tabs have one list of recent codes, and what is removed in one does not come back', async () => {
-    const { page } = await openConsole(browser, server.port, {}, `#${CODE}`);
+    const { page } = await served.open({}, `#${CODE}`);
     const other = await page.context().newPage();
     await other.goto(page.url().replace(/#.*/, ''));
     const codes = (): Promise<string[]> => other.locator('#recent .code').allTextContents();
@@ -112,7 +103,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     ['#21.0288,105.8525', CODE],
     ['#HCM-6GHP4-83RFR', undefined],
   ])('the link %s', async (hash, code) => {
-    const { page } = await openConsole(browser, server.port, {}, hash);
+    const { page } = await served.open({}, hash);
     if (code === undefined) {
       await page.locator('.suggestion').first().waitFor();
       expect(await page.locator('.suggestion .code').allTextContents()).toContain(CODE);
@@ -129,7 +120,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     ['///tiền.giấy.bút', 'what3words', undefined],
     ['0912 345 678', 'telephone number', undefined],
   ])('%s: said what it is, and the way on', async (text, words, town) => {
-    const { page } = await openConsole(browser, server.port, { viewport: { width: 390, height: 844 } });
+    const { page } = await served.open({ viewport: { width: 390, height: 844 } });
     await mapState(page);
     await page.locator('#code').fill(text);
     await page.locator('#code').press('Enter');
@@ -142,7 +133,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('the map names towns, slides names of provinces into view, and has codes in its hexagons', async () => {
-    const { page } = await openConsole(browser, server.port, {}, `#${OTHER}`);
+    const { page } = await served.open({}, `#${OTHER}`);
     await mapState(page);
     const labels = (): Promise<string[]> => page.locator('.label').allTextContents();
     await expect

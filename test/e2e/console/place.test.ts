@@ -1,27 +1,17 @@
 // The console in Chromium: codes and positions in the box, on the map, in links and on the clipboard.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { neighbors } from '#dist/hexcodes/geometry.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
-  let address: string;
+  const served = new ServedConsole();
   let library: Hexcodes;
   beforeAll(async () => {
     library = await Hexcodes.load();
-    server = await ServerProcess.start({ isQuiet: true });
-    address = `http://127.0.0.1:${server.port}/`;
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
   });
 
   const positionOf = (text: string | null): [number, number] => {
@@ -30,7 +20,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   };
 
   test('the box answers while the library of the map is still on its way', async () => {
-    const { page, faults } = await openConsole(browser, server.port);
+    const { page, faults } = await served.open();
     let isMapAsked = false;
     let release = (): void => undefined;
     const released = new Promise<void>((done) => {
@@ -54,7 +44,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('a link opens its code; a click on the map chooses the cell there; the address follows', async () => {
-    const { page, faults } = await openConsole(browser, server.port, {}, `#hn-6ghp4-83rfr`);
+    const { page, faults } = await served.open({}, `#hn-6ghp4-83rfr`);
     expect(await page.locator('#place-code').textContent()).toBe(CODE);
     expect(await mapState(page)).toBe('webgl');
     // The view of the whole country has larger hexagons.
@@ -70,14 +60,14 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     expect(library.encode(lat, lng).hexcodes).toBe(code);
     expect(new URL(page.url()).hash).toBe(`#${code}`);
     expect(await page.locator('#code').inputValue()).toBe(code);
-    await page.goto(`${address}#${CODE}`);
+    await page.goto(`${served.address}#${CODE}`);
     expect(await page.locator('#place-code').textContent()).toBe(CODE);
     expect(faults).toEqual([]);
     await page.context().close();
   });
 
   test('a wrong code is answered with those it may have been, the nearest to the view first', async () => {
-    const { page, faults } = await openConsole(browser, server.port, {}, `#${CODE}`);
+    const { page, faults } = await served.open({}, `#${CODE}`);
     await mapState(page);
     await expect
       .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
@@ -104,14 +94,14 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     ['https://www.google.com/maps/@21.0288,105.8525,17z', CODE],
     ['  HN–6GHP4–83RFR ', CODE],
   ])('%s is read', async (text, code) => {
-    const { page } = await openConsole(browser, server.port);
+    const { page } = await served.open();
     await page.locator('#code').fill(text);
     expect(await page.locator('#place-code').textContent()).toBe(code);
     await page.context().close();
   });
 
   test('a position abroad, and a text that is nothing, are refused in words', async () => {
-    const { page } = await openConsole(browser, server.port);
+    const { page } = await served.open();
     await page.locator('#code').fill('13.7563, 100.5018');
     await page.locator('#code').press('Enter');
     expect(await page.locator('#box-answer').textContent()).toContain('in no province of Viet Nam');
@@ -125,7 +115,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('larger cells, neighbours and rings of a place', async () => {
-    const { page } = await openConsole(browser, server.port, {}, `#${CODE}`);
+    const { page } = await served.open({}, `#${CODE}`);
     await page.locator('#neighbors summary').click();
     expect((await page.locator('#neighbors .code').allTextContents()).sort()).toEqual(
       neighbors(library, CODE).sort(),
@@ -143,9 +133,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('a place is copied as code, link, H3 index and GeoJSON', async () => {
-    const { page } = await openConsole(
-      browser,
-      server.port,
+    const { page } = await served.open(
       {
         permissions: ['clipboard-read', 'clipboard-write'],
       },
@@ -157,14 +145,14 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       return page.evaluate(() => navigator.clipboard.readText());
     };
     expect(await copied('code')).toBe(CODE);
-    expect(await copied('link')).toBe(`${address}#${CODE}`);
+    expect(await copied('link')).toBe(`${served.address}#${CODE}`);
     expect(await copied('h3')).toBe(library.read(CODE)!.cell.toString(16));
     expect(JSON.parse(await copied('geojson'))).toMatchObject({ id: CODE, geometry: { type: 'Polygon' } });
     await page.context().close();
   });
 
   test('"my position" chooses the cell where the browser is', async () => {
-    const { page } = await openConsole(browser, server.port, {
+    const { page } = await served.open({
       geolocation: { latitude: 21.0288, longitude: 105.8525 },
       permissions: ['geolocation'],
     });

@@ -4,25 +4,20 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 const SLOW = { latency: 400, bytesPerSecond: 400_000 / 8 };
 const HANGING = { latency: 600_000, bytesPerSecond: 1 };
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
+  const served = new ServedConsole();
   let flat: Browser;
   beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser();
     flat = await openBrowser(false);
   });
   afterAll(async () => {
-    await browser?.close();
     await flat?.close();
-    await server?.kill();
   });
 
   const limit = async (session: CDPSession, { latency, bytesPerSecond }: typeof SLOW): Promise<void> => {
@@ -38,7 +33,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     page.locator('#place-code').textContent({ timeout: MAP_MS });
 
   test('the first visit: a code before the map, then the map', { timeout: 180_000 }, async () => {
-    const { page, faults, close } = await openConsole(browser, server.port);
+    const { page, faults, close } = await served.open();
     const session = await page.context().newCDPSession(page);
     await limit(session, SLOW);
     await session.send('Network.setCacheDisabled', { cacheDisabled: true });
@@ -54,7 +49,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('a network that hangs behind the first map', async () => {
-    const { page, faults, close } = await openConsole(flat, server.port);
+    const { page, faults, close } = await openConsole(flat, served.port);
     expect(await mapState(page)).toBe('flat');
     await limit(await page.context().newCDPSession(page), HANGING);
     await page.click('#tab-file');
@@ -67,7 +62,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   });
 
   test('a panel that could not come comes with the network', async () => {
-    const { page, close } = await openConsole(flat, server.port);
+    const { page, close } = await openConsole(flat, served.port);
     await mapState(page);
     await page.context().setOffline(true);
     await page.click('#tab-file');

@@ -1,8 +1,8 @@
 // A code for the telephone: spelt in the language of the page, copied, and read aloud by a voice of the device alone.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
-import { ServerProcess } from '../../support/server-process.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { axeOf, hasChromium, mapState } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
 
 interface Voice {
   readonly lang: string;
@@ -10,21 +10,12 @@ interface Voice {
 }
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let server: ServerProcess;
-  let browser: Browser;
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-    browser = await openBrowser(false);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.kill();
-  });
+  const served = new ServedConsole(false);
 
   /** The page of a device with these voices, which notes what they read. */
   const opened = async (locale: string, voices: readonly Voice[]) => {
     const permissions = ['clipboard-read', 'clipboard-write'];
-    const shown = await openConsole(browser, server.port, { locale, permissions });
+    const shown = await served.open({ locale, permissions });
     await shown.page.addInitScript((given) => {
       const noted = globalThis as unknown as { read: string[] };
       noted.read = [];
@@ -39,7 +30,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       const value = { getVoices: () => given, addEventListener: () => {}, cancel: () => {}, speak };
       Object.defineProperty(globalThis, 'speechSynthesis', { value });
     }, voices);
-    await shown.page.goto(`http://127.0.0.1:${server.port}/#HN-6GHP4-83RFR`);
+    await shown.page.goto(`${served.address}#HN-6GHP4-83RFR`);
     await shown.page.reload();
     await mapState(shown.page);
     await shown.page.locator('#spell summary').focus();

@@ -2,11 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { Load } from '../../support/load/load.js';
 import { OPEN_INDEX } from '../../support/open-world.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
@@ -27,17 +27,9 @@ const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 const metaOf = async (base: string): Promise<{ boundary_data: { source: string } }> =>
   (await fetch(`${base}/v1/meta`, { headers: { ...headers, Connection: 'close' } })).json();
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () => {
   test('kill -9 of one under load: clients of the other lose nothing, and another process takes its place', async () => {
-    const service = serve(['--processes', '2', '--own-ports']);
+    const service = serve(['--processes', '2', '--own-ports', '--port', String(await freePort(3))]);
     const shared = await service.base();
     const { pids, port } = await service.line('all processes listen');
     const [firstPid, secondPid] = pids as [number, number];
@@ -151,9 +143,9 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const alone = serve(['--port', port]);
     expect(await alone.exit).toBe(1);
     expect(alone.err).toContain('in use');
-    const holder = createServer().listen(0, '127.0.0.1');
+    const held = (await freePort(2)) + 1;
+    const holder = createServer().listen(held, '127.0.0.1');
     await new Promise((resolve) => holder.once('listening', resolve));
-    const held = (holder.address() as AddressInfo).port;
     const third = serve(['--processes', '1', '--own-ports', '--port', String(held - 1)]);
     expect(await third.exit).toBe(1);
     expect(third.err).toContain(`:${held} for the service: the port is in use`);

@@ -2,11 +2,11 @@
 // processes, over two nodes on PostgreSQL, and over processes that are killed: no answer of 503, and no line of an
 // error.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { freePort } from '../../support/free-port.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { startServer } from '../../support/server.js';
@@ -15,15 +15,6 @@ const root = mkdtempSync(join(tmpdir(), 'hexcodes-quota-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const HEADERS = { 'X-API-Key': COMMAND_KEY };
-
-/** A port whose followers are free, too, as far as anybody can say. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 interface Answered {
   readonly points: number;
@@ -87,7 +78,7 @@ function stream(base: string, pointsOfFrame: number): Promise<Answered> {
 
 /** Starts a service of several processes. @returns the address of each process */
 async function start(processes: number, perDay: number): Promise<{ service: ServeCommand; bases: string[] }> {
-  const port = await freePort();
+  const port = await freePort(1 + processes);
   const service = new ServeCommand(
     [
       ...['--default-points-per-day', String(perDay), '--usage-flush-ms', '200'],

@@ -2,28 +2,8 @@
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
-import { consoleModule } from '../../../support/console-module.js';
+import { FileConversion, requestFor } from '../../../support/console-conversion.js';
 
-interface Conversion {
-  readonly tally: {
-    readonly rows: number;
-    readonly prefix: string;
-    readonly operation: string;
-    readonly byStatus: number[];
-    readonly byAdmin: number[];
-    readonly examples: { row: number; status: string; text: string; reasons: string[] }[];
-  };
-  push(chunk: Uint8Array): Uint8Array[];
-  end(): Uint8Array[];
-}
-interface Request {
-  readonly operation: string;
-  readonly prefix: string;
-}
-const { FileConversion, requestFor } = await consoleModule<{
-  requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
-  FileConversion: new (kernel: unknown, request: unknown, buffers: unknown) => Conversion;
-}>('file/conversion.ts');
 const hexcodes = await Hexcodes.load();
 
 function converted(text: string, input = 'csv', chunkBytes = Number.POSITIVE_INFINITY) {

@@ -3,27 +3,12 @@ import { expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
-import { consoleModule } from '../../../support/console-module.js';
-
-interface PointsToDraw {
-  readonly offsets: Float32Array;
-  readonly admins: Uint8Array;
-  readonly left: number;
-  readonly box: { west: number; south: number; east: number; north: number } | undefined;
-}
-interface List {
-  add(latDeg: number, lngDeg: number, admin: number): void;
-  take(): PointsToDraw;
-}
-const { PointList } = await consoleModule<{ PointList: new () => List }>('file/conversion.ts');
-const { FileConversion, requestFor } = await consoleModule<{
-  requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
-  FileConversion: new (
-    kernel: unknown,
-    request: unknown,
-    buffers: unknown,
-  ) => { points: List; push(chunk: Uint8Array): unknown; end(): unknown };
-}>('file/conversion.ts');
+import {
+  FileConversion,
+  PointList,
+  type PointsToDraw,
+  requestFor,
+} from '../../../support/console-conversion.js';
 
 const NOWHERE = 255;
 const hexcodes = await Hexcodes.load();

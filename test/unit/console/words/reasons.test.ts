@@ -2,21 +2,10 @@
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { FileConversion, requestFor } from '../../../support/console-conversion.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 const { inVietnamese } = await consoleModule<{ inVietnamese(sentence: string): string }>('words/reasons.ts');
-const { FileConversion, requestFor } = await consoleModule<{
-  requestFor(beginning: Uint8Array, input: string, resolution: number): unknown;
-  FileConversion: new (
-    kernel: unknown,
-    request: unknown,
-    buffers: unknown,
-  ) => {
-    tally: { examples: { reasons: string[] }[] };
-    push(chunk: Uint8Array): void;
-    end(): void;
-  };
-}>('file/conversion.ts');
 const { kernel } = await Hexcodes.load();
 const ENGLISH = /\b(?:is|must|has|have|the|be|of)\b/;
 

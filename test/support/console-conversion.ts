@@ -1,0 +1,47 @@
+// The module by which the page's worker converts a file, without a browser.
+import { consoleModule } from './console-module.js';
+
+export interface FileConversion {
+  readonly points: { take(): PointsToDraw };
+  readonly tally: {
+    readonly rows: number;
+    readonly prefix: string;
+    readonly operation: string;
+    readonly byStatus: readonly number[];
+    readonly byAdmin: readonly number[];
+    readonly examples: readonly Example[];
+  };
+  push(chunk: Uint8Array): Uint8Array[];
+  end(): Uint8Array[];
+}
+
+export interface PointsToDraw {
+  readonly offsets: Float32Array;
+  readonly admins: Uint8Array;
+  readonly left: number;
+  readonly box: { west: number; south: number; east: number; north: number } | undefined;
+}
+
+/** A row that failed. */
+interface Example {
+  readonly row: number;
+  readonly status: string;
+  readonly text: string;
+  readonly reasons: readonly string[];
+}
+
+interface Request {
+  readonly operation: string;
+  readonly prefix: string;
+}
+
+interface PointList {
+  add(latDeg: number, lngDeg: number, admin: number): void;
+  take(): PointsToDraw;
+}
+
+export const { FileConversion, PointList, requestFor } = await consoleModule<{
+  FileConversion: new (kernel: unknown, request: unknown, buffers: unknown, lead?: object) => FileConversion;
+  PointList: new () => PointList;
+  requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
+}>('file/conversion.ts');

@@ -1,0 +1,33 @@
+// Ports that a test must know before anybody listens on them.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// Linux takes the ports of outgoing connections from 32768 on, macOS and Windows from 49152 on: a port that it gave us
+// could belong to somebody's connection before the test listens on it.
+const FIRST = 12_000;
+const LAST = 32_000;
+
+const given = new Set<number>();
+
+/** @returns the first of `count` ports in a row, free on loopback and given to nobody else in this process */
+export async function freePort(count = 1): Promise<number> {
+  for (;;) {
+    const first = FIRST + Math.floor(Math.random() * (LAST - FIRST - count));
+    const ports = Array.from({ length: count }, (_, at) => first + at);
+    if (ports.some((port) => given.has(port))) continue;
+    if (!(await Promise.all(ports.map(isFree))).every(Boolean)) continue;
+    for (const port of ports) given.add(port);
+    return first;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const isListening = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (!isListening) return false;
+  server.close();
+  await once(server, 'close');
+  return true;
+}
