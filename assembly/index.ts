@@ -7,7 +7,7 @@ import { REACH, REACH_ROWS } from "./memory";
 
 export {
   ABI_VERSION, ADMIN_COUNTS, BAND_BYTES, BAND_COUNT, BANDS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
-  LINE_NAME_COUNT, LINE_NAMES, LINE_PIECE_BYTES, LINE_PIECES, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
+  LINE_NAME_COUNT, LINE_NAMES, LINE_PIECE_BYTES, LINE_PIECES, MEMBERS, MEMBERS_BYTES, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
   UNIT_NAME_BYTES, UNIT_NAMES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
@@ -21,6 +21,7 @@ export { hostRowCount } from "./text/scan/host-rows";
 export { csvEnd, csvMissing, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
 export { lineNamesMet } from "./text/scan/json-items";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
+export { blankLines, membersEnd, scanMembers } from "./text/scan/scan-members";
 export { skipArray, skipCommas, skipDepth, skipInString } from "./text/scan/skip-array";
 export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";

@@ -14,6 +14,7 @@
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    8 × 32 B: shares of right provinces by distance to a border, for the writers of text
 //  0x240900  LINE_PIECES  9 × 256 B and LINE_NAMES 4 × 16 B: members that are added to lines of NDJSON
+//  0x241240  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
@@ -96,10 +97,12 @@ export const LINE_PIECE_BYTES: u32 = 256;
  */
 export const LINE_NAMES: usize = LINE_PIECES + (3 + ROW_STATUSES) * LINE_PIECE_BYTES;
 export const LINE_NAME_COUNT: u32 = 4;
-const LINE_NAMES_END: usize = LINE_NAMES + LINE_NAME_COUNT * 16;
+/** Columns of a table, put there by the host, and their names behind them (text/scan/scan-members.ts). */
+export const MEMBERS: usize = LINE_NAMES + LINE_NAME_COUNT * 16;
+export const MEMBERS_BYTES: u32 = 0xe000;
 
 /** Starts a page, as the memory grows by pages. */
-export const INDEX: usize = (LINE_NAMES_END + 0xffff) & ~0xffff;
+export const INDEX: usize = (MEMBERS + MEMBERS_BYTES + 0xffff) & ~0xffff;
 
 /** Point statuses, byte 19 of a record; the host's names are in src/hexcodes/kernel/kernel.ts. */
 export const OK: u32 = 0;

@@ -135,7 +135,7 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
 
 /** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
 async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
-  const { request, source } = run;
+  const { request, source, hexcodes } = run;
   if (request.inputs.length > 1 && !hasTypes) return 'several files of NDJSON';
   const [path] = request.inputs;
   for (const each of request.inputs)
@@ -145,7 +145,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     const { surveyByLines } = await import('./rows/survey-ndjson.js');
     const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
     known = {
-      columns: await surveyByLines(request.inputs, request.input, MOST_COLUMNS, tick),
+      columns: await surveyByLines(hexcodes.kernel, request.inputs, request.input, MOST_COLUMNS, tick),
       idName: 'id',
     };
   }
@@ -259,7 +259,8 @@ class RowConversion {
     const { from } = this.#run.targets;
     const { columns, lat, lng, isTyped } = this.#plan;
     const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-    const reader = new NdjsonRowReader(columns, lat, lng, MOST_ROWS, isTyped);
+    const { kernel } = this.#run.hexcodes;
+    const reader = new NdjsonRowReader(kernel, columns, lat, lng, MOST_ROWS, isTyped);
     let rows = from?.inputRows ?? 0;
     const start = { skip: from?.inputOffset ?? 0, skippedRows: rows };
     for await (const { rows: window, endOffset } of reader.windows(input, start)) {

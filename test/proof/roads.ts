@@ -8,7 +8,16 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { loadLibrary } from '#dist/files/library.js';
-import { converted, expectAlike, isRows, jsonLine, row, TYPES, typedRow } from '../support/files/roads.js';
+import {
+  converted,
+  expectAlike,
+  isRows,
+  jsonLine,
+  oddLine,
+  row,
+  TYPES,
+  typedRow,
+} from '../support/files/roads.js';
 import { below, pick } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
 import { RunLength, report } from './run-length.js';
@@ -48,7 +57,10 @@ export default async function proveRoads(args: string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-roads-'));
   const pools = {
     csv: fc.sample(row, { numRuns: POOL, seed: seed }),
-    ndjson: fc.sample(jsonLine, { numRuns: POOL, seed: seed }),
+    ndjson: fc.sample(fc.oneof({ weight: 200, arbitrary: jsonLine }, { weight: 1, arbitrary: oddLine }), {
+      numRuns: POOL,
+      seed: seed,
+    }),
     parquet: fc.sample(typedRow, { numRuns: POOL, seed: seed }),
   };
   const taken = <Value>(pool: readonly Value[], count: number): Value[] =>

@@ -18,6 +18,8 @@ export const NOT_A_NUMBER: u32 = 2;
 export let numberKind: u32 = NUMBER;
 export let numberEnd: usize = 0;
 export let numberIsPlain: bool = false;
+/** Whether a number of JSON has neither a point nor an exponent. */
+export let numberIsWhole: bool = false;
 
 /** Decimal digits that always fit a u64. */
 const MAX_DIGITS: u32 = 19;
@@ -100,8 +102,10 @@ export function readNumber(at: usize, json: bool): f64 {
   const count = integerCount + fractionCount;
   if (count == 0) return 0;
   let exponent: i32 = 0;
+  numberIsWhole = fractionCount == 0;
   if ((byte | LOWER_CASE) == LOWER_E) {
     isPlain = false;
+    numberIsWhole = false;
     byte = load<u8>(++p);
     const isBelow = byte == MINUS;
     if (isBelow || byte == PLUS) byte = load<u8>(++p);

@@ -114,7 +114,8 @@ export function skipString(p: usize): usize {
   }
 }
 
-function skipEscape(p: usize): usize {
+/** Passes over an escape. */
+export function skipEscape(p: usize): usize {
   const byte: u32 = load<u8>(p, 1);
   if (byte == LOWER_U) {
     for (let i: usize = 2; i < 6; i++) {

@@ -1,31 +1,32 @@
-// Rows of NDJSON as ranges of bytes: lines of plain members in known columns are read where they stand, all other lines
+// Rows of NDJSON as ranges of bytes: the kernel reads lines of plain members in known columns, all other lines are read
 // value by value, as formats/json/ reads them.
 
 import { isUtf8 } from 'node:buffer';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import {
+  AS_BOOLEAN,
+  AS_DOUBLE,
+  AS_LONG,
+  AS_RAW,
+  AS_TEXT,
+  KINDS,
+  MemberMemory,
+} from '../../hexcodes/kernel/member-memory.js';
 import type { Input } from '../disk/input.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
+import { lineBlocks } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';
 import { addPlain } from './plain-values.js';
-import {
-  ABSENT,
-  BOOLEAN,
-  ESCAPED,
-  FRACTION,
-  INTEGER,
-  LineScanner,
-  NULL,
-  TEXT,
-  unescaped,
-} from './scan-line.js';
+import { unescaped } from './scan-line.js';
+import { LINES_BYTES, linesIn } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
 const LF = 10;
-const HIGH = 2 ** 32;
-const LETTER_T = 116;
-/** Room for a value that is written behind the block. */
-const VALUE_BYTES = 32;
+const VALUE_BYTES = 8;
+const NUMBERS = KINDS.integer | KINDS.fraction | KINDS.odd;
+const TEXTS = KINDS.text | KINDS.escaped;
 
 interface Start {
   /** Bytes and rows that an earlier run has converted. */
@@ -33,32 +34,100 @@ interface Start {
   readonly skippedRows: number;
 }
 
+/** Ranges whose numbers have a place of their own. */
+interface Ranges extends ValueRanges {
+  numbersAt: number;
+  isWhole: boolean;
+}
+
+/** The role of a column for the kernel, and kinds of values that need nothing more. */
+interface Way {
+  readonly role: number;
+  readonly asTheyAre: number;
+}
+
+function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
+  switch (kind) {
+    case 'text':
+      return { role: AS_TEXT, asTheyAre: KINDS.text | KINDS.null };
+    case 'double':
+      return isTyped
+        ? { role: AS_DOUBLE, asTheyAre: NUMBERS | KINDS.null }
+        : { role: AS_TEXT, asTheyAre: KINDS.integer | KINDS.fraction | KINDS.null };
+    case 'boolean':
+      return { role: isTyped ? AS_BOOLEAN : AS_TEXT, asTheyAre: KINDS.boolean | KINDS.null };
+    case 'long':
+      if (isTyped) return { role: AS_LONG, asTheyAre: KINDS.integer | KINDS.odd | KINDS.null };
+      break;
+    case 'json':
+      if (isTyped)
+        return {
+          role: AS_RAW,
+          asTheyAre: KINDS.text | KINDS.integer | KINDS.fraction | KINDS.boolean | KINDS.null,
+        };
+  }
+  return { role: AS_TEXT, asTheyAre: KINDS.null };
+}
+
 /** Reads the rows of inputs by the columns of the first. */
 export class NdjsonRowReader {
+  readonly #kernel: Kernel;
+  readonly #members: MemberMemory;
   readonly #columns: readonly TableColumn[];
-  readonly #scanner: LineScanner;
+  readonly #ways: readonly Way[];
   readonly #isTyped: boolean;
   readonly #lat: number;
   readonly #lng: number;
   readonly #most: number;
-  readonly #ranges: ValueRanges[];
+  readonly #ranges: Ranges[];
   readonly #latLngDeg: Float64Array;
-  readonly #text = new GrowingBytes(1 << 20);
-  #view = new DataView(this.#text.bytes.buffer);
+  readonly #text: GrowingBytes;
+  /** Where numbers of each column are in the text, and where the block is behind them. */
+  readonly #bases: readonly number[];
+  readonly #blockAt: number;
+  readonly #isLeft: Uint8Array;
 
   /**
    * @param most rows of a window
    * @param isTyped whether ranges are plain values as columns of types have them, instead of texts
    */
-  constructor(columns: readonly TableColumn[], lat: number, lng: number, most: number, isTyped: boolean) {
+  constructor(
+    kernel: Kernel,
+    columns: readonly TableColumn[],
+    lat: number,
+    lng: number,
+    most: number,
+    isTyped: boolean,
+  ) {
+    this.#kernel = kernel;
     this.#columns = columns;
-    this.#scanner = new LineScanner(columns.map(({ name }) => name));
     this.#isTyped = isTyped;
     this.#lat = lat;
     this.#lng = lng;
-    this.#most = most;
-    this.#ranges = columns.map(() => ({ starts: new Int32Array(most), ends: new Int32Array(most) }));
-    this.#latLngDeg = new Float64Array(2 * most);
+    this.#ways = columns.map((column) => wayOf(column, isTyped));
+    this.#members = new MemberMemory(kernel);
+    this.#members.set(
+      columns.map(({ name }, c) => ({
+        ...{ name, role: this.#ways[c]!.role },
+        axis: c === lat ? 1 : c === lng ? 2 : 0,
+      })),
+    );
+    this.#most = Math.min(most, this.#members.mostRows);
+    let base = 0;
+    this.#bases = this.#ways.map(({ role }) => {
+      const at = base;
+      if (isNumeric(role)) base += VALUE_BYTES * this.#most;
+      return at;
+    });
+    for (const [c, each] of this.#bases.entries()) this.#members.setBase(c, each);
+    this.#blockAt = base;
+    this.#text = new GrowingBytes(base + 2 * LINES_BYTES);
+    this.#ranges = columns.map(() => ({
+      ...{ starts: new Int32Array(this.#most), ends: new Int32Array(this.#most) },
+      ...{ numbersAt: -1, isWhole: false },
+    }));
+    this.#latLngDeg = new Float64Array(2 * this.#most);
+    this.#isLeft = new Uint8Array(this.#most);
   }
 
   /** Windows of rows; the memory of one is used for the next. @throws CliFailure BAD_INPUT */
@@ -69,139 +138,167 @@ export class NdjsonRowReader {
     let lines = 0;
     let rows = skippedRows;
     let offset = 0;
-    for await (const block of blocksOf(input, () => lines + 1)) {
-      const end = offset + block.length;
-      if (end <= skip) {
-        for (let at = block.indexOf(LF); at >= 0; at = block.indexOf(LF, at + 1)) lines++;
-        offset = end;
-        continue;
-      }
+    for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), LINES_BYTES)) {
+      // An earlier run ended at the end of a line.
+      let at = Math.min(block.length, Math.max(0, skip - offset));
+      lines += linesIn(block, 0, at);
       const text = this.#text;
-      text.at = 0;
-      text.add(block);
-      const isSound = isUtf8(block) && !block.includes(0);
-      // An earlier run ended at the end of a block.
-      for (let at = Math.max(0, skip - offset); at < block.length; ) {
-        text.at = block.length;
-        let rowCount = 0;
-        while (at < block.length && rowCount < this.#most) {
-          const feed = block.indexOf(LF, at);
-          const stop = feed < 0 ? block.length : feed;
-          lines++;
-          if (stop - at > MAX_LINE_BYTES) throw tooLongLine(input.name, lines);
-          if (
-            (isSound && this.#readLine(at, stop, rowCount)) ||
-            this.#readSlowly(block.subarray(at, stop), input.name, lines, rows + rowCount + 1, rowCount)
-          )
-            rowCount++;
-          at = stop + 1;
-        }
+      if (at < block.length) {
+        text.at = this.#blockAt;
+        text.add(block);
+      }
+      const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
+      while (at < block.length) {
+        text.at = this.#blockAt + block.length;
+        const where = { file: input.name, lines, rows };
+        const read = isPlain ? this.#readBlock(block, at, where) : this.#readLines(block, at, where);
+        const { rowCount } = read;
+        at = read.end;
+        lines = read.lines;
         rows += rowCount;
         const window = { text, rowCount, columns: this.#ranges, latLngDeg: this.#latLngDeg };
-        if (rowCount > 0) yield { rows: window, endOffset: at < block.length ? -1 : end };
+        if (rowCount > 0) yield { rows: window, endOffset: offset + at };
       }
-      offset = end;
+      offset += block.length;
     }
   }
 
-  /** Reads a line of plain members. @returns false for any other line */
-  #readLine(start: number, lineEnd: number, row: number): boolean {
-    const text = this.#text;
-    const scanner = this.#scanner;
-    if (!scanner.scan(text.bytes, start, lineEnd)) return false;
-    const columns = this.#columns;
-    text.reserve(lineEnd - start + VALUE_BYTES * columns.length);
-    if (this.#view.buffer !== text.bytes.buffer) this.#view = new DataView(text.bytes.buffer);
-    const { kinds, numbers } = scanner;
-    for (let column = 0; column < columns.length; column++) {
-      const { starts, ends } = this.#ranges[column]!;
-      const kind = kinds[column]!;
-      if (kind === ABSENT || kind === NULL) starts[row] = -1;
-      else {
-        starts[row] = scanner.starts[column]!;
-        ends[row] = scanner.ends[column]!;
-        if (!this.#fit(columns[column]!, kind, column, starts, ends, row)) return false;
-      }
-    }
-    for (const half of [0, 1] as const) {
-      const column = half === 0 ? this.#lat : this.#lng;
-      const kind = kinds[column]!;
-      let degrees = Number.NaN;
-      if (kind === INTEGER || kind === FRACTION) degrees = numbers[column]!;
-      else if (kind !== ABSENT && kind !== NULL) {
-        const { starts, ends } = this.#ranges[column]!;
-        degrees = numberIn(text.bytes, starts[row]!, ends[row]!);
-        if (Number.isNaN(degrees)) return false;
-      }
-      this.#latLngDeg[2 * row + half] = degrees;
-    }
-    return true;
+  /** Reads lines by the kernel. */
+  #readBlock(block: Buffer, at: number, { file, lines, rows }: Where): Read {
+    const members = this.#members;
+    members.text.block.set(at === 0 ? block : block.subarray(at));
+    const [scanned, sizeBytes] = members.scan(block.length - at, this.#most, this.#blockAt + at, false);
+    this.#latLngDeg.set(this.#kernel.input.subarray(0, 2 * scanned));
+    this.#isLeft.fill(0, 0, scanned);
+    const { hostRowCount, hostRows } = members.text;
+    for (let i = 0; i < hostRowCount; i++) this.#isLeft[hostRows[i]!] = 1;
+    let hasLeft = hostRowCount > 0;
+    for (let column = 0; column < this.#columns.length; column++)
+      if (this.#take(column, scanned)) hasLeft = true;
+    const read = { end: at + sizeBytes, lines: lines + scanned + members.blankLines };
+    if (!hasLeft) return { rowCount: scanned, ...read };
+    const bounds = Array.from({ length: scanned }, (_, row) => members.text.rowBounds(row));
+    return { rowCount: this.#readLeft(block, at, bounds, { file, lines, rows }), ...read };
   }
 
-  /** Makes the range of a value that of its column. @returns false for a value of another kind, or one that is left */
-  #fit(
-    { kind: wanted }: TableColumn,
-    kind: number,
-    column: number,
-    starts: Int32Array,
-    ends: Int32Array,
-    row: number,
-  ): boolean {
+  /** Takes over what was scanned of a column. @returns whether rows are left */
+  #take(column: number, rows: number): boolean {
+    const members = this.#members;
+    const { role, asTheyAre } = this.#ways[column]!;
+    const ranges = this.#ranges[column]!;
+    ranges.starts.set(members.starts(column, rows));
+    ranges.ends.set(members.ends(column, rows));
+    const isKept = isNumeric(role);
+    if (isKept) this.#text.bytes.set(members.values(column, rows), this.#bases[column]);
+    ranges.numbersAt = isKept && role !== AS_BOOLEAN ? this.#bases[column]! : -1;
+    ranges.isWhole = members.isEverywhere(column);
+    const met = members.kindsMet(column);
+    const isPosition = column === this.#lat || column === this.#lng;
+    const isUsual = (met & ~asTheyAre) === 0 && (!isPosition || (met & ~(NUMBERS | KINDS.null)) === 0);
+    return !isUsual && this.#mend(column, rows, isPosition);
+  }
+
+  /** Makes the ranges of values of other kinds those of their column. @returns whether rows are left */
+  #mend(column: number, rows: number, isPosition: boolean): boolean {
+    const { asTheyAre } = this.#ways[column]!;
+    const { kind: wanted } = this.#columns[column]!;
+    const kinds = this.#members.kinds(column, rows);
+    const { starts, ends } = this.#ranges[column]!;
     const text = this.#text;
-    const isNumber = kind === INTEGER || kind === FRACTION;
-    switch (wanted) {
-      case 'text': {
-        if (kind === TEXT) return true;
-        if (kind !== ESCAPED) return false;
+    let hasLeft = false;
+    for (let row = 0; row < rows; row++) {
+      const kind = kinds[row]!;
+      if (kind === 0 || kind === KINDS.null) continue;
+      let isRight = (kind & ~asTheyAre) === 0;
+      if (!isRight && wanted === 'text' && kind === KINDS.escaped) {
+        text.reserve(ends[row]! - starts[row]!);
         const end = unescaped(text.bytes, starts[row]!, ends[row]!, text.bytes, text.at);
-        if (end < 0) return false;
-        this.#put(starts, ends, row, end);
-        return true;
-      }
-      case 'double':
-        if (!isNumber) return false;
-        if (this.#isTyped) {
-          this.#view.setFloat64(text.at, this.#scanner.numbers[column]!, true);
-          this.#put(starts, ends, row, text.at + 8);
-        } else if (this.#scanner.usual[column] === 0) {
+        if (end >= 0) {
           starts[row] = text.at;
-          text.addNumber(this.#scanner.numbers[column]!);
-          ends[row] = text.at;
+          ends[row] = text.at = end;
+          isRight = true;
         }
-        return true;
-      case 'long': {
-        if (kind !== INTEGER || !this.#isTyped) return false;
-        const value = this.#scanner.numbers[column]!;
-        const high = Math.floor(value / HIGH);
-        this.#view.setInt32(text.at + 4, high, true);
-        this.#view.setUint32(text.at, value - high * HIGH, true);
-        this.#put(starts, ends, row, text.at + 8);
-        return true;
+      } else if (!isRight && wanted === 'double' && (kind & NUMBERS) !== 0) {
+        starts[row] = text.at;
+        text.addNumber(this.#members.numberAt(column, row));
+        ends[row] = text.at;
+        isRight = true;
       }
-      case 'boolean':
-        if (kind !== BOOLEAN) return false;
-        if (this.#isTyped) {
-          text.bytes[text.at] = text.bytes[starts[row]!] === LETTER_T ? 1 : 0;
-          this.#put(starts, ends, row, text.at + 1);
-        }
-        return true;
-      case 'json':
-        if (kind === ESCAPED || !this.#isTyped) return false;
-        if (kind === TEXT) {
-          starts[row]!--;
-          ends[row]!++;
-        }
-        return !isNumber || this.#scanner.usual[column] === 1;
-      default:
-        return false;
+      if (isRight && isPosition && (kind & NUMBERS) === 0) {
+        const degrees = (kind & TEXTS) === 0 ? Number.NaN : numberIn(text.bytes, starts[row]!, ends[row]!);
+        this.#latLngDeg[2 * row + (column === this.#lat ? 0 : 1)] = degrees;
+        isRight = !Number.isNaN(degrees);
+      }
+      if (isRight) continue;
+      this.#isLeft[row] = 1;
+      hasLeft = true;
+    }
+    return hasLeft;
+  }
+
+  /** Reads the rows that are left, and takes blank ones out. @returns how many rows there are */
+  #readLeft(
+    block: Buffer,
+    at: number,
+    bounds: readonly (readonly [start: number, end: number])[],
+    { file, lines, rows }: Where,
+  ): number {
+    let line = lines;
+    let counted = at;
+    let rowCount = 0;
+    for (const [row, [start, end]] of bounds.entries()) {
+      if (this.#isLeft[row] !== 0) {
+        line += linesIn(block, counted, at + start);
+        counted = at + start;
+        const bytes = block.subarray(at + start, at + end);
+        if (!this.#readSlowly(bytes, file, line + 1, rows + rowCount + 1, rowCount)) continue;
+      } else if (rowCount < row) this.#move(row, rowCount);
+      rowCount++;
+    }
+    // Numbers are not where their rows are any more.
+    if (rowCount < bounds.length) for (const ranges of this.#ranges) ranges.numbersAt = -1;
+    else this.#lineUpNumbers(rowCount);
+    return rowCount;
+  }
+
+  #move(from: number, to: number): void {
+    for (const { starts, ends } of this.#ranges) {
+      starts[to] = starts[from]!;
+      ends[to] = ends[from]!;
+    }
+    this.#latLngDeg.copyWithin(2 * to, 2 * from, 2 * from + 2);
+  }
+
+  /** Puts numbers of rows that were left to the others. */
+  #lineUpNumbers(rows: number): void {
+    for (const { starts, ends, numbersAt } of this.#ranges) {
+      if (numbersAt < 0) continue;
+      for (let row = 0; row < rows; row++) {
+        if (this.#isLeft[row] === 0 || starts[row]! < 0) continue;
+        const at = numbersAt + VALUE_BYTES * row;
+        this.#text.bytes.copyWithin(at, starts[row]!, ends[row]!);
+        starts[row] = at;
+        ends[row] = at + VALUE_BYTES;
+      }
     }
   }
 
-  /** The range of a value that has been written behind the others. */
-  #put(starts: Int32Array, ends: Int32Array, row: number, end: number): void {
-    starts[row] = this.#text.at;
-    ends[row] = end;
-    this.#text.at = end;
+  /** Reads lines value by value. */
+  #readLines(block: Buffer, from: number, { file, lines, rows }: Where): Read {
+    for (const ranges of this.#ranges) ranges.numbersAt = -1;
+    let rowCount = 0;
+    let line = lines;
+    let at = from;
+    while (at < block.length && rowCount < this.#most) {
+      const feed = block.indexOf(LF, at);
+      const stop = feed < 0 ? block.length : feed;
+      line++;
+      if (stop - at > MAX_LINE_BYTES) throw tooLongLine(file, line);
+      const bytes = block.subarray(at, stop);
+      if (this.#readSlowly(bytes, file, line, rows + rowCount + 1, rowCount)) rowCount++;
+      at = stop + 1;
+    }
+    return { rowCount, end: at, lines: line };
   }
 
   /** Reads any line. @returns false for a blank one. @throws CliFailure BAD_INPUT */
@@ -230,21 +327,19 @@ export class NdjsonRowReader {
   }
 }
 
-/** Blocks of whole lines; the last may have no end. @throws CliFailure BAD_INPUT for a line that is too long */
-export async function* blocksOf(input: Input, nextLine: () => number): AsyncGenerator<Buffer> {
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of input.chunks()) {
-    const feed = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).lastIndexOf(LF);
-    if (feed >= 0) {
-      yield Buffer.concat([...parts, chunk.subarray(0, feed + 1)]);
-      parts = [];
-      size = 0;
-    }
-    const rest = chunk.subarray(feed + 1);
-    if (rest.length > 0) parts.push(rest);
-    size += rest.length;
-    if (size > MAX_LINE_BYTES) throw tooLongLine(input.name, nextLine());
-  }
-  if (size > 0) yield Buffer.concat(parts);
+interface Where {
+  readonly file: string;
+  /** Lines and rows before. */
+  readonly lines: number;
+  readonly rows: number;
 }
+
+interface Read {
+  readonly rowCount: number;
+  /** Where the lines end in the block, and how many there are up to there. */
+  readonly end: number;
+  readonly lines: number;
+}
+
+/** Whether values have a place of eight bytes among the numbers. */
+const isNumeric = (role: number): boolean => role === AS_DOUBLE || role === AS_LONG || role === AS_BOOLEAN;

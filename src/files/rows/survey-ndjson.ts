@@ -1,22 +1,20 @@
-// The columns of all rows of NDJSON for a target with types, by bytes: lines of plain members in names that were met
-// are read where they stand, all other lines value by value, as formats/json/ surveys them.
+// The columns of all rows of NDJSON for a target with types: the kernel says which kinds of values lines have that are
+// plain members in names that were met; all other lines are read value by value, as formats/json/ surveys them.
 
 import { isUtf8 } from 'node:buffer';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memory.js';
 import { type Input, type InputOptions, openInput } from '../disk/input.js';
 import { FieldSurvey, MET_IN, parseObject, surveyedValue } from '../formats/json/json-columns.js';
+import { lineBlocks } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
-import { blocksOf } from './read-ndjson.js';
-import { BOOLEAN, ESCAPED, FRACTION, INTEGER, LineScanner, TEXT } from './scan-line.js';
 
 const LF = 10;
-/** Bits that a survey notes for each kind of values. */
-const MET = new Uint8Array(8);
-MET[TEXT] = MET_IN.text;
-MET[ESCAPED] = MET_IN.text;
-MET[INTEGER] = MET_IN.integer;
-MET[FRACTION] = MET_IN.fraction;
-MET[BOOLEAN] = MET_IN.boolean;
+/** Rows that are scanned at once when columns are new: more of them may come. */
+const FEW_ROWS = 16;
+/** Bytes of a block: of usual lines the kernel takes all at once. */
+export const LINES_BYTES = 200 * 1024;
 
 /**
  * @param tick is called after each block; may throw to end the survey
@@ -24,12 +22,13 @@ MET[BOOLEAN] = MET_IN.boolean;
  * @throws CliFailure BAD_INPUT for what is not JSON
  */
 export async function surveyByLines(
+  kernel: Kernel,
   paths: readonly string[],
   options: InputOptions,
   mostColumns: number,
   tick: () => void,
 ): Promise<TableColumn[]> {
-  const survey = new LineSurvey(mostColumns);
+  const survey = new LineSurvey(kernel, mostColumns);
   for (const path of paths) {
     const input = await openInput(path, options);
     try {
@@ -44,10 +43,14 @@ export async function surveyByLines(
 class LineSurvey {
   readonly #mostColumns: number;
   readonly #survey = new FieldSurvey();
-  #scanner = new LineScanner([]);
+  readonly #members: MemberMemory;
+  /** Kinds of values by column. */
   #met = new Uint8Array(0);
+  #mostRows = FEW_ROWS;
 
-  constructor(mostColumns: number) {
+  constructor(kernel: Kernel, mostColumns: number) {
+    this.#members = new MemberMemory(kernel);
+    this.#members.set([]);
     this.#mostColumns = mostColumns;
   }
 
@@ -58,38 +61,93 @@ class LineSurvey {
 
   async add(input: Input, tick: () => void): Promise<void> {
     let lines = 0;
-    for await (const block of blocksOf(input, () => lines + 1)) {
-      const isSound = isUtf8(block) && !block.includes(0);
-      for (let at = 0; at < block.length; ) {
-        const feed = block.indexOf(LF, at);
-        const stop = feed < 0 ? block.length : feed;
-        lines++;
-        if (stop - at > MAX_LINE_BYTES) throw tooLongLine(input.name, lines);
-        if (isSound && this.#scanner.scan(block, at, stop)) {
-          const { kinds } = this.#scanner;
-          for (let column = 0; column < kinds.length; column++) this.#met[column]! |= MET[kinds[column]!]!;
-        } else this.#addSlowly(block.subarray(at, stop), input.name, lines);
-        at = stop + 1;
-      }
+    for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), LINES_BYTES)) {
+      const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
+      lines = isPlain ? this.#addBlock(block, input.name, lines) : this.#addLines(block, input.name, lines);
       tick();
     }
   }
 
-  #addSlowly(bytes: Uint8Array, file: string, line: number): void {
+  /** @param lines before the block. @returns those before the next */
+  #addBlock(block: Buffer, file: string, lines: number): number {
+    const members = this.#members;
+    const { text } = members;
+    let line = lines;
+    for (let at = 0; at < block.length; ) {
+      const rest = block.subarray(at);
+      text.block.set(rest);
+      const [rows, sizeBytes] = members.scan(rest.length, this.#mostRows, 0, true);
+      const met = this.#met;
+      for (let column = 0; column < met.length; column++) met[column]! |= members.kindsMet(column);
+      let counted = 0;
+      let hostLine = line;
+      let isNew = false;
+      for (let i = 0; i < text.hostRowCount && !isNew; i++) {
+        const [start, end] = text.rowBounds(text.hostRows[i]!);
+        hostLine += linesIn(rest, counted, start);
+        counted = start;
+        isNew = this.#addSlowly(rest.subarray(start, end), file, hostLine + 1);
+        if (isNew) {
+          // Lines behind it are scanned again.
+          at += end + 1;
+          line = hostLine + 1;
+        }
+      }
+      this.#mostRows = isNew ? FEW_ROWS : Math.min(members.mostRows, 2 * this.#mostRows);
+      if (isNew) continue;
+      at += sizeBytes;
+      line += rows + members.blankLines;
+    }
+    return line;
+  }
+
+  #addLines(block: Buffer, file: string, lines: number): number {
+    let line = lines;
+    for (let at = 0; at < block.length; ) {
+      const feed = block.indexOf(LF, at);
+      const stop = feed < 0 ? block.length : feed;
+      line++;
+      if (stop - at > MAX_LINE_BYTES) throw tooLongLine(file, line);
+      this.#addSlowly(block.subarray(at, stop), file, line);
+      at = stop + 1;
+    }
+    return line;
+  }
+
+  /** @returns whether the line had new names */
+  #addSlowly(bytes: Uint8Array, file: string, line: number): boolean {
     const json = textOfLine(bytes, file, line);
-    if (json === '') return;
+    if (json === '') return false;
     this.#survey.add(surveyedValue(parseObject(json, file, line)));
     const { size } = this.#survey;
-    if (size === this.#met.length) return;
+    if (size === this.#met.length) return false;
     if (size > this.#mostColumns) throw new Error('too many columns');
     this.#note();
-    this.#scanner = new LineScanner(this.#survey.names);
+    this.#members.set(this.#survey.names.map((name) => ({ name, role: AS_TEXT, axis: 0 })));
     this.#met = new Uint8Array(size);
+    return true;
   }
 
   /** Tells the survey what was met since the names changed. */
   #note(): void {
     for (const [column, name] of this.#survey.names.slice(0, this.#met.length).entries())
-      this.#survey.meet(name, this.#met[column]!);
+      this.#survey.meet(name, surveyed(this.#met[column]!));
   }
+}
+
+/** Kinds as a survey notes them. */
+function surveyed(kinds: number): number {
+  return (
+    ((kinds & (KINDS.text | KINDS.escaped)) !== 0 ? MET_IN.text : 0) |
+    ((kinds & KINDS.integer) !== 0 ? MET_IN.integer : 0) |
+    ((kinds & KINDS.fraction) !== 0 ? MET_IN.fraction : 0) |
+    ((kinds & KINDS.boolean) !== 0 ? MET_IN.boolean : 0)
+  );
+}
+
+/** Line ends from one place to before another. */
+export function linesIn(bytes: Uint8Array, from: number, to: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) lines++;
+  return lines;
 }

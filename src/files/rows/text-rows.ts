@@ -5,6 +5,10 @@
 export interface ValueRanges {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
+  /** Where eight bytes for each row are, also for rows that have no value; absent where values are anywhere. */
+  readonly numbersAt?: number;
+  /** Whether each row is known to have a value. */
+  readonly isWhole?: boolean;
 }
 
 /** Powers of ten that doubles hold exactly. */

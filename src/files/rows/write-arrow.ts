@@ -68,6 +68,20 @@ class ArrowColumn {
     this.#offsets[this.#rows] = values.at;
   }
 
+  /** Adds values of eight bytes that stand one behind the other. */
+  addNumbers(from: Uint8Array, start: number, count: number): void {
+    const values = this.#values;
+    values.reserve(8 * count);
+    values.bytes.set(from.subarray(start, start + 8 * count), values.at);
+    values.at += 8 * count;
+    let row = this.#rows;
+    const end = row + count;
+    for (; row < end && (row & 7) !== 0; row++) this.#valid[row >> 3]! |= 1 << (row & 7);
+    this.#valid.fill(255, row >> 3, end >> 3);
+    for (row = Math.max(row, end & ~7); row < end; row++) this.#valid[row >> 3]! |= 1 << (row & 7);
+    this.#rows = end;
+  }
+
   #addDecimal(from: Uint8Array, start: number, end: number): void {
     const values = this.#values;
     const size = end - start;
@@ -176,7 +190,11 @@ export class ArrowRowWriter implements RowWriter {
     from: number,
     to: number,
   ): void {
-    const { starts, ends } = columns[index]!;
+    const { starts, ends, numbersAt = -1, isWhole = false } = columns[index]!;
+    if (numbersAt >= 0 && isWhole && half === null && wanted === 'all') {
+      column.addNumbers(bytes, numbersAt + 8 * from, to - from);
+      return;
+    }
     for (let row = from; row < to; row++) {
       if (!isWantedRow(records, row, wanted)) continue;
       if (half !== null) {

@@ -66,6 +66,12 @@ interface KernelGlobals {
   readonly LINE_NAME_COUNT: Size;
   /** Not 0 where an item of the last scanNdjson may have had one of these names, or a resolution. */
   readonly lineNamesMet: Variable;
+  /** Columns that scanMembers reads lines into, put there by the host (member-memory.ts), and their names. */
+  readonly MEMBERS: Address;
+  readonly MEMBERS_BYTES: Size;
+  /** Where the last scanMembers stopped, and how many blank lines it passed. */
+  readonly membersEnd: Variable;
+  readonly blankLines: Variable;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
   /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
@@ -149,6 +155,18 @@ interface KernelCalls {
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /** The same for lines of NDJSON; sets jsonEnd. */
   scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
+  /**
+   * The same for members in the columns of MEMBERS, at most `limit` rows, a multiple of 16 → ROWS, HOST_ROWS, TEXT_OUT,
+   * INPUT, kinds in MEMBERS, membersEnd, blankLines. Texts are counted from `origin`; a survey has kinds alone.
+   */
+  scanMembers(
+    at: number,
+    end: number,
+    limit: number,
+    columns: number,
+    origin: number,
+    isSurvey: boolean,
+  ): number;
   /**
    * The address behind an array, or `to` while skipDepth is not 0: then the next call goes on. The first call is at its
    * opening bracket.
@@ -241,6 +259,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     scanCsv: 5,
     scanNdjson: 5,
     scanArray: 6,
+    scanMembers: 6,
     skipArray: 3,
     setTextEnd: 1,
     writeEncodedCsv: 7,
@@ -287,6 +306,10 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   LINE_NAMES: true,
   LINE_NAME_COUNT: true,
   lineNamesMet: true,
+  MEMBERS: true,
+  MEMBERS_BYTES: true,
+  membersEnd: true,
+  blankLines: true,
   hostRowCount: true,
   INDEX: true,
   gridEnd: true,

@@ -87,11 +87,15 @@ export class PlainColumn {
   /** Adds values of rows by their ranges, those before 0 as none. @param rows from one of them to before another */
   addRanges(
     bytes: Uint8Array,
-    { starts, ends }: ValueRanges,
+    { starts, ends, numbersAt = -1, isWhole = false }: ValueRanges,
     rows: Int32Array,
     from: number,
     to: number,
   ): void {
+    if (numbersAt >= 0 && isWhole && rows[to - 1]! - rows[from]! === to - from - 1) {
+      this.#addNumbers(bytes, numbersAt + 8 * rows[from]!, to - from);
+      return;
+    }
     let sizeBytes = 0;
     for (let i = from; i < to; i++) {
       const row = rows[i]!;
@@ -126,6 +130,16 @@ export class PlainColumn {
     }
     this.#size = at;
     this.#nulls += nulls;
+  }
+
+  /** Adds values of eight bytes that stand one behind the other. */
+  #addNumbers(bytes: Uint8Array, at: number, count: number): void {
+    this.#reserve(8 * count);
+    this.#reserveRows(count);
+    this.#bytes.set(bytes.subarray(at, at + 8 * count), this.#size);
+    this.#defined.fill(1, this.#rows, this.#rows + count);
+    this.#size += 8 * count;
+    this.#rows += count;
   }
 
   addDouble(value: number): void {

@@ -1,0 +1,275 @@
+// Reads lines of NDJSON for a table. Of each member in a known column: of which kind its value is, where that lies, and
+// which number it is. A line that it is not certain of is left to the host.
+
+import { INPUT, MEMBERS, TEXT_OUT } from "../../memory";
+import {
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
+} from "../chars";
+import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
+import { openRow, rowAt, setRowEnd } from "../row";
+import { clearHostRows, leaveToHost } from "./host-rows";
+import { storePoint } from "./input";
+import { lineEnd } from "./json-usual-line";
+import { afterSpace, skipEscape, useFeedAsSpace } from "./json-values";
+
+// A column is 32 bytes in MEMBERS, set by src/hexcodes/kernel/member-memory.ts but for its kinds:
+//
+//    0  u32  name       address of the name in JSON: its quotes and a colon with it
+//    4  u32  nameBytes
+//    8  u8   role       what becomes of its values
+//    9  u8   axis       1 for latitudes and 2 for longitudes, which go to INPUT, too
+//   10  u8   kinds      all that the last scan met
+//   11  u8   everywhere 1 if no row of the last scan lacked it
+//   12  u32  base       where the host keeps its numbers, in the bytes that starts and ends count
+//   16  v128 mask       of the first bytes of the name
+//
+// In TEXT_OUT a column has, for as many rows as the limit of the scan: values of eight bytes, then i32 starts (-1 where
+// there is no value), i32 ends and u8 kinds.
+
+const COLUMN_BYTES: usize = 32;
+const AT_NAME_BYTES: usize = 4;
+const AT_ROLE: usize = 8;
+const AT_AXIS: usize = 9;
+const AT_KINDS: usize = 10;
+const AT_EVERYWHERE: usize = 11;
+const AT_BASE: usize = 12;
+const AT_MASK: usize = 16;
+const ROW_PART_BYTES: u32 = 17;
+
+/** Roles. RAW keeps the quotes of texts; numbers and booleans lie among the host's numbers where these are kept. */
+const RAW: u32 = 1;
+const DOUBLE: u32 = 2;
+const LONG: u32 = 3;
+const BOOLEAN: u32 = 4;
+
+/** Kinds of values. An ODD number is not written as printing it gives. */
+const TEXT: u32 = 1;
+const ESCAPED: u32 = 2;
+const INTEGER: u32 = 4;
+const FRACTION: u32 = 8;
+const ODD: u32 = 16;
+const TRUE_OR_FALSE: u32 = 32;
+const NULL: u32 = 64;
+
+const MAX_SAFE: f64 = 9007199254740991;
+/** A number of fewer bytes has at most fifteen digits. */
+const MAX_USUAL_BYTES: usize = 16;
+/** Columns that are tried for the members of a line; one in another order costs the square of its members. */
+const MAX_TRIES: u32 = 1024;
+
+/** Where the last scan stopped, and how many blank lines it passed. */
+export let membersEnd: usize = 0;
+export let blankLines: u32 = 0;
+
+/** The scan that is under way. */
+let columnCount: u32 = 0;
+let rowLimit: u32 = 0;
+let textOrigin: usize = 0;
+let kindsAlone: bool = false;
+
+/**
+ * Scans lines from `at` to `end`, at most `limit` of them, a multiple of 16; the byte at `end` is overwritten. Starts
+ * and ends count from `origin`. With `isSurvey` there are kinds alone. Returns the number of rows.
+ */
+export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, origin: usize, isSurvey: bool): u32 {
+  clearHostRows();
+  useFeedAsSpace(false);
+  store<u8>(end, <u8>LINE_FEED);
+  columnCount = columns;
+  rowLimit = limit;
+  textOrigin = origin;
+  kindsAlone = isSurvey;
+  blankLines = 0;
+  for (let c: u32 = 0; c < columns; c++) {
+    const area = areaOf(c);
+    memory.fill(area + <usize>(16 * limit), 0, limit);
+    if (!isSurvey) memory.fill(area + <usize>(8 * limit), 255, 4 * limit);
+  }
+  let index: u32 = 0;
+  let p = at;
+  while (p < end && index < limit) {
+    const byte: u32 = load<u8>(p);
+    if (byte == LINE_FEED || (byte == CARRIAGE_RETURN && load<u8>(p, 1) == LINE_FEED)) {
+      p += byte == LINE_FEED ? 1 : 2;
+      blankLines++;
+      continue;
+    }
+    const row = rowAt(index);
+    openRow(row, p);
+    if (!isSurvey) storePoint(index, NaN, NaN);
+    let feed = readLine(p, index);
+    if (!feed) {
+      feed = lineEnd(p);
+      forget(index);
+      leaveToHost(index, row);
+    }
+    setRowEnd(row, feed);
+    p = feed + 1;
+    index++;
+  }
+  for (let c: u32 = 0; c < columns; c++) noteKinds(c, index);
+  membersEnd = min(p, end);
+  return index;
+}
+
+// @ts-ignore: decorator
+@inline
+function areaOf(column: u32): usize {
+  return TEXT_OUT + <usize>(column * ROW_PART_BYTES * rowLimit);
+}
+
+/** Returns the line end; 0 for a line that is left. */
+function readLine(at: usize, index: u32): usize {
+  let p = afterSpace(at);
+  if (load<u8>(p) != OPEN_BRACE) return 0;
+  p = afterSpace(p + 1);
+  if (load<u8>(p) == CLOSE_BRACE) return lineEndAt(p + 1);
+  let tries = MAX_TRIES;
+  let column: u32 = 0;
+  while (true) {
+    // Members come in the order of the columns, mostly; some are left out.
+    let record = MEMBERS;
+    for (let left = columnCount; ; left--) {
+      if (left == 0 || tries-- == 0) return 0;
+      if (column >= columnCount) column = 0;
+      record = MEMBERS + COLUMN_BYTES * <usize>column;
+      if (isNamed(record, p)) break;
+      column++;
+    }
+    p = readValue(afterSpace(p + <usize>load<u32>(record, AT_NAME_BYTES)), record, areaOf(column), index);
+    if (!p) return 0;
+    p = afterSpace(p);
+    const byte: u32 = load<u8>(p);
+    if (byte != COMMA) return byte == CLOSE_BRACE ? lineEndAt(p + 1) : 0;
+    p = afterSpace(p + 1);
+    column++;
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function lineEndAt(p: usize): usize {
+  p = afterSpace(p);
+  return load<u8>(p) == LINE_FEED ? p : 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function isNamed(record: usize, p: usize): bool {
+  const name = <usize>load<u32>(record);
+  const differs = v128.and(v128.xor(v128.load(p), v128.load(name)), v128.load(record, AT_MASK));
+  if (v128.any_true(differs)) return false;
+  const size = <usize>load<u32>(record, AT_NAME_BYTES);
+  for (let i: usize = 16; i < size; i++) if (load<u8>(p + i) != load<u8>(name + i)) return false;
+  return true;
+}
+
+/** Notes the value at `p` and returns the address behind it; 0 for a value that is left, or a member's second. */
+// @ts-ignore: decorator
+@inline
+function readValue(p: usize, record: usize, area: usize, index: u32): usize {
+  const kindAt = area + <usize>(16 * rowLimit + index);
+  // The last one counts of two members of one name.
+  if (load<u8>(kindAt)) return 0;
+  const first: u32 = load<u8>(p);
+  const role: u32 = load<u8>(record, AT_ROLE);
+  let start = p;
+  let end: usize;
+  let after: usize;
+  let kind: u32;
+  if (isDigit(first) || first == MINUS) {
+    const value = readNumber(p, true);
+    if (numberKind != NUMBER) return 0;
+    after = end = numberEnd;
+    kind = INTEGER;
+    if (!numberIsWhole) {
+      kind = FRACTION;
+      // A long fraction that rounds to an integer may be surveyed as one.
+      if (end - p > MAX_USUAL_BYTES && floor(value) == value) return 0;
+    } else if (abs(value) > MAX_SAFE) return 0;
+    store<u8>(kindAt, <u8>(numberIsPlain ? kind : kind | ODD));
+    if (kindsAlone) return after;
+    const axis: u32 = load<u8>(record, AT_AXIS);
+    if (axis) store<f64>(INPUT + (<usize>index << 4) + (<usize>axis << 3) - 8, value);
+    const valueAt = area + (<usize>index << 3);
+    if (role == LONG && kind == INTEGER) store<i64>(valueAt, <i64>value);
+    else store<f64>(valueAt, value);
+    if (role == DOUBLE || (role == LONG && kind == INTEGER)) {
+      start = textOrigin + <usize>load<u32>(record, AT_BASE) + (<usize>index << 3);
+      end = start + 8;
+    }
+  } else if (first == QUOTE) {
+    kind = TEXT;
+    end = p + 1;
+    while (true) {
+      const bytes = v128.load(end);
+      const mask = i8x16.bitmask(
+        v128.or(
+          i8x16.lt_u(bytes, i8x16.splat(<i8>SPACE)),
+          v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH))),
+        ),
+      );
+      if (!mask) {
+        end += 16;
+        continue;
+      }
+      end += <usize>ctz(mask);
+      const byte: u32 = load<u8>(end);
+      if (byte == QUOTE) break;
+      if (byte != BACKSLASH) return 0;
+      kind = ESCAPED;
+      end = skipEscape(end);
+      if (!end) return 0;
+    }
+    after = end + 1;
+    store<u8>(kindAt, <u8>kind);
+    if (role == RAW) end++;
+    else start++;
+  } else {
+    const word = load<u32>(p);
+    const isTrue = word == 0x65757274; // true
+    if (word == 0x6c6c756e) {
+      store<u8>(kindAt, <u8>NULL);
+      return p + 4;
+    }
+    // fals
+    if (!isTrue && (word != 0x736c6166 || load<u8>(p, 4) != LOWER_E)) return 0;
+    after = end = isTrue ? p + 4 : p + 5;
+    store<u8>(kindAt, <u8>TRUE_OR_FALSE);
+    if (role == BOOLEAN && !kindsAlone) {
+      store<u8>(area + (<usize>index << 3), <u8>isTrue);
+      start = textOrigin + <usize>load<u32>(record, AT_BASE) + (<usize>index << 3);
+      end = start + 1;
+    }
+  }
+  if (!kindsAlone) {
+    const startAt = area + (<usize>(2 * rowLimit + index) << 2);
+    store<u32>(startAt, <u32>(start - textOrigin));
+    store<u32>(startAt + (<usize>rowLimit << 2), <u32>(end - textOrigin));
+  }
+  return after;
+}
+
+/** Clears what was noted of a line that is left. */
+function forget(index: u32): void {
+  for (let c: u32 = 0; c < columnCount; c++) {
+    const area = areaOf(c);
+    store<u8>(area + <usize>(16 * rowLimit + index), 0);
+    if (!kindsAlone) store<i32>(area + (<usize>(2 * rowLimit + index) << 2), -1);
+  }
+  if (!kindsAlone) storePoint(index, NaN, NaN);
+}
+
+function noteKinds(column: u32, rows: u32): void {
+  const kinds = areaOf(column) + <usize>(16 * rowLimit);
+  let met: u32 = 0;
+  let isEverywhere = true;
+  for (let row: u32 = 0; row < rows; row++) {
+    const kind: u32 = load<u8>(kinds + <usize>row);
+    met |= kind;
+    if (kind == 0 || kind == NULL) isEverywhere = false;
+  }
+  const record = MEMBERS + COLUMN_BYTES * <usize>column;
+  store<u8>(record, <u8>met, AT_KINDS);
+  store<u8>(record, <u8>isEverywhere, AT_EVERYWHERE);
+}
