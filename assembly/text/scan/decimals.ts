@@ -8,7 +8,10 @@ import { TENS } from "../numbers/powers";
 import { numberEnd, numberIsPlain, readNumber } from "../numbers/parse";
 import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
 
-/** A shape is digits before the point (1 to 3) << 4 | bytes of the text (3 to 15); 0 stands for every other text. */
+/**
+ * A shape is digits before the point (1 to 3; 0 where there is no point) << 4 | bytes of the text (up to 15); 0 stands for
+ * every other text.
+ */
 const MAX_WHOLE_DIGITS: u32 = 3;
 const MAX_BYTES: u32 = 15;
 const SIZE_MASK: u32 = 15;
@@ -16,12 +19,14 @@ const SIZE_MASK: u32 = 15;
 /** Shape × 16 → for each of sixteen digits, aligned to the right, its offset in the text; 255 where there is none. */
 const OFFSETS: usize = memory.data(4 * 256, 16);
 
-for (let whole: u32 = 1; whole <= MAX_WHOLE_DIGITS; whole++) {
-  for (let size = whole + 2; size <= MAX_BYTES; size++) {
+for (let whole: u32 = 0; whole <= MAX_WHOLE_DIGITS; whole++) {
+  for (let size = whole ? whole + 2 : 1; size <= MAX_BYTES; size++) {
     const offsets = OFFSETS + ((whole << 4 | size) << 4);
     memory.fill(offsets, 255, 16);
     let lane: u32 = 16;
-    for (let offset = size; offset-- > 0; ) if (offset != whole) store<u8>(offsets + --lane, <u8>offset);
+    for (let offset = size; offset-- > 0; ) {
+      if (whole == 0 || offset != whole) store<u8>(offsets + --lane, <u8>offset);
+    }
   }
 }
 
@@ -56,6 +61,40 @@ export function shapeAt(at: usize): u32 {
   if (load<u8>(at + whole) != POINT || load<u8>(at) == ZERO) return 0;
   const size = ctz(others & (others - 1));
   return size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
+}
+
+/**
+ * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it, as
+ * above, for a point, too.
+ */
+// @ts-ignore: decorator
+@inline
+export function numberShapeAt(at: usize): u32 {
+  const others = otherThanDigits(at);
+  const whole = ctz(others);
+  // No digit, or a zero before another digit.
+  if (whole - 1 >= MAX_BYTES || (whole > 1 && load<u8>(at) == ZERO)) return 0;
+  if (load<u8>(at + whole) != POINT) return whole;
+  const size = ctz(others & (others - 1));
+  return whole <= MAX_WHOLE_DIGITS && size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
+}
+
+/** All digits of a text of this shape as one integer. */
+// @ts-ignore: decorator
+@inline
+export function digitsAsInteger(at: usize, shape: u32): i64 {
+  const fours = foursOf(digitsOf(at, shape));
+  const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(TEN_THOUSANDS));
+  return <i64>i32x4.extract_lane(eights, 0) * 100000000 + <i64>i32x4.extract_lane(eights, 1);
+}
+
+/** The power of ten by which these digits are divided. */
+// @ts-ignore: decorator
+@inline
+export function shapeDivisor(shape: u32): f64 {
+  const whole = shape >> 4;
+  const decimals: u32 = whole ? shapeBytes(shape) - whole - 1 : 0;
+  return load<f64>(TENS + (<usize>decimals << 3));
 }
 
 /** How many digits there are from `at` on; 0 if more than fifteen. */

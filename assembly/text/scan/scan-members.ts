@@ -3,10 +3,12 @@
 
 import { INPUT, MEMBERS, TEXT_OUT } from "../../memory";
 import {
-  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, POINT, QUOTE,
+  SPACE, ZERO,
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
 import { openRow, rowAt, setRowEnd } from "../row";
+import { digitsAsInteger, numberShapeAt, shapeBytes, shapeDivisor } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storePoint } from "./input";
 import { lineEnd } from "./json-usual-line";
@@ -51,6 +53,10 @@ const ODD: u32 = 16;
 const TRUE_OR_FALSE: u32 = 32;
 const NULL: u32 = 64;
 
+/** Printed numbers below it have an exponent. */
+const LEAST_PLAIN: f64 = 1e-6;
+/** Shapes of numbers without a point are their bytes. */
+const MAX_SHAPE_OF_INTEGER: u32 = 15;
 const MAX_SAFE: f64 = 9007199254740991;
 /** A number of fewer bytes has at most fifteen digits. */
 const MAX_USUAL_BYTES: usize = 16;
@@ -128,13 +134,14 @@ function readLine(at: usize, index: u32): usize {
   let column: u32 = 0;
   while (true) {
     // Members come in the order of the columns, mostly; some are left out.
-    let record = MEMBERS;
-    for (let left = columnCount; ; left--) {
-      if (left == 0 || tries-- == 0) return 0;
-      if (column >= columnCount) column = 0;
-      record = MEMBERS + COLUMN_BYTES * <usize>column;
-      if (isNamed(record, p)) break;
-      column++;
+    let record = MEMBERS + COLUMN_BYTES * <usize>column;
+    if (column >= columnCount || !isNamed(record, p)) {
+      for (let left = columnCount; ; left--) {
+        if (left == 0 || tries-- == 0) return 0;
+        if (++column >= columnCount) column = 0;
+        record = MEMBERS + COLUMN_BYTES * <usize>column;
+        if (isNamed(record, p)) break;
+      }
     }
     p = readValue(afterSpace(p + <usize>load<u32>(record, AT_NAME_BYTES)), record, areaOf(column), index);
     if (!p) return 0;
@@ -178,16 +185,34 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
   let after: usize;
   let kind: u32;
   if (isDigit(first) || first == MINUS) {
-    const value = readNumber(p, true);
-    if (numberKind != NUMBER) return 0;
-    after = end = numberEnd;
-    kind = INTEGER;
-    if (!numberIsWhole) {
-      kind = FRACTION;
-      // A long fraction that rounds to an integer may be surveyed as one.
-      if (end - p > MAX_USUAL_BYTES && floor(value) == value) return 0;
-    } else if (abs(value) > MAX_SAFE) return 0;
-    store<u8>(kindAt, <u8>(numberIsPlain ? kind : kind | ODD));
+    const digits = first == MINUS ? p + 1 : p;
+    const shape = numberShapeAt(digits);
+    after = end = digits + <usize>shapeBytes(shape);
+    const next: u32 = load<u8>(end);
+    let value: f64 = 0;
+    let isPlain = true;
+    if (shape && (next | LOWER_CASE) != LOWER_E && next != POINT) {
+      kind = shape <= MAX_SHAPE_OF_INTEGER ? INTEGER : FRACTION;
+      if (!kindsAlone) {
+        // Two exact numbers: the division alone rounds.
+        value = <f64>digitsAsInteger(digits, shape) / shapeDivisor(shape);
+        isPlain =
+          kind == INTEGER ? value != 0 || digits == p : load<u8>(end - 1) != ZERO && value >= LEAST_PLAIN;
+        if (digits != p) value = -value;
+      }
+    } else {
+      value = readNumber(p, true);
+      if (numberKind != NUMBER) return 0;
+      after = end = numberEnd;
+      kind = INTEGER;
+      if (!numberIsWhole) {
+        kind = FRACTION;
+        // A long fraction that rounds to an integer may be surveyed as one.
+        if (end - p > MAX_USUAL_BYTES && floor(value) == value) return 0;
+      } else if (abs(value) > MAX_SAFE) return 0;
+      isPlain = numberIsPlain;
+    }
+    store<u8>(kindAt, <u8>(isPlain ? kind : kind | ODD));
     if (kindsAlone) return after;
     const axis: u32 = load<u8>(record, AT_AXIS);
     if (axis) store<f64>(INPUT + (<usize>index << 4) + (<usize>axis << 3) - 8, value);
@@ -262,14 +287,21 @@ function forget(index: u32): void {
 
 function noteKinds(column: u32, rows: u32): void {
   const kinds = areaOf(column) + <usize>(16 * rowLimit);
-  let met: u32 = 0;
-  let isEverywhere = true;
-  for (let row: u32 = 0; row < rows; row++) {
-    const kind: u32 = load<u8>(kinds + <usize>row);
-    met |= kind;
-    if (kind == 0 || kind == NULL) isEverywhere = false;
+  const empty = i8x16.splat(<i8>NULL);
+  let met = i64x2.splat(0);
+  let without: u32 = 0;
+  // The area ends with whole vectors, of which the bytes behind the last row are 0.
+  for (let row: u32 = 0; row < rows; row += 16) {
+    const vector = v128.load(kinds + <usize>row);
+    met = v128.or(met, vector);
+    const isWithout = v128.or(i8x16.eq(vector, i64x2.splat(0)), i8x16.eq(vector, empty));
+    without |= <u32>i8x16.bitmask(isWithout) & (rows - row < 16 ? (1 << (rows - row)) - 1 : 0xffff);
   }
+  let word = i64x2.extract_lane(met, 0) | i64x2.extract_lane(met, 1);
+  word |= word >> 32;
+  word |= word >> 16;
+  word |= word >> 8;
   const record = MEMBERS + COLUMN_BYTES * <usize>column;
-  store<u8>(record, <u8>met, AT_KINDS);
-  store<u8>(record, <u8>isEverywhere, AT_EVERYWHERE);
+  store<u8>(record, <u8>word, AT_KINDS);
+  store<u8>(record, <u8>(without == 0), AT_EVERYWHERE);
 }
