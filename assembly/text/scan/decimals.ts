@@ -9,8 +9,8 @@ import { numberEnd, numberIsPlain, readNumber } from "../numbers/parse";
 import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
 
 /**
- * A shape is digits before the point (1 to 3; 0 where there is no point) << 4 | bytes of the text (up to 15); 0 stands for
- * every other text.
+ * A shape is digits before the point (1 to 3; 0 where there is no point) << 4 | bytes of the text (up to 15); 0 stands
+ * for every other text.
  */
 const MAX_WHOLE_DIGITS: u32 = 3;
 const MAX_BYTES: u32 = 15;
@@ -64,8 +64,8 @@ export function shapeAt(at: usize): u32 {
 }
 
 /**
- * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it, as
- * above, for a point, too.
+ * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it,
+ * as above, for a point, too.
  */
 // @ts-ignore: decorator
 @inline

@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ROW_BYTES } from '../../hexcodes/kernel/exports.js';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { AS_TEXT, KINDS, MemberMemory, NUMBERS } from '../../hexcodes/kernel/member-memory.js';
 import { textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
 import { type PositionColumns, positionReader } from '../columns/position-columns.js';
@@ -12,7 +13,6 @@ import { narrowBatches, parseObject, valuesOf } from '../formats/json/json-colum
 import { lineBlocks } from '../formats/line-blocks.js';
 import { linesOf } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
-import { BOOLEAN, ESCAPED, FRACTION, INTEGER, LineScanner, TEXT } from '../rows/scan-line.js';
 import type { PointRows, WantedColumns } from './wanted.js';
 
 const WORDS_PER_ROW = ROW_BYTES / 4;
@@ -57,7 +57,8 @@ class BlockScanner {
   readonly #bounds: Uint32Array;
   readonly #columns: readonly TableColumn[];
   readonly #wanted: readonly number[];
-  readonly #lines: LineScanner;
+  readonly #members: MemberMemory;
+  readonly #position: readonly number[];
 
   constructor(kernel: Kernel, columns: readonly TableColumn[], wanted: readonly number[]) {
     const { exports, capacity, output } = kernel;
@@ -65,16 +66,26 @@ class BlockScanner {
     this.#bounds = new Uint32Array(output.buffer, exports.ROWS.value, WORDS_PER_ROW * capacity);
     this.#columns = columns;
     this.#wanted = wanted;
-    this.#lines = new LineScanner(columns.map(({ name }) => name));
+    this.#members = new MemberMemory(kernel);
+    this.#position = ['lat', 'lng'].map((axis) => columns.findIndex(({ name }) => name === axis));
+    const [lat, lng] = this.#position;
+    this.#members.set(
+      columns.map(({ name }, c) => ({ name, role: AS_TEXT, axis: c === lat ? 1 : c === lng ? 2 : 0 })),
+    );
   }
 
   /** The rows of a block of lines; null where one of them is not usual. */
   scan(block: Buffer): PointRows[] | null {
-    if (block.length > BLOCK_BYTES || !isUtf8(block) || block.includes(0)) return null;
+    if (block.length > BLOCK_BYTES || !isUtf8(block)) return null;
+    textMemoryOf(this.#kernel).block.set(block);
+    return this.#wanted.length > 0 ? this.#scanMembers(block) : this.#scanPoints(block);
+  }
+
+  #scanPoints(block: Buffer): PointRows[] | null {
+    if (block.includes(0)) return null;
     const { exports, capacity, input } = this.#kernel;
     const memory = textMemoryOf(this.#kernel);
     const { blockAt } = memory;
-    memory.block.set(block);
     const bounds = this.#bounds;
     const end = blockAt + block.length;
     const parts: PointRows[] = [];
@@ -82,8 +93,6 @@ class BlockScanner {
     while (expected < end) {
       const count = exports.scanNdjson(expected, end, capacity, false, 0);
       if (count === 0 || memory.hostRowCount > 0) return null;
-      const values: unknown[][] = [];
-      for (const column of this.#wanted) values[column] = new Array<unknown>(count);
       for (let row = 0; row < count; row++) {
         const start = bounds[WORDS_PER_ROW * row]!;
         const feed = bounds[WORDS_PER_ROW * row + 1]!;
@@ -91,32 +100,48 @@ class BlockScanner {
         if (start !== expected || block[start - blockAt] !== OPEN || feed - start > MOST_LINE_BYTES)
           return null;
         expected = feed + 1;
-        if (this.#wanted.length > 0 && !this.#readValues(block, start - blockAt, feed - blockAt, values, row))
-          return null;
       }
-      parts.push({ rows: { rowCount: count, values }, latLngDeg: input.slice(0, 2 * count) });
+      parts.push({ rows: { rowCount: count, values: [] }, latLngDeg: input.slice(0, 2 * count) });
     }
     return parts;
   }
 
-  /** @returns false for a line with values that are left */
-  #readValues(block: Buffer, start: number, end: number, values: unknown[][], row: number): boolean {
-    const lines = this.#lines;
-    if (!lines.scan(block, start, end)) return false;
-    for (const column of this.#wanted) {
-      const kind = lines.kinds[column]!;
-      if (kind === ESCAPED || this.#columns[column]!.kind === 'json') return false;
-      const from = lines.starts[column]!;
-      values[column]![row] =
-        kind === TEXT
-          ? block.toString('utf8', from, lines.ends[column])
-          : kind === INTEGER || kind === FRACTION
-            ? lines.numbers[column]
-            : kind === BOOLEAN
-              ? block[from] === LETTER_T
-              : null;
+  #scanMembers(block: Buffer): PointRows[] | null {
+    const members = this.#members;
+    const parts: PointRows[] = [];
+    for (let at = 0; at < block.length; ) {
+      const [rowCount, sizeBytes] = members.scan(at, block.length, members.mostRows, 0, false);
+      if (rowCount === 0 || members.text.hostRowCount > 0 || members.blankLines > 0) return null;
+      const isPoint = (column: number): boolean =>
+        members.isEverywhere(column) && (members.kindsMet(column) & ~NUMBERS) === 0;
+      if (!this.#position.every(isPoint)) return null;
+      const values: unknown[][] = [];
+      for (const column of this.#wanted) {
+        if (this.#columns[column]!.kind === 'json') return null;
+        values[column] = this.#valuesOf(block, column, rowCount);
+      }
+      parts.push({ rows: { rowCount, values }, latLngDeg: this.#kernel.input.slice(0, 2 * rowCount) });
+      at += sizeBytes;
     }
-    return true;
+    return parts;
+  }
+
+  #valuesOf(block: Buffer, column: number, rows: number): unknown[] {
+    const members = this.#members;
+    const kinds = members.kinds(column, rows);
+    const starts = members.starts(column, rows);
+    const ends = members.ends(column, rows);
+    const numbers = members.numbers(column, rows);
+    const values = new Array<unknown>(rows);
+    for (let row = 0; row < rows; row++) {
+      const kind = kinds[row]!;
+      if ((kind & NUMBERS) !== 0) values[row] = numbers[row];
+      else if (kind === KINDS.text) values[row] = block.toString('utf8', starts[row], ends[row]);
+      else if (kind === KINDS.escaped)
+        values[row] = JSON.parse(block.toString('utf8', starts[row]! - 1, ends[row]! + 1));
+      else values[row] = kind === KINDS.boolean ? block[starts[row]!] === LETTER_T : null;
+    }
+    return values;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   AS_TEXT,
   KINDS,
   MemberMemory,
+  NUMBERS,
 } from '../../hexcodes/kernel/member-memory.js';
 import type { Input } from '../disk/input.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
@@ -18,14 +19,13 @@ import { lineBlocks } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';
+import { unescaped } from './escapes.js';
 import { addPlain } from './plain-values.js';
-import { unescaped } from './scan-line.js';
 import { LINES_BYTES, linesIn } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
 const LF = 10;
 const VALUE_BYTES = 8;
-const NUMBERS = KINDS.integer | KINDS.fraction | KINDS.odd;
 const TEXTS = KINDS.text | KINDS.escaped;
 
 interface Start {
@@ -166,8 +166,8 @@ export class NdjsonRowReader {
   /** Reads lines by the kernel. */
   #readBlock(block: Buffer, at: number, { file, lines, rows }: Where): Read {
     const members = this.#members;
-    members.text.block.set(at === 0 ? block : block.subarray(at));
-    const [scanned, sizeBytes] = members.scan(block.length - at, this.#most, this.#blockAt + at, false);
+    members.text.block.set(at === 0 ? block : block.subarray(at), at);
+    const [scanned, sizeBytes] = members.scan(at, block.length, this.#most, this.#blockAt, false);
     this.#latLngDeg.set(this.#kernel.input.subarray(0, 2 * scanned));
     this.#isLeft.fill(0, 0, scanned);
     const { hostRowCount, hostRows } = members.text;
@@ -203,6 +203,7 @@ export class NdjsonRowReader {
     const { asTheyAre } = this.#ways[column]!;
     const { kind: wanted } = this.#columns[column]!;
     const kinds = this.#members.kinds(column, rows);
+    const numbers = this.#members.numbers(column, rows);
     const { starts, ends } = this.#ranges[column]!;
     const text = this.#text;
     let hasLeft = false;
@@ -220,7 +221,7 @@ export class NdjsonRowReader {
         }
       } else if (!isRight && wanted === 'double' && (kind & NUMBERS) !== 0) {
         starts[row] = text.at;
-        text.addNumber(this.#members.numberAt(column, row));
+        text.addNumber(numbers[row]!);
         ends[row] = text.at;
         isRight = true;
       }
@@ -248,9 +249,9 @@ export class NdjsonRowReader {
     let rowCount = 0;
     for (const [row, [start, end]] of bounds.entries()) {
       if (this.#isLeft[row] !== 0) {
-        line += linesIn(block, counted, at + start);
-        counted = at + start;
-        const bytes = block.subarray(at + start, at + end);
+        line += linesIn(block, counted, start);
+        counted = start;
+        const bytes = block.subarray(start, end);
         if (!this.#readSlowly(bytes, file, line + 1, rows + rowCount + 1, rowCount)) continue;
       } else if (rowCount < row) this.#move(row, rowCount);
       rowCount++;

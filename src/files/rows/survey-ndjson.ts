@@ -72,24 +72,23 @@ class LineSurvey {
   #addBlock(block: Buffer, file: string, lines: number): number {
     const members = this.#members;
     const { text } = members;
+    text.block.set(block);
     let line = lines;
     for (let at = 0; at < block.length; ) {
-      const rest = block.subarray(at);
-      text.block.set(rest);
-      const [rows, sizeBytes] = members.scan(rest.length, this.#mostRows, 0, true);
+      const [rows, sizeBytes] = members.scan(at, block.length, this.#mostRows, 0, true);
       const met = this.#met;
       for (let column = 0; column < met.length; column++) met[column]! |= members.kindsMet(column);
-      let counted = 0;
+      let counted = at;
       let hostLine = line;
       let isNew = false;
       for (let i = 0; i < text.hostRowCount && !isNew; i++) {
         const [start, end] = text.rowBounds(text.hostRows[i]!);
-        hostLine += linesIn(rest, counted, start);
+        hostLine += linesIn(block, counted, start);
         counted = start;
-        isNew = this.#addSlowly(rest.subarray(start, end), file, hostLine + 1);
+        isNew = this.#addSlowly(block.subarray(start, end), file, hostLine + 1);
         if (isNew) {
           // Lines behind it are scanned again.
-          at += end + 1;
+          at = end + 1;
           line = hostLine + 1;
         }
       }

@@ -13,6 +13,8 @@ export const KINDS = {
   ...{ text: 1, escaped: 2, integer: 4, fraction: 8, odd: 16, boolean: 32, null: 64 },
 } as const;
 
+export const NUMBERS = KINDS.integer | KINDS.fraction | KINDS.odd;
+
 /** Bytes of a column in MEMBERS, and the offsets of its parts. */
 const COLUMN_BYTES = 32;
 const AT_NAME_BYTES = 4;
@@ -88,17 +90,23 @@ export class MemberMemory {
   }
 
   /**
-   * Reads lines at the start of the block text.
-   * @param textAt where the host has the same bytes: starts and ends count from there
+   * Reads lines of the block text, from one of its bytes to before another.
+   * @param textAt where the host has the start of the block: starts and ends count from there
    * @returns how many rows, and how many bytes they have
    */
-  scan(sizeBytes: number, mostRows: number, textAt: number, isSurvey: boolean): readonly [number, number] {
+  scan(
+    from: number,
+    to: number,
+    mostRows: number,
+    textAt: number,
+    isSurvey: boolean,
+  ): readonly [rows: number, sizeBytes: number] {
     const { blockAt } = this.text;
     this.#limit = Math.min(this.mostRows, Math.ceil(mostRows / ROW_STEP) * ROW_STEP);
     const rows = this.#exports.scanMembers(
-      ...([blockAt, blockAt + sizeBytes, this.#limit, this.#columns, blockAt - textAt, isSurvey] as const),
+      ...([blockAt + from, blockAt + to, this.#limit, this.#columns, blockAt - textAt, isSurvey] as const),
     );
-    return [rows, this.#exports.membersEnd.value - blockAt];
+    return [rows, this.#exports.membersEnd.value - blockAt - from];
   }
 
   get blankLines(): number {
@@ -121,8 +129,9 @@ export class MemberMemory {
     return this.#memory.subarray(at, at + 8 * rows);
   }
 
-  numberAt(column: number, row: number): number {
-    return this.#view.getFloat64(this.#areaAt(column) + 8 * row, true);
+  /** Values of eight bytes as doubles, which they are but for integers of AS_LONG. */
+  numbers(column: number, rows: number): Float64Array {
+    return new Float64Array(this.#memory.buffer, this.#areaAt(column), rows);
   }
 
   starts(column: number, rows: number): Int32Array {

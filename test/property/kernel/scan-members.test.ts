@@ -154,7 +154,7 @@ test('lines are read as JSON.parse reads them, or are left', () => {
       const block = Buffer.from(lines.map(({ text }) => text).join('\n'));
       members.text.block.set(block);
       kernel.input.fill(0);
-      const [rows, sizeBytes] = members.scan(block.length, 4096, TEXT_AT, isSurvey);
+      const [rows, sizeBytes] = members.scan(0, block.length, 4096, TEXT_AT, isSurvey);
       // A line without a byte, or a return alone, is blank.
       const filled = lines.filter(({ text }) => text !== '' && text !== '\r');
       expect([rows, sizeBytes]).toEqual([filled.length, block.length]);
@@ -191,9 +191,8 @@ test('lines are read as JSON.parse reads them, or are left', () => {
 test('a scan stops at its limit, and goes on from there', () => {
   const block = Buffer.from('{"lat":1,"lng":2}\n'.repeat(40));
   members.text.block.set(block);
-  expect(members.scan(block.length, 16, 0, false)).toEqual([16, 18 * 16]);
-  members.text.block.set(block.subarray(18 * 32));
-  expect(members.scan(18 * 8, 16, 0, false)).toEqual([8, 18 * 8]);
+  expect(members.scan(0, block.length, 16, 0, false)).toEqual([16, 18 * 16]);
+  expect(members.scan(18 * 32, block.length, 16, 0, false)).toEqual([8, 18 * 8]);
 });
 
 test('columns that do not fit leave all lines to the host', () => {
@@ -201,7 +200,7 @@ test('columns that do not fit leave all lines to the host', () => {
   other.set(Array.from({ length: 700 }, (_, c) => ({ name: `${c}`.repeat(40), role: AS_TEXT, axis: 0 })));
   const block = Buffer.from('{"0":1}\n{}\n');
   other.text.block.set(block);
-  expect(other.scan(block.length, 4096, 0, false)).toEqual([2, block.length]);
+  expect(other.scan(0, block.length, 4096, 0, false)).toEqual([2, block.length]);
   expect(other.text.hostRowCount).toBe(1);
 });
 
@@ -212,6 +211,6 @@ test('a line of many members in another order is left before it costs their squa
   const lineOf = (order: readonly string[]): string => `{${order.map((name) => `"${name}":1`).join(',')}}\n`;
   const block = Buffer.from(lineOf(names) + lineOf(names.toReversed()));
   other.text.block.set(block);
-  expect(other.scan(block.length, 4096, 0, false)).toEqual([2, block.length]);
+  expect(other.scan(0, block.length, 4096, 0, false)).toEqual([2, block.length]);
   expect([...other.text.hostRows.slice(0, other.text.hostRowCount)]).toEqual([1]);
 });
