@@ -188,6 +188,27 @@ test('lines are read as JSON.parse reads them, or are left', () => {
   );
 });
 
+test.each([
+  ['another value of a member', '1,"lat":2'],
+  ['a null behind a value of a member', '1,"lat":null'],
+  ['a fraction that rounds to an integer', '2.000000000000000001'],
+  ['an integer beyond 2^53', '9007199254740993'],
+  ['one below -2^53', '-9007199254740993'],
+  ['a number of twenty digits', '0.01234567890123456789'],
+  ['a number beyond all doubles', '1e999'],
+  ['a nested value', '[1]'],
+  ['a zero before a digit', '00.5'],
+  ['two points', '1.2.3'],
+])('a line is left for %s', (_, value) => {
+  const block = Buffer.from(`{"lat":${value},"lng":105.8}\n{"lat":21,"lng":105.8}\n`);
+  members.text.block.set(block);
+  for (const isSurvey of [false, true]) {
+    members.scan(0, block.length, 4096, 0, isSurvey);
+    expect([...members.text.hostRows.slice(0, members.text.hostRowCount)]).toEqual([0]);
+    expect(members.kindsMet(0)).toBe(KINDS.integer);
+  }
+});
+
 test('a scan stops at its limit, and goes on from there', () => {
   const block = Buffer.from('{"lat":1,"lng":2}\n'.repeat(40));
   members.text.block.set(block);
