@@ -3,8 +3,8 @@
 
 import { INPUT, MEMBERS, TEXT_OUT } from "../../memory";
 import {
-  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, POINT, QUOTE,
-  SPACE, ZERO,
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
+  ZERO,
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
 import { openRow, rowAt, setRowEnd } from "../row";
@@ -188,10 +188,9 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
     const digits = first == MINUS ? p + 1 : p;
     const shape = numberShapeAt(digits);
     after = end = digits + <usize>shapeBytes(shape);
-    const next: u32 = load<u8>(end);
     let value: f64 = 0;
     let isPlain = true;
-    if (shape && (next | LOWER_CASE) != LOWER_E && next != POINT) {
+    if (shape && (<u32>load<u8>(end) | LOWER_CASE) != LOWER_E) {
       kind = shape <= MAX_SHAPE_OF_INTEGER ? INTEGER : FRACTION;
       if (!kindsAlone) {
         // Two exact numbers: the division alone rounds.
