@@ -114,6 +114,21 @@ const table = fc
     ),
   );
 
+test('columns that come late have the types of all their values', async () => {
+  const line = (more: string): string => `{"lat":21.03,"lng":105.8${more}}`;
+  const lines = ['', ',"a":1', ',"a":2.5,"b":1', ',"b":"x","c":true', ',"c":null', ',"a":3,"c":false'].map(
+    line,
+  );
+  const path = join(scratch, 'late.ndjson');
+  for (const times of [0, 40, 9000]) {
+    const first = Array.from({ length: times }, () => line(''));
+    writeFileSync(path, [...first, ...lines, ' ', ...first, ...lines].join('\n'));
+    expect(await bothRoads(hexcodes, [path], { output, to: 'parquet' }, { columns: { prefix: '' } })).toBe(
+      true,
+    );
+  }
+});
+
 test.each(['parquet', 'arrow'])(
   'NDJSON to %s',
   async (to) => {
