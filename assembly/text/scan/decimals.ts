@@ -64,8 +64,8 @@ export function shapeAt(at: usize): u32 {
 }
 
 /**
- * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it, as
- * above.
+ * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it,
+ * as above.
  */
 // @ts-ignore: decorator
 @inline
