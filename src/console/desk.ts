@@ -18,6 +18,11 @@ export interface MapView {
   center(): { lat: number; lng: number };
   /** The box that is shown. */
   bounds(): Box;
+  /** The pixel of a position, from the upper left corner of the map; and the position of a pixel. */
+  project(lng: number, lat: number): { readonly x: number; readonly y: number };
+  positionAt(x: number, y: number): { readonly lat: number; readonly lng: number };
+  /** Calls `listener` at each drawing of the map. */
+  onMove(listener: () => void): void;
   /** The resolution of the hexagons that are drawn. */
   gridResolution(): number;
   /** Shows the cell of a place, large enough to be seen. */
@@ -35,6 +40,8 @@ export interface Desk {
   readonly rings: Value<number>;
   /** Undefined until the map is drawn. */
   readonly map: Value<MapView | undefined>;
+  /** Whether a zone is drawn by hand, so that a click on the map chooses no place. */
+  readonly isDrawing: Value<boolean>;
   /** Points of the file that was converted last. */
   readonly points: Value<PointsToDraw | undefined>;
 }

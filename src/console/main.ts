@@ -19,6 +19,7 @@ import { Value } from './shell/value.js';
 import { bytesOf, shipped } from './shipped.js';
 import { openPrinting, TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
 import { openLanguage } from './words/language.js';
+import { openKeptZones, ZONE_PANEL } from './zones/zone-panel.js';
 
 /**
  * Registers the service worker, by which the page opens without a network after the first visit, and says when a new
@@ -79,6 +80,7 @@ async function loadLibrary(): Promise<Hexcodes> {
 const PANELS = [
   PLACE_PANEL,
   FILE_PANEL,
+  ZONE_PANEL,
   TAKE_AWAY_PANEL,
   // Its stream is one of the service.
   ...(shipped.hasService ? [FLEET_PANEL] : []),
@@ -93,6 +95,7 @@ try {
     library,
     place: new Value<Place | undefined>(undefined),
     rings: new Value(0),
+    isDrawing: new Value(false),
     map: new Value<MapView | undefined>(undefined),
     points: new Value<PointsToDraw | undefined>(undefined),
   };
@@ -107,6 +110,7 @@ try {
   });
   openShareLinks(desk, box.look);
   await openMap(desk);
+  openKeptZones(desk);
   openOffline();
 } catch (error) {
   console.error(error);

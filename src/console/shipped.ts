@@ -15,6 +15,7 @@ interface Shipped {
       | 'rivers'
       | 'fileWorker'
       | 'fleetWorker'
+      | 'zoneWorker'
       | 'mapWorker'
       | 'mapLibraryWorker'
       | 'mapStyle',

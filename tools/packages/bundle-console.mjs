@@ -23,6 +23,7 @@ const SCRIPTS = {
   mapWorker: 'src/console/map/worker.ts',
   fileWorker: 'src/console/file/worker.ts',
   fleetWorker: 'src/console/fleet/worker.ts',
+  zoneWorker: 'src/console/zones/worker.ts',
   mapLibraryWorker: 'node_modules/maplibre-gl/src/source/worker.ts',
 };
 /** Files of the page that are no script and no style, by role. */

@@ -324,6 +324,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     view.y = Math.min(south - halfY, Math.max(north + halfY, view.y));
   };
 
+  const moved: (() => void)[] = [];
   let isDue = false;
   const redraw = (): void => {
     if (isDue) return;
@@ -335,6 +336,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       host.dataset.grid = String(gridResolution());
       host.dataset.view = [view.x, view.y, Math.log2(view.worldPx)].map((n) => n.toFixed(4)).join();
       draw();
+      for (const listener of moved) listener();
     });
   };
   const showBox = ({ west, south, east, north }: Box): void => {
@@ -379,6 +381,9 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
   return {
     center: () => positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2),
     bounds,
+    project,
+    positionAt,
+    onMove: (listener) => void moved.push(listener),
     gridResolution,
     show: (place) => showBox(boxAround(desk.library, place, desk.rings.now)),
     showBox,

@@ -273,6 +273,8 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);
+  // Two presses on one spot end a zone.
+  desk.isDrawing.on((isDrawing) => map.doubleClickZoom[isDrawing ? 'disable' : 'enable']());
   chosenResolution.on(drawGrid);
   const chooseAt = (lat: number, lng: number): void =>
     chooseOnMap(desk, lat, lng, gridResolution(), pixelM(worldPx(), lat));
@@ -290,6 +292,12 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   return {
     center: () => map.getCenter(),
     bounds,
+    project: (lng, lat) => map.project([lng, lat]),
+    positionAt: (x, y) => map.unproject([x, y]),
+    onMove: (listener) => {
+      map.on('move', listener);
+      map.on('resize', listener);
+    },
     gridResolution,
     show: (place) => showBox(boxAround(desk.library, place, desk.rings.now)),
     showBox,

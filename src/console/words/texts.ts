@@ -35,6 +35,9 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
 };
 
 import { fleetEn, fleetVi } from './fleet-texts.js';
+import type { zoneVi } from './zone-texts.js';
+
+type ZoneTextKey = keyof typeof zoneVi;
 
 const workVi = {
   file: 'Tệp',
@@ -81,6 +84,7 @@ const workVi = {
   rowNoCode: '{rows} dòng không phải là mã',
   rowNumber: 'Dòng {row}',
   byProvince: '{provinces} tỉnh, thành phố',
+  zones: 'Vùng',
   takeAway: 'In và lưu',
   gridTitle: 'Lưới ô đang hiển thị',
   gridHint: 'Các ô lục giác đang thấy trên bản đồ, kèm mã, dạng GeoJSON.',
@@ -158,6 +162,7 @@ const workEn: Readonly<Record<keyof typeof workVi, string>> = {
   rowNoCode: '{rows} rows are not codes',
   rowNumber: 'Row {row}',
   byProvince: '{provinces} provinces',
+  zones: 'Zones',
   takeAway: 'Print and save',
   gridTitle: 'Grid of this view',
   gridHint: 'The hexagons that the map shows, with their codes, as GeoJSON.',
@@ -292,9 +297,9 @@ const vi = {
   expand: 'Mở rộng bảng',
 } as const;
 
-export type TextKey = keyof typeof vi;
+export type TextKey = keyof typeof vi | ZoneTextKey;
 
-const en: Readonly<Record<TextKey, string>> = {
+const en: Readonly<Record<keyof typeof vi, string>> = {
   ...workEn,
   ...certaintyEn,
   ...fleetEn,
@@ -396,4 +401,10 @@ const en: Readonly<Record<TextKey, string>> = {
   expand: 'Expand the panel',
 };
 
-export const TEXTS = { vi, en };
+export const TEXTS = { vi, en } as Readonly<Record<'vi' | 'en', Record<TextKey, string>>>;
+
+/** Adds texts that come with a part of the page. */
+export function addTexts(more: Readonly<Record<'vi' | 'en', Readonly<Record<ZoneTextKey, string>>>>): void {
+  Object.assign(TEXTS.vi, more.vi);
+  Object.assign(TEXTS.en, more.en);
+}

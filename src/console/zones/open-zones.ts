@@ -1,0 +1,329 @@
+// The content of the panel of zones: draws them, names them, lists their codes, and gives both as files.
+
+import type { Desk } from '../desk.js';
+import { length } from '../place/around.js';
+import { copy } from '../place/copy.js';
+import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import { download, element, toast } from '../shell/elements.js';
+import { shipped } from '../shipped.js';
+import { language, number, say } from '../words/language.js';
+import { addTexts } from '../words/texts.js';
+import { zoneEn, zoneVi } from '../words/zone-texts.js';
+import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
+import type { CoverNews, CoverTask, ZoneCodes } from './messages.js';
+import {
+  boxOf,
+  type Corner,
+  geoJsonOf,
+  MOST_ZONES,
+  ringOf,
+  tidyName,
+  uniqueName,
+  type Zone,
+} from './zone.js';
+import { zoneCss } from './zone-colors.js';
+import { ZoneOverlay } from './zone-overlay.js';
+
+addTexts({ vi: zoneVi, en: zoneEn });
+
+let overlay: ZoneOverlay | undefined;
+
+/** The zones on the map, which one page has once. */
+export function overlayOf(desk: Desk): ZoneOverlay {
+  overlay ??= new ZoneOverlay(desk);
+  return overlay;
+}
+
+export function openZones(host: HTMLElement, desk: Desk): void {
+  const panel = new ZoneDesk(desk);
+  host.append(...panel.elements());
+  panel.open();
+}
+
+class ZoneDesk {
+  readonly #draw = element('button', {
+    key: 'zoneDraw',
+    class: 'strong',
+    attributes: { type: 'button', id: 'zone-draw' },
+    on: { click: () => this.#start() },
+  });
+  readonly #list = element('ol', { class: 'zones', attributes: { id: 'zone-list' } });
+  readonly #size = element('select', {
+    attributes: { id: 'zone-size' },
+    on: { change: () => this.#choose() },
+  });
+  readonly #compact = element('input', {
+    attributes: { type: 'checkbox', id: 'zone-compact' },
+    on: { change: () => this.#choose() },
+  });
+  readonly #listed = element('p', { class: 'soft', attributes: { role: 'status', id: 'zones-status' } });
+  readonly #kept = element('p', { class: 'note', key: 'zonesNotKept', attributes: { id: 'zones-not-kept' } });
+  readonly #command = element('code');
+  readonly #csvButton = element('button', {
+    key: 'zonesCsv',
+    attributes: { type: 'button', id: 'zones-csv' },
+    on: { click: () => this.#csv && download(this.#csv, 'zones.csv') },
+  });
+  readonly #rest: HTMLElement;
+  #worker: Worker | undefined;
+  /** The codes of the zones as they are; undefined while they are listed. */
+  #codes: readonly ZoneCodes[] | undefined;
+  #csv: Blob | undefined;
+  /** Index of a zone with too many cells. */
+  #tooLarge: number | undefined;
+
+  constructor(private readonly desk: Desk) {
+    overlayOf(desk);
+    this.#kept.hidden = true;
+    const geoJson = element('button', {
+      key: 'zonesGeoJson',
+      attributes: { type: 'button', id: 'zones-geojson' },
+      on: {
+        click: () =>
+          download(new Blob([geoJsonOf(zones.now)], { type: 'application/geo+json' }), 'zones.geojson'),
+      },
+    });
+    const removeAll = element('button', {
+      key: 'zonesRemoveAll',
+      class: 'link',
+      attributes: { type: 'button', id: 'zones-remove' },
+      on: {
+        click: () => {
+          this.#keep([]);
+          this.#draw.focus();
+        },
+      },
+    });
+    this.#rest = element(
+      'div',
+      { class: 'zones-rest' },
+      element('label', { key: 'zoneSize', attributes: { for: 'zone-size' } }),
+      this.#size,
+      element('label', { class: 'check' }, this.#compact, element('span', { key: 'zoneCompact' })),
+      this.#listed,
+      element('div', { class: 'downloads' }, this.#csvButton, geoJson),
+      element('p', { key: 'zonesCommand' }),
+      element('pre', { attributes: { tabindex: '0', id: 'zones-command' } }, this.#command),
+      removeAll,
+    );
+  }
+
+  elements(): HTMLElement[] {
+    return [element('p', { key: 'zonesHint' }), this.#draw, this.#kept, this.#list, this.#rest];
+  }
+
+  open(): void {
+    this.#size.append(
+      ...Array.from({ length: 16 }, (_, each) => element('option', { attributes: { value: String(each) } })),
+    );
+    const change = (): void => {
+      this.#fill();
+      this.#cover();
+    };
+    zones.on(change);
+    zoneSettings.on(change);
+    language.on(() => this.#fill());
+    this.#fill();
+    this.#cover();
+  }
+
+  #start(): void {
+    // The map may still be on its way.
+    const refusal =
+      this.desk.map.now === undefined
+        ? say('gridNeedsMap')
+        : zones.now.length >= MOST_ZONES
+          ? say('zonesFull', { zones: number(MOST_ZONES) })
+          : undefined;
+    if (refusal !== undefined) {
+      toast(refusal);
+      return;
+    }
+    this.#draw.disabled = true;
+    overlayOf(this.desk).draw((corners) => {
+      this.#draw.disabled = false;
+      if (corners === undefined) this.#draw.focus({ preventScroll: true });
+      else this.#add(corners);
+    });
+  }
+
+  #add(corners: readonly Corner[]): void {
+    const names = zones.now.map(({ name }) => name);
+    const name = uniqueName(say('zoneDefault', { zone: zones.now.length + 1 }), names);
+    const id = [...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join('');
+    this.#keep([...zones.now, { id, name, corners }]);
+    toast(say('zoneAdded', { name }));
+    const input = this.#list.querySelector<HTMLInputElement>('li:last-child input');
+    input?.focus();
+    input?.select();
+  }
+
+  #keep(next: readonly Zone[]): void {
+    this.#kept.hidden = keepZones(next);
+  }
+
+  #choose(): void {
+    const next = { resolution: Number(this.#size.value), isCompact: this.#compact.checked };
+    this.#kept.hidden = keepSettings(next);
+  }
+
+  /** Lists the codes in a worker of its own, and ends one that is still at work for others. */
+  #cover(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#codes = undefined;
+    this.#csv = undefined;
+    this.#tooLarge = undefined;
+    if (zones.now.length === 0) {
+      this.#fillCodes();
+      return;
+    }
+    const worker = new Worker(shipped.files.zoneWorker, { type: 'module' });
+    this.#worker = worker;
+    const end = (): void => {
+      worker.terminate();
+      if (this.#worker === worker) this.#worker = undefined;
+      this.#fillCodes();
+    };
+    worker.addEventListener('error', () => {
+      end();
+      this.#listed.textContent = say('failed');
+    });
+    worker.addEventListener('message', ({ data }: MessageEvent<CoverNews>) => {
+      if (this.#worker !== worker) return;
+      if (data.kind === 'tooLarge') this.#tooLarge = data.zone;
+      else [this.#codes, this.#csv] = [data.codes, data.csv];
+      end();
+    });
+    worker.postMessage(coverTask());
+    this.#fillCodes();
+  }
+
+  /** The zones, without what is known of their codes. */
+  #fill(): void {
+    const { resolution, isCompact } = zoneSettings.now;
+    for (const option of this.#size.options) {
+      const each = Number(option.value);
+      const edge = length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** each);
+      option.textContent = say('sizeOf', { resolution: each, edge });
+    }
+    this.#size.value = String(resolution);
+    this.#compact.checked = isCompact;
+    const options = `--resolution ${resolution}${isCompact ? ' --compact' : ''}`;
+    this.#command.textContent = [
+      `hexcodes cover zones.geojson --name name ${options} -o zones.csv`,
+      'hexcodes contains points.csv --in zones.csv --all -o points-zones.csv',
+    ].join('\n');
+    const focused = document.activeElement?.id;
+    this.#list.replaceChildren(...zones.now.map((zone, i) => this.#item(zone, i)));
+    if (focused?.startsWith('zone-name-')) document.getElementById(focused)?.focus();
+    this.#rest.hidden = zones.now.length === 0;
+    this.#fillCodes();
+  }
+
+  #item(zone: Zone, index: number): HTMLElement {
+    const { name } = zone;
+    const button = (
+      key: 'zoneShow' | 'zoneCopy' | 'removeAll',
+      label: 'zoneShowOf' | 'zoneCopyOf' | 'zoneRemoveOf',
+      click: () => void,
+    ): HTMLButtonElement => {
+      const made = element('button', { attributes: { type: 'button' }, on: { click } });
+      made.setAttribute('aria-label', say(label, { name }));
+      if (key === 'removeAll') {
+        made.className = 'remove';
+        made.textContent = '×';
+      } else made.textContent = say(key);
+      return made;
+    };
+    const sign = element('span', { class: 'zone-sign', text: String(index + 1) });
+    sign.style.setProperty('--zone', zoneCss(index));
+    sign.setAttribute('aria-hidden', 'true');
+    const input = element('input', {
+      attributes: { type: 'text', autocomplete: 'off', id: `zone-name-${index}` },
+      on: { change: () => this.#rename(zone, input.value) },
+    });
+    input.value = name;
+    input.setAttribute('aria-label', say('zoneName', { zone: index + 1 }));
+    const copying = button('zoneCopy', 'zoneCopyOf', () => void this.#copy(index));
+    copying.classList.add('zone-copy');
+    return element(
+      'li',
+      {},
+      element(
+        'div',
+        { class: 'zone-head' },
+        sign,
+        input,
+        button('removeAll', 'zoneRemoveOf', () => {
+          this.#keep(zones.now.filter(({ id }) => id !== zone.id));
+          this.#draw.focus();
+        }),
+      ),
+      element(
+        'div',
+        { class: 'copies' },
+        button('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone))),
+        copying,
+      ),
+      element(
+        'details',
+        {},
+        element('summary'),
+        element('pre', { class: 'code', attributes: { tabindex: '0' } }),
+      ),
+    );
+  }
+
+  #rename(zone: Zone, given: string): void {
+    const others = zones.now.filter(({ id }) => id !== zone.id).map(({ name }) => name);
+    const tidy = tidyName(given);
+    const name = tidy === '' ? zone.name : uniqueName(tidy, others);
+    this.#keep(zones.now.map((each) => (each.id === zone.id ? { ...each, name } : each)));
+  }
+
+  async #copy(index: number): Promise<void> {
+    const text = await this.#codes?.[index]?.text?.text();
+    if (text !== undefined) await copy(text);
+  }
+
+  /** Fills in the codes as far as they are known. */
+  #fillCodes(): void {
+    const codes = this.#codes;
+    [...this.#list.children].forEach((item, i) => {
+      const known = codes?.[i];
+      const details = item.querySelector('details')!;
+      details.hidden = known === undefined;
+      item.querySelector<HTMLButtonElement>('.zone-copy')!.disabled =
+        !known?.count || known.text === undefined;
+      if (known === undefined) return;
+      const { count, first } = known;
+      details.querySelector('summary')!.textContent =
+        count === 0 ? say('zoneNoCodes') : say('zoneCodes', { codes: number(count) });
+      const more = count > first.length ? [say('zoneMore', { codes: number(count - first.length) })] : [];
+      details.querySelector('pre')!.textContent = [...first, ...more].join('\n');
+    });
+    const total = codes?.reduce((sum, { count }) => sum + count, 0) ?? 0;
+    this.#csvButton.disabled = total === 0;
+    const tooLarge = this.#tooLarge === undefined ? undefined : zones.now[this.#tooLarge];
+    this.#listed.classList.toggle('note', tooLarge !== undefined);
+    if (tooLarge !== undefined) this.#listed.textContent = say('zoneTooLarge', { name: tooLarge.name });
+    else if (codes === undefined)
+      this.#listed.textContent = zones.now.length === 0 ? '' : say('zonesListing');
+    else
+      this.#listed.textContent = say('zonesListed', {
+        zones: number(zones.now.length),
+        codes: number(total),
+      });
+  }
+}
+
+/** The task of the worker: the zones of now, in their order. */
+function coverTask(): CoverTask {
+  const { kernel, index, reach } = shipped.files;
+  return {
+    zones: zones.now.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
+    ...zoneSettings.now,
+    paths: { kernel, index, reach },
+  };
+}

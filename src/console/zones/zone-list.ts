@@ -1,0 +1,66 @@
+// The codes of zones as `hexcodes cover zones.geojson --name name` lists them.
+
+import { HexcodesError } from '../../hexcodes/errors.js';
+import { cover } from '../../hexcodes/geometry/cover.js';
+import { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { CoverTask, ZoneCodes } from './messages.js';
+
+/** Codes that are shown of each zone. */
+const FIRST_CODES = 200;
+/** More would hold up the clipboard. */
+const MOST_COPIED = 50_000;
+const HEADER = 'zone,hexcodes,h3_cell,admin_code\n';
+
+/** A zone with more cells than `cover` lists. */
+export class ZoneTooLargeError extends Error {
+  constructor(readonly zone: number) {
+    super(`zone ${zone} has too many cells`);
+  }
+}
+
+export async function libraryOf(paths: CoverTask['paths']): Promise<Hexcodes> {
+  const [kernel, index, reach] = await Promise.all(
+    [paths.kernel, paths.index, paths.reach].map(
+      async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer()),
+    ),
+  );
+  return Hexcodes.from({ kernel: await Kernel.compile(kernel!), index: index!, reach: reach! });
+}
+
+/** The codes of each zone, in the order of their H3 indexes. @throws ZoneTooLargeError */
+export function codesOfZones(
+  hexcodes: Hexcodes,
+  { zones, resolution, isCompact }: Omit<CoverTask, 'paths'>,
+): string[][] {
+  return zones.map(({ ring }, zone) => {
+    try {
+      const area = { type: 'Polygon', coordinates: [ring] } as const;
+      return cover(hexcodes, area, { resolution, compact: isCompact });
+    } catch (error) {
+      if (error instanceof HexcodesError && error.code === 'BAD_ARGUMENT') throw new ZoneTooLargeError(zone);
+      throw error;
+    }
+  });
+}
+
+/** The list as a table, byte for byte as the command writes it. */
+export function listOf(hexcodes: Hexcodes, names: readonly string[], codes: readonly string[][]): Blob {
+  const parts = codes.map((ofZone, zone) => {
+    const name = csvField(names[zone]!);
+    const rows = ofZone.map((code) => {
+      const { cell, admin_code } = hexcodes.read(code)!;
+      return `${name},${code},${cell.toString(16)},${admin_code}\n`;
+    });
+    return rows.join('');
+  });
+  return new Blob([HEADER, ...parts], { type: 'text/csv' });
+}
+
+export const shownCodes = (codes: readonly string[]): ZoneCodes => ({
+  count: codes.length,
+  first: codes.slice(0, FIRST_CODES),
+  ...(codes.length > MOST_COPIED ? {} : { text: new Blob([codes.join('\n')]) }),
+});
+
+const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

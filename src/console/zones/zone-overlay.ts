@@ -1,0 +1,259 @@
+// The zones on the map, and the one that is being drawn: a picture over either way of drawing the map. While one draws,
+// what is pressed on the map comes here first.
+
+import type { Desk, MapView } from '../desk.js';
+import { byId, element } from '../shell/elements.js';
+import { language, number, say } from '../words/language.js';
+import { zones } from './kept-zones.js';
+import { type Corner, cornerAt, faultOf, MOST_CORNERS } from './zone.js';
+import { zoneCss } from './zone-colors.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+/** A finger that moves more than this has moved the map. */
+const TAP_PX = 6;
+const CORNER_PX = 5;
+/** A press as near as this to the first corner closes the outline. */
+const CLOSING_PX = 14;
+
+interface Drawing {
+  readonly corners: Corner[];
+  readonly end: (corners: readonly Corner[] | undefined) => void;
+}
+
+export class ZoneOverlay {
+  readonly #picture = document.createElementNS(SVG, 'svg');
+  readonly #bar = element('div', { class: 'zone-bar', label: 'zoneDrawing', attributes: { role: 'group' } });
+  readonly #status = element('p', { attributes: { role: 'status', id: 'zone-status' } });
+  readonly #frame: HTMLElement;
+  #drawing: Drawing | undefined;
+  /** Where the pointer is over the map, and where it was pressed. */
+  #pointer: { x: number; y: number } | undefined;
+  #pressed: { x: number; y: number } | undefined;
+  /** Why the outline cannot be ended, until it changes. */
+  #fault = '';
+
+  constructor(private readonly desk: Desk) {
+    const map = byId('map');
+    this.#frame = map.parentElement!;
+    this.#picture.setAttribute('class', 'zone-picture');
+    this.#picture.setAttribute('aria-hidden', 'true');
+    map.after(this.#picture);
+    const button = (
+      key: 'zoneCorner' | 'zoneUndo' | 'zoneEnd' | 'zoneCancel',
+      run: () => void,
+    ): HTMLElement =>
+      element('button', {
+        key,
+        class: key === 'zoneEnd' ? 'strong' : '',
+        attributes: { type: 'button', id: `zone-${key.slice(4).toLowerCase()}` },
+        on: { click: run },
+      });
+    this.#bar.append(
+      this.#status,
+      button('zoneCorner', () => this.#addMiddle()),
+      button('zoneUndo', () => this.#undo()),
+      button('zoneEnd', () => this.#finish()),
+      button('zoneCancel', () => this.#end(undefined)),
+    );
+    this.#listen(map);
+    desk.map.each((view) => view?.onMove(() => this.#draw()));
+    zones.each(() => this.#draw());
+    language.on(() => {
+      this.#fault = '';
+      this.#draw();
+    });
+  }
+
+  /** Lets the visitor draw an outline. @param end with its corners; undefined where it was given up */
+  draw(end: Drawing['end']): void {
+    this.#drawing?.end(undefined);
+    this.#drawing = { corners: [], end };
+    this.desk.isDrawing.set(true);
+    this.#frame.classList.add('is-drawing');
+    this.#frame.append(this.#bar);
+    byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus();
+    this.#changed();
+  }
+
+  #listen(map: HTMLElement): void {
+    // Before the map takes it.
+    const capture = <K extends keyof HTMLElementEventMap>(
+      name: K,
+      listener: (event: HTMLElementEventMap[K]) => void,
+    ): void =>
+      map.addEventListener(name, (event) => this.#drawing !== undefined && listener(event), {
+        capture: true,
+      });
+    const at = ({ clientX, clientY }: MouseEvent): { x: number; y: number } => {
+      const { left, top } = map.getBoundingClientRect();
+      return { x: clientX - left, y: clientY - top };
+    };
+    capture('pointerdown', (event) => {
+      this.#pressed = event.isPrimary ? at(event) : undefined;
+    });
+    capture('pointermove', (event) => {
+      if (event.pointerType === 'touch') return;
+      this.#pointer = at(event);
+      this.#draw();
+    });
+    capture('pointerleave', () => {
+      this.#pointer = undefined;
+      this.#draw();
+    });
+    capture('click', (event) => {
+      event.stopPropagation();
+      const { x, y } = at(event);
+      const moved = this.#pressed === undefined ? 0 : Math.hypot(x - this.#pressed.x, y - this.#pressed.y);
+      // The second click of a double one is its end, not a corner.
+      if (moved <= TAP_PX && event.detail < 2) this.#press(x, y);
+    });
+    capture('dblclick', (event) => {
+      event.stopPropagation();
+      event.preventDefault();
+      this.#finish();
+    });
+    this.#frame.addEventListener(
+      'keydown',
+      (event) => {
+        if (this.#drawing === undefined) return;
+        const isOnMap = map.contains(event.target as Node);
+        const run = {
+          Escape: () => this.#end(undefined),
+          ...(isOnMap
+            ? {
+                Enter: () => this.#finish(),
+                ' ': () => this.#addMiddle(),
+                Backspace: () => this.#undo(),
+              }
+            : {}),
+        }[event.key];
+        if (run === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        run();
+      },
+      { capture: true },
+    );
+  }
+
+  #press(x: number, y: number): void {
+    const view = this.desk.map.now;
+    const { corners } = this.#drawing!;
+    if (view === undefined) return;
+    if (corners.length >= 3) {
+      const first = view.project(corners[0]![0], corners[0]![1]);
+      if (Math.hypot(first.x - x, first.y - y) <= CLOSING_PX) {
+        this.#finish();
+        return;
+      }
+    }
+    const { lat, lng } = view.positionAt(x, y);
+    this.#add(lat, lng);
+  }
+
+  #addMiddle(): void {
+    const { lat, lng } = this.desk.map.now!.center();
+    this.#add(lat, lng);
+  }
+
+  #add(latDeg: number, lngDeg: number): void {
+    const { corners } = this.#drawing!;
+    const corner = cornerAt(latDeg, lngDeg);
+    const last = corners.at(-1);
+    if (last !== undefined && last[0] === corner[0] && last[1] === corner[1]) return;
+    if (corners.length === MOST_CORNERS) {
+      this.#say(say('zoneFull', { corners: number(MOST_CORNERS) }));
+      return;
+    }
+    corners.push(corner);
+    this.#changed();
+  }
+
+  #undo(): void {
+    this.#drawing!.corners.pop();
+    this.#changed();
+  }
+
+  #finish(): void {
+    const { corners } = this.#drawing!;
+    const fault = faultOf(corners);
+    if (fault === undefined) this.#end(corners);
+    else this.#say(say(fault));
+  }
+
+  #end(corners: readonly Corner[] | undefined): void {
+    const drawing = this.#drawing;
+    this.#drawing = undefined;
+    this.#pointer = undefined;
+    this.#frame.classList.remove('is-drawing');
+    this.#bar.remove();
+    this.#draw();
+    drawing?.end(corners);
+    // The click that has ended it is not one for the map.
+    setTimeout(() => this.desk.isDrawing.set(this.#drawing !== undefined));
+  }
+
+  #changed(): void {
+    this.#fault = '';
+    this.#draw();
+  }
+
+  #say(fault: string): void {
+    this.#fault = fault;
+    this.#draw();
+  }
+
+  #draw(): void {
+    const view = this.desk.map.now;
+    if (view === undefined) return;
+    const parts = zones.now.flatMap(({ corners }, zone) => outline(view, corners, zone));
+    if (this.#drawing !== undefined) {
+      const { corners } = this.#drawing;
+      this.#status.textContent =
+        this.#fault ||
+        (corners.length === 0
+          ? say('zoneHow')
+          : say(corners.length === 1 ? 'zoneCornerOne' : 'zoneCorners', { corners: number(corners.length) }));
+      parts.push(...this.#open(view, corners));
+    }
+    this.#picture.replaceChildren(...parts);
+    this.#picture.dataset.zones = String(zones.now.length);
+  }
+
+  /** The outline as far as it goes, with a line to the pointer. */
+  #open(view: MapView, corners: readonly Corner[]): SVGElement[] {
+    const points = corners.map(([lng, lat]) => view.project(lng, lat));
+    const ahead = this.#pointer === undefined ? [] : [this.#pointer];
+    const made = [
+      svg('polygon', { class: 'zone-open', points: pairs([...points, ...ahead]) }),
+      svg('polyline', { class: 'zone-line is-halo', points: pairs(points) }),
+      svg('polyline', { class: 'zone-line', points: pairs(points) }),
+    ];
+    const signs = points.map(({ x, y }, i) =>
+      svg('circle', { class: i === 0 ? 'zone-corner is-first' : 'zone-corner', cx: x, cy: y, r: CORNER_PX }),
+    );
+    return [...made, ...signs];
+  }
+}
+
+/** A zone with its number in the middle of its corners. */
+function outline(view: MapView, corners: readonly Corner[], zone: number): SVGElement[] {
+  const points = corners.map(([lng, lat]) => view.project(lng, lat));
+  const x = points.reduce((sum, point) => sum + point.x, 0) / points.length;
+  const y = points.reduce((sum, point) => sum + point.y, 0) / points.length;
+  const area = svg('polygon', { class: 'zone-area', points: pairs(points) });
+  area.style.setProperty('--zone', zoneCss(zone));
+  const halo = svg('polygon', { class: 'zone-halo', points: pairs(points) });
+  const sign = svg('text', { class: 'zone-number', x, y });
+  sign.textContent = String(zone + 1);
+  return [halo, area, sign];
+}
+
+const pairs = (points: readonly { x: number; y: number }[]): string =>
+  points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+
+function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+  const made = document.createElementNS(SVG, name) as SVGElement;
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value));
+  return made;
+}
