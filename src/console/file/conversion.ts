@@ -10,11 +10,15 @@ import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { BulkInputError, type BulkRequest, type Operation, ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
 import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
+import { ZoneColumn, type ZonesOfRows, zoneColumn } from './zone-column.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 // The positions of the rows of a file, collected while it is converted, as the map draws them.
 
@@ -42,12 +46,14 @@ function lettersAt(bytes: Uint8Array, at: number): number {
 export class PointList {
   #offsets = new Float32Array(2 * FIRST_POINTS);
   #admins = new Uint8Array(FIRST_POINTS);
+  /** Zones of the points, where there are zones. */
+  #zones = new Uint8Array();
   #count = 0;
   #left = 0;
   /** West, south, east, north. */
   readonly #box: [number, number, number, number] = [180, 90, -180, -90];
 
-  add(latDeg: number, lngDeg: number, admin: number): void {
+  add(latDeg: number, lngDeg: number, admin: number, zone?: number): void {
     if (!(Math.abs(latDeg) <= MOST_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
     if (this.#count === MOST_POINTS) {
       this.#left++;
@@ -56,8 +62,17 @@ export class PointList {
     if (this.#count === this.#admins.length) this.#grow();
     this.#offsets[2 * this.#count] = mercatorX(lngDeg) - ANCHOR.x;
     this.#offsets[2 * this.#count + 1] = mercatorY(latDeg) - ANCHOR.y;
+    if (zone !== undefined) {
+      if (this.#zones.length < this.#admins.length) this.#zones = grown(this.#zones, this.#admins.length);
+      this.#zones[this.#count] = zone;
+    }
     this.#admins[this.#count++] = admin;
     if (admin !== NOWHERE) this.#widen(latDeg, lngDeg);
+  }
+
+  /** Zones of the points so far; none where there are no zones. */
+  takeZones(): Bytes {
+    return this.#zones.slice(0, this.#count);
   }
 
   /** All points so far, in buffers of their own. */
@@ -83,10 +98,14 @@ export class PointList {
     const offsets = new Float32Array(2 * this.#offsets.length);
     offsets.set(this.#offsets);
     this.#offsets = offsets;
-    const admins = new Uint8Array(2 * this.#admins.length);
-    admins.set(this.#admins);
-    this.#admins = admins;
+    this.#admins = grown(this.#admins, 2 * this.#admins.length);
   }
+}
+
+function grown(bytes: Bytes, length: number): Bytes {
+  const made = new Uint8Array(length);
+  made.set(bytes);
+  return made;
 }
 
 /** Reads the points of a conversion out of the kernel's memory, at the end of each of its scans. */
@@ -96,33 +115,54 @@ class PointsReport extends RowReport {
     private readonly rows: TextMemory,
     private readonly of: Operation,
     private readonly points: PointList,
+    private readonly zones: ZonesOfRows | undefined,
   ) {
     super(rows, of);
   }
 
+  /** Zones of the rows of the block, where there are zones. */
+  readonly rowZones: Bytes[] = [];
+
   override endScan(count: number, isConverted: boolean): void {
     super.endScan(count, isConverted);
-    if (this.of === 'encode') this.#addEncoded(count);
-    else this.#addDecoded(count);
+    const zones = this.#findZones(count);
+    if (this.of === 'encode') this.#addEncoded(count, zones);
+    else this.#addDecoded(count, zones);
   }
 
-  #addEncoded(count: number): void {
+  #findZones(count: number): Bytes | undefined {
+    if (this.zones === undefined) return undefined;
+    const { input, outputFloats, output } = this.kernel;
+    const from = this.of === 'encode' ? input : outputFloats;
+    const positions = new Float64Array(2 * count).fill(Number.NaN);
+    for (let i = 0; i < count; i++) {
+      const status = output[this.of === 'encode' ? recordStatusAt(i) : positionStatusAt(count, i)];
+      if (status !== 0 || this.rows.statusOf(i) !== 0) continue;
+      positions[2 * i] = from[2 * i]!;
+      positions[2 * i + 1] = from[2 * i + 1]!;
+    }
+    const found = this.zones.find(positions) as Bytes;
+    this.rowZones.push(found);
+    return found;
+  }
+
+  #addEncoded(count: number, zones: Bytes | undefined): void {
     const { input, output } = this.kernel;
     for (let i = 0; i < count; i++) {
       const isFound = output[recordStatusAt(i)] === 0 && this.rows.statusOf(i) === 0;
       const isElsewhere = !isFound && output[recordStatusAt(i)] === 1;
       if (!isFound && !isElsewhere) continue;
       const admin = isFound ? ADMIN_BY_LETTERS[lettersAt(output, recordAt(i))]! : NOWHERE;
-      this.points.add(input[2 * i]!, input[2 * i + 1]!, admin);
+      this.points.add(input[2 * i]!, input[2 * i + 1]!, admin, zones?.[i]);
     }
   }
 
-  #addDecoded(count: number): void {
+  #addDecoded(count: number, zones: Bytes | undefined): void {
     const { inputBytes, output, outputFloats } = this.kernel;
     for (let i = 0; i < count; i++) {
       if (output[positionStatusAt(count, i)] !== 0 || this.rows.statusOf(i) !== 0) continue;
       const admin = ADMIN_BY_LETTERS[lettersAt(inputBytes, recordAt(i))]!;
-      this.points.add(outputFloats[2 * i]!, outputFloats[2 * i + 1]!, admin);
+      this.points.add(outputFloats[2 * i]!, outputFloats[2 * i + 1]!, admin, zones?.[i]);
     }
   }
 }
@@ -132,8 +172,6 @@ const PREFIX = 'hexcodes_';
 /** Failed rows that are shown, of each status. */
 const EXAMPLES = 3;
 const MOST_EXAMPLE_UNITS = 120;
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * How a file is to be converted, by its beginning: positions to codes where it has positions, else codes to positions.
@@ -170,6 +208,8 @@ interface Shown {
   readonly header?: { readonly read: string; readonly shown: string };
   /** Whether it begins with a byte order mark. */
   readonly hasMark?: boolean;
+  /** Zones whose names become a column. */
+  readonly zones?: ZonesOfRows;
 }
 
 const MARK = '\ufeff';
@@ -184,6 +224,7 @@ export class FileConversion {
   #head: Bytes = NO_ROWS;
   #failed: Bytes[] = [];
   #hasFailed = false;
+  #zoneColumn: ZoneColumn | undefined;
 
   constructor(
     private readonly kernel: Kernel,
@@ -199,6 +240,8 @@ export class FileConversion {
       byStatus: ROW_STATUSES.map(() => 0),
       byAdmin: Array.from({ length: 34 }, () => 0),
       examples: [],
+      byZone: (shown.zones?.names ?? []).map(() => 0),
+      zoneColumn: '',
     };
   }
 
@@ -213,11 +256,24 @@ export class FileConversion {
   }
 
   #answers(blocks: readonly Block[]): Bytes[] {
+    if (this.shown.zones !== undefined && this.#reader.job !== undefined) this.#openZones(this.shown.zones);
     const answers = blocks.map((block) => this.#answer(block));
     if (this.#hasHead || this.#reader.job === undefined) return answers;
     this.#hasHead = true;
     this.#head = this.#shownHead(this.#reader.head.slice());
-    return [this.#head, ...answers];
+    const column = this.#zoneColumn;
+    const head = column === undefined ? this.#head : column.withName(this.#head, this.tally.zoneColumn);
+    return [head, ...answers];
+  }
+
+  #openZones({ names }: ZonesOfRows): void {
+    if (this.#zoneColumn !== undefined) return;
+    const { output, delimiter } = this.#reader.job!;
+    const separator = output === 'csv' ? String.fromCharCode(delimiter) : undefined;
+    this.#zoneColumn = new ZoneColumn(names, separator);
+    const head = new TextDecoder().decode(this.#shownHead(this.#reader.head.slice())).trimEnd();
+    const taken = separator === undefined ? [] : (csvFields(head, delimiter) ?? []);
+    this.tally.zoneColumn = zoneColumn(taken, PREFIX);
   }
 
   /** Answers of rows that failed since the last call, below the header row. */
@@ -240,7 +296,8 @@ export class FileConversion {
   #answer(block: Block): Bytes {
     const { kernel, tally } = this;
     const job = this.#reader.job!;
-    const report = new PointsReport(kernel, textMemoryOf(kernel), job.operation, this.points);
+    const memory = textMemoryOf(kernel);
+    const report = new PointsReport(kernel, memory, job.operation, this.points, this.shown.zones);
     this.#sink.start();
     const { byStatus } = convertInto(kernel, job, block, this.#sink, { report });
     const found = report.result();
@@ -260,7 +317,20 @@ export class FileConversion {
     this.#keepFailedRows(answer, failedRowsOf(found));
     if (job.output === 'ndjson' && byStatus[0]! < byStatus.reduce((a, b) => a + b))
       this.#keepFailedLines(answer);
-    return answer;
+    return this.#withZones(answer, report.rowZones, failedRowsOf(found));
+  }
+
+  #withZones(answer: Bytes, parts: readonly Bytes[], failed: readonly FailedRow[]): Bytes {
+    if (this.#zoneColumn === undefined) return answer;
+    const zones = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      zones.set(part, at);
+      at += part.length;
+    }
+    const { byZone } = this.tally;
+    for (const zone of zones) if (zone < byZone.length) byZone[zone]!++;
+    return this.#zoneColumn.added(answer, zones, failed);
   }
 
   #keepFailedRows(answer: Bytes, rows: readonly FailedRow[]): void {

@@ -10,6 +10,9 @@ import type { PointsToDraw } from '../points/drawn-points.js';
 import { element, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
+import { zoneSettings, zones } from '../zones/kept-zones.js';
+import { ringOf } from '../zones/zone.js';
+import { zoneColors } from '../zones/zone-colors.js';
 import { columnChooser } from './column-chooser.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
@@ -22,6 +25,9 @@ interface Parts {
   readonly stop: HTMLButtonElement;
   readonly result: HTMLElement;
   readonly resolution: HTMLSelectElement;
+  /** Whether zones are a column, with the sentence about it. */
+  readonly byZone: HTMLInputElement;
+  readonly byZoneRow: HTMLElement;
 }
 
 /** A file that waits for its turn. */
@@ -47,11 +53,17 @@ export class FileDesk {
   #worker: Worker | undefined;
   #waiting: Waiting[] = [];
   /** Points of each answer that is shown. */
-  readonly #points = new Map<HTMLElement, PointsToDraw>();
+  readonly #points = new Map<
+    HTMLElement,
+    { points: PointsToDraw; zones: Uint8Array<ArrayBuffer> | undefined }
+  >();
   readonly #parts: Parts;
 
   constructor(private readonly desk: Desk) {
+    const byZone = element('input', { attributes: { type: 'checkbox', id: 'file-zones', checked: '' } });
     this.#parts = {
+      byZone,
+      byZoneRow: element('label', { class: 'check' }, byZone, element('span', { key: 'fileZones' })),
       status: element('p', { class: 'soft', attributes: { id: 'file-status', role: 'status' } }),
       bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' } }),
       stop: element('button', {
@@ -68,7 +80,15 @@ export class FileDesk {
         ),
       ),
     };
-    const { bar, stop, resolution } = this.#parts;
+    const { bar, stop, resolution, byZoneRow, result } = this.#parts;
+    zones.each((now) => {
+      byZoneRow.hidden = now.length === 0;
+    });
+    const change = (): void => {
+      for (const again of result.querySelectorAll<HTMLElement>('.zones-changed')) again.hidden = false;
+    };
+    zones.on(change);
+    zoneSettings.on(change);
     bar.hidden = true;
     stop.hidden = true;
     resolution.value = String(DEFAULT_RESOLUTION);
@@ -112,7 +132,7 @@ export class FileDesk {
         },
       },
     });
-    const { status, bar, stop, result, resolution } = this.#parts;
+    const { status, bar, stop, result, resolution, byZoneRow } = this.#parts;
     return [
       element('p', { key: 'fileHint' }),
       element(
@@ -124,6 +144,7 @@ export class FileDesk {
       ),
       element('label', { key: 'fileResolution', attributes: { for: 'file-resolution' } }),
       resolution,
+      byZoneRow,
       element('label', { key: 'pasteLines', attributes: { for: 'file-text' } }),
       text,
       convert,
@@ -198,6 +219,8 @@ export class FileDesk {
     const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
     this.#worker = worker;
     let table: FoundTable | undefined;
+    const isByZone = this.#parts.byZone.checked && zones.now.length > 0;
+    const drawnZones = zones.now;
     const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): HTMLElement => {
       this.#rest();
       report(words);
@@ -207,11 +230,19 @@ export class FileDesk {
         this.#take([{ ...same, ...next, replaces: section }]);
       };
       const chooser = table === undefined ? [] : [columnChooser(table, isRefused, again)];
+      const changed = element('button', {
+        key: 'fileZonesChanged',
+        class: 'zones-changed',
+        attributes: { type: 'button' },
+        on: { click: () => this.#take([{ ...waiting, replaces: section }]) },
+      });
+      changed.hidden = true;
       const section: HTMLElement = element(
         'section',
         { class: 'file-answer' },
         ...heading,
         ...parts,
+        changed,
         ...chooser,
       );
       // The answer to the first file is below all the controls of the panel.
@@ -236,6 +267,8 @@ export class FileDesk {
         report(say('rowsSoFar', { rows: number(data.rows) }));
       } else if (data.kind === 'refused') {
         refuse(say('fileRefused', { reason: reasonWords(data.reason) }));
+      } else if (data.kind === 'zoneTooLarge') {
+        refuse(say('fileZoneTooLarge', { zone: data.zone + 1 }));
       } else if (data.kind === 'commandOnly') {
         const line = `hexcodes encode ${shellWord(title)} -o ${shellWord(`${waiting.name}.csv`)}`;
         refuse(say('fileForCommand', { title: data.title }), [
@@ -248,8 +281,10 @@ export class FileDesk {
         const delimiter = table?.plan.delimiter ?? ',';
         const isWorkbook = (table?.sheets.length ?? 0) > 0;
         const { titleRows = 0 } = table ?? {};
-        const parts = summary(data, { name: waiting.name, extension, delimiter, isWorkbook, titleRows });
-        this.#draw(end(words, parts, false), data.points);
+        const zoneNames = isByZone ? drawnZones.map(({ name }) => name) : [];
+        const answer = { name: waiting.name, extension, delimiter, isWorkbook, titleRows, zoneNames };
+        const section = end(words, summary(data, answer), false);
+        this.#draw(section, data.points, isByZone ? data.zones : undefined);
       }
     });
     const { kernel, index, reach } = shipped.files;
@@ -261,15 +296,27 @@ export class FileDesk {
       resolution: Number(resolution.value),
       ...(columns === undefined ? {} : { columns }),
       ...(sheet === undefined ? {} : { sheet }),
+      ...(isByZone
+        ? {
+            zones: {
+              zones: drawnZones.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
+              ...zoneSettings.now,
+            },
+          }
+        : {}),
       paths: { kernel, index, reach },
     };
     worker.postMessage(task);
   }
 
   /** Points of all files of one drop lie on the map together. */
-  #draw(section: HTMLElement, points: PointsToDraw): void {
-    this.#points.set(section, points);
-    const drawn = [...this.#points.values()].reduce(joined);
+  #draw(section: HTMLElement, points: PointsToDraw, zones: Uint8Array<ArrayBuffer> | undefined): void {
+    this.#points.set(section, { points, zones });
+    const all = [...this.#points.values()];
+    const hasZones = all.every((each) => each.zones !== undefined);
+    const drawn = all
+      .map((each) => (hasZones ? { ...each.points, admins: each.zones!, colors: zoneColors } : each.points))
+      .reduce(joined);
     this.desk.points.set(drawn);
     if (drawn.box !== undefined) this.desk.map.now?.showBox(drawn.box);
   }
@@ -308,5 +355,6 @@ function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
           east: Math.max(a.box.east, b.box.east),
           north: Math.max(a.box.north, b.box.north),
         };
-  return { offsets, admins, left: a.left + b.left, box };
+  const colors = b.colors ?? a.colors;
+  return { offsets, admins, left: a.left + b.left, box, ...(colors === undefined ? {} : { colors }) };
 }

@@ -9,6 +9,7 @@ import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { inVietnamese } from '../words/reasons.js';
 import type { TextKey } from '../words/texts.js';
+import { zoneCss } from '../zones/zone-colors.js';
 import type { FailedExample, FileNews, FileTally, WorkbookTask } from './messages.js';
 
 type Done = Extract<FileNews, { readonly kind: 'done' }>;
@@ -32,6 +33,8 @@ interface Answer {
   readonly isWorkbook: boolean;
   /** Rows above the header that were left out. */
   readonly titleRows: number;
+  /** None where rows have no zones. */
+  readonly zoneNames: readonly string[];
 }
 
 export function summary(done: Done, answer: Answer): HTMLElement[] {
@@ -60,7 +63,9 @@ export function summary(done: Done, answer: Answer): HTMLElement[] {
     parts.push(element('p', { class: 'soft', text: say('prefixed', { prefix: tally.prefix }) }));
   if (points.left > 0)
     parts.push(element('p', { class: 'soft', text: say('pointsLeft', { points: number(points.left) }) }));
-  parts.push(...provinces(tally.byAdmin));
+  if (answer.zoneNames.length > 0) parts.push(zoneTable(tally, answer.zoneNames));
+  // Swatches say the colours of the map.
+  parts.push(...provinces(tally.byAdmin, answer.zoneNames.length === 0));
   return parts;
 }
 
@@ -132,7 +137,29 @@ function exampleItem({ row, text, reasons }: FailedExample): HTMLElement {
   );
 }
 
-function provinces(byAdmin: readonly number[]): HTMLElement[] {
+/** How many rows each zone has, with its number and colour on the map. */
+function zoneTable({ byZone, byStatus, zoneColumn }: FileTally, names: readonly string[]): HTMLElement {
+  const row = (sign: HTMLElement, name: string, rows: number): HTMLElement =>
+    element(
+      'tr',
+      {},
+      element('th', { attributes: { scope: 'row' } }, sign, name),
+      element('td', { class: 'count', text: number(rows) }),
+    );
+  const rows = names.map((name, zone) => {
+    const sign = element('span', { class: 'zone-sign', text: String(zone + 1) });
+    sign.style.setProperty('--zone', zoneCss(zone));
+    return row(sign, name, byZone[zone]!);
+  });
+  const none = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
+  none.style.backgroundColor = `rgb(${provinceColor(34).join(' ')})`;
+  const outside = byZone.reduce((left, each) => left - each, byStatus[0]!);
+  rows.push(row(none, say('noZone'), outside));
+  const caption = element('caption', { text: say('byZone', { column: zoneColumn }) });
+  return element('table', { class: 'by-province by-zone' }, caption, element('tbody', {}, ...rows));
+}
+
+function provinces(byAdmin: readonly number[], hasColors: boolean): HTMLElement[] {
   const found = byAdmin
     .map((rows, admin) => ({ rows, admin }))
     .filter(({ rows }) => rows > 0)
@@ -145,7 +172,7 @@ function provinces(byAdmin: readonly number[]): HTMLElement[] {
     return element(
       'tr',
       {},
-      element('th', { attributes: { scope: 'row' } }, swatch, name),
+      element('th', { attributes: { scope: 'row' } }, ...(hasColors ? [swatch] : []), name),
       element('td', { class: 'code', text: code }),
       element('td', { class: 'count', text: number(rows) }),
     );

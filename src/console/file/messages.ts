@@ -1,6 +1,7 @@
 // The messages between the page and its worker for files.
 import type { Operation, RowStatus } from '../../hexcodes/wire/job.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
+import type { CoverTask } from '../zones/messages.js';
 import type { Columns, TablePlan } from './table-plan.js';
 
 export type FileFormat = 'csv' | 'ndjson';
@@ -18,6 +19,8 @@ export interface FileTask {
   readonly columns?: Columns;
   /** The sheet of a workbook, from 0; absent: the first with rows. */
   readonly sheet?: number;
+  /** Zones whose names become a column. */
+  readonly zones?: Omit<CoverTask, 'paths'>;
   /** Paths of the kernel and of the boundaries. */
   readonly paths: Readonly<Record<'kernel' | 'index' | 'reach', string>>;
 }
@@ -51,6 +54,9 @@ export interface FileTally {
   /** OK rows, at the admin numbers. */
   readonly byAdmin: number[];
   readonly examples: FailedExample[];
+  /** OK rows in each zone, and the name of their column; none and '' without zones. */
+  readonly byZone: number[];
+  zoneColumn: string;
 }
 
 /** The table as the worker has found it. */
@@ -78,7 +84,11 @@ export type FileNews =
       readonly failed: Blob;
       readonly tally: FileTally;
       readonly points: PointsToDraw;
+      /** The zone of each point, 255 of none; empty without zones. */
+      readonly zones: Uint8Array<ArrayBuffer>;
     }
+  /** A zone, by its index, with more cells than a list may have. */
+  | { readonly kind: 'zoneTooLarge'; readonly zone: number }
   /** A file of a format that the command reads and the page does not. */
   | { readonly kind: 'commandOnly'; readonly title: string }
   | { readonly kind: 'refused'; readonly reason: string }

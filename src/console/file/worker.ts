@@ -7,6 +7,7 @@ import { TableError } from '../../tables/table-error.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask, WorkbookTask } from './messages.js';
 import { CommandOnlyError, openSource } from './source.js';
+import type { ZonesOfRows } from './zone-column.js';
 
 /** Most bytes of answers before they become part of a Blob, which browsers keep outside of the scripts' memory. */
 const PART_BYTES = 8 * 2 ** 20;
@@ -22,12 +23,19 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
       tell({ kind: 'commandOnly', title: error.message });
       return;
     }
+    // The class is of a file that comes with zones alone.
+    const tooLarge = (error as { zone?: unknown } | undefined)?.zone;
+    if (typeof tooLarge === 'number') {
+      tell({ kind: 'zoneTooLarge', zone: tooLarge });
+      return;
+    }
     tell({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
     if (!(error instanceof BulkInputError || error instanceof TableError)) throw error;
   });
 });
 
 async function convert(task: FileTask): Promise<void> {
+  const zones = await zonesOf(task);
   const kernel = await kernelOf(task);
   const { format, bytes, table, header, hasMark } = await openSource(task);
   if (table !== undefined) tell({ kind: 'table', table });
@@ -47,6 +55,7 @@ async function convert(task: FileTask): Promise<void> {
       {
         hasMark,
         ...(header === undefined ? {} : { header }),
+        ...(zones === undefined ? {} : { zones }),
       },
     );
     answer.add(conversion.push(value));
@@ -63,12 +72,25 @@ async function convert(task: FileTask): Promise<void> {
   const { tally } = conversion;
   const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
   const answers = { answer: answer.take(type), failed: failed.take(type) };
-  tell({ kind: 'done', format, ...answers, tally, points }, [points.offsets.buffer, points.admins.buffer]);
+  const ofPoints = conversion.points.takeZones();
+  tell({ kind: 'done', format, ...answers, tally, points, zones: ofPoints }, [
+    points.offsets.buffer,
+    points.admins.buffer,
+    ofPoints.buffer,
+  ]);
 }
 
 async function writeWorkbook({ table, delimiter }: WorkbookTask): Promise<void> {
   const { workbookOf } = await import('./workbook-writer.js');
   tell({ kind: 'workbook', workbook: await workbookOf(table, delimiter) });
+}
+
+/** The zones that the visitor has drawn: what finds them comes only then. */
+async function zonesOf({ zones, paths }: FileTask): Promise<ZonesOfRows | undefined> {
+  if (zones === undefined) return undefined;
+  const { ZoneFinder } = await import('../zones/zone-finder.js');
+  const finder = await ZoneFinder.of({ ...zones, paths });
+  return { names: zones.zones.map(({ name }) => name), find: (positions) => finder.find(positions) };
 }
 
 async function kernelOf({ paths }: FileTask): Promise<Kernel> {

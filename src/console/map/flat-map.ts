@@ -2,7 +2,7 @@
 import type { Box, Desk, MapView } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
-import { ANCHOR, type PointsToDraw, provinceColor } from '../points/drawn-points.js';
+import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language } from '../words/language.js';
@@ -42,14 +42,17 @@ const MOST_DRAWN = 60_000;
 const MOST_COUNTED = 20_000;
 /** Alpha of positions in no province, of 255. */
 const FAINT = 76;
-/** Alpha, blue, green and red of a pixel, in the order of ImageData read as 32 bits. */
-const COLORS = Uint32Array.from({ length: NO_PROVINCE + 1 }, (_, admin) => {
-  const [red, green, blue] = provinceColor(admin);
-  return (((admin === NO_PROVINCE ? FAINT : 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-});
+/** Alpha, blue, green and red of pixels, in the order of ImageData read as 32 bits. */
+const pixelColors = (points: PointsToDraw): Uint32Array =>
+  Uint32Array.from(
+    pointColors(points),
+    ([red, green, blue], group) =>
+      (((group === NO_PROVINCE ? FAINT : 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0,
+  );
 
 function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, view: FlatView): void {
   const { offsets, admins } = points;
+  const colors = pixelColors(points);
   const ratio = devicePixelRatio;
   const width = Math.round(view.widthPx * ratio);
   const height = Math.round(view.heightPx * ratio);
@@ -73,7 +76,7 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
     const x = Math.round(left + offsets[2 * i]! * scale - side / 2);
     const y = Math.round(top + offsets[2 * i + 1]! * scale - side / 2);
     if (!isShown(x, y)) continue;
-    const color = COLORS[Math.min(admins[i]!, NO_PROVINCE)]!;
+    const color = colors[Math.min(admins[i]!, NO_PROVINCE)]!;
     for (let row = y; row < y + side; row++)
       for (let at = row * width + x; at < row * width + x + side; at++) pixels[at] = color;
   }

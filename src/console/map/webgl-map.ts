@@ -11,7 +11,7 @@ import {
 import type { Box, Desk, MapView } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
-import { ANCHOR, type PointsToDraw, provinceColor } from '../points/drawn-points.js';
+import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
@@ -79,7 +79,7 @@ class PointsLayer implements CustomLayerInterface {
   readonly type = 'custom';
   #drawing: Drawing | undefined;
 
-  constructor(private points: PointsToDraw) {}
+  constructor(public points: PointsToDraw) {}
 
   /** Other points, without a program of their own: those of a fleet change several times a second. */
   replace(points: PointsToDraw): void {
@@ -125,10 +125,10 @@ class PointsLayer implements CustomLayerInterface {
     gl.vertexAttribIPointer(admin, 1, gl.UNSIGNED_BYTE, 0, 0);
     gl.bindVertexArray(null);
     gl.useProgram(program);
-    const colors = Array.from({ length: COLORS }, (_, admin) => [
-      ...provinceColor(admin).map((part) => part / 255),
-      admin === NO_PROVINCE ? FAINT : 1,
-    ]).flat();
+    const colors = pointColors(this.points).flatMap((color, group) => [
+      ...color.map((part) => part / 255),
+      group === NO_PROVINCE ? FAINT : 1,
+    ]);
     gl.uniform4fv(gl.getUniformLocation(program, 'colors'), colors);
     this.#drawing = { gl, program, array, buffers: [offsets, admins] };
   }
@@ -247,7 +247,8 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   const drawPoints = (): void => {
     const points = desk.points.now;
     const isDrawn = map.getLayer(PointsLayer.ID) !== undefined;
-    if (points !== undefined && isDrawn && pointsLayer !== undefined) {
+    const hasSameColors = points?.colors === pointsLayer?.points.colors;
+    if (points !== undefined && isDrawn && hasSameColors && pointsLayer !== undefined) {
       pointsLayer.replace(points);
       map.triggerRepaint();
     } else {

@@ -1,11 +1,15 @@
 // Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some
 // centimetres there, and the colours of the provinces.
 
+export type Rgb = readonly [red: number, green: number, blue: number];
+
 export interface PointsToDraw {
   /** x, y, x, … from ANCHOR; 1 is the circumference of the Earth, y grows to the south. */
   readonly offsets: Float32Array<ArrayBuffer>;
-  /** Admin numbers; 255 of a position in no province. */
+  /** Admin numbers; 255 of a position in no province. With colours of their own: the indexes of these. */
   readonly admins: Uint8Array<ArrayBuffer>;
+  /** Colours in the place of those of provinces, 34 at most. */
+  readonly colors?: readonly Rgb[];
   /** Points that are not among them because they were too many. */
   readonly left: number;
   /** Around those in a province; undefined where there are none. Degrees. */
@@ -24,7 +28,7 @@ export const ANCHOR = { x: mercatorX(107), y: mercatorY(16) };
 const GOLDEN_ANGLE_DEG = 137.508;
 
 /** The colour of a province as red, green and blue, 0 to 255; grey where there is none. */
-export function provinceColor(admin: number): readonly [red: number, green: number, blue: number] {
+export function provinceColor(admin: number): Rgb {
   if (admin > 33) return [110, 110, 110];
   const hue = (admin * GOLDEN_ANGLE_DEG) % 360;
   const lightness = admin % 2 === 0 ? 0.42 : 0.52;
@@ -35,3 +39,9 @@ export function provinceColor(admin: number): readonly [red: number, green: numb
   };
   return [part(0), part(8), part(4)];
 }
+
+/** The colours of points by what `admins` says; those beyond the last are of the last, which is of no group. */
+export const pointColors = ({ colors }: PointsToDraw): readonly Rgb[] =>
+  Array.from({ length: 35 }, (_, group) =>
+    colors === undefined ? provinceColor(group) : (colors[group] ?? provinceColor(34)),
+  );

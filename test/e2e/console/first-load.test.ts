@@ -15,7 +15,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   files: ['file-desk', 'fileWorker', 'xlsx-sheets', 'workbook-writer', 'gpx', 'kml', 'geopackage'],
   'to take away': ['open-take-away'],
   'a code spelt': ['spell'],
-  zones: ['open-zones', 'zoneWorker'],
+  zones: ['open-zones', 'zoneWorker', 'zone-finder'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
   'map without WebGL': ['flat-map'],

@@ -1,0 +1,130 @@
+// The column of zones in the answer to a file, behind the last field of each row as `hexcodes contains --all` puts it.
+import { quoted } from './table-plan.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Finds the zones of positions: zones/zone-finder.ts. */
+export interface ZonesOfRows {
+  readonly names: readonly string[];
+  /** Indexes of `names` by position, and 255 of those in none. @param latLngDeg NaN where a row has no position */
+  find(latLngDeg: Float64Array): Uint8Array;
+}
+
+const NAME = 'zone';
+const NEWLINE = 10;
+const RETURN = 13;
+const QUOTE = 34;
+const BRACE = 125;
+
+/** The name of the column, which none of the file has. */
+export function zoneColumn(names: readonly string[], prefix: string): string {
+  const taken = new Set(names.map((name) => name.trim().toLowerCase()));
+  let name = NAME;
+  while (taken.has(name)) name = prefix + name;
+  return name;
+}
+
+/** Where an answer to rows has text of which the quotes tell nothing: failed rows are as they came. */
+export interface FailedText {
+  readonly answerStart: number;
+  readonly answerEnd: number;
+}
+
+export class ZoneColumn {
+  readonly #encoder = new TextEncoder();
+  readonly #fields: readonly Bytes[];
+  readonly #none: Bytes;
+
+  /** @param delimiter of a table; undefined of lines of JSON */
+  constructor(
+    names: readonly string[],
+    private readonly delimiter: string | undefined,
+  ) {
+    const field = (name: string | null): string =>
+      delimiter === undefined
+        ? `,"${NAME}":${JSON.stringify(name)}`
+        : delimiter + quoted(name ?? '', delimiter);
+    this.#fields = names.map((name) => this.#encoder.encode(field(name)));
+    this.#none = this.#encoder.encode(field(null));
+  }
+
+  /** A header row with the name of the column. */
+  withName(head: Bytes, name: string): Bytes {
+    if (head.length === 0 || this.delimiter === undefined) return head;
+    const field = this.#encoder.encode(this.delimiter + quoted(name, this.delimiter));
+    return spliced(head, [endOfRow(head, head.length)], () => field);
+  }
+
+  /** Answers with a field for each row. @param zones by row. @throws Error where the rows are not as many */
+  added(answer: Bytes, zones: Uint8Array, failed: readonly FailedText[]): Bytes {
+    const ends =
+      this.delimiter === undefined ? endsOfLines(answer) : endsOfRows(answer, this.delimiter, failed);
+    if (ends.length !== zones.length) throw new Error(`${ends.length} rows have ${zones.length} zones`);
+    return spliced(answer, ends, (row) => this.#fields[zones[row]!] ?? this.#none);
+  }
+}
+
+/** Where the fields of a row end whose line end stands before `after`. */
+function endOfRow(bytes: Bytes, after: number): number {
+  let end = after;
+  if (bytes[end - 1] === NEWLINE) end--;
+  if (bytes[end - 1] === RETURN) end--;
+  return end;
+}
+
+/** Where the last brace of each line stands. */
+function endsOfLines(bytes: Bytes): number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    const end = bytes.lastIndexOf(BRACE, at);
+    ends.push(end);
+  }
+  return ends;
+}
+
+/** Where the fields of each row of a table end; a quoted field may have line ends. */
+function endsOfRows(bytes: Bytes, delimiter: string, failed: readonly FailedText[]): number[] {
+  const separator = delimiter.charCodeAt(0);
+  const ends: number[] = [];
+  let next = 0;
+  let isStart = true;
+  for (let at = 0; at < bytes.length; at++) {
+    const skipped = failed[next];
+    if (isStart && skipped !== undefined && at === skipped.answerStart) {
+      ends.push(endOfRow(bytes, skipped.answerEnd));
+      at = skipped.answerEnd - 1;
+      next++;
+      continue;
+    }
+    const byte = bytes[at]!;
+    if (isStart && byte === QUOTE) {
+      for (at++; at < bytes.length; at++) {
+        if (bytes[at] !== QUOTE) continue;
+        if (bytes[at + 1] !== QUOTE) break;
+        at++;
+      }
+      isStart = false;
+    } else if (byte === NEWLINE) {
+      ends.push(endOfRow(bytes, at + 1));
+      isStart = true;
+    } else isStart = byte === separator;
+  }
+  return ends;
+}
+
+/** The bytes with a field put before each of the places. */
+function spliced(bytes: Bytes, places: readonly number[], fieldAt: (index: number) => Bytes): Bytes {
+  let size = bytes.length;
+  for (let i = 0; i < places.length; i++) size += fieldAt(i).length;
+  const made = new Uint8Array(size);
+  let [from, to] = [0, 0];
+  places.forEach((place, i) => {
+    // Rows are short: copying them one by one costs less than a call for each.
+    while (from < place) made[to++] = bytes[from++]!;
+    const field = fieldAt(i);
+    made.set(field, to);
+    to += field.length;
+  });
+  made.set(bytes.subarray(from), to);
+  return made;
+}

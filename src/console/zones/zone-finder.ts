@@ -1,0 +1,80 @@
+// The zones of positions, as `hexcodes contains --in zones.csv` finds them: by the cells of the list, the first zone of
+// the list where several have a cell.
+
+import { CellSet } from '../../hexcodes/geometry/cover.js';
+import { edge } from '../../hexcodes/geometry/shape.js';
+import { OK } from '../../hexcodes/kernel/kernel.js';
+import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { CoverTask } from './messages.js';
+import { codesOfZones, libraryOf } from './zone-list.js';
+
+/** Stands for a position in no zone. */
+export const NO_ZONE = 255;
+/** Edges of a cell from its centre beyond which none of its finer cells reach. */
+const REACH_EDGES = 2.5;
+/** Metres of a degree of latitude, and the least of a degree of longitude in Viet Nam. */
+const LAT_DEGREE_M = 110_000;
+const LNG_DEGREE_M = 100_000;
+
+export class ZoneFinder {
+  readonly #cells: CellSet;
+  /** Around all cells: most positions need no look into the list. */
+  readonly #box = { west: 180, south: 90, east: -180, north: -90 };
+
+  /** @param codes of each zone */
+  constructor(
+    private readonly hexcodes: Hexcodes,
+    codes: readonly (readonly string[])[],
+  ) {
+    const named = codes.flatMap((ofZone, zone) => ofZone.map((code) => [code, String(zone)] as const));
+    this.#cells = new CellSet(hexcodes, named);
+    const box = this.#box;
+    const reach = new Map<number, number>();
+    for (const [code] of named) {
+      const { lat, lng, resolution } = hexcodes.read(code)!;
+      const reachM = reach.get(resolution) ?? REACH_EDGES * edge(hexcodes, code);
+      reach.set(resolution, reachM);
+      const [padLat, padLng] = [reachM / LAT_DEGREE_M, reachM / LNG_DEGREE_M];
+      box.west = Math.min(box.west, lng - padLng);
+      box.east = Math.max(box.east, lng + padLng);
+      box.south = Math.min(box.south, lat - padLat);
+      box.north = Math.max(box.north, lat + padLat);
+    }
+  }
+
+  /** @throws ZoneTooLargeError */
+  static async of(task: CoverTask): Promise<ZoneFinder> {
+    const hexcodes = await libraryOf(task.paths);
+    return new ZoneFinder(hexcodes, codesOfZones(hexcodes, task));
+  }
+
+  /** The index of the zone of each position, or NO_ZONE. @param latLngDeg NaN where there is none */
+  find(latLngDeg: Float64Array): Uint8Array {
+    const rows = latLngDeg.length / 2;
+    const found = new Uint8Array(rows).fill(NO_ZONE);
+    const { west, south, east, north } = this.#box;
+    const near: number[] = [];
+    for (let row = 0; row < rows; row++) {
+      const lat = latLngDeg[2 * row]!;
+      const lng = latLngDeg[2 * row + 1]!;
+      if (lat >= south && lat <= north && lng >= west && lng <= east) near.push(row);
+    }
+    const { capacity, exports, input, output, outputCells } = this.hexcodes.kernel;
+    for (let from = 0; from < near.length; from += capacity) {
+      const count = Math.min(capacity, near.length - from);
+      for (let i = 0; i < count; i++) {
+        const row = near[from + i]!;
+        input[2 * i] = latLngDeg[2 * row]!;
+        input[2 * i + 1] = latLngDeg[2 * row + 1]!;
+      }
+      exports.encodeCells(count, this.#cells.resolution);
+      for (let i = 0; i < count; i++) {
+        if (output[cellStatusAt(count, i)] !== OK) continue;
+        const zone = this.#cells.nameOf(outputCells[i]!.toString(16));
+        if (zone !== undefined) found[near[from + i]!] = Number(zone);
+      }
+    }
+    return found;
+  }
+}
