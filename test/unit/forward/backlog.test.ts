@@ -125,6 +125,7 @@ test('bytes without a line end, longer than any line, hide none of the lines beh
   expect(delivered.length).toBeLessThan(lines(0, 5).length + 64);
   await backlog.append(lines(5, 6), 1);
   expect(await backlog.next(64, 9)).toMatchObject({ rows: 1, isFound: false });
+  await backlog.close();
 });
 
 test('a folder that another process has taken over: what was appended is there, what comes later does not count', async () => {

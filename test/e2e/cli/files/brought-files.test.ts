@@ -53,14 +53,14 @@ const LARGE = /^(?:soffice|ssconvert|ogr2ogr|gpsbabel|Rscript) /;
 /** Programs of Debian, and the modules of Python that .ci/python installs. */
 const env = { ...process.env, HOME: folder.path, PATH: `${dirname(PYTHON)}:${process.env.PATH}` };
 
-/** The program or modules that a line needs and this machine lacks. */
+/** The program or modules that a line needs and this machine lacks; pandas and geopandas write by way of pyarrow. */
 function lackedBy(line: string): string | undefined {
   const [program = ''] = line.split(' ');
   const [, modules] = /^python3 -c 'import sys, ([\w., ]+);/.exec(line) ?? [];
   const has =
     modules === undefined
       ? ['which', program]
-      : ['python3', '-c', `import ${modules}${modules === 'pandas' ? ', pyarrow' : ''}`];
+      : ['python3', '-c', `import ${modules}${modules.includes('pandas') ? ', pyarrow.parquet' : ''}`];
   const isThere = spawnSync(has[0]!, has.slice(1), { env }).status === 0;
   return isThere ? undefined : `${modules ?? program} is not installed`;
 }
