@@ -1,7 +1,8 @@
-// `npm run proof -- fleet [--vehicles 4000] [--interval 5s] [--k6 FILE]`: vehicles on WebSockets through HAProxy with
-// the file that ships and TLS onto two nodes, in a network namespace, driven by k6. One node is stopped and started
-// again: how many vehicles were out and for how long, and that each position was answered. Beside it the plan's packets
-// and proxy: its CPU of a message and of a connection, and its memory of a connection, are measured here.
+// `npm run proof -- fleet [--vehicles 4000] [--interval 5s] [--own-ports N] [--k6 FILE]`: vehicles on WebSockets
+// through HAProxy with the file that ships and TLS onto two nodes, each of N processes with ports of their own, in a
+// network namespace, driven by k6. One node is stopped and started again: how many vehicles were out and for how long,
+// and that each position was answered. Beside it the plan's packets and proxy: its CPU of a message and of a
+// connection, and its memory of a connection, are measured here.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,15 +43,20 @@ export default async function proveFleet(args: string[]): Promise<void> {
     options: {
       vehicles: { type: 'string', default: '4000' },
       interval: { type: 'string', default: '5s' },
+      'own-ports': { type: 'string', default: '0' },
       k6: { type: 'string', default: 'k6' },
     },
   });
   const [vehicles, intervalMs] = [Number(values.vehicles), millisecondsOf(values.interval)];
+  const ownPorts = Number(values['own-ports']);
   const most = mostVehicles();
   if (vehicles > most) throw new Error(`descriptors of one process carry ${most} vehicles here (ulimit -n)`);
   trustAnyCertificate();
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-fleet-'));
-  const behind = await startBehind(proxyNamed('HAProxy'), { env: { HEXCODES_DRAIN_MS: '2000' } });
+  const behind = await startBehind(proxyNamed('HAProxy'), {
+    env: { HEXCODES_DRAIN_MS: '2000' },
+    ownPorts,
+  });
   const faults: string[] = [];
   try {
     const traffic = await Traffic.load();
@@ -109,7 +115,12 @@ export default async function proveFleet(args: string[]): Promise<void> {
     const wireBytes = (wireAfter.bytes - wireBefore.bytes) / (CALM_MS / 1000);
     const results = parseResults(readFileSync('data/capacity.json', 'utf8'));
     const demand = demandOf({ ...FLEET, vehicles: count, intervalMs, peakFactor: 1 });
-    const predicted = proxyOf(demand, results, { proxies: 1, machines: 2, ports: 1, cores: 2 });
+    const predicted = proxyOf(demand, results, {
+      proxies: 1,
+      machines: 2,
+      ports: Math.max(1, ownPorts),
+      cores: 2,
+    });
     console.log(
       `packets of the proxy: ${predicted.packetsPerS.toFixed(0)}/s predicted, ${packets.toFixed(0)}/s seen, of ${(wireBytes / packets).toFixed(0)} bytes; its CPU: ${(100 * predicted.cores).toFixed(1)} % of a core predicted, ${(calmUs / CALM_MS / 10).toFixed(1)} % seen`,
     );

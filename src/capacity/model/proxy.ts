@@ -7,11 +7,17 @@ import { linkBitsOf, wireOfStreams } from './wire.js';
 /** Ports that Linux gives to outgoing connections to one address and port: 32768 to 60999 (ip_local_port_range). */
 export const PORTS_OF_ADDRESS = 28_232;
 /**
- * HAProxy 2.6 with TLS as deploy/haproxy/haproxy.cfg has it: CPU of a frame of one position with its answer on cores
- * that never sleep, of a connection with its handshake, and memory of a vehicle's connection, both sides. Measured by
- * `npm run proof -- fleet`. One that sleeps between frames takes three times as much for each, which sizes no proxy.
+ * HAProxy 2.6 with TLS as deploy/haproxy/haproxy.cfg has it: CPU of a frame of one position with its answer where the
+ * proxy is awake, and of waking it; how long it stays awake; CPU of a connection with its handshake; memory of a
+ * vehicle's connection, both sides. Measured by `npm run proof -- fleet` at 200 to 6,667 frames/s.
  */
-const HAPROXY = { messageUs: 29, handshakeUs: 920, connectionBytes: 23_000 };
+const HAPROXY = { messageUs: 29, wakeUs: 100, awakeUs: 667, handshakeUs: 920, connectionBytes: 23_000 };
+
+/** CPU of a frame: it wakes the proxy unless another came shortly before, and frames come as a Poisson process. */
+function messageUsAt(messagesPerS: number): number {
+  const { messageUs, wakeUs, awakeUs } = HAPROXY;
+  return messageUs + wakeUs * Math.exp((-messagesPerS * awakeUs) / 1e6);
+}
 
 export interface ProxyPlan {
   readonly proxies: number;
@@ -53,7 +59,7 @@ export function proxyOf(
   return {
     proxies,
     connections: 2 * Math.ceil(share(demand.connections)),
-    cores: share((messagesPerS * HAPROXY.messageUs) / 1e6),
+    cores: (share(messagesPerS) * messageUsAt(share(messagesPerS))) / 1e6,
     memoryBytes: share(demand.connections) * HAPROXY.connectionBytes,
     packetsPerS: share(
       [outside, inside].reduce((sum, { received, sent }) => sum + received.packetsPerS + sent.packetsPerS, 0),

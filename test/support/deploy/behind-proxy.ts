@@ -8,15 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMALL_RMEM } from '../network-namespace.js';
 import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
-import { installProxy, PROXIES, PROXY_ENV, type ShippedProxy } from './proxies.js';
+import { type Installed, installProxy, PROXIES, PROXY_ENV, type ShippedProxy } from './proxies.js';
 
 export const NODE_ADDRESSES = ['10.0.0.11', '10.0.0.12'] as const;
 const TRIES = 200;
 const TRY_MS = 50;
 
-export interface BehindOptions {
-  /** false: the same file without TLS, on port 80. */
-  readonly isTls?: boolean;
+export interface BehindOptions extends Installed {
   /** Arguments of `serve` for every node. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -54,7 +52,9 @@ function makeAddresses(): void {
 
 /** Starts two nodes and the proxy; resolves when a call through it is answered. */
 export async function startBehind(proxy: ShippedProxy, options: BehindOptions = {}): Promise<Behind> {
-  const { isTls = true, args = [], env = {} } = options;
+  const { isTls = true, ownPorts = 0, env = {} } = options;
+  const perNode = ownPorts === 0 ? [] : ['--processes', String(ownPorts), '--own-ports'];
+  const args = [...perNode, ...(options.args ?? [])];
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-behind-'));
   makeAddresses();
   const startNode = async (address: string): Promise<ServeCommand> => {
@@ -68,7 +68,7 @@ export async function startBehind(proxy: ShippedProxy, options: BehindOptions = 
     return node;
   };
   const nodes = await Promise.all(NODE_ADDRESSES.map((address) => startNode(address)));
-  const running = spawn(proxy.program, proxy.run(installProxy(proxy, folder, isTls)), {
+  const running = spawn(proxy.program, proxy.run(installProxy(proxy, folder, options)), {
     env: { ...PROXY_ENV, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

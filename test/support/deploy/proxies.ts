@@ -56,11 +56,19 @@ export const PROXY_ENV: NodeJS.ProcessEnv = { ...process.env, PATH: `${process.e
 const CERTIFICATE = '/etc/hexcodes/tls/hexcodes.pem';
 const PID_FILE = '/run/hexcodes-nginx.pid';
 
+export interface Installed {
+  /** false: the same file without TLS, on port 80. */
+  readonly isTls?: boolean;
+  /** Processes of a node with ports of their own: HAProxy has a server for each, as docs/operations.md says. */
+  readonly ownPorts?: number;
+}
+
 /**
  * A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships,
- * but for TLS where it is not wanted.
+ * but for what the options say.
  */
-export function installProxy({ file, plain }: ShippedProxy, folder: string, isTls = true): string {
+export function installProxy({ file, plain }: ShippedProxy, folder: string, options: Installed = {}): string {
+  const { isTls = true, ownPorts = 0 } = options;
   const certificate = join(folder, 'hexcodes.pem');
   const made = spawnSync(
     'openssl',
@@ -84,11 +92,17 @@ export function installProxy({ file, plain }: ShippedProxy, folder: string, isTl
   const text = readFileSync(file, 'utf8')
     .replaceAll(CERTIFICATE, certificate)
     .replace(PID_FILE, join(folder, 'nginx.pid'))
-    .replaceAll('/var/log/nginx', folder);
+    .replaceAll('/var/log/nginx', folder)
+    .replace(/^( *server node-\w+)( [\d.]+):8080$/gm, (line, name: string, host: string) =>
+      ownPorts === 0 ? line : serversOf(name, host, ownPorts),
+    );
   const path = join(folder, 'config');
   writeFileSync(path, isTls ? text : withoutTls(text, plain));
   return path;
 }
+
+const serversOf = (name: string, host: string, processes: number): string =>
+  Array.from({ length: processes }, (_, at) => `${name}-${at + 1}${host}:${8081 + at}`).join('\n');
 
 function withoutTls(text: string, plain: ShippedProxy['plain']): string {
   return plain.reduce((changed, [tls, without]) => {

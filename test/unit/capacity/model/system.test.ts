@@ -39,6 +39,20 @@ test('one proxy address has 28,232 ports to each port of a node: 50,000 vehicles
   expect(limitIn(0)).toBeUndefined();
 });
 
+test('a frame costs the proxy more where it wakes it: the CPU times measured at four rates, within 15 %', () => {
+  // Frames a second, and µs of HAProxy's CPU for each: bench/README.md.
+  for (const [rate, measuredUs] of [
+    [200, 123.3],
+    [1000, 72.3],
+    [4000, 37.3],
+    [6667, 32.6],
+  ] as const) {
+    const demand = demandOf({ ...FLEET, vehicles: rate, intervalMs: 1000, peakFactor: 1 });
+    const { cores } = proxyOf(demand, madeResults(), { proxies: 1, machines: 2, ports: 2, cores: 2 });
+    expect(Math.abs((1e6 * cores) / rate / measuredUs - 1)).toBeLessThan(0.15);
+  }
+});
+
 test('a machine with more cores than the measured one has more threads in its process, up to four', () => {
   const machine = { ...madeResults().machine, cores: 1 };
   const memoryOf = (coresPerMachine: number) =>
