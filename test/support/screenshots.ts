@@ -75,6 +75,34 @@ for (const what of ['sheet', 'doorplate']) {
     },
   );
 }
+await picture(join(folder, 'zones.png'), wide, '#HN-6GHP4-7PK', async (page) => {
+  await page.click('#tab-zones');
+  await drawZones(page);
+});
+await picture(
+  join(folder, 'zones-file.png'),
+  { ...wide, colorScheme: 'dark' },
+  '#HN-6GHP4-7P',
+  async (page) => {
+    await page.click('#tab-zones');
+    await drawZones(page);
+    await convert(page);
+  },
+);
+await picture(
+  join(folder, 'narrow-zones.png'),
+  { viewport: { width: 320, height: 640 }, locale: 'vi', hasTouch: true, isMobile: true },
+  '#HN-6GHP4-7PK',
+  async (page) => {
+    await page.click('#tab-zones');
+    await drawZones(page);
+    await page.click('#zone-draw');
+    await pressMap(page, [
+      [0.3, 0.3],
+      [0.6, 0.4],
+    ]);
+  },
+);
 await picture(join(folder, 'no-webgl.png'), wide, CODE, undefined, withoutWebgl);
 await picture(join(folder, 'no-webgl-file.png'), wide, '', (page) => convert(page), withoutWebgl);
 
@@ -92,6 +120,32 @@ async function drive(page: Page): Promise<void> {
   await page.click('#fleet-start');
   await page.waitForFunction(() => document.getElementById('map')?.dataset.points === '10000');
   await page.waitForTimeout(8000);
+}
+
+async function pressMap(
+  page: Page,
+  parts: readonly (readonly [across: number, down: number])[],
+): Promise<void> {
+  for (const [across, down] of parts) {
+    const { x, y, width, height } = (await page.locator('#map').boundingBox())!;
+    await page.mouse.click(x + across * width, y + down * height);
+  }
+}
+
+/** Draws two zones beside each other. */
+async function drawZones(page: Page): Promise<void> {
+  // The map glides to the place.
+  await page.waitForTimeout(2000);
+  for (const left of [0.2, 0.55]) {
+    await page.click('#zone-draw');
+    await pressMap(page, [
+      [left, 0.25],
+      [left + 0.25, 0.3],
+      [left + 0.3, 0.7],
+      [left - 0.05, 0.75],
+    ]);
+    await page.click('#zone-end');
+  }
 }
 
 /** Converts points around many towns, a few of them abroad. */

@@ -160,17 +160,17 @@ export class Labels {
   /** The areas of controls and notes on the map, below which a name would not be read. */
   #controls(): Area[] {
     const frame = this.host.getBoundingClientRect();
-    return [
-      ...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note, .zone-bar') ?? []),
-    ].map((node) => {
-      const { left, right, top, bottom } = node.getBoundingClientRect();
-      return {
-        left: left - frame.left,
-        right: right - frame.left,
-        top: top - frame.top,
-        bottom: bottom - frame.top,
-      };
-    });
+    return [...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note') ?? [])].map(
+      (node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return {
+          left: left - frame.left,
+          right: right - frame.left,
+          top: top - frame.top,
+          bottom: bottom - frame.top,
+        };
+      },
+    );
   }
 
   #widthOf(text: string, kind: Name['kind']): number {

@@ -5,11 +5,12 @@ export const zoneVi = {
     'Vẽ các vùng trên bản đồ và nhận danh sách mã của chúng. Vùng chỉ lưu trong trình duyệt này, không gửi đi đâu.',
   zoneDraw: 'Vẽ một vùng',
   zoneDrawing: 'Vẽ vùng',
-  zoneHow:
-    'Bấm vào bản đồ để đặt từng góc; bấm đúp hoặc Enter để xong, Esc để bỏ. Bàn phím: dời bản đồ bằng phím mũi tên, phím cách đặt góc ở giữa.',
+  zoneKeys:
+    'Bấm đúp, bấm góc đầu hoặc Enter để xong; Esc để bỏ. Bằng bàn phím: mũi tên dời bản đồ, phím cách đặt góc ở giữa.',
+  zoneHow: 'Bấm vào bản đồ để đặt từng góc.',
   zoneCornerOne: '1 góc',
   zoneCorners: '{corners} góc',
-  zoneCorner: 'Góc ở giữa',
+  zoneCorner: 'Góc giữa',
   zoneUndo: 'Bỏ góc cuối',
   zoneEnd: 'Xong',
   zoneCancel: 'Hủy',
@@ -46,11 +47,12 @@ export const zoneEn: Readonly<Record<keyof typeof zoneVi, string>> = {
     'Draw zones on the map, and get the list of their codes. They stay in this browser; nothing is sent anywhere.',
   zoneDraw: 'Draw a zone',
   zoneDrawing: 'Draw a zone',
-  zoneHow:
-    'Press on the map for each corner; a double click or Enter ends, Esc gives up. By keyboard: arrows move the map, Space sets a corner in its middle.',
+  zoneKeys:
+    'A double click, the first corner or Enter ends; Esc gives up. By keyboard: arrows move the map, Space sets a corner in its middle.',
+  zoneHow: 'Press the map for each corner.',
   zoneCornerOne: '1 corner',
   zoneCorners: '{corners} corners',
-  zoneCorner: 'Corner in the middle',
+  zoneCorner: 'Middle',
   zoneUndo: 'Undo',
   zoneEnd: 'Done',
   zoneCancel: 'Cancel',

@@ -109,7 +109,14 @@ class ZoneDesk {
   }
 
   elements(): HTMLElement[] {
-    return [element('p', { key: 'zonesHint' }), this.#draw, this.#kept, this.#list, this.#rest];
+    return [
+      element('p', { key: 'zonesHint' }),
+      element('p', { class: 'soft', key: 'zoneKeys' }),
+      this.#draw,
+      this.#kept,
+      this.#list,
+      this.#rest,
+    ];
   }
 
   open(): void {
