@@ -82,10 +82,11 @@ await picture(join(folder, 'zones.png'), wide, '#HN-6GHP4-7PK', async (page) => 
 await picture(
   join(folder, 'zones-file.png'),
   { ...wide, colorScheme: 'dark' },
-  '#HN-6GHP4-7P',
+  '',
   async (page) => {
     await page.click('#tab-zones');
     await drawZones(page);
+    await page.selectOption('#zone-size', '6');
     await convert(page);
   },
 );

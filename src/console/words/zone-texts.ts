@@ -11,7 +11,7 @@ export const zoneVi = {
   zoneCornerOne: '1 góc',
   zoneCorners: '{corners} góc',
   zoneCorner: 'Góc giữa',
-  zoneUndo: 'Bỏ góc cuối',
+  zoneUndo: 'Lùi',
   zoneEnd: 'Xong',
   zoneCancel: 'Hủy',
   zoneTooFew: 'Một vùng cần ít nhất ba góc.',
