@@ -79,17 +79,12 @@ await picture(join(folder, 'zones.png'), wide, '#HN-6GHP4-7PK', async (page) => 
   await page.click('#tab-zones');
   await drawZones(page);
 });
-await picture(
-  join(folder, 'zones-file.png'),
-  { ...wide, colorScheme: 'dark' },
-  '',
-  async (page) => {
-    await page.click('#tab-zones');
-    await drawZones(page);
-    await page.selectOption('#zone-size', '6');
-    await convert(page);
-  },
-);
+await picture(join(folder, 'zones-file.png'), { ...wide, colorScheme: 'dark' }, '', async (page) => {
+  await page.click('#tab-zones');
+  await drawZones(page);
+  await page.selectOption('#zone-size', '6');
+  await convert(page);
+});
 await picture(
   join(folder, 'narrow-zones.png'),
   { viewport: { width: 320, height: 640 }, locale: 'vi', hasTouch: true, isMobile: true },
