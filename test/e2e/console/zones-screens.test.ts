@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
         await waitForCodes(page);
         await page.locator('#zone-list summary').click();
         await page.locator('#zones-remove').scrollIntoViewIfNeeded();
-        // What was added is said in passing, over everything.
+        // A toast that says what was added lies over everything for a moment.
         await page.evaluate(() => document.getElementById('toast')?.classList.remove('is-shown'));
         await look('listed', []);
         if (width === 320 || width === 1440)
