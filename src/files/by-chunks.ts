@@ -10,7 +10,7 @@ import { CHUNK, type ChunkPlan, chunksIn, FILE, listOf, type OpenFile, openFile 
 import type { Input } from './disk/input.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
-import { type Coordinates, readCoordinates } from './formats/parquet/coordinates.js';
+import { type Coordinates, interleave, readCoordinates } from './formats/parquet/coordinates.js';
 import { ParquetFileWriter } from './formats/parquet/file-writer.js';
 import { walkThrift } from './formats/parquet/footer.js';
 import {
@@ -213,20 +213,10 @@ class ChunkWriter {
     this.#codesAt = this.#file.offset;
     for (let from = 0; from < rows; from += capacity) {
       const count = Math.min(capacity, rows - from);
-      for (let i = 0; i < count; i++) {
-        points[2 * i] = lats.degrees[from + i]!;
-        points[2 * i + 1] = lngs.degrees[from + i]!;
-      }
+      interleave(points, lats.degrees, lngs.degrees, from, count);
       const failed = exports.encodeBatch(count, request.resolution);
       this.#codes.add(output, count);
-      for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
-        const status = output[recordStatusAt(i)]!;
-        if (status === OK) {
-          const admin = adminOf(output, at);
-          admins[from + i] = admin;
-          byAdmin[admin]!++;
-        } else statuses[from + i] = status;
-      }
+      noteRecords(output, count, from, admins, statuses, byAdmin);
       tally.rows += count;
       if (failed > 0) {
         const failures: [row: number, status: RowFailure][] = [];
@@ -287,6 +277,28 @@ class ChunkWriter {
     ];
     const written = [...kept.map((index) => columns[index]!), ...added];
     await this.#file.end(leaves, written, root, this.#hasOrders);
+  }
+}
+
+/**
+ * Notes the provinces and statuses of records, which are of rows from one on. It is apart from the loop that awaits,
+ * which would be compiled again and again.
+ */
+function noteRecords(
+  records: Uint8Array,
+  count: number,
+  from: number,
+  admins: Uint8Array,
+  statuses: Uint8Array,
+  byAdmin: Uint32Array,
+): void {
+  for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
+    const status = records[recordStatusAt(i)]!;
+    if (status === OK) {
+      const admin = adminOf(records, at);
+      admins[from + i] = admin;
+      byAdmin[admin]!++;
+    } else statuses[from + i] = status;
   }
 }
 

@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
-import { type Coordinates, readCoordinates } from '../formats/parquet/coordinates.js';
+import { type Coordinates, interleave, readCoordinates } from '../formats/parquet/coordinates.js';
 import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
@@ -88,26 +88,14 @@ export async function* parquetWindows(
       if (known === null)
         await readColumn(parquet, scan, pages, group, first, index, file, text, ranges, isTyped);
       else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
-      else
-        for (let row = 0; row < rows; row++) {
-          if (known.defined !== null && known.defined[row] === 0) {
-            ranges.starts[row] = -1;
-            continue;
-          }
-          ranges.starts[row] = text.at;
-          text.addNumber(known.degrees[row]!);
-          ranges.ends[row] = text.at;
-        }
+      else printDegrees(known, text, ranges);
     }
     const isLong = kept.some((index) => hasLong(columns[index]!, most * kept.length));
     for (let start = Math.max(0, skippedRows - first); start < rows; ) {
       let count = Math.min(most, rows - start);
       if (isLong)
         count = rowsWithin(columns, kept, start, count, { file, firstRow: first + 1, names: fields });
-      for (let i = 0; i < count; i++) {
-        latLngDeg[2 * i] = lats.degrees[start + i]!;
-        latLngDeg[2 * i + 1] = lngs.degrees[start + i]!;
-      }
+      interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
       const window = columns.map(({ starts, ends }) => ({
         starts: starts.subarray(start, start + count),
         ends: ends.subarray(start, start + count),
@@ -116,6 +104,24 @@ export async function* parquetWindows(
       yield { text, rowCount: count, columns: window, latLngDeg, defined };
       start += count;
     }
+  }
+}
+
+// Loops over rows are functions of their own: code that awaits between them is compiled again and again.
+
+function printDegrees(
+  { degrees, defined }: Coordinates,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  for (let row = 0; row < starts.length; row++) {
+    if (defined !== null && defined[row] === 0) {
+      starts[row] = -1;
+      continue;
+    }
+    starts[row] = text.at;
+    text.addNumber(degrees[row]!);
+    ends[row] = text.at;
   }
 }
 

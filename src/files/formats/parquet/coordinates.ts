@@ -60,6 +60,20 @@ export async function readCoordinates(
   }
 }
 
+/** Puts latitudes and longitudes beside each other. */
+export function interleave(
+  points: Float64Array,
+  lats: Float64Array,
+  lngs: Float64Array,
+  from: number,
+  count: number,
+): void {
+  for (let i = 0; i < count; i++) {
+    points[2 * i] = lats[from + i]!;
+    points[2 * i + 1] = lngs[from + i]!;
+  }
+}
+
 /** null for an encoding that is not read here. @throws Error for pages of fewer values than rows */
 function readPlain(
   sound: SoundChunk,

@@ -250,24 +250,12 @@ export function dictionaryChunk(
   values: readonly Uint8Array[],
   indexes: Uint8Array,
 ): OwnChunk {
-  const used: number[] = [];
-  const numbers = new Uint8Array(256).fill(NONE);
   const rows = indexes.length;
   const packed = new Uint8Array(rows);
   const defined = new Uint8Array(rows);
-  let count = 0;
-  for (let row = 0; row < rows; row++) {
-    const index = indexes[row]!;
-    if (index === NONE) continue;
-    defined[row] = 1;
-    let number = numbers[index]!;
-    if (number === NONE) {
-      number = used.length;
-      numbers[index] = number;
-      used.push(index);
-    }
-    packed[count++] = number;
-  }
+  const order = new Uint8Array(256);
+  const [count, different] = numberedAnew(indexes, packed, defined, order);
+  const used = [...order.subarray(0, different)];
   const nulls = rows - count;
   const dictionary = Buffer.concat(
     used.flatMap((index) => (kind === 'int' ? [values[index]!] : [lengthOf(values[index]!), values[index]!])),
@@ -291,6 +279,34 @@ export function dictionaryChunk(
     ...{ hasDictionary: true, dictionaryBytes: lead.length + dictionary.length },
     statistics: statisticsOf(sorted[0], sorted.at(-1), nulls),
   };
+}
+
+/**
+ * Numbers indexes in the order in which they come first.
+ * @param packed gets the numbers of rows that have a value
+ * @param order gets the indexes by their numbers
+ */
+function numberedAnew(
+  indexes: Uint8Array,
+  packed: Uint8Array,
+  defined: Uint8Array,
+  order: Uint8Array,
+): readonly [count: number, different: number] {
+  const numbers = new Uint8Array(256).fill(NONE);
+  const rows = indexes.length;
+  let count = 0;
+  let different = 0;
+  for (let row = 0; row < rows; row++) {
+    const index = indexes[row]!;
+    if (index === NONE) continue;
+    defined[row] = 1;
+    if (numbers[index] === NONE) {
+      order[different] = index;
+      numbers[index] = different++;
+    }
+    packed[count++] = numbers[index]!;
+  }
+  return [count, different];
 }
 
 const ADMIN_CODES = ADMIN_UNITS.map(({ code }) => binary(code));
