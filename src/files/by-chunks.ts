@@ -203,27 +203,16 @@ class ChunkWriter {
     rows: number,
     earlierRows: number,
   ): Promise<{ admins: Uint8Array; statuses: Uint8Array }> {
-    const { hexcodes, request, targets } = this.#run;
-    const { tally } = targets;
-    const { kernel } = hexcodes;
-    const { capacity, exports, input: points, output } = kernel;
+    const { tally } = this.#run.targets;
+    const { capacity } = this.#run.hexcodes.kernel;
     const admins = new Uint8Array(rows).fill(NONE);
     const statuses = new Uint8Array(rows);
     const byAdmin = new Uint32Array(256);
     this.#codesAt = this.#file.offset;
     for (let from = 0; from < rows; from += capacity) {
       const count = Math.min(capacity, rows - from);
-      interleave(points, lats.degrees, lngs.degrees, from, count);
-      const failed = exports.encodeBatch(count, request.resolution);
-      this.#codes.add(output, count);
-      noteRecords(output, count, from, admins, statuses, byAdmin);
-      tally.rows += count;
-      if (failed > 0) {
-        const failures: [row: number, status: RowFailure][] = [];
-        for (let i = 0; i < count; i++)
-          if (statuses[from + i] !== OK) failures.push([from + i, WORDS[statuses[from + i]!] as RowFailure]);
-        this.#noteFailures(input, failures, lats, lngs, earlierRows);
-      }
+      if (this.#encodePiece(lats, lngs, from, count, admins, statuses, byAdmin) > 0)
+        this.#noteFailures(input, failuresIn(statuses, from, count), lats, lngs, earlierRows);
       if (this.#waiting.length > 0) {
         await this.#flushWaiting();
         this.#run.tick({ inputNumber, inputOffset: 0, inputRows: earlierRows + from + count });
@@ -231,6 +220,29 @@ class ChunkWriter {
     }
     for (let admin = 0; admin < ADMIN_UNITS.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
     return { admins, statuses };
+  }
+
+  /**
+   * Encodes some rows of a group. It is apart from the loop that awaits, which would be compiled again and again.
+   * @returns how many of them have no code
+   */
+  #encodePiece(
+    lats: Coordinates,
+    lngs: Coordinates,
+    from: number,
+    count: number,
+    admins: Uint8Array,
+    statuses: Uint8Array,
+    byAdmin: Uint32Array,
+  ): number {
+    const { hexcodes, request, targets } = this.#run;
+    const { exports, input: points, output } = hexcodes.kernel;
+    interleave(points, lats.degrees, lngs.degrees, from, count);
+    const failed = exports.encodeBatch(count, request.resolution);
+    this.#codes.add(output, count);
+    noteRecords(output, count, from, admins, statuses, byAdmin);
+    targets.tally.rows += count;
+    return failed;
   }
 
   #noteFailures(
@@ -280,10 +292,7 @@ class ChunkWriter {
   }
 }
 
-/**
- * Notes the provinces and statuses of records, which are of rows from one on. It is apart from the loop that awaits,
- * which would be compiled again and again.
- */
+/** Notes the provinces and statuses of records, which are of rows from one on. */
 function noteRecords(
   records: Uint8Array,
   count: number,
@@ -300,6 +309,17 @@ function noteRecords(
       byAdmin[admin]!++;
     } else statuses[from + i] = status;
   }
+}
+
+function failuresIn(
+  statuses: Uint8Array,
+  from: number,
+  count: number,
+): readonly (readonly [row: number, status: RowFailure])[] {
+  const failures: [row: number, status: RowFailure][] = [];
+  for (let row = from; row < from + count; row++)
+    if (statuses[row] !== OK) failures.push([row, WORDS[statuses[row]!] as RowFailure]);
+  return failures;
 }
 
 /** Walks the heads of a chunk's pages, which are not unpacked. @throws Error for pages that are not there whole */
