@@ -27,6 +27,13 @@ const HIGH = 2 ** 32;
 /** The upper half of an integer of 64 bits that is exact as a double. */
 const MOST_HIGH = 2 ** 21;
 const CONTINUED = 0x80;
+const NUMBER_BYTES = 8;
+
+/** Numbers of eight bytes of a group stand one behind the other where all rows have one. */
+interface Ranges extends ValueRanges {
+  numbersAt: number;
+  readonly isWhole: boolean;
+}
 
 /** Types of the format whose plain values are printed here, by the kind of their column. */
 const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
@@ -80,9 +87,14 @@ export async function* parquetWindows(
       readCoordinates(parquet, scan, pages, group, first, fields[index]!.column.name, file);
     const lats = await read(lat);
     const lngs = await read(lng);
-    const columns: ValueRanges[] = fields.map(() => NO_RANGES);
+    const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
-      const ranges = { starts: new Int32Array(rows), ends: new Int32Array(rows) };
+      const ranges: Ranges = {
+        starts: new Int32Array(rows),
+        ends: new Int32Array(rows),
+        numbersAt: -1,
+        isWhole: true,
+      };
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
       if (known === null)
@@ -96,9 +108,11 @@ export async function* parquetWindows(
       if (isLong)
         count = rowsWithin(columns, kept, start, count, { file, firstRow: first + 1, names: fields });
       interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
-      const window = columns.map(({ starts, ends }) => ({
+      const window = columns.map(({ starts, ends, numbersAt, isWhole }) => ({
         starts: starts.subarray(start, start + count),
         ends: ends.subarray(start, start + count),
+        numbersAt: numbersAt < 0 ? -1 : numbersAt + NUMBER_BYTES * start,
+        isWhole,
       }));
       const defined = [lats, lngs].map((each) => each.defined?.subarray(start, start + count) ?? null);
       yield { text, rowCount: count, columns: window, latLngDeg, defined };
@@ -129,9 +143,11 @@ function addDegrees(
   { degrees, defined }: Coordinates,
   { kind }: TableColumn,
   text: GrowingBytes,
-  { starts, ends }: ValueRanges,
+  ranges: Ranges,
 ): void {
-  const width = kind === 'double' ? 8 : 4;
+  const { starts, ends } = ranges;
+  const width = kind === 'double' ? NUMBER_BYTES : 4;
+  if (width === NUMBER_BYTES && defined === null) ranges.numbersAt = text.at;
   text.reserve(width * starts.length);
   const view = new DataView(text.bytes.buffer);
   for (let row = 0; row < starts.length; row++) {
@@ -147,7 +163,10 @@ function addDegrees(
   }
 }
 
-const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
+const NO_RANGES: Ranges = {
+  ...{ starts: new Int32Array(0), ends: new Int32Array(0) },
+  ...{ numbersAt: -1, isWhole: false },
+};
 
 /** Whether a column has a text of which a window of values could be too large. */
 function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
@@ -201,7 +220,7 @@ async function readColumn(
   index: number,
   file: string,
   text: GrowingBytes,
-  ranges: ValueRanges,
+  ranges: Ranges,
   isTyped: boolean,
 ): Promise<void> {
   const { column, shape } = parquet.fields[index]!;
@@ -267,13 +286,17 @@ function readPlain(
   kind: ColumnKind,
   width: number,
   text: GrowingBytes,
-  { starts, ends }: ValueRanges,
+  ranges: Ranges,
 ): boolean {
+  const { starts, ends } = ranges;
+  const firstAt = text.at;
+  let isPlainOnly = true;
   let dictionary: ValueRanges | null = null;
   let row = 0;
   for (const { isDictionary, isIndexed, isPlain, page, count, levels } of plainPages(sound, pages)) {
     if (!isDictionary && !isIndexed && !isPlain) return false;
     const present = isDictionary ? count : presentOf(levels, count);
+    if (isDictionary || isIndexed || levels !== null) isPlainOnly = false;
     if (isDictionary || isPlain) {
       const into = isDictionary
         ? { starts: new Int32Array(count), ends: new Int32Array(count) }
@@ -311,6 +334,7 @@ function readPlain(
     row += count;
   }
   if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
+  if (isPlainOnly && width === NUMBER_BYTES) ranges.numbersAt = firstAt;
   return true;
 }
 

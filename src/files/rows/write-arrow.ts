@@ -4,7 +4,7 @@
 import { Batch, Column, type DataType } from '@uwdata/flechette';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
 import { ArrowStream, arrowType, BATCH_ROWS, MOST_HELD_TEXT } from '../formats/arrow/arrow-sink.js';
@@ -12,12 +12,13 @@ import { adminOf } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
-import { GrowingBytes, type TextRows } from './text-rows.js';
-import { isWantedRow, type RowWriter, type Wanted, type WrittenColumns } from './write-text.js';
+import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import { type RowWriter, type Wanted, type WrittenColumns, wantedRows } from './write-text.js';
 
 const FIRST_BYTES = 1 << 16;
 const SHORT = 64;
 const SIGN = 128;
+const DOUBLE_BYTES = 8;
 
 /** Buffers of one column of a batch. */
 class ArrowColumn {
@@ -29,7 +30,7 @@ class ArrowColumn {
   readonly #isBigEndian: boolean;
   readonly #isBoolean: boolean;
   readonly #values = new GrowingBytes(FIRST_BYTES);
-  readonly #offsets = new Int32Array(BATCH_ROWS + 1);
+  readonly #offsets: Int32Array;
   readonly #valid = new Uint8Array(BATCH_ROWS / 8);
   #rows = 0;
   #nulls = 0;
@@ -43,43 +44,71 @@ class ArrowColumn {
     const { bitWidth } = this.#type as { readonly bitWidth?: number };
     const isNumber = this.#isDecimal || column.kind === 'int' || column.kind === 'uint';
     this.#width = isNumber ? bitWidth! / 8 : plainWidth(element);
+    this.#offsets = new Int32Array(this.#width === 0 ? BATCH_ROWS + 1 : 0);
   }
 
   get sizeBytes(): number {
     return this.#values.at;
   }
 
-  add(from: Uint8Array, start: number, end: number): void {
-    const row = this.#rows++;
-    this.#valid[row >> 3]! |= 1 << (row & 7);
+  /** Adds values of rows by their ranges, those before 0 as none. @param rows from one of them to before another */
+  addRanges(
+    bytes: Uint8Array,
+    { starts, ends, numbersAt = -1, isWhole = false }: ValueRanges,
+    rows: Int32Array,
+    from: number,
+    to: number,
+  ): void {
     const values = this.#values;
-    // Small integers have four bytes in Parquet, the lowest first.
-    const size = this.#width > 0 ? this.#width : end - start;
-    values.reserve(size);
-    const into = values.bytes;
-    const { at } = values;
-    if (this.#isDecimal) {
-      this.#addDecimal(from, start, end);
+    const width = this.#width;
+    const row = this.#rows;
+    if (width === DOUBLE_BYTES && numbersAt >= 0 && isWhole && areAdjacent(rows, from, to)) {
+      const at = numbersAt + DOUBLE_BYTES * rows[from]!;
+      values.add(bytes.subarray(at, at + DOUBLE_BYTES * (to - from)));
+      this.#rows += to - from;
+      setAll(this.#valid, row, this.#rows);
       return;
     }
-    if (size <= SHORT) for (let i = 0; i < size; i++) into[at + i] = from[start + i]!;
-    else into.set(from.subarray(start, start + size), at);
-    values.at = at + size;
-    this.#offsets[this.#rows] = values.at;
+    const nulls = countNone(starts, rows, from, to);
+    if (nulls === 0) setAll(this.#valid, row, row + to - from);
+    else setSome(this.#valid, row, starts, rows, from, to);
+    this.#nulls += nulls;
+    this.#rows += to - from;
+    if (width === 0) {
+      values.reserve(sizeOf(starts, ends, rows, from, to));
+      values.at = copyTexts(bytes, starts, ends, rows, from, to, values, this.#offsets, row);
+      return;
+    }
+    values.reserve(width * (to - from));
+    if (!this.#isDecimal) {
+      values.at = copyValues(bytes, starts, rows, from, to, width, values.bytes, values.at);
+      return;
+    }
+    for (let i = from; i < to; i++) {
+      const each = rows[i]!;
+      if (starts[each]! >= 0) this.#addDecimal(bytes, starts[each]!, ends[each]!);
+      else this.#addZeros();
+    }
   }
 
-  /** Adds values of eight bytes that stand one behind the other. */
-  addNumbers(from: Uint8Array, start: number, count: number): void {
+  /** Adds one of each two doubles, NaN as none. */
+  addDegrees(latLngDeg: Float64Array, half: 0 | 1, rows: Int32Array, from: number, to: number): void {
     const values = this.#values;
-    values.reserve(8 * count);
-    values.bytes.set(from.subarray(start, start + 8 * count), values.at);
-    values.at += 8 * count;
-    let row = this.#rows;
-    const end = row + count;
-    for (; row < end && (row & 7) !== 0; row++) this.#valid[row >> 3]! |= 1 << (row & 7);
-    this.#valid.fill(255, row >> 3, end >> 3);
-    for (row = Math.max(row, end & ~7); row < end; row++) this.#valid[row >> 3]! |= 1 << (row & 7);
-    this.#rows = end;
+    values.reserve(DOUBLE_BYTES * (to - from));
+    const doubles = new Float64Array(values.bytes.buffer, values.bytes.byteOffset + values.at, to - from);
+    this.#nulls += copyDegrees(latLngDeg, half, rows, from, to, doubles, this.#valid, this.#rows);
+    values.at += DOUBLE_BYTES * (to - from);
+    this.#rows += to - from;
+  }
+
+  /** Adds an integer of four bytes for some rows. */
+  addInteger(value: number, count: number): void {
+    const values = this.#values;
+    values.reserve(4 * count);
+    new Int32Array(values.bytes.buffer, values.bytes.byteOffset + values.at, count).fill(value);
+    values.at += 4 * count;
+    setAll(this.#valid, this.#rows, this.#rows + count);
+    this.#rows += count;
   }
 
   #addDecimal(from: Uint8Array, start: number, end: number): void {
@@ -93,41 +122,150 @@ class ArrowColumn {
     }
   }
 
-  addDouble(value: number): void {
+  #addZeros(): void {
     const values = this.#values;
-    values.reserve(8);
-    new DataView(values.bytes.buffer).setFloat64(values.at, value, true);
-    values.at += 8;
-    const row = this.#rows++;
-    this.#valid[row >> 3]! |= 1 << (row & 7);
-  }
-
-  addNull(): void {
-    this.#nulls++;
-    const values = this.#values;
-    values.reserve(this.#width);
     values.bytes.fill(0, values.at, values.at + this.#width);
     values.at += this.#width;
-    this.#offsets[++this.#rows] = values.at;
   }
 
-  /** The rows so far, and forgets them. */
-  end(): Column<unknown> {
+  /** The rows so far, as long as none is added. */
+  batch(): Column<unknown> {
     const length = this.#rows;
     if (length === 0) return new Column([], this.#type);
-    const bytes = this.#values.bytes.slice(0, this.#values.at);
+    const values = this.#values.bytes.subarray(0, this.#values.at);
     const batch = new Batch({
       ...{ length, nullCount: this.#nulls, type: this.#type },
-      validity: this.#nulls > 0 ? this.#valid.slice(0, (length + 7) >> 3) : new Uint8Array(0),
-      values: this.#isBoolean ? bitsOf(bytes) : bytes,
-      ...(this.#width === 0 ? { offsets: this.#offsets.slice(0, length + 1) } : {}),
+      validity: this.#nulls > 0 ? this.#valid.subarray(0, (length + 7) >> 3) : new Uint8Array(0),
+      values: this.#isBoolean ? bitsOf(values) : values,
+      ...(this.#width === 0 ? { offsets: this.#offsets.subarray(0, length + 1) } : {}),
     });
+    return new Column([batch], this.#type);
+  }
+
+  clear(): void {
     this.#values.at = 0;
     this.#valid.fill(0);
     this.#rows = 0;
     this.#nulls = 0;
-    return new Column([batch], this.#type);
   }
+}
+
+// Loops over the rows from `from` to before `to`; those whose start is below 0 have no value.
+
+function areAdjacent(rows: Int32Array, from: number, to: number): boolean {
+  return rows[to - 1]! - rows[from]! === to - from - 1;
+}
+
+function countNone(starts: Int32Array, rows: Int32Array, from: number, to: number): number {
+  let count = 0;
+  for (let i = from; i < to; i++) count += starts[rows[i]!]! >>> 31;
+  return count;
+}
+
+/** Sets the bits of rows from `at` to before `end`. */
+function setAll(bits: Uint8Array, at: number, end: number): void {
+  let row = at;
+  for (; row < end && (row & 7) !== 0; row++) bits[row >> 3]! |= 1 << (row & 7);
+  if (row < end) bits.fill(255, row >> 3, end >> 3);
+  for (row = Math.max(row, end & ~7); row < end; row++) bits[row >> 3]! |= 1 << (row & 7);
+}
+
+/** Sets the bits of rows that have a value. @param at of the first row */
+function setSome(
+  bits: Uint8Array,
+  at: number,
+  starts: Int32Array,
+  rows: Int32Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from, row = at; i < to; i++, row++)
+    bits[row >> 3]! |= ((starts[rows[i]!]! >>> 31) ^ 1) << (row & 7);
+}
+
+/** Bytes of all values. */
+function sizeOf(starts: Int32Array, ends: Int32Array, rows: Int32Array, from: number, to: number): number {
+  let size = 0;
+  for (let i = from; i < to; i++) {
+    const row = rows[i]!;
+    if (starts[row]! >= 0) size += ends[row]! - starts[row]!;
+  }
+  return size;
+}
+
+/** @param at row of the first of them in the batch @returns where the last value ends */
+function copyTexts(
+  bytes: Uint8Array,
+  starts: Int32Array,
+  ends: Int32Array,
+  rows: Int32Array,
+  from: number,
+  to: number,
+  values: GrowingBytes,
+  offsets: Int32Array,
+  at: number,
+): number {
+  const into = values.bytes;
+  let end = values.at;
+  for (let i = from, next = at + 1; i < to; i++, next++) {
+    const row = rows[i]!;
+    const start = starts[row]!;
+    if (start >= 0) {
+      const stop = ends[row]!;
+      if (stop - start <= SHORT) for (let p = start; p < stop; p++) into[end++] = bytes[p]!;
+      else {
+        into.set(bytes.subarray(start, stop), end);
+        end += stop - start;
+      }
+    }
+    offsets[next] = end;
+  }
+  return end;
+}
+
+/** Copies values of a width; small integers have four bytes in Parquet, the lowest first. @returns behind the last */
+function copyValues(
+  bytes: Uint8Array,
+  starts: Int32Array,
+  rows: Int32Array,
+  from: number,
+  to: number,
+  width: number,
+  into: Uint8Array,
+  at: number,
+): number {
+  let end = at;
+  for (let i = from; i < to; i++, end += width) {
+    const start = starts[rows[i]!]!;
+    if (start < 0) into.fill(0, end, end + width);
+    else for (let p = 0; p < width; p++) into[end + p] = bytes[start + p]!;
+  }
+  return end;
+}
+
+/** Copies one of each two doubles, NaN as none; bits from the row `at` on. @returns how many are none */
+function copyDegrees(
+  latLngDeg: Float64Array,
+  half: 0 | 1,
+  rows: Int32Array,
+  from: number,
+  to: number,
+  into: Float64Array,
+  bits: Uint8Array,
+  at: number,
+): number {
+  let nulls = 0;
+  for (let i = from, row = at; i < to; i++, row++) {
+    const value = latLngDeg[2 * rows[i]! + half]!;
+    if (Number.isNaN(value)) {
+      nulls++;
+      into[i - from] = 0;
+    } else {
+      into[i - from] = value;
+      bits[row >> 3]! |= 1 << (row & 7);
+    }
+  }
+  return nulls;
 }
 
 function bitsOf(bytes: Uint8Array): Uint8Array {
@@ -136,8 +274,70 @@ function bitsOf(bytes: Uint8Array): Uint8Array {
   return bits;
 }
 
-const ADMINS = ADMIN_UNITS.map(({ code }) => Buffer.from(code));
-const STATUSES = ROW_STATUSES.map((word) => Buffer.from(word));
+/** Admin codes, and behind them the words of statuses. */
+const WORDS = Buffer.from([...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES].join(''));
+const WORD_STARTS = Int32Array.from(startsOf([...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES]));
+
+function startsOf(words: readonly string[]): number[] {
+  const starts = [0];
+  for (const word of words) starts.push(starts.at(-1)! + word.length);
+  return starts;
+}
+
+/** Where the values of our columns are: codes in the kernel's records, the others in WORDS. */
+class OwnRanges {
+  codes: ValueRanges = rangesOf(0);
+  admins: ValueRanges = rangesOf(0);
+  statuses: ValueRanges = rangesOf(0);
+
+  fill(records: Uint8Array, count: number): void {
+    if (this.codes.starts.length < count) {
+      this.codes = rangesOf(count);
+      this.admins = rangesOf(count);
+      this.statuses = rangesOf(count);
+    }
+    fillOwn(records, count, this.codes, this.admins, this.statuses);
+  }
+}
+
+function rangesOf(rows: number): ValueRanges {
+  return { starts: new Int32Array(rows), ends: new Int32Array(rows) };
+}
+
+function fillOwn(
+  records: Uint8Array,
+  count: number,
+  { starts: codeStarts, ends: codeEnds }: ValueRanges,
+  { starts: adminStarts, ends: adminEnds }: ValueRanges,
+  { starts: statusStarts, ends: statusEnds }: ValueRanges,
+): void {
+  let size = 0;
+  for (let row = 0, at = 0; row < count; row++, at += RECORD_BYTES) {
+    const status = records[at + RECORD_TEXT_BYTES]!;
+    const word = ADMIN_UNITS.length + status;
+    statusStarts[row] = WORD_STARTS[word]!;
+    statusEnds[row] = WORD_STARTS[word + 1]!;
+    if (status !== OK) {
+      codeStarts[row] = -1;
+      adminStarts[row] = -1;
+      continue;
+    }
+    // Most codes are as long as the one before: behind the text are bytes of 0.
+    if (
+      size === 0 ||
+      records[at + size - 1] === 0 ||
+      (size < RECORD_TEXT_BYTES && records[at + size] !== 0)
+    ) {
+      size = 0;
+      while (size < RECORD_TEXT_BYTES && records[at + size] !== 0) size++;
+    }
+    codeStarts[row] = at;
+    codeEnds[row] = at + size;
+    const admin = adminOf(records, at);
+    adminStarts[row] = WORD_STARTS[admin]!;
+    adminEnds[row] = WORD_STARTS[admin + 1]!;
+  }
+}
 
 export class ArrowRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
@@ -145,7 +345,8 @@ export class ArrowRowWriter implements RowWriter {
   readonly #kept: readonly ArrowColumn[];
   readonly #added: readonly ArrowColumn[];
   readonly #halves: readonly (0 | 1 | null)[];
-  readonly #resolution = Buffer.alloc(4);
+  readonly #own = new OwnRanges();
+  #wanted = new Int32Array(0);
   #rows = 0;
 
   /** @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values */
@@ -155,81 +356,48 @@ export class ArrowRowWriter implements RowWriter {
     halves: readonly (0 | 1 | null)[],
     hasFooter: boolean,
   ) {
-    const { kept, added, resolution } = columns;
+    const { kept, added } = columns;
     this.#columns = columns;
     this.#stream = new ArrowStream(output, [...kept, ...added], hasFooter);
     this.#kept = kept.map((column) => new ArrowColumn(column));
     this.#added = added.map((column) => new ArrowColumn(column));
     this.#halves = halves;
-    this.#resolution.writeInt32LE(resolution);
   }
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    for (let from = 0; from < rows.rowCount; ) {
-      let to = from;
-      let count = 0;
-      for (; to < rows.rowCount && this.#rows + count < BATCH_ROWS; to++)
-        if (isWantedRow(records, to, wanted)) count++;
-      for (const [c, { index }] of this.#columns.kept.entries())
-        this.#addKept(this.#kept[c]!, rows, index, this.#halves[c] ?? null, records, wanted, from, to);
-      this.#addOwn(records, wanted, from, to);
-      this.#rows += count;
+    if (this.#wanted.length < rows.rowCount) this.#wanted = new Int32Array(rows.rowCount);
+    const count = wantedRows(records, rows.rowCount, wanted, this.#wanted);
+    this.#own.fill(records, rows.rowCount);
+    for (let from = 0; from < count; ) {
+      const to = Math.min(count, from + BATCH_ROWS - this.#rows);
+      this.#add(rows, records, from, to);
       from = to;
       const held = this.#kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       if (this.#rows === BATCH_ROWS || held >= MOST_HELD_TEXT) await this.#flush();
     }
   }
 
-  #addKept(
-    column: ArrowColumn,
-    { text: { bytes }, columns, latLngDeg }: TextRows,
-    index: number,
-    half: 0 | 1 | null,
-    records: Uint8Array,
-    wanted: Wanted,
-    from: number,
-    to: number,
-  ): void {
-    const { starts, ends, numbersAt = -1, isWhole = false } = columns[index]!;
-    if (numbersAt >= 0 && isWhole && half === null && wanted === 'all') {
-      column.addNumbers(bytes, numbersAt + 8 * from, to - from);
-      return;
+  /** Adds wanted rows, from one of them to before another. */
+  #add({ text, columns, latLngDeg }: TextRows, records: Uint8Array, from: number, to: number): void {
+    const { kept, resolution } = this.#columns;
+    const rows = this.#wanted;
+    for (let c = 0; c < kept.length; c++) {
+      const half = this.#halves[c] ?? null;
+      if (half === null) this.#kept[c]!.addRanges(text.bytes, columns[kept[c]!.index]!, rows, from, to);
+      else this.#kept[c]!.addDegrees(latLngDeg, half, rows, from, to);
     }
-    for (let row = from; row < to; row++) {
-      if (!isWantedRow(records, row, wanted)) continue;
-      if (half !== null) {
-        const value = latLngDeg[2 * row + half]!;
-        if (Number.isNaN(value)) column.addNull();
-        else column.addDouble(value);
-      } else if (starts[row]! < 0) column.addNull();
-      else column.add(bytes, starts[row]!, ends[row]!);
-    }
-  }
-
-  #addOwn(records: Uint8Array, wanted: Wanted, from: number, to: number): void {
     const [codes, resolutions, admins, statuses] = this.#added;
-    for (let row = from; row < to; row++) {
-      if (!isWantedRow(records, row, wanted)) continue;
-      const status = records[recordStatusAt(row)]!;
-      resolutions!.add(this.#resolution, 0, 4);
-      const word = STATUSES[status]!;
-      statuses!.add(word, 0, word.length);
-      if (status !== OK) {
-        codes!.addNull();
-        admins!.addNull();
-        continue;
-      }
-      const start = RECORD_BYTES * row;
-      let end = start;
-      while (end < start + RECORD_TEXT_BYTES && records[end] !== 0) end++;
-      codes!.add(records, start, end);
-      const admin = ADMINS[adminOf(records, start)]!;
-      admins!.add(admin, 0, admin.length);
-    }
+    codes!.addRanges(records, this.#own.codes, rows, from, to);
+    resolutions!.addInteger(resolution, to - from);
+    admins!.addRanges(WORDS, this.#own.admins, rows, from, to);
+    statuses!.addRanges(WORDS, this.#own.statuses, rows, from, to);
+    this.#rows += to - from;
   }
 
   async #flush(): Promise<void> {
-    await this.#stream.writeBatch([...this.#kept, ...this.#added].map((column) => column.end()));
+    const columns = [...this.#kept, ...this.#added];
+    await this.#stream.writeBatch(columns.map((column) => column.batch()));
+    for (const column of columns) column.clear();
     this.#rows = 0;
   }
 

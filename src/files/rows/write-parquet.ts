@@ -16,7 +16,7 @@ import { NONE, type OwnChunk, thriftElement } from '../formats/parquet/pages.js'
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { PlainColumn } from '../formats/parquet/plain-column.js';
 import type { TextRows } from './text-rows.js';
-import { isWantedRow, type RowWriter, type Wanted, type WrittenColumns } from './write-text.js';
+import { type RowWriter, type Wanted, type WrittenColumns, wantedRows } from './write-text.js';
 
 const GROUP_ROWS = 65_536;
 const MOST_HELD_BYTES = 64 * 2 ** 20;
@@ -47,9 +47,7 @@ export class ParquetRowWriter implements RowWriter {
       this.#wanted = new Int32Array(rows.rowCount);
       this.#records = new Uint8Array(RECORD_BYTES * rows.rowCount);
     }
-    let count = 0;
-    for (let row = 0; row < rows.rowCount; row++)
-      if (isWantedRow(records, row, wanted)) this.#wanted[count++] = row;
+    const count = wantedRows(records, rows.rowCount, wanted, this.#wanted);
     const own = wanted === 'all' ? records : this.#gathered(records, count);
     for (let from = 0; from < count; ) {
       const to = Math.min(count, from + GROUP_ROWS - this.#rows);

@@ -154,6 +154,13 @@ export function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): b
   return wanted === 'all' || (records[recordStatusAt(row)] === OK) === (wanted === 'ok');
 }
 
+/** The numbers of wanted rows. @returns how many there are */
+export function wantedRows(records: Uint8Array, rowCount: number, wanted: Wanted, into: Int32Array): number {
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) if (isWantedRow(records, row, wanted)) into[count++] = row;
+  return count;
+}
+
 abstract class TextWriter implements RowWriter {
   protected readonly columns: WrittenColumns;
   readonly #output: Output;

@@ -38,13 +38,12 @@ import { geoMetadata } from '../geoparquet.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
 import { textOf, uuidBytes } from '../values/column-text.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
-import { ByteQueue, messagesOf, once } from './messages.js';
-import { SCHEMA } from './sound-metadata.js';
 
 export const BATCH_ROWS = 65_536;
 /** Characters and bytes at which a record batch ends before. */
 export const MOST_HELD_TEXT = 64 * 1024 * 1024;
 const MOST_DIGITS_OF_128_BITS = 38;
+const PREFIX_BYTES = 8;
 
 const UNITS = {
   s: TimeUnit.SECOND,
@@ -138,10 +137,10 @@ export class ArrowStream {
 
   async #emit(bytes: Uint8Array): Promise<void> {
     this.#offset += bytes.length;
-    await this.#output.write(bytes);
+    await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
   }
 
-  /** @param columns of one batch each */
+  /** @param columns of one batch each, whose buffers are not read any more when it has resolved */
   async writeBatch(columns: readonly Column<unknown>[]): Promise<void> {
     const entries = this.#columns.map(({ name }, c) => [name, columns[c]!]);
     const table = tableFromColumns(entries as never);
@@ -150,18 +149,28 @@ export class ArrowStream {
     });
     const geo = geoMetadata(this.#columns);
     if (geo !== undefined) table.schema.metadata = new Map([['geo', geo]]);
-    const encoded = tableToIPC(table, { format: 'stream' }) as Uint8Array;
-    for await (const message of messagesOf(new ByteQueue(once(encoded)), '(memory)', false)) {
-      if (message.kind === SCHEMA) {
-        if (this.#schema !== null) continue;
-        this.#schema = table.schema;
-        if (this.#hasFooter) await this.#emit(Buffer.from('ARROW1\0\0', 'latin1'));
-      } else {
-        const bodyLength = message.bytes.length - message.metadataBytes;
-        this.#blocks.push({ offset: this.#offset, metadataLength: message.metadataBytes, bodyLength });
-      }
-      await this.#emit(message.bytes);
+    // Messages are written as they are made: first the schema, then the batch, whose buffers are not copied.
+    const parts: Uint8Array[] = [];
+    const sink = {
+      write: (bytes: Uint8Array) => void parts.push(bytes),
+      pad: (count: number) => void parts.push(new Uint8Array(count)),
+      finish: () => null,
+    };
+    tableToIPC(table, { format: 'stream', sink } as Parameters<typeof tableToIPC>[1]);
+    // The end mark comes behind the last batch only.
+    parts.pop();
+    const schemaParts = partsOf(parts, 0, messageSizeOf(parts[0]!));
+    if (this.#schema === null) {
+      this.#schema = table.schema;
+      if (this.#hasFooter) await this.#emit(Buffer.from('ARROW1\0\0', 'latin1'));
+      for (const part of parts.slice(0, schemaParts)) await this.#emit(part);
     }
+    const batch = parts.slice(schemaParts);
+    if (batch.length === 0) return;
+    const metadataLength = messageSizeOf(batch[0]!);
+    const bodyLength = batch.reduce((sum, { length }) => sum + length, -metadataLength);
+    this.#blocks.push({ offset: this.#offset, metadataLength, bodyLength });
+    for (const part of batch) await this.#emit(part);
   }
 
   async end(): Promise<void> {
@@ -175,6 +184,18 @@ export class ArrowStream {
     }
     await this.#emit(Buffer.concat(ending));
   }
+}
+
+/** Bytes of a message before its body: `u32 0xFFFFFFFF │ u32 size of the metadata │ metadata`. */
+function messageSizeOf(head: Uint8Array): number {
+  return PREFIX_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(4, true);
+}
+
+/** How many of the parts from one on have a number of bytes together. */
+function partsOf(parts: readonly Uint8Array[], from: number, sizeBytes: number): number {
+  let count = 0;
+  for (let size = 0; size < sizeBytes; count++) size += parts[from + count]!.length;
+  return count;
 }
 
 /** @param hasFooter writes a file; else the bare stream */
