@@ -24,7 +24,7 @@ import type { Reached } from './disk/journal.js';
 import type { PlainFile } from './disk/plain-file.js';
 import { badInput } from './exit-codes.js';
 import { FORMATS, formatOfName } from './format.js';
-import { refuseNoText } from './formats/csv-header.js';
+import { refuseNoText, rowsOfText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
@@ -188,16 +188,20 @@ async function convertInput(
   };
   const send = async (blocks: readonly Block[]): Promise<void> => {
     for (const block of blocks) {
-      refuseNoText(block, input.name, delimiter, opening.names, () => {
+      // A failed row before the one that is no text ends a run that stops at failed rows.
+      const sound = rowsOfText(block, delimiter);
+      if (sound.length > 0) {
+        offset += sound.length;
+        const answer = converter.convert(opening.job, sound);
+        // A failure is thrown when this block is the first. Until then it must not count as an unhandled rejection.
+        answer.catch(() => undefined);
+        pending.push({ bytes: sound, answer, endOffset: offset });
+      }
+      refuseNoText(block.subarray(sound.length), input.name, delimiter, opening.names, () => {
         let number = row.next;
         for (const { bytes } of pending) eachRow(bytes, delimiter, () => number++);
         return number;
       });
-      offset += block.length;
-      const answer = converter.convert(opening.job, block);
-      // A failure is thrown when this block is the first. Until then it must not count as an unhandled rejection.
-      answer.catch(() => undefined);
-      pending.push({ bytes: block, answer, endOffset: offset });
       if (pending.length >= converter.mostPending) await writeFirst();
     }
   };
@@ -259,13 +263,16 @@ async function convertByThreads(threaded: ThreadedInput, from: number): Promise<
     async left({ offset }) {
       try {
         const block = await rowsFrom(plain, offset, job.delimiter);
-        refuseNoText(block, input.name, job.delimiter, names, () => row.next);
-        const answer = await inline.convert(job, block).catch((error: unknown) => {
-          if (error instanceof BulkInputError) refuseRagged(input, opening, block, row.next);
-          throw error;
-        });
-        await write(block, answer, offset + block.length);
-        if (!targets.output.holdsBytes) inline.giveBack(answer);
+        const sound = rowsOfText(block, job.delimiter);
+        if (sound.length > 0) {
+          const answer = await inline.convert(job, sound).catch((error: unknown) => {
+            if (error instanceof BulkInputError) refuseRagged(input, opening, sound, row.next);
+            throw error;
+          });
+          await write(sound, answer, offset + sound.length);
+          if (!targets.output.holdsBytes) inline.giveBack(answer);
+        }
+        refuseNoText(block.subarray(sound.length), input.name, job.delimiter, names, () => row.next);
         return offset + block.length;
       } catch (error) {
         if (error instanceof BulkInputError)

@@ -61,6 +61,21 @@ export async function readHeader(
   return { names, bytes: row.subarray(0, 0), lead, endOffset: leadBytes, rest: bytes.subarray(leadBytes) };
 }
 
+/** The rows of a block before the first that holds bytes other than UTF-8 text; the block itself where none does. */
+export function rowsOfText<Rows extends Uint8Array>(block: Rows, delimiter: number): Rows {
+  if (isText(block)) return block;
+  let end = -1;
+  eachRow(block, delimiter, (start, stop) => {
+    if (end < 0 && !isText(block.subarray(start, stop))) end = start;
+  });
+  return (end < 0 ? block : block.subarray(0, end)) as Rows;
+}
+
+function isText(bytes: Uint8Array): boolean {
+  // Buffer searches for a byte many times as fast as Uint8Array.
+  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(0) && isUtf8(bytes);
+}
+
 /**
  * Refuses a block that holds bytes other than UTF-8 text.
  * @param firstRow gives the number of the block's first row; called only for a block that is refused
@@ -73,13 +88,11 @@ export function refuseNoText(
   names: readonly string[],
   firstRow: () => number,
 ): void {
-  // Buffer searches for a byte many times as fast as Uint8Array.
-  const hasNul = Buffer.from(block.buffer, block.byteOffset, block.length).includes(0);
-  if (!hasNul && isUtf8(block)) return;
+  if (isText(block)) return;
   let row = firstRow();
   eachRow(block, delimiter, (start, end) => {
     const bytes = block.subarray(start, end);
-    if (bytes.includes(0) || !isUtf8(bytes)) {
+    if (!isText(bytes)) {
       const column = fieldsOf(bytes, 0, bytes.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
       throw badInput(
         { file, row, column: names[column] },

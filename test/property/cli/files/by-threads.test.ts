@@ -109,6 +109,17 @@ test('rows of every kind, in slices of every size', async () => {
   );
 }, 240_000);
 
+test('a failed row before one that is no text ends a run that stops at failed rows', async () => {
+  const path = join(scratch, 'two-faults.csv');
+  writeFileSync(path, 'name,lat,lng,note\na,21,105.8,b\na,0.5,105,b\na,21,105.8,\xff\n', 'latin1');
+  const errors = { kind: 'stop' } as const;
+  for (const by of [{}, { threads: 2, sliceBytes: 40 }, { threads: 2, sliceBytes: 3000 }])
+    expect((await converted([path], { errors, ...by })).fault).toMatch(/row 2: NOT_FOUND/);
+  expect((await converted([path], { errors: { kind: 'keep' } })).fault).toMatch(
+    /row 3, column note: not UTF-8/,
+  );
+});
+
 test('broken off and resumed', async () => {
   const path = join(scratch, 'many.csv');
   const rows = Array.from({ length: 60_000 }, (_, i) => `${i},21.0${i % 1000},105.8489,"a\nb"`);
