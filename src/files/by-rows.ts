@@ -33,6 +33,7 @@ import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './t
 /** Rows of a window at most; the kernel takes as many. */
 const MOST_ROWS = 4096;
 
+const NO_BYTES = new Uint8Array(0);
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 /** Columns of a source at most: each has its ranges. */
 const MOST_COLUMNS = 1000;
@@ -246,8 +247,14 @@ class RowConversion {
     const skip = Math.max(0, from.inputOffset - headerBytes);
     const reader = new CsvRowReader(names, source.delimiter.charCodeAt(0), lat, lng, MOST_ROWS);
     let rows = from.inputRows;
-    const start = { rest, headerBytes, skip, skippedRows: rows };
-    for await (const { rows: window, endOffset } of reader.windows(input, chunks, start)) {
+    const { plain } = input;
+    // The bytes behind the header are read again, into memory that is used again.
+    const content =
+      plain === null
+        ? { chunks, rest, toSkip: skip }
+        : { chunks: plain.chunksFrom(headerBytes + skip), rest: NO_BYTES, toSkip: 0 };
+    const start = { ...content, offset: headerBytes + skip, skippedRows: rows };
+    for await (const { rows: window, endOffset } of reader.windows(input, start)) {
       await this.#convert(window, input.name, rows + 1);
       rows += window.rowCount;
       // A journal names the end of a block, where an input can be read on.

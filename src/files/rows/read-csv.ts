@@ -40,19 +40,17 @@ export class CsvRowReader {
 
   /**
    * Windows of rows; the memory of one is used for the next.
-   * @param rest read beyond the header; @param skip bytes of rows that an earlier run has converted
    * @throws CliFailure BAD_INPUT
    */
   async *windows(
     input: Input,
-    chunks: AsyncIterator<Uint8Array>,
-    { rest, headerBytes, skip, skippedRows }: Start,
+    { skippedRows, offset: from, ...content }: Start,
   ): AsyncGenerator<{ readonly rows: TextRows; readonly endOffset: number }> {
     let row = skippedRows;
-    let offset = headerBytes + skip;
+    let offset = from;
     const buffers = new BlockBuffers();
     const splitter = new CsvSplitter(this.#delimiter, buffers);
-    for await (const block of blocksOf(input, chunks, splitter, rest, skip, () => row + 1)) {
+    for await (const block of blocksOf(input, content, splitter, () => row + 1)) {
       refuseNoText(block, input.name, this.#delimiter, this.#names, () => row + 1);
       const text = this.#text;
       text.at = 0;
@@ -157,10 +155,19 @@ export class CsvRowReader {
   }
 }
 
-interface Start {
+/** The bytes of an input behind its header. */
+interface Content {
+  readonly chunks: AsyncIterator<Uint8Array>;
+  /** What comes before the first chunk. */
   readonly rest: Uint8Array;
-  readonly headerBytes: number;
-  readonly skip: number;
+  /** Bytes of them all that are left out. */
+  readonly toSkip: number;
+}
+
+interface Start extends Content {
+  /** Where the first row is in the input. */
+  readonly offset: number;
+  /** Rows before it, which an earlier run has converted. */
   readonly skippedRows: number;
 }
 
@@ -187,10 +194,8 @@ export function asNumbers(
 /** Blocks of whole rows. */
 async function* blocksOf(
   input: Input,
-  chunks: AsyncIterator<Uint8Array>,
+  { chunks, rest, toSkip: skip }: Content,
   splitter: CsvSplitter,
-  rest: Uint8Array,
-  skip: number,
   nextRow: () => number,
 ): AsyncGenerator<Block> {
   let toSkip = skip;

@@ -39,11 +39,12 @@ export class ParquetFileWriter {
     return this.#offset === 0 ? MAGIC.length : this.#offset;
   }
 
+  /** @param parts whose memory may be used again when it has resolved */
   async write(parts: readonly Uint8Array[]): Promise<void> {
     const all = this.#offset === 0 ? [MAGIC, ...parts] : parts;
     for (const part of all) {
       this.#offset += part.length;
-      await this.#output.write(part);
+      await this.#output.write(this.#output.holdsBytes ? part.slice() : part);
     }
   }
 

@@ -28,6 +28,9 @@ const MOST_DIFFERENT = 0.9;
 const MOST_BOUND = 4096;
 /** Packed pages that are larger than so much of the plain ones are written plain. */
 const WORTH_PACKING = 0.95;
+/** Bytes by which values are compared first: as many are exact in a double. */
+const KEY_BYTES = 6;
+const HALF_KEY = 2 ** 24;
 /** A longer value is copied by a call. */
 const SHORT = 64;
 
@@ -61,6 +64,7 @@ export class PlainColumn {
   #defined = new Uint8Array(1024);
   #rows = 0;
   #nulls = 0;
+  readonly #packed = new GrowingBytes(FIRST_BYTES);
 
   constructor(element: SchemaElement) {
     this.element = element;
@@ -163,8 +167,9 @@ export class PlainColumn {
     this.#nulls++;
   }
 
-  /** The rows so far as a column chunk, and forgets them. */
+  /** The rows so far as a column chunk, whose bytes hold until rows are added again; forgets the rows. */
   end(): OwnChunk {
+    this.#packed.at = 0;
     const present = this.#rows - this.#nulls;
     const starts = this.#width === 0 ? this.#startsOf(present) : null;
     const different = this.#differentOf(present, starts);
@@ -211,11 +216,13 @@ export class PlainColumn {
 
   /** Where the texts begin, behind their sizes; and where another would. */
   #startsOf(present: number): Uint32Array {
-    const starts = new Uint32Array(present + 1);
+    if (allStarts.length <= present) allStarts = new Uint32Array(2 * present + 1);
+    const starts = allStarts;
+    const view = this.#view;
     let at = 0;
     for (let i = 0; i < present; i++) {
       starts[i] = at + LENGTH_BYTES;
-      at += LENGTH_BYTES + this.#view.getUint32(at, true);
+      at += LENGTH_BYTES + view.getUint32(at, true);
     }
     starts[present] = at + LENGTH_BYTES;
     return starts;
@@ -257,12 +264,18 @@ export class PlainColumn {
     const flip = this.element.converted_type === 'DECIMAL' ? 128 : 0;
     const count = firsts?.length ?? present;
     let [least, leastEnd, most, mostEnd] = [-1, -1, -1, -1];
+    let [leastKey, mostKey] = [Number.POSITIVE_INFINITY, -1];
     for (let i = 0; i < count; i++) {
       const index = firsts === null ? i : firsts[i]!;
       const start = starts === null ? index * width : starts[index]!;
       const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
-      if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip)) [least, leastEnd] = [start, end];
-      if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip)) [most, mostEnd] = [start, end];
+      // Most values are told apart by their first bytes.
+      const key = keyOf(bytes, start, end, flip);
+      if (key > leastKey && key < mostKey) continue;
+      if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip))
+        [least, leastEnd, leastKey] = [start, end, key];
+      if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip))
+        [most, mostEnd, mostKey] = [start, end, key];
     }
     if (leastEnd - least > MOST_BOUND || mostEnd - most > MOST_BOUND) return null;
     return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
@@ -287,7 +300,8 @@ export class PlainColumn {
     if (table.length < entriesAtMost) table = new Int32Array(entriesAtMost);
     else table.fill(0, 0, entriesAtMost);
     const mask = entriesAtMost - 1;
-    const indexes = new Uint32Array(present);
+    if (allIndexes.length < present) allIndexes = new Uint32Array(2 * present);
+    const indexes = allIndexes.subarray(0, present);
     const firsts: number[] = [];
     let dictionaryBytes = 0;
     for (let i = 0; i < present; i++) {
@@ -327,7 +341,7 @@ export class PlainColumn {
         : bytes.subarray(starts[i]! - LENGTH_BYTES, starts[i + 1]! - LENGTH_BYTES),
     );
     const dictionary = Buffer.concat(values);
-    const packed = packedPart(dictionary, 0, dictionary.length);
+    const packed = this.#pack(dictionary, 0, dictionary.length);
     const head = dictionaryHead(firsts.length, dictionary.length, packed.length);
     const body = bitPacked(indexes, bits);
     const page = this.#page(body, 0, body.length, 0, this.#rows, RLE_DICTIONARY);
@@ -382,6 +396,13 @@ export class PlainColumn {
     return this.#page(bits, 0, bits.length, firstRow, endRow, PLAIN);
   }
 
+  #pack(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    const packed = this.#packed;
+    const from = packed.at;
+    addSnappy(bytes, start, end, packed);
+    return packed.bytes.subarray(from, packed.at);
+  }
+
   /** A data page of the second version. */
   #page(body: Uint8Array, start: number, end: number, firstRow: number, endRow: number, encoding: number) {
     const defined = this.#defined.subarray(firstRow, endRow);
@@ -389,9 +410,9 @@ export class PlainColumn {
     let nulls = 0;
     if (this.#nulls > 0) for (const each of defined) nulls += 1 - each;
     const levels = levelsOf(defined, rows, nulls);
-    const packed = end === start ? new Uint8Array(0) : packedPart(body, start, end);
+    const packed = end === start ? NO_BYTES : this.#pack(body, start, end);
     const isPacked = packed.length > 0 && packed.length < WORTH_PACKING * (end - start);
-    const written = isPacked ? packed : Uint8Array.from(body.subarray(start, end));
+    const written = isPacked ? packed : body.subarray(start, end);
     const head = dataHead(rows, nulls, encoding, levels.length, end - start, written.length, isPacked);
     return {
       parts: [head, levels, written],
@@ -415,14 +436,29 @@ interface Different {
   readonly bits: number;
 }
 
-const scratch = new GrowingBytes(1 << 16);
+const NO_BYTES = new Uint8Array(0);
+
+// Memory of one column that is ended, used again by the next.
+
+/** Where texts begin. */
+let allStarts = new Uint32Array(0);
+/** Entries of a dictionary by values. */
+let allIndexes = new Uint32Array(0);
 /** Entries of a dictionary by their hash, from 1. */
 let table = new Int32Array(0);
 
-function packedPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  scratch.at = 0;
-  addSnappy(bytes, start, end, scratch);
-  return scratch.bytes.slice(0, scratch.at);
+/** The first six bytes of a range, zeros behind its end: lesser than another's only if the range comes before. */
+function keyOf(bytes: Uint8Array, start: number, end: number, flip: number): number {
+  const size = end - start;
+  if (size >= KEY_BYTES)
+    return (
+      HALF_KEY * (((bytes[start]! ^ flip) << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!) +
+      ((bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!)
+    );
+  let key = 0;
+  for (let i = 0; i < KEY_BYTES; i++)
+    key = 256 * key + (i < size ? bytes[start + i]! ^ (i === 0 ? flip : 0) : 0);
+  return key;
 }
 
 /** Whether one range of bytes comes before another. @param flip bits of the first byte that say a sign */
