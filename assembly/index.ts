@@ -18,7 +18,7 @@ export { useIndex } from "./region/load";
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
 export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
-export { csvEnd, csvMissing, scanCsv, useCsvColumns } from "./text/scan/scan-csv";
+export { csvEnd, csvMissing, scanCsv, useCsvColumns, useCsvFields } from "./text/scan/scan-csv";
 export { lineNamesMet } from "./text/scan/json-items";
 export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
 export { blankLines, membersEnd, scanMembers } from "./text/scan/scan-members";

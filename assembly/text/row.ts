@@ -41,6 +41,8 @@ export const LEFT_TO_HOST: u32 = 8;
 
 /** Flag: the row has more or fewer fields than the header, or a quote that is not closed. */
 export const RAGGED: u32 = 16;
+/** Flag: a field has quotes to be taken out, so that its bounds were not noted. */
+export const FIELDS_LEFT: u32 = 32;
 
 /** Addresses of the two coordinates of a row. */
 export const LAT: usize = 0;

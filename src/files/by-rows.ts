@@ -245,7 +245,8 @@ class RowConversion {
     if (isDone) return;
     const from = inputNumber === targets.from?.inputNumber ? targets.from : { inputOffset: 0, inputRows: 0 };
     const skip = Math.max(0, from.inputOffset - headerBytes);
-    const reader = new CsvRowReader(names, source.delimiter.charCodeAt(0), lat, lng, MOST_ROWS);
+    const { kernel } = this.#run.hexcodes;
+    const reader = new CsvRowReader(kernel, names, source.delimiter.charCodeAt(0), lat, lng, MOST_ROWS);
     let rows = from.inputRows;
     const { plain } = input;
     // The bytes behind the header are read again, into memory that is used again.

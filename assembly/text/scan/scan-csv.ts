@@ -2,11 +2,11 @@
 // starts with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is
 // kept as it is, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
-import { RESOLUTIONS } from "../../memory";
+import { RESOLUTIONS, TEXT_OUT } from "../../memory";
 import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
 import { HARD_NUMBER, NUMBER } from "../numbers/parse";
 import {
-  addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
+  addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, FIELDS_LEFT, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
   setCodeText, setCoordinateText, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
 } from "../row";
 import { coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
@@ -25,6 +25,12 @@ let delimiter: u32 = COMMA;
 let isDoubled: bool = false;
 /** Whether a quoted field of that row has no closing quote. */
 let isUnclosed: bool = false;
+
+/** Columns whose fields go to TEXT_OUT: i32 starts for as many rows as the limit, then i32 ends, then the next column. */
+let fieldColumns: u32 = 0;
+let fieldLimit: u32 = 0;
+let fieldOrigin: usize = 0;
+let hasLeftField: bool = false;
 
 /** The wanted columns as i32, counted from 0, ascending; behind them NO_COLUMN. */
 const WANTED: usize = memory.data(4 * 4, 16);
@@ -45,6 +51,7 @@ let hasOwnResolution: bool = false;
 export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, resolutionColumn: i32, delimiterByte: u32): void {
   columns = count;
   delimiter = delimiterByte;
+  fieldColumns = 0;
   hasOwnResolution = resolutionColumn >= 0;
   memory.fill(WANTED, 255, 16);
   memory.fill(FOUND, 0, 32);
@@ -62,6 +69,22 @@ export function useCsvColumns(count: u32, firstColumn: i32, secondColumn: i32, r
   first = addressOf(firstColumn);
   second = addressOf(secondColumn);
   own = addressOf(resolutionColumn);
+}
+
+/** Has the next scan note where the fields of at most `limit` rows are, counted from `origin`. */
+export function useCsvFields(limit: u32, origin: usize): void {
+  fieldColumns = columns;
+  fieldLimit = limit;
+  fieldOrigin = origin;
+}
+
+// @ts-ignore: decorator
+@inline
+function storeField(column: i32, index: u32, start: usize, end: usize): void {
+  if (<u32>column >= fieldColumns) return;
+  const at = TEXT_OUT + (<usize>(<u32>(2 * column) * fieldLimit + index) << 2);
+  store<u32>(at, <u32>(start - fieldOrigin));
+  store<u32>(at + (<usize>fieldLimit << 2), <u32>(end - fieldOrigin));
 }
 
 function addressOf(column: i32): usize {
@@ -99,6 +122,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     let wanted = load<i32>(WANTED);
     isDoubled = false;
     isUnclosed = false;
+    hasLeftField = false;
     let column: i32 = 0;
     let field = p;
     let feed: usize = 0;
@@ -117,15 +141,20 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
             found = noteField(found, field, byteAt);
             wanted = load<i32>(found >> 1, WANTED);
           }
+          storeField(column, index, field, byteAt);
           column++;
           field = byteAt + 1;
         } else if (mark == LINE_FEED) {
           feed = byteAt;
-          if (column == wanted) noteField(found, field, withoutReturn(field, byteAt, end));
+          const fieldEnd = withoutReturn(field, byteAt, end);
+          if (column == wanted) noteField(found, field, fieldEnd);
+          storeField(column, index, field, fieldEnd);
           column++;
           break;
         } else if (byteAt == field) {
-          next = quotedField(column == wanted ? found : UNWANTED, field, end);
+          const target = column == wanted ? found : UNWANTED;
+          next = quotedField(target, field, end);
+          storeField(column, index, <usize>load<u32>(target, FOUND), <usize>load<u32>(target, FOUND + 4));
           if (column == wanted) {
             found += 8;
             wanted = load<i32>(found >> 1, WANTED);
@@ -148,6 +177,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
       markRagged(row, columns);
       if (<u32>column < columns) csvMissing += columns - <u32>column;
     }
+    if (isOdd || hasLeftField) addRowFlags(row, FIELDS_LEFT);
     if (isDecode) takeCode(index, row, isOdd);
     else takePoint(index, row, isOdd, resolution);
     index++;
@@ -195,6 +225,7 @@ function quotedField(target: usize, field: usize, end: usize): usize {
   let stop = after;
   while (stop < end && load<u8>(stop) != delimiter && load<u8>(stop) != LINE_FEED) stop++;
   const textEnd = stop < end && load<u8>(stop) == LINE_FEED ? withoutReturn(after, stop, end) : stop;
+  if (hasDoubled || textEnd != after) hasLeftField = true;
   if (textEnd == after) {
     noteField(target, field + 1, p);
     if (hasDoubled && FOUND + target == first) isDoubled = true;

@@ -1,5 +1,7 @@
 // Rows of CSV and TSV as ranges of bytes. Quoted fields are unquoted where they stand: they become shorter.
 
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import { type Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
@@ -12,15 +14,20 @@ import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } fro
 
 const [LF, CR, QUOTE] = [10, 13, 34] as const;
 const TEXT: TableColumn = { name: '', kind: 'text' };
+/** Bytes that the kernel notes of a field: where it starts and ends. */
+const BOUNDS_BYTES = 8;
 
-/** Reads the rows of inputs of one header. */
+/** Reads the rows of inputs of one header: by the kernel, and here those with quotes to be taken out. */
 export class CsvRowReader {
+  readonly #kernel: Kernel;
+  readonly #memory: TextMemory;
   readonly #names: readonly string[];
   readonly #delimiter: number;
   readonly #lat: number;
   readonly #lng: number;
   readonly #most: number;
-  readonly #columns: ValueRanges[];
+  /** Where the kernel notes the fields of a window. */
+  readonly #scanned: readonly ValueRanges[];
   readonly #latLngDeg: Float64Array;
   readonly #text = new GrowingBytes(1 << 20);
   #at = 0;
@@ -28,14 +35,31 @@ export class CsvRowReader {
   #hasQuotes = false;
 
   /** @param most rows of a window */
-  constructor(names: readonly string[], delimiter: number, lat: number, lng: number, most: number) {
+  constructor(
+    kernel: Kernel,
+    names: readonly string[],
+    delimiter: number,
+    lat: number,
+    lng: number,
+    most: number,
+  ) {
+    this.#kernel = kernel;
+    this.#memory = textMemoryOf(kernel);
     this.#names = names;
     this.#delimiter = delimiter;
     this.#lat = lat;
     this.#lng = lng;
-    this.#most = most;
-    this.#columns = names.map(() => ({ starts: new Int32Array(most), ends: new Int32Array(most) }));
-    this.#latLngDeg = new Float64Array(2 * most);
+    const { memory, TEXT_OUT, TEXT_OUT_BYTES } = kernel.exports;
+    const ofAll = Math.floor(TEXT_OUT_BYTES.value / (BOUNDS_BYTES * names.length));
+    this.#most = Math.min(most, ofAll);
+    this.#scanned = names.map((_, column) => {
+      const at = TEXT_OUT.value + BOUNDS_BYTES * this.#most * column;
+      return {
+        starts: new Int32Array(memory.buffer, at, this.#most),
+        ends: new Int32Array(memory.buffer, at + (BOUNDS_BYTES / 2) * this.#most, this.#most),
+      };
+    });
+    this.#latLngDeg = new Float64Array(2 * this.#most);
   }
 
   /**
@@ -53,34 +77,72 @@ export class CsvRowReader {
     for await (const block of blocksOf(input, content, splitter, () => row + 1)) {
       refuseNoText(block, input.name, this.#delimiter, this.#names, () => row + 1);
       const text = this.#text;
-      text.at = 0;
-      text.add(block);
-      this.#hasQuotes = Buffer.from(block.buffer, block.byteOffset, block.length).includes(QUOTE);
-      buffers.giveBack(block);
-      this.#at = 0;
-      this.#end = block.length;
+      this.#open(block);
       offset += block.length;
       while (this.#at < this.#end) {
         text.at = this.#end;
-        const rowCount = this.#read(text.bytes, input.name, row);
+        const rowCount = this.#readWindow(block, input.name, row);
         if (rowCount === 0) break;
         row += rowCount;
-        this.#readDegrees(text.bytes, rowCount);
-        const rows = { text, rowCount, columns: this.#columns, latLngDeg: this.#latLngDeg };
+        const rows = { text, rowCount, columns: this.#scanned, latLngDeg: this.#latLngDeg };
         yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
       }
+      buffers.giveBack(block);
     }
   }
 
-  /** Splits rows up to a full window. @returns how many there are */
-  #read(bytes: Uint8Array, file: string, earlierRows: number): number {
+  #open(block: Uint8Array): void {
+    const text = this.#text;
+    text.at = 0;
+    text.add(block);
+    this.#hasQuotes = Buffer.from(block.buffer, block.byteOffset, block.length).includes(QUOTE);
+    this.#at = 0;
+    this.#end = block.length;
+  }
+
+  /** Reads rows up to a full window. @returns how many there are */
+  #readWindow(block: Uint8Array, file: string, earlierRows: number): number {
+    const memory = this.#memory;
+    const { exports, input } = this.#kernel;
+    const { blockAt } = memory;
+    const columns = this.#names.length;
+    // A CR at the end of the content is no text here, and to the kernel it is.
+    const hasLastReturn = block[block.length - 1] === CR;
+    if (block.length > memory.blockBytes || (hasLastReturn && this.#hasQuotes)) {
+      const rowCount = this.#split(this.#text.bytes, 0, this.#most, file, earlierRows);
+      for (let row = 0; row < rowCount; row++) this.#readDegrees(row);
+      return rowCount;
+    }
+    const end = this.#end - (hasLastReturn ? 1 : 0);
+    memory.block.set(this.#at === 0 ? block : block.subarray(this.#at), this.#at);
+    exports.useCsvColumns(columns, this.#lat, this.#lng, -1, this.#delimiter);
+    exports.useCsvFields(this.#most, blockAt);
+    const rowCount = exports.scanCsv(blockAt + this.#at, blockAt + end, this.#most, false, 0);
+    const stop = exports.csvEnd.value - blockAt;
+    this.#latLngDeg.set(input.subarray(0, 2 * rowCount));
+    for (let row = memory.nextLeft(0, rowCount); row < rowCount; row = memory.nextLeft(row + 1, rowCount)) {
+      if (memory.hasLeftFields(row)) {
+        [this.#at] = memory.rowBounds(row);
+        this.#split(this.#text.bytes, row, row + 1, file, earlierRows);
+      }
+      this.#readDegrees(row);
+    }
+    this.#at = stop === end ? this.#end : stop;
+    return rowCount;
+  }
+
+  /**
+   * Splits rows here, as those from one number on to before another.
+   * @returns the number of the next
+   */
+  #split(bytes: Uint8Array, from: number, to: number, file: string, earlierRows: number): number {
     const delimiter = this.#delimiter;
-    const columns = this.#columns;
+    const columns = this.#scanned;
     const end = this.#end;
     const width = columns.length;
     let at = this.#at;
-    let row = 0;
-    while (at < end && row < this.#most) {
+    let row = from;
+    while (at < end && row < to) {
       if (bytes[at] === LF) {
         at++;
         continue;
@@ -138,19 +200,18 @@ export class CsvRowReader {
     return row;
   }
 
-  #readDegrees(bytes: Uint8Array, rowCount: number): void {
+  #readDegrees(row: number): void {
+    const { bytes } = this.#text;
     for (const half of [0, 1] as const) {
-      const { starts, ends } = this.#columns[half === 0 ? this.#lat : this.#lng]!;
-      for (let row = 0; row < rowCount; row++) {
-        const start = starts[row]!;
-        const stop = ends[row]!;
-        let degrees = numberIn(bytes, start, stop);
-        if (Number.isNaN(degrees) && stop > start) {
-          const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString();
-          degrees = degreesOf(TEXT, text, half === 0 ? 'lat' : 'lng');
-        }
-        this.#latLngDeg[2 * row + half] = degrees;
+      const { starts, ends } = this.#scanned[half === 0 ? this.#lat : this.#lng]!;
+      const start = starts[row]!;
+      const stop = ends[row]!;
+      let degrees = numberIn(bytes, start, stop);
+      if (Number.isNaN(degrees) && stop > start) {
+        const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString();
+        degrees = degreesOf(TEXT, text, half === 0 ? 'lat' : 'lng');
       }
+      this.#latLngDeg[2 * row + half] = degrees;
     }
   }
 }

@@ -151,6 +151,11 @@ interface KernelCalls {
 
   /** The columns of the CSV to be scanned, from 0: lat and lng, or the code and -1; the resolution or -1. */
   useCsvColumns(columns: number, first: number, second: number, resolution: number, delimiter: number): void;
+  /**
+   * Has the next scan of CSV note the bounds of all fields of at most `limit` rows, counted from `origin` → TEXT_OUT:
+   * for each column i32 starts of `limit` rows, then i32 ends. Until the columns are set again.
+   */
+  useCsvFields(limit: number, origin: number): void;
   /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /** The same for lines of NDJSON; sets jsonEnd. */
@@ -256,6 +261,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     locateBatch: 1,
     unitBatch: 1,
     useCsvColumns: 5,
+    useCsvFields: 2,
     scanCsv: 5,
     scanNdjson: 5,
     scanArray: 6,

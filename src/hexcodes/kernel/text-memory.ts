@@ -31,6 +31,7 @@ const AT_RESOLUTION = 26;
 const AT_STATUS = 27;
 const AT_FLAGS = 28;
 const LEFT_TO_HOST = 8;
+const FIELDS_LEFT = 32;
 
 /** The bare word of a status is at the end of its tail. */
 const AT_WORD = TAIL_BYTES - 32;
@@ -153,6 +154,21 @@ export class TextMemory {
     for (let at = this.#rowsAt + from * ROW_BYTES + AT_STATUS; at < end; at += ROW_BYTES)
       if (memory[at] !== 0) return (at - this.#rowsAt - AT_STATUS) / ROW_BYTES;
     return to;
+  }
+
+  /** The first row from `from` on, before `to`, that the scan has refused or left in any way; `to` where there is none. */
+  nextLeft(from: number, to: number): number {
+    const memory = this.#memory;
+    const start = this.#rowsAt + AT_STATUS;
+    const mask = LEFT_TO_HOST | FIELDS_LEFT;
+    for (let row = from, at = start + from * ROW_BYTES; row < to; row++, at += ROW_BYTES)
+      if ((memory[at]! | (memory[at + AT_FLAGS - AT_STATUS]! & mask)) !== 0) return row;
+    return to;
+  }
+
+  /** Whether the bounds of a row's fields were not all noted. */
+  hasLeftFields(index: number): boolean {
+    return (this.#memory[this.#rowsAt + index * ROW_BYTES + AT_FLAGS]! & FIELDS_LEFT) !== 0;
   }
 
   setStatus(index: number, status: number): void {
