@@ -156,7 +156,7 @@ export class TextMemory {
     return to;
   }
 
-  /** The first row from `from` on, before `to`, that the scan has refused or left in any way; `to` where there is none. */
+  /** The first row from `from` on, before `to`, that the scan has refused or left in any way; else `to`. */
   nextLeft(from: number, to: number): number {
     const memory = this.#memory;
     const start = this.#rowsAt + AT_STATUS;

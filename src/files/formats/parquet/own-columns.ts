@@ -37,6 +37,7 @@ const PACKED_BYTES = ENTRY_BYTES + 4;
 const FARTHEST = 65_536;
 /** Before a page: the varint of its size. */
 const LEAD_BYTES = 5;
+const RECORD_WORDS = RECORD_BYTES / 4;
 const DASH = 45;
 const LETTERS = 27;
 const LETTER_A = 65;
@@ -70,7 +71,7 @@ export class CodePages {
   #nulls = 0;
   #plainBytes = 0;
   /** The last code of each province in the page, its length, and where its entry begins in the plain page. */
-  readonly #last = new Uint8Array(256 * RECORD_BYTES);
+  readonly #last = new Uint32Array(256 * RECORD_WORDS);
   readonly #lengths = new Uint8Array(256);
   readonly #offsets = new Int32Array(256);
   readonly #least = new Uint8Array(RECORD_BYTES).fill(255);
@@ -93,6 +94,8 @@ export class CodePages {
   }
 
   #addRows(records: Uint8Array, from: number, to: number): void {
+    // Words of four bytes are compared, the lowest byte of which comes first.
+    const words = new Uint32Array(records.buffer, records.byteOffset, RECORD_WORDS * to);
     const packed = this.#packed;
     const defined = this.#defined;
     const last = this.#last;
@@ -114,7 +117,8 @@ export class CodePages {
       defined[rows++] = 1;
       // The codes of a province begin alike.
       const admin = adminOf(records, start);
-      const other = RECORD_BYTES * admin;
+      const word = RECORD_WORDS * row;
+      const other = RECORD_WORDS * admin;
       let length = lengths[admin]!;
       if (
         length < 1 ||
@@ -127,7 +131,14 @@ export class CodePages {
       const distance = plainBytes - offsets[admin]!;
       let same = 0;
       if (length === lengths[admin] && distance < FARTHEST) {
-        while (same < length && last[other + same] === records[start + same]) same++;
+        let w = 0;
+        while (w < RECORD_WORDS && last[other + w] === words[word + w]) w++;
+        same = length;
+        if (w < RECORD_WORDS) {
+          const differs = last[other + w]! ^ words[word + w]!;
+          same = 4 * w + ((31 - Math.clz32(differs & -differs)) >> 3);
+        }
+        for (; w < RECORD_WORDS; w++) last[other + w] = words[word + w]!;
         const copied = 4 + same;
         if (copied < 12 && distance < 2048) {
           packed[at++] = 1 | ((copied - 4) << 2) | ((distance >> 8) << 5);
@@ -145,12 +156,9 @@ export class CodePages {
         packed[at++] = 0;
         packed[at++] = 0;
         lengths[admin] = length;
+        for (let w = 0; w < RECORD_WORDS; w++) last[other + w] = words[word + w]!;
       }
-      for (let i = same; i < length; i++) {
-        const byte = records[start + i]!;
-        packed[at++] = byte;
-        last[other + i] = byte;
-      }
+      for (let i = same; i < length; i++) packed[at++] = records[start + i]!;
       offsets[admin] = plainBytes;
       plainBytes += 4 + length;
       const key = keyAt(records, start);

@@ -15,22 +15,17 @@ import {
   SNAPPY,
   statisticsOf,
 } from './pages.js';
+import { boundsOf, LENGTH_BYTES } from './plain-bounds.js';
 import { addSnappy } from './snappy.js';
 
 /** Bytes of a page, about. */
 const PAGE_BYTES = 1 << 20;
 const FIRST_BYTES = 1 << 16;
-const LENGTH_BYTES = 4;
 /** Values by which a dictionary is judged before it is made, and how many of them may differ. */
 const SAMPLE = 1000;
 const MOST_DIFFERENT = 0.9;
-/** A longer text is no bound of a chunk. */
-const MOST_BOUND = 4096;
 /** Packed pages that are larger than so much of the plain ones are written plain. */
 const WORTH_PACKING = 0.95;
-/** Bytes by which values are compared first: as many are exact in a double. */
-const KEY_BYTES = 6;
-const HALF_KEY = 2 ** 24;
 /** A longer value is copied by a call. */
 const SHORT = 64;
 
@@ -52,7 +47,6 @@ export function plainWidth({ type, type_length: length }: SchemaElement): number
   }
 }
 
-type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
 type Pages = Pick<OwnChunk, 'pages' | 'sizeBytes' | 'plainBytes' | 'dictionaryBytes'>;
 
 export class PlainColumn {
@@ -173,7 +167,8 @@ export class PlainColumn {
     const present = this.#rows - this.#nulls;
     const starts = this.#width === 0 ? this.#startsOf(present) : null;
     const different = this.#differentOf(present, starts);
-    const bounds = present === 0 ? null : this.#boundsOf(present, starts, different?.firsts ?? null);
+    const places = { starts, present, firsts: different?.firsts ?? null };
+    const bounds = present === 0 ? null : boundsOf(this.element, this.#bytes, this.#width, places);
     const pages = different === null ? this.#plainPages(starts) : this.#dictionaryPages(different, starts);
     const statistics = statisticsOf(bounds?.[0], bounds?.[1], this.#nulls);
     this.#size = 0;
@@ -228,59 +223,7 @@ export class PlainColumn {
     return starts;
   }
 
-  // Statistics.
-
   /** @param firsts one of each value; null for all */
-  #boundsOf(present: number, starts: Uint32Array | null, firsts: readonly number[] | null): Bounds {
-    const { buffer } = this.#bytes;
-    switch (this.element.type) {
-      case 'DOUBLE':
-        return boundsOfFloats(new Float64Array(buffer, 0, present));
-      case 'FLOAT':
-        return boundsOfFloats(new Float32Array(buffer, 0, present));
-      case 'INT32':
-        return boundsOfIntegers(
-          this.element.converted_type === 'UINT_32'
-            ? new Uint32Array(buffer, 0, present)
-            : new Int32Array(buffer, 0, present),
-        );
-      case 'INT64': {
-        const isUnsigned = this.element.converted_type === 'UINT_64';
-        return boundsOfWords(new Uint32Array(buffer, 0, 2 * present), isUnsigned);
-      }
-      case 'BOOLEAN': {
-        const values = this.#bytes.subarray(0, present);
-        return [Uint8Array.of(values.includes(0) ? 0 : 1), Uint8Array.of(values.includes(1) ? 1 : 0)];
-      }
-      default:
-        return this.#boundsOfBytes(present, starts, firsts);
-    }
-  }
-
-  #boundsOfBytes(present: number, starts: Uint32Array | null, firsts: readonly number[] | null): Bounds {
-    const bytes = this.#bytes;
-    const width = this.#width;
-    // Decimals have a sign.
-    const flip = this.element.converted_type === 'DECIMAL' ? 128 : 0;
-    const count = firsts?.length ?? present;
-    let [least, leastEnd, most, mostEnd] = [-1, -1, -1, -1];
-    let [leastKey, mostKey] = [Number.POSITIVE_INFINITY, -1];
-    for (let i = 0; i < count; i++) {
-      const index = firsts === null ? i : firsts[i]!;
-      const start = starts === null ? index * width : starts[index]!;
-      const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
-      // Most values are told apart by their first bytes.
-      const key = keyOf(bytes, start, end, flip);
-      if (key > leastKey && key < mostKey) continue;
-      if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip))
-        [least, leastEnd, leastKey] = [start, end, key];
-      if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip))
-        [most, mostEnd, mostKey] = [start, end, key];
-    }
-    if (leastEnd - least > MOST_BOUND || mostEnd - most > MOST_BOUND) return null;
-    return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
-  }
-
   // Pages.
 
   /** The different values, where they and indexes of them have half of the plain bytes at most; null otherwise. */
@@ -446,89 +389,3 @@ let allStarts = new Uint32Array(0);
 let allIndexes = new Uint32Array(0);
 /** Entries of a dictionary by their hash, from 1. */
 let table = new Int32Array(0);
-
-/** The first six bytes of a range, zeros behind its end: lesser than another's only if the range comes before. */
-function keyOf(bytes: Uint8Array, start: number, end: number, flip: number): number {
-  const size = end - start;
-  if (size >= KEY_BYTES)
-    return (
-      HALF_KEY * (((bytes[start]! ^ flip) << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!) +
-      ((bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!)
-    );
-  let key = 0;
-  for (let i = 0; i < KEY_BYTES; i++)
-    key = 256 * key + (i < size ? bytes[start + i]! ^ (i === 0 ? flip : 0) : 0);
-  return key;
-}
-
-/** Whether one range of bytes comes before another. @param flip bits of the first byte that say a sign */
-function isBefore(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  otherStart: number,
-  otherEnd: number,
-  flip: number,
-): boolean {
-  const size = end - start;
-  const otherSize = otherEnd - otherStart;
-  const both = Math.min(size, otherSize);
-  if (both > 0) {
-    const difference = (bytes[start]! ^ flip) - (bytes[otherStart]! ^ flip);
-    if (difference !== 0) return difference < 0;
-  }
-  for (let i = 1; i < both; i++) {
-    const difference = bytes[start + i]! - bytes[otherStart + i]!;
-    if (difference !== 0) return difference < 0;
-  }
-  return size < otherSize;
-}
-
-function bytesOf(values: Float64Array | Float32Array | Int32Array | Uint32Array): Uint8Array {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-}
-
-function boundsOfFloats(values: Float64Array | Float32Array): Bounds {
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
-  let isMet = false;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
-    if (Number.isNaN(value)) continue;
-    isMet = true;
-    if (value < least) least = value;
-    if (value > most) most = value;
-  }
-  if (!isMet) return null;
-  const stored = (value: number): Uint8Array =>
-    bytesOf(values instanceof Float64Array ? Float64Array.of(value) : Float32Array.of(value));
-  // Both zeros are equal: readers are told so.
-  return [stored(least === 0 ? -0 : least), stored(most === 0 ? 0 : most)];
-}
-
-function boundsOfIntegers(values: Int32Array | Uint32Array): Bounds {
-  let least = values[0]!;
-  let most = least;
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i]!;
-    if (value < least) least = value;
-    if (value > most) most = value;
-  }
-  return [bytesOf(Int32Array.of(least)), bytesOf(Int32Array.of(most))];
-}
-
-/** @param words low and high halves of integers of 64 bits */
-function boundsOfWords(words: Uint32Array, isUnsigned: boolean): Bounds {
-  const flip = isUnsigned ? 0 : 0x8000_0000;
-  const isLess = (a: number, b: number): boolean => {
-    const [highA, highB] = [(words[a + 1]! ^ flip) >>> 0, (words[b + 1]! ^ flip) >>> 0];
-    return highA === highB ? words[a]! < words[b]! : highA < highB;
-  };
-  let least = 0;
-  let most = 0;
-  for (let at = 2; at < words.length; at += 2) {
-    if (isLess(at, least)) least = at;
-    else if (isLess(most, at)) most = at;
-  }
-  return [bytesOf(words.slice(least, least + 2)), bytesOf(words.slice(most, most + 2))];
-}

@@ -6,6 +6,7 @@ import type { GrowingBytes } from '../../rows/text-rows.js';
 const FRAGMENT_BYTES = 65_536;
 const TABLE_BITS = 14;
 const SHIFT = 32 - TABLE_BITS;
+const WORD = 4;
 const MULTIPLIER = 0x1e35a7bd;
 /** Bytes before the end of a fragment that are literal: words of four bytes are read there. */
 const MARGIN = 15;
@@ -21,20 +22,25 @@ export function addSnappy(bytes: Uint8Array, start: number, end: number, packed:
   let left = end - start;
   for (; left > 127; left = Math.floor(left / 128)) packed.bytes[packed.at++] = (left & 127) | 128;
   packed.bytes[packed.at++] = left;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const out = areaOf(packed.bytes);
+  const source = areaOf(bytes);
   for (let at = start; at < end; at += FRAGMENT_BYTES)
-    packed.at = fragmentAt(packed.bytes, packed.at, bytes, view, at, Math.min(end, at + FRAGMENT_BYTES));
+    packed.at = fragmentAt(out, packed.at, source, at, Math.min(end, at + FRAGMENT_BYTES));
+}
+
+/** Bytes, and the same for words. */
+interface Area {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
+
+function areaOf(bytes: Uint8Array): Area {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
 /** Packs up to 64 KiB. @returns behind the last byte written */
-function fragmentAt(
-  out: Uint8Array,
-  outAt: number,
-  bytes: Uint8Array,
-  view: DataView,
-  start: number,
-  end: number,
-): number {
+function fragmentAt(out: Area, outAt: number, source: Area, start: number, end: number): number {
+  const { bytes, view } = source;
   table.fill(0);
   let at = outAt;
   let written = start;
@@ -46,20 +52,22 @@ function fragmentAt(
     for (let next = from; ; ) {
       from = next;
       next = from + (misses++ >> PATIENCE);
-      if (next > limit) return literalAt(out, at, bytes, written, end);
+      if (next > limit) return literalAt(out, at, source, written, end);
       word = view.getInt32(from, true);
       const key = Math.imul(word, MULTIPLIER) >>> SHIFT;
       other = start + table[key]!;
       table[key] = from - start;
       if (view.getInt32(other, true) === word) break;
     }
-    at = literalAt(out, at, bytes, written, from);
+    at = literalAt(out, at, source, written, from);
     do {
       const distance = from - other;
       let same = 4;
+      while (from + same < limit && view.getInt32(from + same, true) === view.getInt32(other + same, true))
+        same += 4;
       while (from + same < end && bytes[from + same] === bytes[other + same]) same++;
       from += same;
-      at = copyAt(out, at, distance, same);
+      at = copyAt(out.bytes, at, distance, same);
       written = from;
       if (from >= limit) break;
       const before = view.getInt32(from - 1, true);
@@ -71,17 +79,26 @@ function fragmentAt(
     } while (view.getInt32(other, true) === word);
     from++;
   }
-  return literalAt(out, at, bytes, written, end);
+  return literalAt(out, at, source, written, end);
 }
 
-function literalAt(out: Uint8Array, outAt: number, bytes: Uint8Array, start: number, end: number): number {
+function literalAt(
+  { bytes: out, view: outView }: Area,
+  outAt: number,
+  { bytes, view }: Area,
+  start: number,
+  end: number,
+): number {
   const size = end - start;
   if (size === 0) return outAt;
   let at = outAt;
   if (size <= MOST_SHORT_LITERAL) {
     out[at++] = (size - 1) << 2;
-    for (let p = start; p < end; p++) out[at++] = bytes[p]!;
-    return at;
+    if (end + WORD <= bytes.length)
+      for (let p = start, to = at; p < end; p += WORD, to += WORD)
+        outView.setInt32(to, view.getInt32(p, true), true);
+    else for (let p = start, to = at; p < end; p++, to++) out[to] = bytes[p]!;
+    return at + size;
   }
   if (size <= 256) out[at++] = 60 << 2;
   else out[at++] = 61 << 2;

@@ -1,0 +1,164 @@
+// The least and the greatest of the values of a column chunk, from their plain bytes.
+
+import type { SchemaElement } from 'hyparquet';
+
+/** Of the size before a text. */
+export const LENGTH_BYTES = 4;
+/** A longer text is no bound of a chunk. */
+const MOST_BOUND = 4096;
+/** Bytes by which values are compared first: as many are exact in a double. */
+const KEY_BYTES = 6;
+const HALF_KEY = 2 ** 24;
+
+/** Plain bytes of both; null where there are none. */
+type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
+
+interface Places {
+  /** Where texts begin behind their sizes, and where another would; null for values of one width. */
+  readonly starts: Uint32Array | null;
+  /** How many values there are. */
+  readonly present: number;
+  /** One of each value; null for all. */
+  readonly firsts: readonly number[] | null;
+}
+
+/** @param bytes from the start of their buffer on @param width of a value; 0 for texts */
+export function boundsOf(
+  { type, converted_type: converted }: SchemaElement,
+  bytes: Uint8Array,
+  width: number,
+  places: Places,
+): Bounds {
+  const { buffer } = bytes;
+  const { present } = places;
+  switch (type) {
+    case 'DOUBLE':
+      return boundsOfFloats(new Float64Array(buffer, 0, present));
+    case 'FLOAT':
+      return boundsOfFloats(new Float32Array(buffer, 0, present));
+    case 'INT32':
+      return boundsOfIntegers(
+        converted === 'UINT_32' ? new Uint32Array(buffer, 0, present) : new Int32Array(buffer, 0, present),
+      );
+    case 'INT64':
+      return boundsOfWords(new Uint32Array(buffer, 0, 2 * present), converted === 'UINT_64');
+    case 'BOOLEAN': {
+      const values = bytes.subarray(0, present);
+      return [Uint8Array.of(values.includes(0) ? 0 : 1), Uint8Array.of(values.includes(1) ? 1 : 0)];
+    }
+    default:
+      // Decimals have a sign.
+      return boundsOfBytes(bytes, width, places, converted === 'DECIMAL' ? 128 : 0);
+  }
+}
+
+function boundsOfBytes(
+  bytes: Uint8Array,
+  width: number,
+  { starts, present, firsts }: Places,
+  flip: number,
+): Bounds {
+  const count = firsts?.length ?? present;
+  let [least, leastEnd, most, mostEnd] = [-1, -1, -1, -1];
+  let [leastKey, mostKey] = [Number.POSITIVE_INFINITY, -1];
+  for (let i = 0; i < count; i++) {
+    const index = firsts === null ? i : firsts[i]!;
+    const start = starts === null ? index * width : starts[index]!;
+    const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
+    // Most values are told apart by their first bytes.
+    const key = keyOf(bytes, start, end, flip);
+    if (key > leastKey && key < mostKey) continue;
+    if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip))
+      [least, leastEnd, leastKey] = [start, end, key];
+    if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip))
+      [most, mostEnd, mostKey] = [start, end, key];
+  }
+  if (leastEnd - least > MOST_BOUND || mostEnd - most > MOST_BOUND) return null;
+  return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
+}
+
+/** The first six bytes of a range, zeros behind its end: lesser than another's only if the range comes before. */
+function keyOf(bytes: Uint8Array, start: number, end: number, flip: number): number {
+  const size = end - start;
+  if (size >= KEY_BYTES)
+    return (
+      HALF_KEY * (((bytes[start]! ^ flip) << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!) +
+      ((bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!)
+    );
+  let key = 0;
+  for (let i = 0; i < KEY_BYTES; i++)
+    key = 256 * key + (i < size ? bytes[start + i]! ^ (i === 0 ? flip : 0) : 0);
+  return key;
+}
+
+/** Whether one range of bytes comes before another. @param flip bits of the first byte that say a sign */
+function isBefore(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+  flip: number,
+): boolean {
+  const size = end - start;
+  const otherSize = otherEnd - otherStart;
+  const both = Math.min(size, otherSize);
+  if (both > 0) {
+    const difference = (bytes[start]! ^ flip) - (bytes[otherStart]! ^ flip);
+    if (difference !== 0) return difference < 0;
+  }
+  for (let i = 1; i < both; i++) {
+    const difference = bytes[start + i]! - bytes[otherStart + i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return size < otherSize;
+}
+
+function bytesOf(values: Float64Array | Float32Array | Int32Array | Uint32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function boundsOfFloats(values: Float64Array | Float32Array): Bounds {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let isMet = false;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (Number.isNaN(value)) continue;
+    isMet = true;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  if (!isMet) return null;
+  const stored = (value: number): Uint8Array =>
+    bytesOf(values instanceof Float64Array ? Float64Array.of(value) : Float32Array.of(value));
+  // Both zeros are equal: readers are told so.
+  return [stored(least === 0 ? -0 : least), stored(most === 0 ? 0 : most)];
+}
+
+function boundsOfIntegers(values: Int32Array | Uint32Array): Bounds {
+  let least = values[0]!;
+  let most = least;
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return [bytesOf(Int32Array.of(least)), bytesOf(Int32Array.of(most))];
+}
+
+/** @param words low and high halves of integers of 64 bits */
+function boundsOfWords(words: Uint32Array, isUnsigned: boolean): Bounds {
+  const flip = isUnsigned ? 0 : 0x8000_0000;
+  const isLess = (a: number, b: number): boolean => {
+    const [highA, highB] = [(words[a + 1]! ^ flip) >>> 0, (words[b + 1]! ^ flip) >>> 0];
+    return highA === highB ? words[a]! < words[b]! : highA < highB;
+  };
+  let least = 0;
+  let most = 0;
+  for (let at = 2; at < words.length; at += 2) {
+    if (isLess(at, least)) least = at;
+    else if (isLess(most, at)) most = at;
+  }
+  return [bytesOf(words.slice(least, least + 2)), bytesOf(words.slice(most, most + 2))];
+}
