@@ -219,7 +219,7 @@ export class CsvRowReader {
 /** The bytes of an input behind its header. */
 interface Content {
   readonly chunks: AsyncIterator<Uint8Array>;
-  /** What comes before the first chunk. */
+  /** Bytes before the first chunk. */
   readonly rest: Uint8Array;
   /** Bytes of them all that are left out. */
   readonly toSkip: number;
