@@ -13,7 +13,7 @@ const HALF_KEY = 2 ** 24;
 /** Plain bytes of both; null where there are none. */
 type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
 
-interface Places {
+interface Sources {
   /** Where texts begin behind their sizes, and where another would; null for values of one width. */
   readonly starts: Uint32Array | null;
   /** How many values there are. */
@@ -27,10 +27,10 @@ export function boundsOf(
   { type, converted_type: converted }: SchemaElement,
   bytes: Uint8Array,
   width: number,
-  places: Places,
+  sources: Sources,
 ): Bounds {
   const { buffer } = bytes;
-  const { present } = places;
+  const { present } = sources;
   switch (type) {
     case 'DOUBLE':
       return boundsOfFloats(new Float64Array(buffer, 0, present));
@@ -48,14 +48,14 @@ export function boundsOf(
     }
     default:
       // Decimals have a sign.
-      return boundsOfBytes(bytes, width, places, converted === 'DECIMAL' ? 128 : 0);
+      return boundsOfBytes(bytes, width, sources, converted === 'DECIMAL' ? 128 : 0);
   }
 }
 
 function boundsOfBytes(
   bytes: Uint8Array,
   width: number,
-  { starts, present, firsts }: Places,
+  { starts, present, firsts }: Sources,
   flip: number,
 ): Bounds {
   const count = firsts?.length ?? present;

@@ -167,8 +167,8 @@ export class PlainColumn {
     const present = this.#rows - this.#nulls;
     const starts = this.#width === 0 ? this.#startsOf(present) : null;
     const different = this.#differentOf(present, starts);
-    const places = { starts, present, firsts: different?.firsts ?? null };
-    const bounds = present === 0 ? null : boundsOf(this.element, this.#bytes, this.#width, places);
+    const sources = { starts, present, firsts: different?.firsts ?? null };
+    const bounds = present === 0 ? null : boundsOf(this.element, this.#bytes, this.#width, sources);
     const pages = different === null ? this.#plainPages(starts) : this.#dictionaryPages(different, starts);
     const statistics = statisticsOf(bounds?.[0], bounds?.[1], this.#nulls);
     this.#size = 0;
