@@ -26,7 +26,7 @@ let isDoubled: bool = false;
 /** Whether a quoted field of that row has no closing quote. */
 let isUnclosed: bool = false;
 
-/** Columns whose fields go to TEXT_OUT: i32 starts for as many rows as the limit, then i32 ends, then the next column. */
+/** Columns whose fields go to TEXT_OUT: for each, i32 starts of as many rows as the limit, then i32 ends. */
 let fieldColumns: u32 = 0;
 let fieldLimit: u32 = 0;
 let fieldOrigin: usize = 0;

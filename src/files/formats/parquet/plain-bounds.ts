@@ -2,7 +2,7 @@
 
 import type { SchemaElement } from 'hyparquet';
 
-/** Of the size before a text. */
+/** Bytes of the size before a text. */
 export const LENGTH_BYTES = 4;
 /** A longer text is no bound of a chunk. */
 const MOST_BOUND = 4096;
