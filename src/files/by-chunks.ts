@@ -10,7 +10,12 @@ import { CHUNK, type ChunkPlan, chunksIn, FILE, listOf, type OpenFile, openFile 
 import type { Input } from './disk/input.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
-import { type Coordinates, interleave, readCoordinates } from './formats/parquet/coordinates.js';
+import {
+  type Coordinates,
+  type DegreesMemory,
+  interleave,
+  readCoordinates,
+} from './formats/parquet/coordinates.js';
 import { ParquetFileWriter } from './formats/parquet/file-writer.js';
 import { walkThrift } from './formats/parquet/footer.js';
 import {
@@ -71,6 +76,8 @@ class ChunkWriter {
   #schema: readonly ThriftValue[] = [];
   #hasOrders = true;
   readonly #pages = new UnpackedPages();
+  readonly #lats: DegreesMemory = { degrees: new Float64Array(0) };
+  readonly #lngs: DegreesMemory = { degrees: new Float64Array(0) };
   #waiting: Uint8Array[] = [];
   readonly #codes = new CodePages((part) => this.#waiting.push(part));
 
@@ -123,10 +130,19 @@ class ChunkWriter {
       `a row group of ${rows} rows`,
       'Write smaller row groups.',
     );
-    const read = (index: number): Promise<Coordinates> =>
-      readCoordinates(parquet, scan, this.#pages, group, groupStart, columns[index]!.name, input.name);
-    const lats = await read(lat);
-    const lngs = await read(lng);
+    const read = (index: number, memory: DegreesMemory): Promise<Coordinates> =>
+      readCoordinates(
+        parquet,
+        scan,
+        this.#pages,
+        group,
+        groupStart,
+        columns[index]!.name,
+        input.name,
+        memory,
+      );
+    const lats = await read(lat, this.#lats);
+    const lngs = await read(lng, this.#lngs);
     const held = new Map([
       [lat, lats.bytes],
       [lng, lngs.bytes],

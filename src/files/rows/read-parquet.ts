@@ -5,7 +5,12 @@ import { isUtf8 } from 'node:buffer';
 import type { RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
-import { type Coordinates, interleave, readCoordinates } from '../formats/parquet/coordinates.js';
+import {
+  type Coordinates,
+  type DegreesMemory,
+  interleave,
+  readCoordinates,
+} from '../formats/parquet/coordinates.js';
 import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
@@ -68,6 +73,9 @@ export async function* parquetWindows(
   const text = new GrowingBytes(1 << 20);
   const latLngDeg = new Float64Array(2 * most);
   const scan = await scanOf(parquet, pages);
+  const latMemory: DegreesMemory = { degrees: new Float64Array(0) };
+  const lngMemory: DegreesMemory = { degrees: new Float64Array(0) };
+  const memories: Int32Array[] = [];
   let groupStart = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
@@ -83,18 +91,13 @@ export async function* parquetWindows(
       SMALLER_GROUPS,
     );
     text.at = 0;
-    const read = (index: number) =>
-      readCoordinates(parquet, scan, pages, group, first, fields[index]!.column.name, file);
-    const lats = await read(lat);
-    const lngs = await read(lng);
+    const read = (index: number, memory: DegreesMemory) =>
+      readCoordinates(parquet, scan, pages, group, first, fields[index]!.column.name, file, memory);
+    const lats = await read(lat, latMemory);
+    const lngs = await read(lng, lngMemory);
     const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
-      const ranges: Ranges = {
-        starts: new Int32Array(rows),
-        ends: new Int32Array(rows),
-        numbersAt: -1,
-        isWhole: true,
-      };
+      const ranges = rangesIn(memories, index, rows);
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
       if (known === null)
@@ -163,6 +166,14 @@ function addDegrees(
   }
 }
 
+/** Ranges of a column in the memory that those of the row group before had. */
+function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
+  if ((memories[index]?.length ?? 0) < 2 * rows) memories[index] = new Int32Array(2 * rows);
+  const memory = memories[index]!;
+  const [starts, ends] = [memory.subarray(0, rows), memory.subarray(rows, 2 * rows)];
+  return { starts, ends, numbersAt: -1, isWhole: true };
+}
+
 const NO_RANGES: Ranges = {
   ...{ starts: new Int32Array(0), ends: new Int32Array(0) },
   ...{ numbersAt: -1, isWhole: false },
@@ -171,7 +182,8 @@ const NO_RANGES: Ranges = {
 /** Whether a column has a text of which a window of values could be too large. */
 function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
   const most = WINDOW_TEXT / Math.max(1, values);
-  for (let row = 0; row < starts.length; row++) if (ends[row]! - starts[row]! > most) return true;
+  for (let row = 0; row < starts.length; row++)
+    if (starts[row]! >= 0 && ends[row]! - starts[row]! > most) return true;
   return false;
 }
 

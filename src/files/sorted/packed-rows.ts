@@ -89,6 +89,15 @@ export class PackedRows {
     this.#view = new DataView(buffer);
   }
 
+  /** Forgets the rows, and gives their memory back. */
+  release(): void {
+    const buffer = new ArrayBuffer(0);
+    this.bytes = Buffer.from(buffer);
+    this.words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
+    this.end = 0;
+  }
+
   /**
    * Adds a row.
    * @param code of the row; null where it has none

@@ -85,6 +85,13 @@ export class HeldRows {
     this.#count = 0;
   }
 
+  /** Forgets the rows for good. */
+  release(): void {
+    this.rows.release();
+    this.#starts = new Uint32Array(1024);
+    this.#count = 0;
+  }
+
   #sortedStarts(): Uint32Array {
     const count = this.#count;
     const starts = this.#starts.subarray(0, count);

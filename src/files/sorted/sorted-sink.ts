@@ -89,7 +89,11 @@ export class SortedSink implements TableSink {
   }
 
   async close(): Promise<void> {
-    if (!this.#runs.isEmpty && this.#held.count > 0) this.#spill();
+    if (!this.#runs.isEmpty) {
+      if (this.#held.count > 0) this.#spill();
+      // All rows are on the disk: their memory is that of the runs which are merged, now.
+      this.#held.release();
+    }
     const rows = this.#runs.isEmpty ? this.#held.sorted() : this.#runs.merged();
     const parquet = this.#parquet;
     for (let count = 1; rows.next(); count++) {

@@ -18,6 +18,11 @@ export interface Coordinates {
   readonly bytes: Uint8Array;
 }
 
+/** Memory of the degrees of one row group, which are written over by those of the next. */
+export interface DegreesMemory {
+  degrees: Float64Array<ArrayBuffer>;
+}
+
 /**
  * @param name of a column of doubles or floats
  * @param firstRow of the group in the file, from 1, for messages
@@ -31,6 +36,7 @@ export async function readCoordinates(
   groupStart: number,
   name: string,
   fileName: string,
+  memory: DegreesMemory = { degrees: new Float64Array(0) },
 ): Promise<Coordinates> {
   const rows = Number(group.num_rows);
   const location = { file: fileName, row: groupStart + 1, column: name };
@@ -40,7 +46,7 @@ export async function readCoordinates(
     const sound = walkPages(chunk, rows, rows);
     requireBelowCeiling(location, sound.heldBytes, 'a row group', 'Write smaller row groups.');
     checkPages(sound, pages, ceilingBytes());
-    const read = readPlain(sound, pages, rows);
+    const read = readPlain(sound, pages, rows, memory);
     if (read !== null) return { ...read, bytes: chunk.bytes };
     const column = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
     if (column.length !== rows) throw new Error(`${column.length} values where ${rows} are due`);
@@ -79,9 +85,11 @@ function readPlain(
   sound: SoundChunk,
   unpacked: UnpackedPages,
   rows: number,
+  memory: DegreesMemory,
 ): Omit<Coordinates, 'bytes'> | null {
   const { type } = sound.chunk.metadata;
-  const degrees = new Float64Array(rows);
+  if (memory.degrees.length < rows) memory.degrees = new Float64Array(rows);
+  const degrees = memory.degrees.subarray(0, rows);
   let defined: Uint8Array | null = null;
   let dictionary: Float64Array | null = null;
   let row = 0;
@@ -96,6 +104,14 @@ function readPlain(
     if (levels !== null) {
       defined ??= new Uint8Array(rows).fill(1);
       defined.set(levels, row);
+    }
+    if (present === count && !isIndexed && type === 'DOUBLE') {
+      const at = page.at;
+      page.skip(8 * count);
+      const into = new Uint8Array(degrees.buffer, degrees.byteOffset + 8 * row, 8 * count);
+      into.set(page.bytes.subarray(at, page.at));
+      row += count;
+      continue;
     }
     const values = isIndexed ? indexedValues(page, dictionary, present) : plainValues(page, type, present);
     if (present === count) degrees.set(values, row);
