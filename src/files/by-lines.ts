@@ -16,7 +16,7 @@ import type { PlainFile } from './disk/plain-file.js';
 import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
-import { lineBlocks } from './formats/line-blocks.js';
+import { lineBlocks, linesIn } from './formats/line-blocks.js';
 import { linesOf } from './formats/lines.js';
 import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
 import type { Run } from './request.js';
@@ -280,10 +280,4 @@ function linesFrom(plain: PlainFile, offset: number, mostBytes: number): Buffer 
       return bytes.subarray(0, feed + 1);
     if (bytes.length < sizeBytes || sizeBytes > MOST_REST) return bytes;
   }
-}
-
-function linesIn(bytes: Uint8Array): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines++;
-  return lines;
 }

@@ -17,7 +17,7 @@ export interface FileConversion {
 
 export interface PointsToDraw {
   readonly offsets: Float32Array;
-  readonly admins: Uint8Array;
+  readonly groups: Uint8Array;
   readonly left: number;
   readonly box: { west: number; south: number; east: number; north: number } | undefined;
 }

@@ -80,7 +80,7 @@ export class PointList {
     const [west, south, east, north] = this.#box;
     return {
       offsets: this.#offsets.slice(0, 2 * this.#count),
-      admins: this.#admins.slice(0, this.#count),
+      groups: this.#admins.slice(0, this.#count),
       left: this.#left,
       box: west > east ? undefined : { west, south, east, north },
     };

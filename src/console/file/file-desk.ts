@@ -315,7 +315,7 @@ export class FileDesk {
     const all = [...this.#points.values()];
     const hasZones = all.every((each) => each.zones !== undefined);
     const drawn = all
-      .map((each) => (hasZones ? { ...each.points, admins: each.zones!, colors: zoneColors } : each.points))
+      .map((each) => (hasZones ? { ...each.points, groups: each.zones!, colors: zoneColors } : each.points))
       .reduce(joined);
     this.desk.points.set(drawn);
     if (drawn.box !== undefined) this.desk.map.now?.showBox(drawn.box);
@@ -343,9 +343,9 @@ function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
   const offsets = new Float32Array(a.offsets.length + b.offsets.length);
   offsets.set(a.offsets);
   offsets.set(b.offsets, a.offsets.length);
-  const admins = new Uint8Array(a.admins.length + b.admins.length);
-  admins.set(a.admins);
-  admins.set(b.admins, a.admins.length);
+  const groups = new Uint8Array(a.groups.length + b.groups.length);
+  groups.set(a.groups);
+  groups.set(b.groups, a.groups.length);
   const box =
     a.box === undefined || b.box === undefined
       ? (a.box ?? b.box)
@@ -356,5 +356,5 @@ function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
           north: Math.max(a.box.north, b.box.north),
         };
   const colors = b.colors ?? a.colors;
-  return { offsets, admins, left: a.left + b.left, box, ...(colors === undefined ? {} : { colors }) };
+  return { offsets, groups, left: a.left + b.left, box, ...(colors === undefined ? {} : { colors }) };
 }

@@ -75,7 +75,7 @@ async function convert(task: FileTask): Promise<void> {
   const ofPoints = conversion.points.takeZones();
   tell({ kind: 'done', format, ...answers, tally, points, zones: ofPoints }, [
     points.offsets.buffer,
-    points.admins.buffer,
+    points.groups.buffer,
     ofPoints.buffer,
   ]);
 }

@@ -154,7 +154,7 @@ class Fleet {
       points,
       codes: shown.map((vehicle) => this.#stream.codeOf(vehicle)),
     };
-    (self as unknown as Worker).postMessage(news, [points.offsets.buffer, points.admins.buffer]);
+    (self as unknown as Worker).postMessage(news, [points.offsets.buffer, points.groups.buffer]);
   }
 
   /** The vehicles whose position is answered. */
@@ -162,16 +162,16 @@ class Fleet {
     const { answered, records } = this.#stream;
     const { vehicles } = this.task;
     const offsets = new Float32Array(2 * vehicles);
-    const admins = new Uint8Array(vehicles);
+    const groups = new Uint8Array(vehicles);
     let drawn = 0;
     for (let vehicle = 0; vehicle < vehicles; vehicle++) {
       const lat = answered[2 * vehicle] as number;
       if (Number.isNaN(lat)) continue;
       offsets[2 * drawn] = mercatorX(answered[2 * vehicle + 1] as number) - ANCHOR.x;
       offsets[2 * drawn + 1] = mercatorY(lat) - ANCHOR.y;
-      admins[drawn++] = colorOf(records, vehicle * RECORD_BYTES);
+      groups[drawn++] = colorOf(records, vehicle * RECORD_BYTES);
     }
-    return { offsets: offsets.slice(0, 2 * drawn), admins: admins.slice(0, drawn), left: 0, box: undefined };
+    return { offsets: offsets.slice(0, 2 * drawn), groups: groups.slice(0, drawn), left: 0, box: undefined };
   }
 }
 

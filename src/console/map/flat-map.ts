@@ -51,7 +51,7 @@ const pixelColors = (points: PointsToDraw): Uint32Array =>
   );
 
 function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, view: FlatView): void {
-  const { offsets, admins } = points;
+  const { offsets, groups } = points;
   const colors = pixelColors(points);
   const ratio = devicePixelRatio;
   const width = Math.round(view.widthPx * ratio);
@@ -62,21 +62,21 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
   const scale = view.worldPx * ratio;
   const left = (ANCHOR.x - view.x) * scale + width / 2;
   const top = (ANCHOR.y - view.y) * scale + height / 2;
-  const side = Math.round((admins.length > 100_000 ? 2 : admins.length > 5000 ? 3 : 6) * ratio);
+  const side = Math.round((groups.length > 100_000 ? 2 : groups.length > 5000 ? 3 : 6) * ratio);
   const isShown = (x: number, y: number): boolean =>
     x >= 0 && y >= 0 && x + side <= width && y + side <= height;
   // A sample tells how many are in the view: to ask each of a million would hold up the page.
-  const stride = Math.ceil(admins.length / MOST_COUNTED) || 1;
+  const stride = Math.ceil(groups.length / MOST_COUNTED) || 1;
   let shown = 0;
-  for (let i = 0; i < admins.length; i += stride)
+  for (let i = 0; i < groups.length; i += stride)
     if (isShown(left + offsets[2 * i]! * scale, top + offsets[2 * i + 1]! * scale)) shown += stride;
   // Every second, third, … is drawn of too many: they lie over one another.
   const step = Math.ceil(shown / MOST_DRAWN) || 1;
-  for (let i = 0; i < admins.length; i += step) {
+  for (let i = 0; i < groups.length; i += step) {
     const x = Math.round(left + offsets[2 * i]! * scale - side / 2);
     const y = Math.round(top + offsets[2 * i + 1]! * scale - side / 2);
     if (!isShown(x, y)) continue;
-    const color = colors[Math.min(admins[i]!, NO_PROVINCE)]!;
+    const color = colors[Math.min(groups[i]!, NO_PROVINCE)]!;
     for (let row = y; row < y + side; row++)
       for (let at = row * width + x; at < row * width + x + side; at++) pixels[at] = color;
   }
@@ -272,7 +272,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     coverBeyond(left, top, right, bottom, palette.ground);
     const points = desk.points.now;
     if (points !== undefined) paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
-    host.dataset.points = String(points?.admins.length ?? 0);
+    host.dataset.points = String(points?.groups.length ?? 0);
     drawPlace(palette);
     const place = desk.place.now;
     labels.draw({

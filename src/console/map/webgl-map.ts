@@ -88,7 +88,7 @@ class PointsLayer implements CustomLayerInterface {
     const { gl, buffers } = this.#drawing;
     for (const [buffer, data] of [
       [buffers[0], points.offsets],
-      [buffers[1], points.admins],
+      [buffers[1], points.groups],
     ] as const) {
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer!);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
@@ -111,15 +111,15 @@ class PointsLayer implements CustomLayerInterface {
     if (!gl.getProgramParameter(program, gl.LINK_STATUS))
       throw new Error(gl.getProgramInfoLog(program) ?? '');
     const array = gl.createVertexArray();
-    const [offsets, admins] = [gl.createBuffer(), gl.createBuffer()];
+    const [offsets, groups] = [gl.createBuffer(), gl.createBuffer()];
     gl.bindVertexArray(array);
     gl.bindBuffer(gl.ARRAY_BUFFER, offsets);
     gl.bufferData(gl.ARRAY_BUFFER, this.points.offsets, gl.STATIC_DRAW);
     const offset = gl.getAttribLocation(program, 'offset');
     gl.enableVertexAttribArray(offset);
     gl.vertexAttribPointer(offset, 2, gl.FLOAT, false, 0, 0);
-    gl.bindBuffer(gl.ARRAY_BUFFER, admins);
-    gl.bufferData(gl.ARRAY_BUFFER, this.points.admins, gl.STATIC_DRAW);
+    gl.bindBuffer(gl.ARRAY_BUFFER, groups);
+    gl.bufferData(gl.ARRAY_BUFFER, this.points.groups, gl.STATIC_DRAW);
     const admin = gl.getAttribLocation(program, 'admin');
     gl.enableVertexAttribArray(admin);
     gl.vertexAttribIPointer(admin, 1, gl.UNSIGNED_BYTE, 0, 0);
@@ -130,7 +130,7 @@ class PointsLayer implements CustomLayerInterface {
       group === NO_PROVINCE ? FAINT : 1,
     ]);
     gl.uniform4fv(gl.getUniformLocation(program, 'colors'), colors);
-    this.#drawing = { gl, program, array, buffers: [offsets, admins] };
+    this.#drawing = { gl, program, array, buffers: [offsets, groups] };
   }
 
   render(_gl: unknown, { defaultProjectionData }: CustomRenderMethodInput): void {
@@ -145,7 +145,7 @@ class PointsLayer implements CustomLayerInterface {
     gl.uniform1f(gl.getUniformLocation(program, 'size'), this.#sizePixels());
     gl.bindVertexArray(array);
     gl.enable(gl.BLEND);
-    gl.drawArrays(gl.POINTS, 0, this.points.admins.length);
+    gl.drawArrays(gl.POINTS, 0, this.points.groups.length);
     gl.bindVertexArray(null);
   }
 
@@ -160,7 +160,7 @@ class PointsLayer implements CustomLayerInterface {
 
   /** Few points are drawn large. */
   #sizePixels(): number {
-    const count = this.points.admins.length;
+    const count = this.points.groups.length;
     return (count > 100_000 ? 4 : count > 5000 ? 6 : 10) * devicePixelRatio;
   }
 }
@@ -256,7 +256,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
       pointsLayer = points === undefined ? undefined : new PointsLayer(points);
       if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
     }
-    host.dataset.points = String(points?.admins.length ?? 0);
+    host.dataset.points = String(points?.groups.length ?? 0);
   };
 
   map.on('moveend', drawGrid);

@@ -7,7 +7,7 @@ export interface PointsToDraw {
   /** x, y, x, … from ANCHOR; 1 is the circumference of the Earth, y grows to the south. */
   readonly offsets: Float32Array<ArrayBuffer>;
   /** Admin numbers; 255 of a position in no province. With colours of their own: the indexes of these. */
-  readonly admins: Uint8Array<ArrayBuffer>;
+  readonly groups: Uint8Array<ArrayBuffer>;
   /** Colours in the place of those of provinces, 34 at most. */
   readonly colors?: readonly Rgb[];
   /** Points that are not among them because they were too many. */
@@ -40,7 +40,7 @@ export function provinceColor(admin: number): Rgb {
   return [part(0), part(8), part(4)];
 }
 
-/** The colours of points by what `admins` says; those beyond the last are of the last, which is of no group. */
+/** The colours of points by their groups; those beyond the last are of the last, which is of no group. */
 export const pointColors = ({ colors }: PointsToDraw): readonly Rgb[] =>
   Array.from({ length: 35 }, (_, group) =>
     colors === undefined ? provinceColor(group) : (colors[group] ?? provinceColor(34)),

@@ -1,5 +1,6 @@
 // The zones of the visitor, in the storage of the page until they are removed; and how their cells are chosen.
 import { keep, kept, Value } from '../shell/value.js';
+import { ZONES_KEY } from './storage-key.js';
 import {
   type Corner,
   cornerAt,
@@ -10,8 +11,6 @@ import {
   uniqueName,
   type Zone,
 } from './zone.js';
-
-export const ZONES_KEY = 'hexcodes-zones';
 
 /** As of `hexcodes cover`. */
 const DEFAULT_COVER_RESOLUTION = 9;

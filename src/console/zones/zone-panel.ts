@@ -2,6 +2,7 @@
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { kept } from '../shell/value.js';
+import { ZONES_KEY } from './storage-key.js';
 
 export const ZONE_PANEL: Panel = {
   id: 'zones',
@@ -11,7 +12,7 @@ export const ZONE_PANEL: Panel = {
 
 /** Zones of an earlier visit are on the map from the beginning. */
 export function openKeptZones(desk: Desk): void {
-  if ((kept('hexcodes-zones') ?? '') === '') return;
+  if ((kept(ZONES_KEY) ?? '') === '') return;
   // Without a network the panel tries again.
   import('./open-zones.js').then(
     ({ overlayOf }) => overlayOf(desk),

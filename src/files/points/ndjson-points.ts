@@ -10,7 +10,7 @@ import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
 import { type PositionColumns, positionReader } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
 import { narrowBatches, parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
+import { lineBlocks, linesIn } from '../formats/line-blocks.js';
 import { linesOf } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import type { PointRows, WantedColumns } from './wanted.js';
@@ -48,7 +48,7 @@ export async function* ndjsonPoints(
       rows += points.rows.rowCount;
       yield points;
     }
-    for (let at = block.indexOf(10); at >= 0; at = block.indexOf(10, at + 1)) lines++;
+    lines += linesIn(block);
   }
 }
 

@@ -15,13 +15,13 @@ import {
 } from '../../hexcodes/kernel/member-memory.js';
 import type { Input } from '../disk/input.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
+import { lineBlocks, linesIn } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import { addPlain } from './plain-values.js';
-import { LINES_BYTES, linesIn } from './survey-ndjson.js';
+import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
 const LF = 10;

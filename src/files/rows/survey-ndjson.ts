@@ -6,7 +6,7 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memory.js';
 import { type Input, type InputOptions, openInput } from '../disk/input.js';
 import { FieldSurvey, MET_IN, parseObject, surveyedValue } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
+import { lineBlocks, linesIn } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 
@@ -142,11 +142,4 @@ function surveyed(kinds: number): number {
     ((kinds & KINDS.fraction) !== 0 ? MET_IN.fraction : 0) |
     ((kinds & KINDS.boolean) !== 0 ? MET_IN.boolean : 0)
   );
-}
-
-/** Line ends from one place to before another. */
-export function linesIn(bytes: Uint8Array, from: number, to: number): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) lines++;
-  return lines;
 }

@@ -35,19 +35,19 @@ test('every province has its own number, also where two letters are the beginnin
   expect(positions.size).toBe(ADMIN_UNITS.length);
   expect(new Set(ADMIN_UNITS.map(({ code }) => code.slice(0, 2))).size).toBeLessThan(ADMIN_UNITS.length);
   const all = ADMIN_UNITS.map((_, admin) => admin);
-  expect([...drawn(`lat,lng\n${inAll.join('\n')}\n`).admins]).toEqual(all);
+  expect([...drawn(`lat,lng\n${inAll.join('\n')}\n`).groups]).toEqual(all);
   const codes = inAll.map((text) => {
     const [lat, lng] = text.split(',').map(Number);
     return hexcodes.encode(lat!, lng!, 9).hexcodes;
   });
-  expect([...drawn(`hexcodes\n${codes.join('\n')}\n`).admins]).toEqual(all);
+  expect([...drawn(`hexcodes\n${codes.join('\n')}\n`).groups]).toEqual(all);
 });
 
 test('a position abroad is drawn without a province; a row without one is not drawn', () => {
-  const { admins, box } = drawn('lat,lng\n21.03,105.85\n48.8,2.3\nx,y\n10.78,106.7\n');
-  expect([admins.length, admins[1]]).toEqual([3, NOWHERE]);
+  const { groups, box } = drawn('lat,lng\n21.03,105.85\n48.8,2.3\nx,y\n10.78,106.7\n');
+  expect([groups.length, groups[1]]).toEqual([3, NOWHERE]);
   expect(box).toEqual({ west: 105.85, south: 10.78, east: 106.7, north: 21.03 });
-  expect(drawn('hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n').admins.length).toBe(1);
+  expect(drawn('hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n').groups.length).toBe(1);
 });
 
 test('the box is around the points in provinces, and what Mercator cannot show is left out', () => {
@@ -63,8 +63,8 @@ test('the box is around the points in provinces, and what Mercator cannot show i
     [Number.NaN, 100, 1],
   ] as const)
     points.add(lat, lng, admin);
-  const { admins, box, left, offsets } = points.take();
-  expect([...admins]).toEqual([1, 2, 3, NOWHERE]);
+  const { groups, box, left, offsets } = points.take();
+  expect([...groups]).toEqual([1, 2, 3, NOWHERE]);
   expect(box).toEqual({ west: 105, south: 10, east: 109, north: 21 });
   expect([left, offsets.length]).toEqual([0, 8]);
 });
@@ -72,8 +72,8 @@ test('the box is around the points in provinces, and what Mercator cannot show i
 test('more points than the first buffers hold keep their places; beyond two million they are counted', () => {
   const points = new PointList();
   for (let i = 0; i < 2_000_003; i++) points.add(10, 100 + (i % 10), i % 34);
-  const { admins, offsets, left } = points.take();
-  expect([admins.length, offsets.length, left]).toEqual([2_000_000, 4_000_000, 3]);
-  expect([admins[0], admins[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
+  const { groups, offsets, left } = points.take();
+  expect([groups.length, offsets.length, left]).toEqual([2_000_000, 4_000_000, 3]);
+  expect([groups[0], groups[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
   expect(offsets[2 * 69_999]).toBe(offsets[18]);
 });
