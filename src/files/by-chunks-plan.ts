@@ -15,8 +15,8 @@ import {
   type ThriftValue,
 } from './formats/parquet/thrift.js';
 import { type TableColumn, typesOf } from './formats/table.js';
-import { columnsOfDoubles, lookAtFiles } from './parquet-inputs.js';
 import type { Run } from './request.js';
+import { columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
 
 // Members of the metadata by their ids in the format.
 export const FILE = { schema: 2, rowGroups: 4, orders: 7 } as const;

@@ -21,7 +21,6 @@ import { adminOf } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
-import { columnsOfDoubles, lookAtFiles } from './parquet-inputs.js';
 import type { Run } from './request.js';
 import { plainTextAt } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
@@ -29,6 +28,7 @@ import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
 import { type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
+import { columnsOfDegrees, columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
 
 /** Rows of a window at most; the kernel takes as many. */
 const MOST_ROWS = 4096;
@@ -50,7 +50,8 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   const hasTypes = FORMATS[targetFormat].hasTypes;
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   if (isText && request.sort !== null) return 'rows are sorted';
-  if (!isText && !isNdjson && sourceFormat !== 'parquet') return `from ${sourceFormat} to ${targetFormat}`;
+  const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
+  if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
   const rejects =
     targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
   for (const format of [targetFormat, rejects])
@@ -59,19 +60,16 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   const isTyped = FORMATS[targetFormat].delimiter === null;
   if (rejects !== null && request.sort !== null) return 'rows are sorted, and failed ones are taken out';
   if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
-  if (
-    targets.from !== null &&
-    targets.from.inputRows > 0 &&
-    targets.from.inputOffset === 0 &&
-    sourceFormat !== 'parquet'
-  )
+  if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0 && !hasGroups)
     return 'an earlier run was converted value by value';
   try {
     const found = isText
       ? await textSample(run)
       : isNdjson
         ? await ndjsonSample(run, hasTypes)
-        : await parquetSample(run, hasTypes);
+        : sourceFormat === 'parquet'
+          ? await parquetSample(run, hasTypes)
+          : await arrowSample(run);
     if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
@@ -98,7 +96,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (new Set(kept).size !== kept.length) return 'a column is kept twice';
     return {
       ...{
-        source: isText ? 'text' : isNdjson ? 'ndjson' : 'parquet',
+        source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),
         columns,
         lat: where.lat,
         lng: where.lng,
@@ -197,6 +195,35 @@ async function parquetSample(run: Run, hasTypes: boolean): Promise<Found | strin
   return reason ?? { columns: first, sample: { names: first.map(({ name }) => name), rows: [] } };
 }
 
+/** The columns of Arrow, the same in all inputs, or in words why they are not read here. */
+async function arrowSample(run: Run): Promise<Found | string> {
+  const { request, targetFormat } = run;
+  const { readArrow } = await import('./formats/arrow/arrow-source.js');
+  const { holdsDegrees, reasonAgainst } = await import('./rows/read-arrow.js');
+  let first: readonly TableColumn[] = [];
+  let files = 0;
+  const reason = await lookAtFiles(run, async (input) => {
+    const { fields } = await readArrow(input);
+    const columns = fields.map(({ column }) => column);
+    if (files++ > 0 && JSON.stringify(first) !== JSON.stringify(columns))
+      return `${input.name} has other columns or types`;
+    first = columns;
+    const names = columns.map(({ name }) => name);
+    const where = columnsOfDegrees(run, names, (index) => holdsDegrees(fields[index]!), input.name);
+    if (typeof where === 'string') return where;
+    for (const index of keptColumns(columns, request.columns, input.name)) {
+      const { column } = fields[index]!;
+      const against = reasonAgainst(fields[index]!);
+      if (against !== undefined) return against;
+      // Times of UTC are texts in Arrow.
+      if (targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true)
+        return `${column.name} is written as another type`;
+    }
+    return undefined;
+  });
+  return reason ?? { columns: first, sample: { names: first.map(({ name }) => name), rows: [] } };
+}
+
 /** @throws CliFailure */
 export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
   const writers = await RowWriters.open(run, plan);
@@ -219,7 +246,7 @@ async function convertInputs(
     const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
     if (plan.source === 'text') await conversion.convertText(input, inputNumber, isDone);
     else if (plan.source === 'ndjson') await conversion.convertNdjson(input, inputNumber);
-    else if (!isDone) await conversion.convertParquet(input, inputNumber);
+    else if (!isDone) await conversion.convertGroups(input, inputNumber);
   }
 }
 
@@ -278,19 +305,28 @@ class RowConversion {
     }
   }
 
-  async convertParquet(input: Input, inputNumber: number): Promise<void> {
+  /** Converts a file of row groups or record batches. */
+  async convertGroups(input: Input, inputNumber: number): Promise<void> {
     const { from } = this.#run.targets;
-    const { lat, lng, kept, isTyped } = this.#plan;
-    const { readParquet } = await import('./formats/parquet/parquet-source.js');
-    const { parquetWindows } = await import('./rows/read-parquet.js');
-    const parquet = await readParquet(input);
     let rows = inputNumber === from?.inputNumber ? from.inputRows : 0;
-    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows: rows, isTyped };
-    for await (const window of parquetWindows(parquet, input.name, wanted)) {
+    for await (const window of await this.#windowsOf(input, rows)) {
       await this.#convert(window, input.name, rows + 1);
       rows += window.rowCount;
       this.#run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
     }
+  }
+
+  async #windowsOf(input: Input, skippedRows: number): Promise<AsyncGenerator<TextRows>> {
+    const { source, lat, lng, kept, isTyped } = this.#plan;
+    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows, isTyped };
+    if (source === 'arrow') {
+      const { readArrow } = await import('./formats/arrow/arrow-source.js');
+      const { arrowWindows } = await import('./rows/read-arrow.js');
+      return arrowWindows(await readArrow(input), input.name, wanted);
+    }
+    const { readParquet } = await import('./formats/parquet/parquet-source.js');
+    const { parquetWindows } = await import('./rows/read-parquet.js');
+    return parquetWindows(await readParquet(input), input.name, wanted);
   }
 
   /** Encodes, counts and writes rows. */

@@ -1,6 +1,6 @@
 // `npm run proof -- roads [--size 10000000] [--for 30m] [--seed S]`: rows of hostile text and numbers in files of CSV,
-// NDJSON and Parquet, converted by rows of bytes and value by value: the same bytes, or rows, types and bounds, the
-// same counts. Its small twins are test/property/cli/files/by-rows.test.ts and typed-rows.test.ts.
+// NDJSON, Parquet and Arrow, converted by rows of bytes and value by value: the same bytes, or rows, types and bounds,
+// the same counts. Its small twins are test/property/cli/files/by-rows.test.ts and typed-rows.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { loadLibrary } from '#dist/files/library.js';
 import {
+  arrowOf,
   converted,
   expectAlike,
   isRows,
@@ -39,6 +40,12 @@ const WAYS = [
   ['parquet', 'geojson'],
   ['parquet', 'arrow'],
   ['parquet', 'sorted'],
+  ['arrow', 'csv'],
+  ['arrow', 'ndjson'],
+  ['arrow', 'geojson'],
+  ['arrow', 'parquet'],
+  ['arrow', 'arrow'],
+  ['arrow', 'sorted'],
 ] as const;
 
 export default async function proveRoads(args: string[]): Promise<void> {
@@ -84,6 +91,11 @@ export default async function proveRoads(args: string[]): Promise<void> {
       >[0]);
       writeFileSync(path, new Uint8Array(file));
     },
+    arrow: (path: string, count: number): void =>
+      writeFileSync(
+        path,
+        arrowOf(taken(pools.parquet, count), 1 + below(20_000, random), below(2, random) === 0),
+      ),
   };
   const done = new Map<string, number>();
   const faults: string[] = [];

@@ -5,40 +5,34 @@ import { isUtf8 } from 'node:buffer';
 import type { RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
-import {
-  type Coordinates,
-  type DegreesMemory,
-  interleave,
-  readCoordinates,
-} from '../formats/parquet/coordinates.js';
+import { type DegreesMemory, readCoordinates } from '../formats/parquet/coordinates.js';
 import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import { indexesIn, plainPages, presentOf } from '../formats/parquet/plain-pages.js';
 import { checkPages, type PageBytes, type SoundChunk, walkPages } from '../formats/parquet/sound-chunk.js';
-import type { ColumnKind, TableColumn } from '../formats/table.js';
+import type { ColumnKind } from '../formats/table.js';
 import { textOf } from '../formats/values/column-text.js';
 import { readBy } from '../formats/values/nested.js';
 import { ceilingBytes, requireBelowCeiling } from '../held/ceiling.js';
-import { MOST_ROW_TEXT } from '../held/row-windows.js';
+import {
+  addDegrees,
+  NO_RANGES,
+  NUMBER_BYTES,
+  printDegrees,
+  RANGE_BYTES,
+  type Ranges,
+  rangesIn,
+  type WantedRows,
+  windowsOf,
+} from './group-windows.js';
 import { addPlain } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
-/** Bytes that a value takes besides its text. */
-const RANGE_BYTES = 16;
-/** Bytes of a window at which it ends. */
-const WINDOW_TEXT = 16 * 2 ** 20;
 const HIGH = 2 ** 32;
 /** The upper half of an integer of 64 bits that is exact as a double. */
 const MOST_HIGH = 2 ** 21;
 const CONTINUED = 0x80;
-const NUMBER_BYTES = 8;
-
-/** Numbers of eight bytes of a group stand one behind the other where all rows have one. */
-interface Ranges extends ValueRanges {
-  numbersAt: number;
-  readonly isWhole: boolean;
-}
 
 /** Types of the format whose plain values are printed here, by the kind of their column. */
 const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
@@ -50,25 +44,14 @@ const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
   long: ['INT64'],
 };
 
-interface Wanted {
-  readonly lat: number;
-  readonly lng: number;
-  readonly kept: readonly number[];
-  /** Rows of a window at most. */
-  readonly most: number;
-  /** Rows that an earlier run has converted. */
-  readonly skippedRows: number;
-  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
-  readonly isTyped: boolean;
-}
-
 /** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
 export async function* parquetWindows(
   parquet: ParquetFile,
   file: string,
-  { lat, lng, kept, most, skippedRows, isTyped }: Wanted,
+  { lat, lng, kept, most, skippedRows, isTyped }: WantedRows,
 ): AsyncGenerator<TextRows> {
   const { fields, metadata } = parquet;
+  const names = fields.map(({ column }) => column.name);
   const pages = new UnpackedPages();
   const text = new GrowingBytes(1 << 20);
   const latLngDeg = new Float64Array(2 * most);
@@ -105,121 +88,13 @@ export async function* parquetWindows(
       else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
       else printDegrees(known, text, ranges);
     }
-    const isLong = kept.some((index) => hasLong(columns[index]!, most * kept.length));
-    for (let start = Math.max(0, skippedRows - first); start < rows; ) {
-      let count = Math.min(most, rows - start);
-      if (isLong)
-        count = rowsWithin(columns, kept, start, count, { file, firstRow: first + 1, names: fields });
-      interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
-      const window = columns.map(({ starts, ends, numbersAt, isWhole }) => ({
-        starts: starts.subarray(start, start + count),
-        ends: ends.subarray(start, start + count),
-        numbersAt: numbersAt < 0 ? -1 : numbersAt + NUMBER_BYTES * start,
-        isWhole,
-      }));
-      const defined = [lats, lngs].map((each) => each.defined?.subarray(start, start + count) ?? null);
-      yield { text, rowCount: count, columns: window, latLngDeg, defined };
-      start += count;
-    }
+    const from = Math.max(0, skippedRows - first);
+    yield* windowsOf({ text, columns, kept, lats, lngs, rows }, from, latLngDeg, {
+      file,
+      firstRow: first + 1,
+      names,
+    });
   }
-}
-
-// Loops over rows are functions of their own: code that awaits between them is compiled again and again.
-
-function printDegrees(
-  { degrees, defined }: Coordinates,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-): void {
-  for (let row = 0; row < starts.length; row++) {
-    if (defined !== null && defined[row] === 0) {
-      starts[row] = -1;
-      continue;
-    }
-    starts[row] = text.at;
-    text.addNumber(degrees[row]!);
-    ends[row] = text.at;
-  }
-}
-
-function addDegrees(
-  { degrees, defined }: Coordinates,
-  { kind }: TableColumn,
-  text: GrowingBytes,
-  ranges: Ranges,
-): void {
-  const { starts, ends } = ranges;
-  const width = kind === 'double' ? NUMBER_BYTES : 4;
-  if (width === NUMBER_BYTES && defined === null) ranges.numbersAt = text.at;
-  text.reserve(width * starts.length);
-  const view = new DataView(text.bytes.buffer);
-  for (let row = 0; row < starts.length; row++) {
-    if (defined !== null && defined[row] === 0) {
-      starts[row] = -1;
-      continue;
-    }
-    starts[row] = text.at;
-    if (width === 8) view.setFloat64(text.at, degrees[row]!, true);
-    else view.setFloat32(text.at, degrees[row]!, true);
-    text.at += width;
-    ends[row] = text.at;
-  }
-}
-
-/** Ranges of a column in the memory that those of the row group before had. */
-function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
-  if ((memories[index]?.length ?? 0) < 2 * rows) memories[index] = new Int32Array(2 * rows);
-  const memory = memories[index]!;
-  const [starts, ends] = [memory.subarray(0, rows), memory.subarray(rows, 2 * rows)];
-  return { starts, ends, numbersAt: -1, isWhole: true };
-}
-
-const NO_RANGES: Ranges = {
-  ...{ starts: new Int32Array(0), ends: new Int32Array(0) },
-  ...{ numbersAt: -1, isWhole: false },
-};
-
-/** Whether a column has a text of which a window of values could be too large. */
-function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
-  const most = WINDOW_TEXT / Math.max(1, values);
-  for (let row = 0; row < starts.length; row++)
-    if (starts[row]! >= 0 && ends[row]! - starts[row]! > most) return true;
-  return false;
-}
-
-/**
- * Rows of a window: few bytes of a file can stand for gigabytes of text.
- * @throws CliFailure BAD_INPUT for a long row
- */
-function rowsWithin(
-  columns: readonly ValueRanges[],
-  kept: readonly number[],
-  start: number,
-  most: number,
-  {
-    file,
-    firstRow,
-    names,
-  }: { readonly file: string; readonly firstRow: number; readonly names: ParquetFile['fields'] },
-): number {
-  let total = 0;
-  for (let i = 0; i < most; i++) {
-    let size = 0;
-    for (const index of kept) {
-      const { starts, ends } = columns[index]!;
-      if (starts[start + i]! >= 0) size += ends[start + i]! - starts[start + i]!;
-      if (size <= MOST_ROW_TEXT) continue;
-      if (i > 0) return i;
-      throw badInput(
-        { file, row: firstRow + start, column: names[index]!.column.name },
-        `the row has more than ${MOST_ROW_TEXT / 2 ** 20} MiB of text, which is as much as one row may have`,
-        'Drop the column with --drop, if it is not needed, or split the text before.',
-      );
-    }
-    total += size;
-    if (i > 0 && total > WINDOW_TEXT) return i;
-  }
-  return most;
 }
 
 /** Fills the ranges of a column. @throws CliFailure BAD_INPUT */

@@ -5,7 +5,7 @@ import type { SinkColumns, TableColumn } from '../formats/table.js';
 
 /** The columns of the first input, by which all are read. */
 export interface RowPlan {
-  readonly source: 'text' | 'ndjson' | 'parquet';
+  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow';
   readonly columns: readonly TableColumn[];
   readonly lat: number;
   readonly lng: number;

@@ -3,7 +3,23 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tableFromIPC } from '@uwdata/flechette';
+import {
+  bool,
+  columnFromArray,
+  type DataType,
+  float32,
+  float64,
+  int16,
+  int32,
+  int64,
+  TimeUnit,
+  tableFromColumns,
+  tableFromIPC,
+  tableToIPC,
+  timestamp,
+  uint8,
+  utf8,
+} from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import type { convertFiles } from '#dist/files/run.js';
@@ -218,6 +234,28 @@ export const TYPES = {
   ...{ id: 'INT64', lat: 'DOUBLE', lng: 'DOUBLE', name: 'STRING', kind: 'STRING', count: 'INT32' },
   ...{ share: 'FLOAT', isOn: 'BOOLEAN', at: 'TIMESTAMP' },
 } as const;
+
+type TypedRow = typeof typedRow extends fc.Arbitrary<infer Row> ? Row : never;
+
+/** Rows as a file of Arrow. @param isSmall writes small integers and floats */
+export function arrowOf(rows: readonly TypedRow[], batchRows: number, isSmall: boolean): Uint8Array {
+  const types: Record<string, DataType> = {
+    ...{ id: int64(), lat: float64(), lng: isSmall ? float32() : float64(), name: utf8(), kind: utf8() },
+    ...{ count: isSmall ? int16() : int32(), share: float32(), isOn: bool() },
+    ...{ at: timestamp(isSmall ? TimeUnit.MILLISECOND : TimeUnit.MICROSECOND), small: uint8() },
+  };
+  const columns = Object.entries(types).map(([name, type]) => {
+    const values = rows.map((row) => {
+      if (name === 'small') return row.count === null ? null : row.count & 255;
+      if (name === 'count' && isSmall) return row.count === null ? null : (row.count << 16) >> 16;
+      return row[name as keyof TypedRow];
+    });
+    return [name, columnFromArray(values as never, type as never, { maxBatchRows: batchRows })];
+  });
+  return tableToIPC(tableFromColumns(columns as never), {
+    format: isSmall ? 'stream' : 'file',
+  }) as Uint8Array;
+}
 
 export const jsonNumber = (least: number, most: number) =>
   fc.oneof(

@@ -6,6 +6,7 @@ import decompressLz4 from '@foxglove/wasm-lz4';
 import {
   type Batch,
   CompressionType,
+  type DataType,
   setCompressionCodec,
   type Table,
   tableFromIPC,
@@ -14,8 +15,8 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
-import { geometriesIn, geometryIn } from '../geoparquet.js';
-import type { TableSource } from '../table.js';
+import { type GeometryColumn, geometriesIn, geometryIn } from '../geoparquet.js';
+import type { TableColumn, TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
@@ -221,7 +222,45 @@ const VALUE_BYTES = 8;
 const ENTRY_BYTES = 48;
 const SMALLER = 'Write smaller record batches.';
 
+/** A record batch whose lengths have been checked. */
+export interface ArrowBatch {
+  /** Number of its first row in the file, from 1. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  /** The values of each field; null for one whose type is not read. */
+  readonly columns: readonly (Batch<unknown> | null)[];
+}
+
+export interface ArrowFile {
+  readonly fields: readonly {
+    readonly column: TableColumn;
+    /** null for a type that is not read. */
+    readonly shape: Shape | null;
+    readonly type: DataType;
+  }[];
+  readonly geometry: GeometryColumn | undefined;
+  batches(): AsyncGenerator<ArrowBatch>;
+}
+
 export async function openArrow(input: Input): Promise<TableSource> {
+  const { fields, geometry, batches } = await readArrow(input);
+  const names = fields.map(({ column }) => column.name);
+  return {
+    columns: fields.map(({ column }) => column),
+    geometry,
+    async *batches() {
+      for await (const { firstRow, rowCount, columns } of batches()) {
+        const readers = columns.map((batch, c) =>
+          batch === null ? () => null : readerOf(fields[c]!.shape!, batch),
+        );
+        yield* rowWindows(rowCount, readers, { file: input.name, firstRow, names });
+      }
+    },
+  };
+}
+
+/** @throws CliFailure BAD_INPUT, also from `batches()` */
+export async function readArrow(input: Input): Promise<ArrowFile> {
   await loadCodecs();
   const queue = new ByteQueue(input.chunks());
   const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
@@ -269,11 +308,10 @@ export async function openArrow(input: Input): Promise<TableSource> {
   const fields = read.fields.map((field) => {
     const { column, shape } = shapedColumn(field.name, () => shapeOf(field));
     const geo = column.kind === 'binary' ? geometries.get(column.name) : undefined;
-    return { column: geo === undefined ? column : { ...column, geo }, shape };
+    return { column: geo === undefined ? column : { ...column, geo }, shape, type: field.type };
   });
-  const names = fields.map(({ column }) => column.name);
   return {
-    columns: fields.map(({ column }) => column),
+    fields,
     geometry: geometryIn(read.metadata?.get('geo'), input.name),
     async *batches() {
       let row = 1;
@@ -305,13 +343,13 @@ export async function openArrow(input: Input): Promise<TableSource> {
             { file: input.name, row },
             `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`,
           );
-        const readers = fields.map(({ column: { name }, shape }, c) => {
-          if (shape === null) return () => null;
+        const columns = fields.map(({ column: { name }, shape }, c) => {
+          if (shape === null) return null;
           try {
             const [batch, ...others] = table.getChildAt(c).data as Batch<unknown>[];
             if (batch === undefined || others.length > 0) throw new Error('a column without values');
             checkLengths(batch, rowCount, sizeBytes);
-            return readerOf(shape, batch);
+            return batch;
           } catch (error) {
             if (error instanceof CliFailure) throw error;
             throw badInput(
@@ -320,7 +358,7 @@ export async function openArrow(input: Input): Promise<TableSource> {
             );
           }
         });
-        yield* rowWindows(rowCount, readers, { file: input.name, firstRow: row, names });
+        yield { firstRow: row, rowCount, columns };
         row += rowCount;
       }
     },
@@ -368,7 +406,8 @@ function footerSchemaOf({ path, isPacked, name, sizeBytes }: Input): Uint8Array 
   );
 }
 
-function readerOf(shape: Shape, batch: Batch<unknown>): (row: number) => unknown {
+/** The values of a column by their rows. */
+export function readerOf(shape: Shape, batch: Batch<unknown>): (row: number) => unknown {
   const read = readBy(shape);
   return read === null ? (row) => batch.at(row) : (row) => read(batch.at(row));
 }

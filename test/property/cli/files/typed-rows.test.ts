@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import {
+  arrowOf,
   bothRoads,
   brokenLine,
   field,
@@ -195,6 +196,37 @@ test.each(['parquet', 'arrow'])(
             typeof parquetWriteBuffer
           >[0]);
           writeFileSync(path, new Uint8Array(file));
+          if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort })) byRows++;
+        },
+      ),
+      { numRuns: 40 },
+    );
+    expect(byRows).toBeGreaterThan(5);
+  },
+  240_000,
+);
+
+test.each(['csv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
+  'Arrow to %s',
+  async (to) => {
+    let byRows = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(typedRow, { minLength: 1, maxLength: 60 }),
+        policies(scratch, to),
+        sorts(to),
+        fc.constantFrom<Request['columns']>(
+          { prefix: '' },
+          { prefix: 'x_', keep: ['at', 'lng', 'lat', 'id'] },
+          { prefix: '', drop: to === 'geojson' ? ['name'] : ['lat', 'name'] },
+        ),
+        fc.constantFrom(1, 3, 400),
+        fc.constantFrom(50, 5000),
+        fc.boolean(),
+        async (rows, errors, sort, columns, times, batchRows, isSmall) => {
+          const all = Array.from({ length: times }, () => rows).flat();
+          const path = join(scratch, 'in.arrow');
+          writeFileSync(path, arrowOf(all, batchRows, isSmall));
           if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort })) byRows++;
         },
       ),

@@ -1,5 +1,5 @@
-// The inputs of Parquet as both ways by bytes want them: by-chunks-plan.ts, whose chunks are copied, and by-rows.ts,
-// whose ranges of bytes are.
+// Inputs of columns with types as both ways by bytes want them: by-chunks-plan.ts, whose chunks are copied, and
+// by-rows.ts, whose ranges of bytes are.
 
 import type { SchemaElement } from 'hyparquet';
 import { findPosition } from './columns/position-columns.js';
@@ -31,9 +31,23 @@ export async function lookAtFiles(
 
 /** The columns of latitude and longitude, two of doubles; or in words why there are none. */
 export function columnsOfDoubles(
-  { request }: Run,
+  run: Run,
   names: readonly string[],
   elements: readonly (SchemaElement | null)[],
+  file: string,
+): { readonly lat: number; readonly lng: number } | string {
+  const isDouble = (index: number): boolean => {
+    const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
+    return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
+  };
+  return columnsOfDegrees(run, names, isDouble, file);
+}
+
+/** @param isDouble whether a column is one of doubles or floats */
+export function columnsOfDegrees(
+  { request }: Run,
+  names: readonly string[],
+  isDouble: (index: number) => boolean,
   file: string,
 ): { readonly lat: number; readonly lng: number } | string {
   const where = findPosition({ names, rows: [] }, request.columns, file);
@@ -41,10 +55,7 @@ export function columnsOfDoubles(
   // by-columns.ts looks at the values of a column of this name.
   if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
     return 'x may hold metres';
-  for (const index of [where.lat, where.lng]) {
-    const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
-    if ((type !== 'DOUBLE' && type !== 'FLOAT') || logical !== undefined || converted !== undefined)
-      return `${names[index]} is no column of doubles`;
-  }
+  for (const index of [where.lat, where.lng])
+    if (!isDouble(index)) return `${names[index]} is no column of doubles`;
   return where;
 }

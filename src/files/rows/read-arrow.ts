@@ -1,0 +1,280 @@
+// Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values of
+// other types one by one. Types whose few bytes can stand for long texts are left to by-columns.ts.
+
+import { isUtf8 } from 'node:buffer';
+import { type Batch, Type } from '@uwdata/flechette';
+import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
+import { type ArrowBatch, type ArrowFile, readerOf } from '../formats/arrow/arrow-source.js';
+import { elementOf } from '../formats/parquet/parquet-types.js';
+import { plainWidth } from '../formats/parquet/plain-column.js';
+import type { TableColumn } from '../formats/table.js';
+import { textOf } from '../formats/values/column-text.js';
+import { requireBelowCeiling } from '../held/ceiling.js';
+import {
+  addDegrees,
+  type Degrees,
+  NO_RANGES,
+  printDegrees,
+  RANGE_BYTES,
+  type Ranges,
+  rangesIn,
+  type WantedRows,
+  windowsOf,
+} from './group-windows.js';
+import { addPlain } from './plain-values.js';
+import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+
+const SMALLER = 'Write smaller record batches.';
+const HIGH = 2 ** 32;
+/** The upper half of an integer of 64 bits that is exact as a double. */
+const MOST_HIGH = 2 ** 21;
+const CONTINUED = 0x80;
+
+/** Types whose values take no more room as texts than a multiple of their bytes. */
+const READ: ReadonlySet<number> = new Set([
+  ...[Type.Utf8, Type.LargeUtf8, Type.Binary, Type.LargeBinary, Type.FixedSizeBinary],
+  ...[Type.Bool, Type.Int, Type.Float, Type.Decimal, Type.Date, Type.Timestamp, Type.Time, Type.Duration],
+]);
+
+type Field = ArrowFile['fields'][number];
+
+/** @returns why a column is not read here; undefined for one that is */
+export function reasonAgainst({ column, shape, type }: Field): string | undefined {
+  if (shape === null || shape.is !== 'leaf' || column.kind === 'json') return `${column.name} is nested`;
+  return READ.has(type.typeId) ? undefined : `${column.name} is a dictionary, or of views or runs`;
+}
+
+/** Whether a column holds degrees as doubles or floats. */
+export function holdsDegrees({ column: { kind }, type }: Field): boolean {
+  return type.typeId === Type.Float && (kind === 'double' || kind === 'float');
+}
+
+/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+export async function* arrowWindows(
+  { fields, batches }: ArrowFile,
+  file: string,
+  { lat, lng, kept, most, skippedRows, isTyped }: WantedRows,
+): AsyncGenerator<TextRows> {
+  const names = fields.map(({ column }) => column.name);
+  const text = new GrowingBytes(1 << 20);
+  const latLngDeg = new Float64Array(2 * most);
+  const memories: Int32Array[] = [];
+  for await (const batch of batches()) {
+    const { firstRow, rowCount: rows } = batch;
+    const from = Math.max(0, skippedRows + 1 - firstRow);
+    if (from >= rows) continue;
+    const held = RANGE_BYTES * rows * (kept.length + 2);
+    requireBelowCeiling(
+      { file, row: firstRow },
+      held,
+      `a batch of ${rows} rows and ${kept.length} columns`,
+      SMALLER,
+    );
+    text.at = 0;
+    const lats = degreesIn(batch.columns[lat]!, rows);
+    const lngs = degreesIn(batch.columns[lng]!, rows);
+    const columns: Ranges[] = fields.map(() => NO_RANGES);
+    for (const index of kept) {
+      const ranges = rangesIn(memories, index, rows);
+      columns[index] = ranges;
+      const known = index === lat ? lats : index === lng ? lngs : null;
+      if (known === null) readColumn(fields[index]!, batch, index, file, text, ranges, isTyped);
+      else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
+      else printDegrees(known, text, ranges);
+    }
+    yield* windowsOf({ text, rows, columns, kept, lats, lngs }, from, latLngDeg, { file, firstRow, names });
+  }
+}
+
+/** A byte for each row, 1 where it has a value; null where all rows have one. */
+function definedIn({ nullCount, validity }: Batch<unknown>, rows: number): Uint8Array | null {
+  if (nullCount === 0 || validity === undefined) return null;
+  const defined = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) defined[row] = (validity[row >> 3]! >> (row & 7)) & 1;
+  return defined;
+}
+
+function degreesIn(batch: Batch<unknown>, rows: number): Degrees {
+  const defined = definedIn(batch, rows);
+  const values = batch.values as unknown as Float32Array | Float64Array;
+  const isHalf = !(values instanceof Float32Array || values instanceof Float64Array);
+  const degrees = new Float64Array(rows);
+  if (isHalf) for (let row = 0; row < rows; row++) degrees[row] = batch.value(row) as number;
+  else degrees.set(values.subarray(0, rows));
+  if (defined !== null)
+    for (let row = 0; row < rows; row++) if (defined[row] === 0) degrees[row] = Number.NaN;
+  return { degrees, defined };
+}
+
+/** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
+function readColumn(
+  { column, shape }: Field,
+  { columns, firstRow, rowCount: rows }: ArrowBatch,
+  index: number,
+  file: string,
+  text: GrowingBytes,
+  ranges: Ranges,
+  isTyped: boolean,
+): void {
+  const batch = columns[index]!;
+  const defined = definedIn(batch, rows);
+  const { starts, ends } = ranges;
+  const at = text.at;
+  const isDone = isTyped
+    ? addTexts(column, batch, rows, text, ranges) || addNumbers(column, batch, rows, text, ranges, defined)
+    : addTexts(column, batch, rows, text, ranges) || printNumbers(column, batch, rows, text, ranges);
+  if (isDone) {
+    if (defined !== null) for (let row = 0; row < rows; row++) if (defined[row] === 0) starts[row] = -1;
+    return;
+  }
+  text.at = at;
+  const read = readerOf(shape!, batch);
+  let row = 0;
+  try {
+    for (; row < rows; row++) {
+      const value = read(row);
+      if (value === null || value === undefined) {
+        starts[row] = -1;
+        continue;
+      }
+      starts[row] = text.at;
+      if (isTyped) addPlain(text, column, value);
+      else text.addText(textOf(column, value));
+      ends[row] = text.at;
+    }
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput(
+      { file, row: firstRow + row, column: column.name },
+      `cannot be read from here on (${reasonOf(error)})`,
+    );
+  }
+}
+
+/** @returns false for other values, and for texts that are not UTF-8 */
+function addTexts(
+  { kind }: TableColumn,
+  batch: Batch<unknown>,
+  rows: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): boolean {
+  const { offsets } = batch;
+  if (kind !== 'text' || offsets === undefined || rows === 0) return false;
+  const bytes = batch.values as unknown as Uint8Array;
+  const first = Number(offsets[0]);
+  const used = bytes.subarray(first, Number(offsets[rows]));
+  if (!isUtf8(used)) return false;
+  const shift = text.at - first;
+  text.add(used);
+  let start = first;
+  for (let row = 0; row < rows; row++) {
+    const end = Number(offsets[row + 1]);
+    // A text that begins within a letter is none, though the texts together may be.
+    if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
+    starts[row] = start + shift;
+    ends[row] = end + shift;
+    start = end;
+  }
+  return true;
+}
+
+/** Adds plain values as they are in the buffer. @returns false for values of another width */
+function addNumbers(
+  column: TableColumn,
+  { values }: Batch<unknown>,
+  rows: number,
+  text: GrowingBytes,
+  ranges: Ranges,
+  defined: Uint8Array | null,
+): boolean {
+  if (!isOfKind(column, values)) return false;
+  const width = plainWidth(elementOf(column));
+  const numbers = values as unknown as Float64Array;
+  if (numbers.BYTES_PER_ELEMENT !== width) return false;
+  const base = text.at;
+  text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
+  const { starts, ends } = ranges;
+  for (let row = 0; row < rows; row++) {
+    starts[row] = base + width * row;
+    ends[row] = base + width * (row + 1);
+  }
+  if (defined === null && width === 8) ranges.numbersAt = base;
+  return true;
+}
+
+/** Whether values are the numbers that a column of this kind has. */
+function isOfKind({ kind }: TableColumn, values: unknown): boolean {
+  switch (kind) {
+    case 'double':
+      return values instanceof Float64Array;
+    case 'float':
+      return values instanceof Float32Array;
+    case 'int':
+      return values instanceof Int8Array || values instanceof Int16Array || values instanceof Int32Array;
+    case 'uint':
+      return values instanceof Uint8Array || values instanceof Uint16Array || values instanceof Uint32Array;
+    case 'long':
+      return values instanceof BigInt64Array;
+    default:
+      return false;
+  }
+}
+
+/** Prints numbers. @returns false for other values */
+function printNumbers(
+  column: TableColumn,
+  { values }: Batch<unknown>,
+  rows: number,
+  text: GrowingBytes,
+  ranges: ValueRanges,
+): boolean {
+  if (!isOfKind(column, values)) return false;
+  const { kind } = column;
+  if (kind === 'double' || kind === 'float') printDoubles(values as never, rows, text, ranges);
+  else if (kind === 'long') printLongs(values as never, rows, text, ranges);
+  else printIntegers(values as never, rows, text, ranges);
+  return true;
+}
+
+function printDoubles(
+  values: Float64Array | Float32Array,
+  rows: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  for (let row = 0; row < rows; row++) {
+    starts[row] = text.at;
+    text.addNumber(values[row]!);
+    ends[row] = text.at;
+  }
+}
+
+function printIntegers(
+  values: Int32Array | Uint32Array,
+  rows: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  for (let row = 0; row < rows; row++) {
+    starts[row] = text.at;
+    text.addInteger(values[row]!);
+    ends[row] = text.at;
+  }
+}
+
+function printLongs(
+  values: BigInt64Array,
+  rows: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * rows);
+  for (let row = 0; row < rows; row++) {
+    starts[row] = text.at;
+    const high = words[2 * row + 1]! | 0;
+    if (high >= -MOST_HIGH && high < MOST_HIGH) text.addInteger(high * HIGH + words[2 * row]!);
+    else text.addText(values[row]!.toString());
+    ends[row] = text.at;
+  }
+}
