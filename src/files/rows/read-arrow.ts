@@ -1,7 +1,7 @@
 // Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values of
 // other types one by one. Types whose few bytes can stand for long texts are left to by-columns.ts.
 
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { type Batch, Type } from '@uwdata/flechette';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { type ArrowBatch, type ArrowFile, readerOf } from '../formats/arrow/arrow-source.js';
@@ -29,10 +29,13 @@ const HIGH = 2 ** 32;
 /** The upper half of an integer of 64 bits that is exact as a double. */
 const MOST_HIGH = 2 ** 21;
 const CONTINUED = 0x80;
+const VIEW_BYTES = 16;
+/** Bytes of a text that is in its view. */
+const MOST_SHORT = 12;
 
 /** Types whose values take no more room as texts than a multiple of their bytes. */
 const READ: ReadonlySet<number> = new Set([
-  ...[Type.Utf8, Type.LargeUtf8, Type.Binary, Type.LargeBinary, Type.FixedSizeBinary],
+  ...[Type.Utf8, Type.LargeUtf8, Type.Utf8View, Type.Binary, Type.LargeBinary, Type.FixedSizeBinary],
   ...[Type.Bool, Type.Int, Type.Float, Type.Decimal, Type.Date, Type.Timestamp, Type.Time, Type.Duration],
 ]);
 
@@ -41,7 +44,9 @@ type Field = ArrowFile['fields'][number];
 /** @returns why a column is not read here; undefined for one that is */
 export function reasonAgainst({ column, shape, type }: Field): string | undefined {
   if (shape === null || shape.is !== 'leaf' || column.kind === 'json') return `${column.name} is nested`;
-  return READ.has(type.typeId) ? undefined : `${column.name} is a dictionary, or of views or runs`;
+  return READ.has(type.typeId)
+    ? undefined
+    : `${column.name} is a dictionary, or of bytes as views or of runs`;
 }
 
 /** Whether a column holds degrees as doubles or floats. */
@@ -120,9 +125,12 @@ function readColumn(
   const defined = definedIn(batch, rows);
   const { starts, ends } = ranges;
   const at = text.at;
-  const isDone = isTyped
-    ? addTexts(column, batch, rows, text, ranges) || addNumbers(column, batch, rows, text, ranges, defined)
-    : addTexts(column, batch, rows, text, ranges) || printNumbers(column, batch, rows, text, ranges);
+  const isDone =
+    column.kind === 'text'
+      ? addTexts(batch, rows, text, ranges) || addViews(batch, rows, text, ranges, defined)
+      : isTyped
+        ? addNumbers(column, batch, rows, text, ranges, defined)
+        : printNumbers(column, batch, rows, text, ranges);
   if (isDone) {
     if (defined !== null) for (let row = 0; row < rows; row++) if (defined[row] === 0) starts[row] = -1;
     return;
@@ -153,14 +161,13 @@ function readColumn(
 
 /** @returns false for other values, and for texts that are not UTF-8 */
 function addTexts(
-  { kind }: TableColumn,
   batch: Batch<unknown>,
   rows: number,
   text: GrowingBytes,
   { starts, ends }: ValueRanges,
 ): boolean {
   const { offsets } = batch;
-  if (kind !== 'text' || offsets === undefined || rows === 0) return false;
+  if (offsets === undefined || rows === 0) return false;
   const bytes = batch.values as unknown as Uint8Array;
   const first = Number(offsets[0]);
   const used = bytes.subarray(first, Number(offsets[rows]));
@@ -175,6 +182,47 @@ function addTexts(
     starts[row] = start + shift;
     ends[row] = end + shift;
     start = end;
+  }
+  return true;
+}
+
+/**
+ * Adds the buffers of views once, where ranges of several rows may be the same.
+ * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
+ */
+function addViews(
+  batch: Batch<unknown>,
+  rows: number,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+  defined: Uint8Array | null,
+): boolean {
+  const { data } = batch as { readonly data?: readonly Uint8Array[] };
+  if (data === undefined) return false;
+  const views = batch.values as unknown as Uint8Array;
+  const view = new DataView(views.buffer, views.byteOffset, VIEW_BYTES * rows);
+  const viewsAt = text.at;
+  text.add(views.subarray(0, VIEW_BYTES * rows));
+  const bases = data.map((buffer) => {
+    const at = text.at;
+    text.add(buffer);
+    return at;
+  });
+  const areAscii = data.every((buffer) => isAscii(buffer));
+  const { bytes } = text;
+  for (let row = 0; row < rows; row++) {
+    if (defined !== null && defined[row] === 0) continue;
+    const at = VIEW_BYTES * row;
+    const size = view.getUint32(at, true);
+    const isShort = size <= MOST_SHORT;
+    const start = isShort
+      ? viewsAt + at + 4
+      : bases[view.getUint32(at + 8, true)]! + view.getUint32(at + 12, true);
+    let all = isShort || areAscii ? 0 : 128;
+    if (isShort) for (let p = start; p < start + size; p++) all |= bytes[p]!;
+    if (all > 127 && !isUtf8(bytes.subarray(start, start + size))) return false;
+    starts[row] = start;
+    ends[row] = start + size;
   }
   return true;
 }

@@ -4,7 +4,9 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  Batch,
   bool,
+  Column,
   columnFromArray,
   type DataType,
   float32,
@@ -19,6 +21,7 @@ import {
   timestamp,
   uint8,
   utf8,
+  utf8View,
 } from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -237,6 +240,34 @@ export const TYPES = {
 
 type TypedRow = typeof typedRow extends fc.Arbitrary<infer Row> ? Row : never;
 
+/** Texts as views, as Polars writes them: short ones within them, others in two buffers by turns. */
+function viewsOf(texts: readonly (string | null)[], batchRows: number): Column<unknown> {
+  const batches = Array.from({ length: Math.ceil(texts.length / batchRows) }, (_, i) => {
+    const part = texts.slice(batchRows * i, batchRows * (i + 1));
+    const views = Buffer.alloc(16 * part.length);
+    const validity = new Uint8Array((part.length + 7) >> 3);
+    const buffers: [Buffer[], Buffer[]] = [[], []];
+    const sizes = [0, 0];
+    part.forEach((text, row) => {
+      if (text === null) return;
+      validity[row >> 3]! |= 1 << (row & 7);
+      const bytes = Buffer.from(text);
+      views.writeUInt32LE(bytes.length, 16 * row);
+      bytes.copy(views, 16 * row + 4, 0, bytes.length > 12 ? 4 : 12);
+      if (bytes.length <= 12) return;
+      const into = row & 1;
+      views.writeUInt32LE(into, 16 * row + 8);
+      views.writeUInt32LE(sizes[into]!, 16 * row + 12);
+      buffers[into]!.push(bytes);
+      sizes[into]! += bytes.length;
+    });
+    const nullCount = part.filter((text) => text === null).length;
+    const batch = new Batch({ length: part.length, nullCount, type: utf8View(), validity, values: views });
+    return Object.assign(batch, { data: buffers.map((each) => new Uint8Array(Buffer.concat(each))) });
+  });
+  return new Column(batches as never, utf8View() as never);
+}
+
 /** Rows as a file of Arrow. @param isSmall writes small integers and floats */
 export function arrowOf(rows: readonly TypedRow[], batchRows: number, isSmall: boolean): Uint8Array {
   const types: Record<string, DataType> = {
@@ -250,6 +281,14 @@ export function arrowOf(rows: readonly TypedRow[], batchRows: number, isSmall: b
       if (name === 'count' && isSmall) return row.count === null ? null : (row.count << 16) >> 16;
       return row[name as keyof TypedRow];
     });
+    if (name === 'name' && isSmall)
+      return [
+        name,
+        viewsOf(
+          rows.map((row) => row.name),
+          batchRows,
+        ),
+      ];
     return [name, columnFromArray(values as never, type as never, { maxBatchRows: batchRows })];
   });
   return tableToIPC(tableFromColumns(columns as never), {
