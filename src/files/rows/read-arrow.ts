@@ -44,9 +44,7 @@ type Field = ArrowFile['fields'][number];
 /** @returns why a column is not read here; undefined for one that is */
 export function reasonAgainst({ column, shape, type }: Field): string | undefined {
   if (shape === null || shape.is !== 'leaf' || column.kind === 'json') return `${column.name} is nested`;
-  return READ.has(type.typeId)
-    ? undefined
-    : `${column.name} is a dictionary, or of bytes as views or of runs`;
+  return READ.has(type.typeId) ? undefined : `${column.name} is of a type that is read value by value`;
 }
 
 /** Whether a column holds degrees as doubles or floats. */
