@@ -181,6 +181,8 @@ export interface ConversionResult {
   readonly nsPerRow: number;
   readonly readBytesPerRow: number;
   readonly writtenBytesPerRow: number;
+  /** The machine, where it was another than that of the results. */
+  readonly machine?: string;
 }
 
 export interface Results {
@@ -295,7 +297,12 @@ const RESULTS = shape({
     }),
   ),
   conversions: optional(
-    listOf(shape({ format: text, nsPerRow: above0, readBytesPerRow: above0, writtenBytesPerRow: above0 })),
+    listOf(
+      shape({
+        ...{ format: text, nsPerRow: above0, readBytesPerRow: above0, writtenBytesPerRow: above0 },
+        machine: optional(text),
+      }),
+    ),
   ),
   idleCoreShare: orNull(anyNumber),
 });

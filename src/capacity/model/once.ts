@@ -14,6 +14,8 @@ export interface OnceRequest {
 export interface OncePlan {
   readonly request: OnceRequest;
   readonly nsPerRow: number;
+  /** Where that was measured, if on another machine than the results. */
+  readonly machine: string | null;
   /** CPU time of all rows. */
   readonly coreSeconds: number;
   /** Busy all the time, and those with the headroom. */
@@ -46,6 +48,7 @@ export function planOnce(request: OnceRequest, { conversions }: Results): OncePl
     ...{
       request,
       nsPerRow: found.nsPerRow,
+      machine: found.machine ?? null,
       coreSeconds,
       busyCores,
       cores,

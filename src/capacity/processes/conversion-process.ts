@@ -2,7 +2,7 @@
 // start of the command is not in it.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import type { ConversionResult } from '../measure/results.js';
 
 const COMMAND = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const CONVERSION_FORMATS = ['csv', 'ndjson', 'parquet', 'arrow'] as const;
+const ROWS_AT_ONCE = 100_000;
 /** Prints the CPU time of all threads of the process at its end, in microseconds. */
 const TELL_CPU = `data:text/javascript,process.on('exit',()=>{const{user,system}=process.cpuUsage();process.stdout.write(String(user+system))})`;
 
@@ -19,12 +20,15 @@ export async function measureConversions(pairsDeg: Float64Array, rows: number): 
   try {
     const sizes = [Math.round(rows / 8), rows] as const;
     const made = sizes.map((count) => {
-      const lines = Array.from({ length: count }, (_, row) => {
-        const at = (2 * row) % pairsDeg.length;
-        return `${row},${pairsDeg[at]},${pairsDeg[at + 1]}\n`;
-      });
       const path = join(folder, `${count}.csv`);
-      writeFileSync(path, `id,lat,lng\n${lines.join('')}`);
+      writeFileSync(path, 'id,lat,lng\n');
+      for (let from = 0; from < count; from += ROWS_AT_ONCE) {
+        const lines = Array.from({ length: Math.min(ROWS_AT_ONCE, count - from) }, (_, i) => {
+          const at = (2 * (from + i)) % pairsDeg.length;
+          return `${from + i},${pairsDeg[at]},${pairsDeg[at + 1]}\n`;
+        });
+        appendFileSync(path, lines.join(''));
+      }
       return path;
     });
     const all: ConversionResult[] = [];
@@ -33,9 +37,14 @@ export async function measureConversions(pairsDeg: Float64Array, rows: number): 
       for (const csv of made) {
         const input = format === 'csv' ? csv : csv.replace(/csv$/, format);
         if (format !== 'csv')
-          execFileSync(process.execPath, [COMMAND, 'encode', csv, '--quiet', '-o', input], {
-            stdio: 'ignore',
-          });
+          // A column `resolution` would be taken as that of each row, which few files have.
+          execFileSync(
+            process.execPath,
+            [COMMAND, 'encode', csv, '--prefix', 'old_', '--quiet', '-o', input],
+            {
+              stdio: 'ignore',
+            },
+          );
         const output = join(folder, `out.${format}`);
         rmSync(output, { force: true });
         const us = await cpuUsOf(['encode', input, '--prefix', 'new_', '--quiet', '-o', output]);

@@ -14,7 +14,7 @@ export function lasting(seconds: number): string {
 }
 
 export function onceText(plan: OncePlan, isQuietEnough: boolean): string {
-  const { request, nsPerRow, coreSeconds, busyCores, cores, machines, fastestMs, price } = plan;
+  const { request, nsPerRow, machine, coreSeconds, busyCores, cores, machines, fastestMs, price } = plan;
   const { rows, format, withinMs, coresPerMachine, headroom } = request;
   const disk = `${bytes(plan.bytesPerSPerMachine)}/s`;
   return `${[
@@ -28,7 +28,11 @@ export function onceText(plan: OncePlan, isQuietEnough: boolean): string {
     '',
     columns([
       ['rows', plain(rows), format],
-      ['CPU of a row', `${plain(nsPerRow / 1000)} µs`, 'all threads of hexcodes encode'],
+      [
+        'CPU of a row',
+        `${plain(nsPerRow / 1000)} µs`,
+        `all threads of hexcodes encode${machine === null ? '' : `, ${machine}`}`,
+      ],
       ['CPU in all', lasting(coreSeconds), `${plain(busyCores)} cores all the time`],
       ['read', bytes(plan.readBytes), ''],
       ['written', bytes(plan.writtenBytes), ''],

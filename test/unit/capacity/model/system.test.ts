@@ -120,7 +120,7 @@ test('a history: rows by their measured cost, with headroom, in whole machines',
   expect(plan.coreSeconds).toBeCloseTo(2 * nsPerRow);
   expect(plan.machines).toBe(Math.ceil(Math.ceil(plan.coreSeconds / (8 * 3600) / 0.7) / 2));
   expect(plan.price).toBeCloseTo(0.04 * plan.machines * 2 * 8);
-  expect(planOnce({ ...request, withinMs: 600_000 }, results).machines).toBeGreaterThan(10);
+  expect(planOnce({ ...request, withinMs: 10_000 }, results).machines).toBeGreaterThan(10);
   expect(() => planOnce(request, madeResults())).toThrow('no conversion of parquet was measured');
 });
 
