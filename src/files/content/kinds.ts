@@ -10,7 +10,8 @@ const ZSTD = '(\xb5/\xfd';
 /** How a content is packed, by its first bytes. */
 export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
   const text = latin1(head);
-  return text.startsWith(GZIP) ? 'gzip' : text.startsWith(ZSTD) ? 'zstd' : null;
+  // Its first byte alone is no text.
+  return text.startsWith(GZIP) || text === GZIP[0] ? 'gzip' : text.startsWith(ZSTD) ? 'zstd' : null;
 }
 
 /** @throws CliFailure BAD_INPUT for content that is of none of the formats, but of a kind that is known */

@@ -21,6 +21,7 @@ describe('a malformed file: the message names file, row and column, and no outpu
     ['missing.csv', 'id,x\n1,2\n', /missing\.csv: no column lat or latitude: it has id, x/],
     ['twice.csv', 'lat,LAT,lng\n1,2,3\n', /more than one column could be lat/],
     ['cut.csv.gz', gzipSync(head.repeat(1000)).subarray(0, 60), /cut\.csv\.gz: the gzip data is cut off/],
+    ['byte.csv.gz', gzipSync(head).subarray(0, 1), /byte\.csv\.gz: the gzip data is cut off/],
     [
       'bad.csv.gz',
       Buffer.concat([gzipSync(head).subarray(0, -8), Buffer.alloc(8, 1)]),
