@@ -25,9 +25,6 @@ import { addPlain } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
-const HIGH = 2 ** 32;
-/** The upper half of an integer of 64 bits that is exact as a double. */
-const MOST_HIGH = 2 ** 21;
 const CONTINUED = 0x80;
 const VIEW_BYTES = 16;
 /** Bytes of a text that is in its view. */
@@ -273,54 +270,36 @@ function printNumbers(
   { values }: Batch<unknown>,
   rows: number,
   text: GrowingBytes,
-  ranges: ValueRanges,
+  { starts, ends }: ValueRanges,
 ): boolean {
   if (!isOfKind(column, values)) return false;
   const { kind } = column;
-  if (kind === 'double' || kind === 'float') printDoubles(values as never, rows, text, ranges);
-  else if (kind === 'long') printLongs(values as never, rows, text, ranges);
-  else printIntegers(values as never, rows, text, ranges);
+  if (kind === 'long') {
+    printLongs(values as unknown as BigInt64Array, rows, text, starts, ends);
+    return true;
+  }
+  const numbers = values as unknown as Float64Array | Int32Array;
+  const isWhole = kind === 'int' || kind === 'uint';
+  for (let row = 0; row < rows; row++) {
+    starts[row] = text.at;
+    if (isWhole) text.addInteger(numbers[row]!);
+    else text.addNumber(numbers[row]!);
+    ends[row] = text.at;
+  }
   return true;
-}
-
-function printDoubles(
-  values: Float64Array | Float32Array,
-  rows: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-): void {
-  for (let row = 0; row < rows; row++) {
-    starts[row] = text.at;
-    text.addNumber(values[row]!);
-    ends[row] = text.at;
-  }
-}
-
-function printIntegers(
-  values: Int32Array | Uint32Array,
-  rows: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-): void {
-  for (let row = 0; row < rows; row++) {
-    starts[row] = text.at;
-    text.addInteger(values[row]!);
-    ends[row] = text.at;
-  }
 }
 
 function printLongs(
   values: BigInt64Array,
   rows: number,
   text: GrowingBytes,
-  { starts, ends }: ValueRanges,
+  starts: Int32Array,
+  ends: Int32Array,
 ): void {
   const words = new Uint32Array(values.buffer, values.byteOffset, 2 * rows);
   for (let row = 0; row < rows; row++) {
     starts[row] = text.at;
-    const high = words[2 * row + 1]! | 0;
-    if (high >= -MOST_HIGH && high < MOST_HIGH) text.addInteger(high * HIGH + words[2 * row]!);
-    else text.addText(values[row]!.toString());
+    text.addLong(words[2 * row]!, words[2 * row + 1]! | 0);
     ends[row] = text.at;
   }
 }

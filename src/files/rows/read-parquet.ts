@@ -29,9 +29,6 @@ import {
 import { addPlain } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
-const HIGH = 2 ** 32;
-/** The upper half of an integer of 64 bits that is exact as a double. */
-const MOST_HIGH = 2 ** 21;
 const CONTINUED = 0x80;
 
 /** Types of the format whose plain values are printed here, by the kind of their column. */
@@ -258,11 +255,7 @@ function print(
     else if (kind === 'float') text.addNumber(view.getFloat32(p, true));
     else if (kind === 'int') text.addInteger(view.getInt32(p, true));
     else if (kind === 'uint') text.addInteger(view.getUint32(p, true));
-    else {
-      const high = view.getInt32(p + 4, true);
-      if (high >= -MOST_HIGH && high < MOST_HIGH) text.addInteger(high * HIGH + view.getUint32(p, true));
-      else text.addText(view.getBigInt64(p, true).toString());
-    }
+    else text.addLong(view.getUint32(p, true), view.getInt32(p + 4, true));
     ends[i] = text.at;
   }
   return true;

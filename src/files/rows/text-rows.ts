@@ -22,6 +22,9 @@ const SCALE = 10 ** DECIMALS;
 const LEAST = 1e-6;
 const MOST_SMALL = 999_999_999;
 const MOST = 1e6;
+const HIGH = 2 ** 32;
+/** The upper half of an integer of 64 bits that is exact as a double. */
+const MOST_HIGH = 2 ** 21;
 
 /** Whether the last number of `numberIn` was written as `String` writes it. */
 let isUsual = false;
@@ -116,6 +119,12 @@ export class GrowingBytes {
       at = lowDigitsAt(bytes, at, rest, decimals);
     }
     this.at = at;
+  }
+
+  /** Adds an integer of 64 bits by its halves. @param high with the sign */
+  addLong(low: number, high: number): void {
+    if (high >= -MOST_HIGH && high < MOST_HIGH) this.addInteger(high * HIGH + low);
+    else this.addText(String((BigInt(high) << 32n) | BigInt(low)));
   }
 
   /** Adds an integer that is exact. */
