@@ -14,6 +14,13 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const KEEP_ALIVE = 'keep-alive';
 const BODY_SIZE = /^\d{1,15}$/;
 
+/**
+ * Whether uWS reads the length as that of a body: of digits alone, and above 0. Number() takes `1e3`, `0x10` and `+5`
+ * for lengths too, which uWS refuses: it closes the connection behind the handler.
+ */
+const isSizeSeen = (contentLength: string): boolean =>
+  BODY_SIZE.test(contentLength) && Number(contentLength) > 0;
+
 /** New ids are a prefix of this process and a count. */
 const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
 let idCount = 0;
@@ -195,7 +202,7 @@ export function readHeaders(req: UwsRequest, head: RequestHead): string | undefi
   if (!head.hasGivenId) head.requestId = idPrefix + idCount++;
   const { contentLengths, contentLength, transferEncodings } = visitor;
   head.isEndUnseen =
-    transferEncodings > 0 || contentLengths > 1 || (contentLengths > 0 && !(Number(contentLength) > 0));
+    transferEncodings > 0 || contentLengths > 1 || (contentLengths > 0 && !isSizeSeen(contentLength));
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';
