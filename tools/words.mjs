@@ -1,6 +1,5 @@
-// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words, and the
-// length of docs/ where no PATH is given. Each fault is a line with file, line and rule; the exit code is 1 if there is
-// one. `--count` prints the words of each page first.
+// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words. Each fault
+// is a line with file, line and rule; the exit code is 1 if there is one.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,11 +7,6 @@ import ts from 'typescript-5.2';
 
 const TOP = ['assembly', 'src', 'test', 'bench', 'data', 'tools'];
 const MOST_COLUMNS = 120;
-
-/** The most words of the documents that people write. */
-const MOST_WORDS = 28_000;
-/** Parts of docs/ to look things up in: written by programs or compared with builds, measured before, decided once. */
-const NOT_COUNTED = ['reference', 'kernel-abi.md', 'archive', 'decisions'];
 
 /** Rules over the text of one comment, without its marks. */
 const COMMENT_RULES = [
@@ -106,29 +100,6 @@ export function wordFaults(path, text) {
   return found;
 }
 
-/** Words of a page: those with a letter or digit, outside of fenced examples, which tests run. */
-export const wordsOn = (text) =>
-  text
-    .replace(/^```[\s\S]*?^```/gm, '')
-    .split(/\s+/)
-    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-
-/** Each counted page of docs/ with its words. */
-export function countedPages() {
-  return readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md') && !NOT_COUNTED.includes(name.split(sep)[0]))
-    .sort()
-    .map((name) => [join('docs', name), wordsOn(readFileSync(join('docs', name), 'utf8'))]);
-}
-
-/** @returns a fault where docs/ has more words than it may */
-export function countFaults(pages) {
-  const words = pages.reduce((sum, [, count]) => sum + count, 0);
-  return words <= MOST_WORDS
-    ? []
-    : [`docs/: ${words} words, ${MOST_WORDS} at most (docs/development.md, Words)`];
-}
-
 function* filesBelow(path) {
   if (!statSync(path).isDirectory()) {
     if (/\.(?:ts|mjs)$/.test(path)) yield path;
@@ -140,17 +111,11 @@ function* filesBelow(path) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const given = process.argv.slice(2).filter((each) => each !== '--count');
-  const isWhole = given.length === 0;
-  const pages = isWhole ? countedPages() : [];
-  if (process.argv.includes('--count')) {
-    for (const [path, words] of pages) console.log(`${String(words).padStart(6)} ${path}`);
-    console.log(`${String(pages.reduce((sum, [, words]) => sum + words, 0)).padStart(6)} in all`);
-  }
+  const given = process.argv.slice(2);
   const scripts = readdirSync('.').filter((name) => name.endsWith('.mjs'));
-  const paths = [...new Set((isWhole ? [...TOP, ...scripts] : given).flatMap((top) => [...filesBelow(top)]))];
+  const tops = given.length === 0 ? [...TOP, ...scripts] : given;
+  const paths = [...new Set(tops.flatMap((top) => [...filesBelow(top)]))];
   const faults = paths.flatMap((path) => wordFaults(path, readFileSync(path, 'utf8')));
-  if (isWhole) faults.push(...countFaults(pages));
   for (const fault of faults) console.log(fault);
   process.exitCode = faults.length > 0 ? 1 : 0;
 }

@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sourceFilesBelow } from '../support/import-arrows.js';
 
 const LEFT_OUT = ['node_modules', 'dist', 'release', 'build', 'var', '.git', '.ci'];
 
@@ -63,22 +62,4 @@ test('paths of sources and tests exist', () => {
         .map((name) => `${path}: ${name}`),
     );
   expect(missing).toEqual([]);
-});
-
-const MOST_LINES = 500;
-const MOST_HEAD_LINES = 5;
-
-/** Whether a file is longer than it should be, or opens with more lines of comment. */
-function isOversized(path: string): boolean {
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-  const headLines = lines.findIndex((line) => !/^(\/\/|#!)/.test(line));
-  return lines.length > MOST_LINES || headLines > MOST_HEAD_LINES;
-}
-
-test('ARCHITECTURE.md lists the oversized files, and no others', () => {
-  const chapter =
-    readFileSync('ARCHITECTURE.md', 'utf8').split('\n## Exceptions\n')[1]?.split('\n## ')[0] ?? '';
-  const listed = [...chapter.matchAll(/`([^`]+\.ts)`/g)].map((match) => match[1] as string);
-  const files = ['src', 'assembly', 'data', 'bench', 'test'].flatMap(sourceFilesBelow);
-  expect(listed.sort()).toEqual(files.filter(isOversized).sort());
 });

@@ -11,11 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Words {
   wordFaults: (path: string, text: string) => string[];
-  wordsOn: (text: string) => number;
-  countFaults: (pages: [string, number][]) => string[];
 }
 const program = resolve('tools/words.mjs');
-const { wordFaults, wordsOn, countFaults } = (await import(pathToFileURL(program).href)) as Words;
+const { wordFaults } = (await import(pathToFileURL(program).href)) as Words;
 
 const check = (text: string, path = 'src/files/planted.ts'): string[] => wordFaults(path, text);
 
@@ -71,18 +69,4 @@ test('the program reads whole folders and exits with 1', () => {
   expect(run()).toMatchObject({ stdout: '', status: 0 });
   writeFileSync(join(folder, 'src/planted.ts'), '/** Of all. */\nexport const a = 1;\n');
   expect(run()).toMatchObject({ stdout: expect.stringMatching(/^src\/planted\.ts:1 .*\n$/), status: 1 });
-});
-
-test('words of a page are counted outside of its examples', () => {
-  expect(wordsOn('# Title\n\n| a `b c` | – |\n|---|---|\n\n```sh\nnot these words\n```\nAn end.\n')).toBe(6);
-});
-
-test('docs/ may have 28,000 words', () => {
-  expect(
-    countFaults([
-      ['a', 20_000],
-      ['b', 8_000],
-    ]),
-  ).toEqual([]);
-  expect(countFaults([['a', 28_001]])).toHaveLength(1);
 });
