@@ -1,7 +1,8 @@
 // Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
 // of their own, and encodings of old programs. Each becomes a table that the readers of the service take.
+
+import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { pairColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { parseAngle } from '../../hexcodes/wire/rows/position-text.js';
 
 const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
 /** Latitudes of Viet Nam are below this, longitudes above. */

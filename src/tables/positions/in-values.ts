@@ -1,9 +1,10 @@
 // Where the first rows of a table show positions: in a pair of columns, in one column of whole positions, or inside of
 // objects of JSON; and how such values are read. For the command and for the page.
 
+import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
-import { parseAngle, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { isLineOrArea, shapeInText } from '../shapes/shape-text.js';
 import { typeName } from '../shapes/shapes.js';
 

@@ -1,6 +1,7 @@
 // Positions in the spellings that people bring.
 import { describe, expect, test } from 'vitest';
-import { parseAngle, parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
+import { parseAngle } from '#dist/hexcodes/wire/rows/angle-text.js';
+import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 
 const PLACE =
   'https://www.google.com/maps/place/H/@21.0,105.8,17z/data=!3m1!4b1!4m5!8m2!3d21.0288!4d105.8525';
@@ -57,6 +58,42 @@ test.each([
   const { latDeg, lngDeg } = parsePosition(text)!;
   expect(latDeg).toBeCloseTo(21 + 1 / 60 + 43.7 / 3600, 12);
   expect(lngDeg).toBeCloseTo(105 + 51 / 60 + 9 / 3600, 12);
+});
+
+test.each([
+  ...[
+    'N21 01.728 E105 51.150',
+    '21 01.728N 105 51.15E',
+    'N 21 01.728, E 105 51.150',
+    'N21°01.728 E105°51.150',
+  ],
+  ...['21°01.728N 105°51.150E', '21°01.728, 105°51.150', '21 01.728 N 105 51.150 E', '21°01,728N 105°51,15E'],
+])('degrees and minutes of which no mark says so: %s', (text) => {
+  const { latDeg, lngDeg } = parsePosition(text)!;
+  expect(latDeg).toBeCloseTo(21.0288, 12);
+  expect(lngDeg).toBeCloseTo(105.8525, 12);
+});
+
+test('a number never takes the unit of the next one', () => {
+  for (const text of ['21° 43.7" N 105° 9" E', "21' N 105' E", '21.5° 30 N 105 30 E', '21 60N 105 51E'])
+    expect(parsePosition(text), text).toBeNull();
+  expect(parseAngle('21°01.728', 'lat')).toBeCloseTo(21.0288, 12);
+  for (const text of [
+    `21°43.7"`,
+    "30'",
+    '30"',
+    '21.5°30',
+    '21 01.728',
+    `21'01"`,
+    "21°01'43.7s",
+    '21 1 43 7N',
+  ])
+    expect(parseAngle(text, 'lat'), text).toBeNull();
+});
+
+test('a text with two meanings is none', () => {
+  for (const text of ['N21 01 10 51E', '21°01,105°51,2', '21D01M43.7S', '28,106,93N 105E', 'N21 E105 N20'])
+    expect(parsePosition(text), text).toBeNull();
 });
 
 test('south and west are negative', () => {

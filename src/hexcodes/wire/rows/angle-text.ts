@@ -1,0 +1,292 @@
+// Angles as people write them, in degrees, degrees and minutes, or degrees, minutes and seconds: `21°01'43.7"N`,
+// `N21 01.728`. The unit of a number follows from its order alone; a mark may confirm the unit and never changes it. A
+// text that can be read in two ways is refused.
+
+/** An angle, and which axis its side says. */
+interface Angle {
+  readonly deg: number;
+  readonly axis: Axis | null;
+  /** Numbers of the angle: 1 to 3. */
+  readonly parts: number;
+  readonly hasDegreeMark: boolean;
+  /** Whether a mark or a side shows that the text is an angle. */
+  readonly isMarked: boolean;
+}
+
+type Axis = 'lat' | 'lng';
+
+/** Latitude and longitude in degrees; NaN never. */
+type Degrees = readonly [latDeg: number, lngDeg: number];
+
+type Token =
+  | { readonly kind: 'number'; readonly text: string }
+  /** Unit 0 is degrees, 1 minutes, 2 seconds. `word` is the text of a mark made of letters. */
+  | { readonly kind: 'mark'; readonly unit: number; readonly word: string }
+  /** `s` or `S`, which may be seconds or south. */
+  | { readonly kind: 's'; readonly isUpper: boolean }
+  | { readonly kind: 'side'; readonly axis: Axis; readonly isNegative: boolean }
+  | { readonly kind: 'sign'; readonly isNegative: boolean }
+  | { readonly kind: 'separator' };
+
+/** Two whole angles: each a side, a sign and three numbers with marks, and a separator between them. */
+const MAX_TOKENS = 17;
+
+const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
+const FOLDS: readonly (readonly [from: RegExp, to: string])[] = [
+  [/[\u2212\ufe63]/g, '-'],
+  [/[º˚\u2070ᵒ]/g, '°'],
+  [/[′’‘ʹʼ´`]/g, "'"],
+  [/[″”“„ʺ]|''/g, '"'],
+  [/[Ðð]/g, 'Đ'],
+  [/\s+/g, ' '],
+];
+
+/**
+ * The text with one spelling of each sign: full-width characters as ASCII, every mark of degrees, minutes and seconds
+ * as `°`, `'` and `"`, one blank for several of any kind, none around the text, and no invisible characters.
+ */
+export function foldSigns(text: string): string {
+  let folded = text;
+  // Most texts are ASCII.
+  if (/[^\x20-\x7e]/.test(folded)) {
+    folded = folded
+      .normalize('NFC')
+      .replace(INVISIBLE, '')
+      .replace(/[\uff01-\uff5e]/g, (unit) => String.fromCharCode(unit.charCodeAt(0) - 0xfee0));
+  }
+  for (const [from, to] of FOLDS) folded = folded.replace(from, to);
+  return folded.trim();
+}
+
+const UNITS = [
+  ['°', 'd', 'deg', 'degree', 'degrees', 'độ'],
+  ["'", 'm', 'min', 'minute', 'minutes', 'phút'],
+  ['"', 'sec', 'second', 'seconds', 'giây'],
+];
+const UNIT_OF = new Map(UNITS.flatMap((marks, unit) => marks.map((mark) => [mark, unit] as const)));
+
+// B and Đ are Vietnamese (bắc, đông). N is north: as nam it would be south, where Viet Nam has nothing, and T (tây) is
+// no side.
+const SIDES: readonly (readonly [axis: Axis, isNegative: boolean, ...names: string[]])[] = [
+  ['lat', false, 'n', 'north', 'b', 'bắc'],
+  ['lat', true, 'south', 'nam'],
+  ['lng', false, 'e', 'east', 'đ', 'đông'],
+  ['lng', true, 'w', 'west', 'tây'],
+];
+const SIDE_OF = new Map(
+  SIDES.flatMap(([axis, isNegative, ...names]) =>
+    names.map((name) => [name, { kind: 'side', axis, isNegative } as const]),
+  ),
+);
+
+/** The tokens of a folded text; null where it has anything else, or more than two angles have. */
+function tokensOf(text: string, isDecimalComma: boolean): Token[] | null {
+  const number = isDecimalComma ? /\d+(?:,\d+)?/y : /\d+(?:\.\d+)?/y;
+  const tokens: Token[] = [];
+  for (let at = 0; at < text.length; ) {
+    if (text[at] === ' ') {
+      at++;
+      continue;
+    }
+    if (tokens.length === MAX_TOKENS) return null;
+    number.lastIndex = at;
+    const digits = number.exec(text)?.[0];
+    const letters = digits === undefined ? lettersAt(text, at) : '';
+    const found =
+      digits !== undefined
+        ? [{ kind: 'number', text: digits.replace(',', '.') } as const]
+        : letters !== ''
+          ? tokensOfWord(letters)
+          : signAt(text, at);
+    if (found === null) return null;
+    tokens.push(...found);
+    at += (digits ?? letters).length || 1;
+  }
+  return tokens;
+}
+
+function lettersAt(text: string, at: number): string {
+  const letters = /\p{L}+/uy;
+  letters.lastIndex = at;
+  return letters.exec(text)?.[0] ?? '';
+}
+
+function tokensOfWord(word: string): Token[] | null {
+  // `43.7sN`: a mark and a side behind it.
+  if (/^[dmsDM][NSEWBĐ]$/.test(word)) {
+    const [mark, side] = [tokensOfWord(word[0]!), tokensOfWord(word[1]!)];
+    return mark === null || side === null ? null : [...mark, ...side];
+  }
+  const lower = word.toLowerCase();
+  if (lower === 's') return [{ kind: 's', isUpper: word === 'S' }];
+  const side = SIDE_OF.get(lower);
+  if (side !== undefined) return [side];
+  const unit = UNIT_OF.get(lower);
+  return unit === undefined ? null : [{ kind: 'mark', unit, word }];
+}
+
+function signAt(text: string, at: number): Token[] | null {
+  const sign = text[at]!;
+  const unit = UNIT_OF.get(sign);
+  if (unit !== undefined) return [{ kind: 'mark', unit, word: '' }];
+  if (sign === ',' || sign === ';') return [{ kind: 'separator' }];
+  // A sign stands before its number and behind nothing but a blank or a separator: `21-01` has none.
+  const isSign = (sign === '-' || sign === '+') && /\d/.test(text[at + 1] ?? '');
+  return isSign && (at === 0 || /[ ,;\p{L}]/u.test(text[at - 1]!))
+    ? [{ kind: 'sign', isNegative: sign === '-' }]
+    : null;
+}
+
+/** The whole of some tokens as one angle; null if they are none. */
+function angleOf(tokens: readonly Token[]): Angle | null {
+  let at = 0;
+  const take = <Kind extends Token['kind']>(kind: Kind): (Token & { kind: Kind }) | null => {
+    const token = tokens[at];
+    if (token?.kind !== kind) return null;
+    at++;
+    return token as Token & { kind: Kind };
+  };
+  const takeSide = (): (Token & { kind: 'side' }) | null =>
+    take('side') ?? (take('s') === null ? null : { kind: 'side', axis: 'lat', isNegative: true });
+
+  const before = takeSide();
+  const sign = take('sign');
+  const numbers: string[] = [];
+  const marks: (string | null)[] = [];
+  let after: (Token & { kind: 'side' }) | null = null;
+  while (numbers.length < 3) {
+    const number = take('number');
+    if (number === null) break;
+    const unit = numbers.push(number.text) - 1;
+    const mark = take('mark');
+    if (mark !== null && mark.unit !== unit) return null;
+    marks.push(mark?.word ?? null);
+    const letter = mark === null && tokens[at]?.kind === 's' ? take('s') : null;
+    if (letter === null) continue;
+    const meaning = meaningOfS(
+      letter.isUpper,
+      unit,
+      marks[1],
+      before !== null || tokens[at]?.kind === 'side',
+    );
+    if (meaning === null) return null;
+    if (meaning === 'south') after = { kind: 'side', axis: 'lat', isNegative: true };
+    else marks[unit] = 's';
+    break;
+  }
+  after ??= takeSide();
+  if (numbers.length === 0 || at < tokens.length || (before !== null && after !== null)) return null;
+  const side = before ?? after;
+  // A minus before south would be north, or the same said twice.
+  if (sign !== null && side !== null && (sign.isNegative || side.isNegative)) return null;
+  const deg = degreesOf(numbers);
+  if (deg === null) return null;
+  const isNegative = sign?.isNegative === true || side?.isNegative === true;
+  return {
+    deg: isNegative ? -deg : deg,
+    axis: side?.axis ?? null,
+    parts: numbers.length,
+    hasDegreeMark: marks[0] !== null,
+    isMarked: side !== null || marks.some((mark) => mark !== null),
+  };
+}
+
+/**
+ * Whether an `s` behind a number is seconds or south.
+ * @param unit of the number: 0 degrees, 1 minutes, 2 seconds
+ * @param minuteMark the letters that mark the minutes, '' for a sign, null for none
+ * @param hasSide whether the angle has a side beside this letter
+ * @returns null where the letter may be either
+ */
+function meaningOfS(
+  isUpper: boolean,
+  unit: number,
+  minuteMark: string | null | undefined,
+  hasSide: boolean,
+): 'seconds' | 'south' | null {
+  if (hasSide) return unit === 2 ? 'seconds' : null;
+  if (unit === 0) return 'south';
+  if (!isUpper) return unit === 2 && minuteMark === 'm' ? 'seconds' : null;
+  return minuteMark === 'M' ? null : 'south';
+}
+
+/** Degrees of up to three numbers: a fraction stands in the last alone, minutes and seconds are below 60. */
+function degreesOf(numbers: readonly string[]): number | null {
+  let deg = 0;
+  for (const [unit, text] of numbers.entries()) {
+    const point = text.indexOf('.');
+    const digits = point < 0 ? text.length : point;
+    if (point >= 0 && unit < numbers.length - 1) return null;
+    if (digits > (unit === 0 ? 3 : 2)) return null;
+    const value = Number(text);
+    if (unit > 0 && value >= 60) return null;
+    deg += value / 60 ** unit;
+  }
+  return deg;
+}
+
+/** The one result of all readings of a text, with its commas between digits as separators and as decimal commas. */
+function onlyOne<Result>(text: string, read: (tokens: readonly Token[]) => Result[]): Result | null {
+  // A text with a point has no decimal commas; in `28,106,93` nobody knows which comma is one.
+  const mayBeDecimal = /\d,\d/.test(text) && !text.includes('.') && !/\d,\d+,\d/.test(text);
+  const found = (mayBeDecimal ? [false, true] : [false]).flatMap((isDecimalComma) => {
+    const tokens = tokensOf(text, isDecimalComma);
+    return tokens === null ? [] : read(tokens);
+  });
+  return found.length === 1 ? found[0]! : null;
+}
+
+/** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is no side. */
+const CUT_EXPONENT = /^-?(?:\d+(?:\.\d*)?|\.\d+)e$/;
+
+/**
+ * One angle, with or without its side: `21°01'43.7"N`, `N21 01.728`. Without marks and without a side, only three
+ * numbers are an angle: `21 01 43.7`.
+ *
+ * @param axis the coordinate that the text is read for: a latitude has no east, a longitude no north
+ * @returns degrees; null if the text is no angle or has a side of the other axis
+ */
+export function parseAngle(text: string, axis: Axis): number | null {
+  const folded = foldSigns(text);
+  if (!/\d/.test(folded) || CUT_EXPONENT.test(folded)) return null;
+  const angle = onlyOne(folded, (tokens) => {
+    const whole = angleOf(tokens);
+    return whole === null ? [] : [whole];
+  });
+  if (angle === null || !(angle.isMarked || angle.parts === 3)) return null;
+  return angle.axis === null || angle.axis === axis ? angle.deg : null;
+}
+
+/**
+ * Two angles: both with a side, in either order, or both with a degree mark, latitude first.
+ *
+ * @param folded by `foldSigns`
+ * @param isBare whether angles without any mark are read, of two or three numbers each: `21 01 43.7 105 51 09`
+ * @returns null if the text is anything else, or can be cut into two angles in more than one way
+ */
+export function parseAnglePair(folded: string, isBare = false): Degrees | null {
+  return onlyOne(folded, (tokens) => {
+    const separator = tokens.findIndex(({ kind }) => kind === 'separator');
+    const found: Degrees[] = [];
+    for (let cut = 1; cut < tokens.length; cut++) {
+      if (separator >= 0 && cut !== separator) continue;
+      const pair = pairOf(tokens.slice(0, cut), tokens.slice(separator >= 0 ? cut + 1 : cut), isBare);
+      if (pair !== null) found.push(pair);
+    }
+    return found;
+  });
+}
+
+function pairOf(before: readonly Token[], behind: readonly Token[], isBare: boolean): Degrees | null {
+  const first = angleOf(before);
+  const second = angleOf(behind);
+  if (first === null || second === null) return null;
+  if (first.axis !== null && second.axis !== null) {
+    if (first.axis === second.axis) return null;
+    return first.axis === 'lat' ? [first.deg, second.deg] : [second.deg, first.deg];
+  }
+  if (first.axis !== null || second.axis !== null) return null;
+  const isShown = first.hasDegreeMark && second.hasDegreeMark;
+  const isEven = !first.isMarked && !second.isMarked && first.parts > 1 && first.parts === second.parts;
+  return isShown || (isBare && isEven) ? [first.deg, second.deg] : null;
+}
