@@ -27,6 +27,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
   idle: () => import('./idle.js'),
+  intervals: () => import('./intervals.js'),
   job: () => import('./job.js'),
   kafka: () => import('./kafka.js'),
   map: () => import('./map.js'),

@@ -49,6 +49,25 @@ for (const proxy of PROXIES) {
       expect(done).toBeGreaterThan(40);
     });
 
+    test.skipIf(!canHaveNamespaces())(
+      'a 4xx that is an ordinary answer never counts as an attack',
+      async () => {
+        const { done, faults } = await runProxied(proxy.name, 'ordinary');
+        expect(faults).toEqual([]);
+        expect(done).toBeGreaterThanOrEqual(3000);
+      },
+    );
+
+    test.skipIf(!canHaveNamespaces())('vehicles that report at an interval lose no report', async () => {
+      const { done, faults } = await runProxied(proxy.name, 'paced', {
+        speedUp: 15,
+        seconds: 60,
+        vehicles: 8,
+      });
+      expect(faults).toEqual([]);
+      expect(done).toBeGreaterThan(500);
+    });
+
     test.skipIf(!canHaveNamespaces()).each<[string, TaskOptions]>([
       ['with TLS', { times: 3 }],
       ['with TLS and HTTP/1, from a slow client', { times: 1, isHttp1: true, rate: '25M' }],

@@ -13,7 +13,11 @@ const given = JSON.parse(options) as TaskOptions;
 trustAnyCertificate();
 // As docs/operations.md starts a node behind one of these files.
 const env = { HEXCODES_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/24' };
-const behind = await startBehind(proxyNamed(name), { isTls: given.isTls ?? true, env });
+const behind = await startBehind(proxyNamed(name), {
+  isTls: given.isTls ?? true,
+  speedUp: given.speedUp ?? 1,
+  env,
+});
 try {
   writeFileSync(resultFile, JSON.stringify(await run(behind, given)));
 } finally {

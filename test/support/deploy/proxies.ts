@@ -9,6 +9,8 @@ export interface ShippedProxy {
   readonly program: string;
   /** Lines of the file for TLS, and the line that replaces them without it. */
   readonly plain: readonly (readonly [tls: RegExp, plain: string])[];
+  /** The line of the file that says how long idle clients are kept, in seconds. */
+  readonly idle: RegExp;
   check(path: string): string[];
   run(path: string): string[];
 }
@@ -19,6 +21,7 @@ export const PROXIES: readonly ShippedProxy[] = [
     file: 'deploy/haproxy/haproxy.cfg',
     program: 'haproxy',
     plain: [[/bind :443 ssl .*/, 'bind :80']],
+    idle: /^ *(?:timeout http-keep-alive .*|http-after-response set-header Keep-Alive .*)$/gm,
     check: (path) => ['-c', '-f', path],
     run: (path) => ['-db', '-f', path],
   },
@@ -30,6 +33,7 @@ export const PROXIES: readonly ShippedProxy[] = [
       [/listen 443 ssl;/, 'listen 80;'],
       [/^ *ssl_.*\n/gm, ''],
     ],
+    idle: /^ {2}keepalive_timeout .*$/gm,
     check: (path) => ['-t', '-q', '-c', path],
     run: (path) => ['-g', 'daemon off;', '-c', path],
   },
@@ -41,6 +45,7 @@ export const PROXIES: readonly ShippedProxy[] = [
       [/^:443 \{/m, ':80 {'],
       [/^\ttls .*\n/m, ''],
     ],
+    idle: /^\s*(?:idle \d.*|header @kept Keep-Alive .*)$/gm,
     check: (path) => ['validate', '--adapter', 'caddyfile', '--config', path],
     run: (path) => ['run', '--adapter', 'caddyfile', '--config', path],
   },
@@ -61,14 +66,20 @@ export interface Installed {
   readonly isTls?: boolean;
   /** Processes of a node with ports of their own: HAProxy has a server for each, as docs/operations.md says. */
   readonly ownPorts?: number;
+  /** Timers of idle clients are shorter by this factor. */
+  readonly speedUp?: number;
 }
 
 /**
  * A copy of the file in which the certificate, and what the proxy writes, lie in the folder; all else is as it ships,
  * but for what the options say.
  */
-export function installProxy({ file, plain }: ShippedProxy, folder: string, options: Installed = {}): string {
-  const { isTls = true, ownPorts = 0 } = options;
+export function installProxy(
+  { file, plain, idle }: ShippedProxy,
+  folder: string,
+  options: Installed = {},
+): string {
+  const { isTls = true, ownPorts = 0, speedUp = 1 } = options;
   const certificate = join(folder, 'hexcodes.pem');
   const made = spawnSync(
     'openssl',
@@ -97,7 +108,11 @@ export function installProxy({ file, plain }: ShippedProxy, folder: string, opti
       ownPorts === 0 ? line : serversOf(name, host, ownPorts),
     );
   const path = join(folder, 'config');
-  writeFileSync(path, isTls ? text : withoutTls(text, plain));
+  const timed =
+    speedUp === 1
+      ? text
+      : text.replace(idle, (line) => line.replace(/\d+/g, (n) => String(Math.ceil(Number(n) / speedUp))));
+  writeFileSync(path, isTls ? timed : withoutTls(timed, plain));
   return path;
 }
 

@@ -15,6 +15,11 @@ export interface TaskOptions {
   readonly isHttp1?: boolean;
   /** Only bodies of /bulk are refused; a proxy answers some of the others itself. */
   readonly isBulkOnly?: boolean;
+  /** Vehicles that report at each interval; ms of their line each way. */
+  readonly vehicles?: number;
+  readonly delayMs?: number;
+  /** Intervals of reports and the proxy's timers of idle clients are shorter by this factor. */
+  readonly speedUp?: number;
 }
 
 export interface TaskResult {

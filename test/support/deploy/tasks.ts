@@ -3,6 +3,8 @@ import type { Task } from './task.js';
 import { sendBodies } from './task-bodies.js';
 import { forgeAddresses } from './task-forged.js';
 import { killNodes } from './task-killed.js';
+import { sendOrdinary } from './task-ordinary.js';
+import { reportPaced } from './task-paced.js';
 import { sendRefused } from './task-refused.js';
 import { saturate } from './task-saturated.js';
 
@@ -10,6 +12,8 @@ export const TASKS = {
   bodies: sendBodies,
   forged: forgeAddresses,
   killed: killNodes,
+  ordinary: sendOrdinary,
+  paced: reportPaced,
   refused: sendRefused,
   saturated: saturate,
 } satisfies Record<string, Task>;

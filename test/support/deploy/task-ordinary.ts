@@ -1,0 +1,134 @@
+// Requests whose answers are 4xx in the ordinary run of things, more of them from one address than any bound of a proxy
+// counts in its time: valid calls are answered all the while. Afterwards what a proxy answers itself, in the service's
+// own form: to guessed keys, a body that is too large, and while both nodes are away.
+import { Agent } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMAND_KEY } from '../serve-command.js';
+import type { Behind } from './behind-proxy.js';
+import { type Answered, callOnce } from './call-once.js';
+import type { TaskOptions, TaskResult } from './task.js';
+
+const CONNECTIONS = 30;
+const VALID = { path: '/v1/hexcodes/encode?lat=21.0288&lng=105.8525', status: 200 };
+
+/** What the service answers 4xx although nobody attacks it, by the status. */
+const ORDINARY: readonly {
+  path: string;
+  status: number;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}[] = [
+  { path: '/v1/hexcodes/encode?lat=0&lng=0', status: 404 },
+  { path: '/v1/hexcodes/HN-6GHP4-B3RFR', status: 404 },
+  { path: '/v1/nothing', status: 404 },
+  { path: '/v1/hexcodes/encode?lat=x&lng=0', status: 400 },
+  { path: '/v1/hexcodes/encode', status: 405, method: 'PUT' },
+  { path: VALID.path, status: 406, headers: { Accept: 'text/html' } },
+  { path: '/v1/hexcodes/encode', status: 413, method: 'POST', body: `{"lat":${' '.repeat(20_000)}1}` },
+  {
+    path: '/v1/hexcodes/encode',
+    status: 415,
+    method: 'POST',
+    headers: { 'Content-Type': 'a/b' },
+    body: '{}',
+  },
+  { path: '/v1/hexcodes/stream', status: 426 },
+];
+
+/** Whether an answer is an error of the service's form. */
+function isErrorForm(text: string): boolean {
+  try {
+    const body = JSON.parse(text) as { status?: string; message?: string; request_id?: string };
+    return (
+      typeof body.status === 'string' &&
+      typeof body.message === 'string' &&
+      typeof body.request_id === 'string'
+    );
+  } catch {
+    return false;
+  }
+}
+
+export async function sendOrdinary({ base, nodes }: Behind, options: TaskOptions): Promise<TaskResult> {
+  const { times = 300 } = options;
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
+  const counts = new Map<string, number>();
+  let done = 0;
+  const send = async (each: (typeof ORDINARY)[number], key: string): Promise<Answered | undefined> => {
+    const headers = {
+      'X-API-Key': key,
+      ...(each.body ? { 'Content-Type': 'application/json' } : {}),
+      ...each.headers,
+    };
+    return callOnce(base + each.path, { agent, method: each.method ?? 'GET', headers }, each.body).catch(
+      (error) => {
+        const what = `${each.path.slice(0, 40)}: ${(error as NodeJS.ErrnoException).code}`;
+        counts.set(what, (counts.get(what) ?? 0) + 1);
+        return undefined;
+      },
+    );
+  };
+  const calls = Array.from({ length: times }, () => [...ORDINARY, VALID]).flat();
+  await inTurns(calls, CONNECTIONS, async (each) => {
+    const answer = await send(each, COMMAND_KEY);
+    if (answer === undefined) return;
+    if (answer.status === each.status && (each.status === 200 || isErrorForm(answer.text))) done++;
+    else {
+      const what = `${each.path.slice(0, 40)}: ${answer.status} for ${each.status} ${answer.text.slice(0, 60)}`;
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+    }
+  });
+  const faults = [...counts].map(([what, n]) => `${n} × ${what}`);
+  const refused: Answered[] = [];
+  await inTurns(
+    Array.from({ length: 2400 }, () => VALID),
+    CONNECTIONS,
+    async (each) => {
+      const answer = await send(each, 'guessed');
+      if (answer?.status === 429) refused.push(answer);
+      else if (answer !== undefined && answer.status !== 401) faults.push(`a guessed key: ${answer.status}`);
+    },
+  );
+  // Its address is free again once the proxy has forgotten the guesses.
+  if (refused.length > 0) await sleep(12_000);
+  const tooLarge = await send(
+    {
+      path: '/v1/hexcodes/encode/batch',
+      status: 413,
+      method: 'POST',
+      body: `{"points":[${' '.repeat(5 << 20)}]}`,
+    },
+    COMMAND_KEY,
+  );
+  if (tooLarge?.status !== 413 || !isErrorForm(tooLarge.text))
+    faults.push(`413: ${tooLarge?.text.slice(0, 80)}`);
+  await Promise.all(nodes.map((node) => node.stop()));
+  const away = await send(VALID, COMMAND_KEY);
+  if (away === undefined || away.status < 500) faults.push(`without nodes: ${away?.status}`);
+  else refused.push(away);
+  for (const { status, text, headers } of refused) {
+    const isComplete = /^\d+$/.test(headers['retry-after'] ?? '') && headers['access-control-allow-origin'];
+    if (!isErrorForm(text) || !isComplete || headers['content-type'] !== 'application/json')
+      faults.push(`${status} of the proxy: ${text.slice(0, 80)}`);
+  }
+  agent.destroy();
+  return {
+    done,
+    faults: faults.slice(0, 20),
+    notes: [`${refused.length} answers of the proxy itself`],
+  };
+}
+
+async function inTurns<T>(
+  items: readonly T[],
+  lanes: number,
+  run: (item: T) => Promise<void>,
+): Promise<void> {
+  let at = 0;
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (at < items.length) await run(items[at++]!);
+    }),
+  );
+}

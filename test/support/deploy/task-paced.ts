@@ -1,0 +1,173 @@
+// Vehicles that report at a fixed interval over one kept connection each, by four clients: Node's agent, undici over
+// HTTP/2, and Go's net/http over HTTP/1.1 and HTTP/2. None of them sends a POST again, so a request that meets the end
+// of its connection is lost. Every fourth vehicle is outside of the country: its 404 is an answer.
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Agent as UndiciAgent, request as undiciRequest } from 'undici';
+import { COMMAND_KEY } from '../serve-command.js';
+import type { Behind } from './behind-proxy.js';
+import type { TaskOptions, TaskResult } from './task.js';
+
+/** Seconds between two reports of one vehicle, as trackers are set to. */
+export const INTERVALS_SEC = [5, 9, 10, 11, 15, 30, 60];
+const PATH = '/v1/hexcodes/encode';
+const INSIDE = '{"lat":21.0288,"lng":105.8525}';
+const OUTSIDE = '{"lat":0,"lng":0}';
+
+interface Run {
+  readonly base: string;
+  readonly intervalMs: number;
+  readonly vehicles: number;
+  readonly rounds: number;
+}
+
+interface Outcome {
+  readonly answered: number;
+  readonly failures: readonly string[];
+}
+
+/** One vehicle's connection: sends a report and resolves with the status of its answer. */
+type Reporter = { readonly post: (body: string) => Promise<number>; readonly end: () => void };
+
+function nodeReporter(base: string): Reporter {
+  const agent = new HttpsAgent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+  const headers = { 'X-API-Key': COMMAND_KEY, 'Content-Type': 'application/json' };
+  const post = (body: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const call = httpsRequest(base + PATH, { agent, method: 'POST', headers }, (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve(answer.statusCode ?? 0));
+        answer.on('error', reject);
+      });
+      call.on('error', reject);
+      call.end(body);
+    });
+  return { post, end: () => agent.destroy() };
+}
+
+/** Keeps its connection as long as the server does. */
+function undiciReporter(base: string): Reporter {
+  const dispatcher = new UndiciAgent({
+    allowH2: true,
+    connections: 1,
+    keepAliveTimeout: 600_000,
+    keepAliveMaxTimeout: 600_000,
+    keepAliveTimeoutThreshold: 0,
+    connect: { rejectUnauthorized: false },
+  });
+  const headers = { 'X-API-Key': COMMAND_KEY, 'Content-Type': 'application/json' };
+  const post = async (body: string): Promise<number> => {
+    const answer = await undiciRequest(base + PATH, { dispatcher, method: 'POST', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  return { post, end: () => void dispatcher.destroy() };
+}
+
+async function drive(reporterOf: (base: string) => Reporter, run: Run): Promise<Outcome> {
+  const { base, intervalMs, vehicles, rounds } = run;
+  const failures: string[] = [];
+  let answered = 0;
+  await Promise.all(
+    Array.from({ length: vehicles }, async (_, i) => {
+      const reporter = reporterOf(base);
+      const [body, want] = i % 4 === 3 ? [OUTSIDE, 404] : [INSIDE, 200];
+      await sleep((intervalMs * i) / vehicles);
+      let nextMs = performance.now();
+      for (let round = 0; round < rounds; round++) {
+        try {
+          const status = await reporter.post(body);
+          answered++;
+          if (status !== want) failures.push(`status ${status}`);
+        } catch (error) {
+          failures.push((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+        }
+        nextMs += intervalMs;
+        await sleep(Math.max(0, nextMs - performance.now()));
+      }
+      reporter.end();
+    }),
+  );
+  return { answered, failures };
+}
+
+async function driveGo(program: string, protocol: 1 | 2, run: Run): Promise<Outcome> {
+  const { base, intervalMs, vehicles, rounds } = run;
+  const args = [base, COMMAND_KEY, intervalMs, vehicles, rounds, protocol].map(String);
+  const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 1 << 26 });
+  const lines = stdout.trimEnd().split('\n');
+  return { answered: Number(lines.pop()), failures: lines };
+}
+
+/** A line to the proxy that takes a while each way, as a mobile network does. @returns its address */
+async function delayedLine(base: string, delayMs: number): Promise<{ base: string; server: Server }> {
+  const port = Number(new URL(base).port || (base.startsWith('https') ? 443 : 80));
+  const forward = (from: Socket, to: Socket): void => {
+    from.on('data', (bytes) => setTimeout(() => to.writable && to.write(bytes), delayMs));
+    from.on('end', () => setTimeout(() => to.end(), delayMs));
+    from.on('error', () => setTimeout(() => to.destroy(), delayMs));
+    from.on('close', (hadError) => setTimeout(() => (hadError ? to.resetAndDestroy() : to.end()), delayMs));
+  };
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    forward(client, upstream);
+    forward(upstream, client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port: own } = server.address() as { port: number };
+  return { base: `${base.slice(0, base.indexOf(':'))}://127.0.0.1:${own}`, server };
+}
+
+function buildGo(folder: string): string | undefined {
+  const program = join(folder, 'paced');
+  const { status } = spawnSync('go', ['build', '-o', program, 'test/support/deploy/paced/main.go']);
+  return status === 0 ? program : undefined;
+}
+
+/**
+ * @param options `speedUp` shortens every interval; the proxy's timers are to be shortened by the same factor.
+ * `seconds` is how long each vehicle drives at least, before it is shortened; `vehicles` are for each interval.
+ */
+export async function reportPaced({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
+  const { speedUp = 1, seconds = 180, vehicles = 60, delayMs = 50 } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-paced-'));
+  const go = buildGo(folder);
+  const line = await delayedLine(base, delayMs);
+  const clients: [string, (run: Run) => Promise<Outcome>][] = [
+    ['Node', (run) => drive(nodeReporter, run)],
+    ['undici, HTTP/2', (run) => drive(undiciReporter, run)],
+  ];
+  if (go !== undefined) {
+    clients.push(['Go', (run) => driveGo(go, 1, run)]);
+    clients.push(['Go, HTTP/2', (run) => driveGo(go, 2, run)]);
+  }
+  const faults: string[] = [];
+  const notes: string[] = go === undefined ? ['go is not installed'] : [];
+  let done = 0;
+  try {
+    await Promise.all(
+      INTERVALS_SEC.flatMap((intervalSec) =>
+        clients.map(async ([name, run]) => {
+          const intervalMs = (intervalSec * 1000) / speedUp;
+          const rounds = Math.max(3, Math.ceil(seconds / intervalSec));
+          const { answered, failures } = await run({ base: line.base, intervalMs, vehicles, rounds });
+          done += answered;
+          const of = vehicles * (rounds - 1);
+          notes.push(`${name} every ${intervalSec} s: ${failures.length} of ${of}`);
+          if (failures.length > 0)
+            faults.push(`${name} every ${intervalSec} s: ${failures.length} of ${of} failed, ${failures[0]}`);
+        }),
+      ),
+    );
+  } finally {
+    line.server.close();
+    rmSync(folder, { recursive: true });
+  }
+  return { done, faults, notes };
+}
