@@ -73,6 +73,12 @@ const NOT_LARGE = new Set(['Yên Vinh', 'Cung Kiệm']);
 const LANDMARKS: readonly (readonly [name: string, lat: number, lng: number])[] = [
   ['Hồ Hoàn Kiếm', 21.0288, 105.8525],
   ['Lăng Chủ tịch Hồ Chí Minh', 21.0368, 105.8346],
+  ['Ba Đình', 21.036, 105.8335],
+  ['Mỹ Đình', 21.0205, 105.7639],
+  ['Ba Vì', 21.07, 105.36],
+  ['Lũng Cú', 23.3644, 105.3191],
+  ['Phong Nha', 17.5887, 106.2844],
+  ['Mũi Né', 10.941, 108.2793],
   ['Văn Miếu - Quốc Tử Giám', 21.0287, 105.8356],
   ['Nhà hát Lớn Hà Nội', 21.0243, 105.8576],
   ['Ga Hà Nội', 21.0245, 105.8412],
@@ -109,6 +115,43 @@ const LANDMARKS: readonly (readonly [name: string, lat: number, lng: number])[] 
   ['Quần đảo Trường Sa', 8.6436, 111.92],
 ];
 
+/**
+ * Seats of provinces, the present one first, by the name of today's or a former province; where a name is absent, the
+ * seat is the town of the same name. Present seats: resolution 202/2025/QH15; earlier ones: of 2024. A city with the
+ * name of its province (Bắc Ninh, Lào Cai, Tây Ninh) comes first although the seat of 2025 is another.
+ */
+const SEATS: Readonly<Record<string, readonly string[]>> = {
+  'Phú Thọ': ['Việt Trì', 'Phú Thọ'],
+  'Điện Biên': ['Điện Biên Phủ'],
+  'Quảng Ninh': ['Hạ Long'],
+  'Nghệ An': ['Vinh'],
+  'Quảng Trị': ['Đồng Hới', 'Đông Hà'],
+  'Gia Lai': ['Quy Nhơn', 'Pleiku'],
+  'Đắk Lắk': ['Buôn Ma Thuột'],
+  'Khánh Hòa': ['Nha Trang'],
+  'Lâm Đồng': ['Đà Lạt'],
+  'Đồng Nai': ['Biên Hòa'],
+  'TP. Hồ Chí Minh': ['Thành phố Hồ Chí Minh'],
+  'Đồng Tháp': ['Mỹ Tho', 'Cao Lãnh'],
+  'An Giang': ['Rạch Giá', 'Long Xuyên'],
+  'Vĩnh Phúc': ['Vĩnh Yên'],
+  'Hà Nam': ['Phủ Lý'],
+  'Quảng Bình': ['Đồng Hới'],
+  'Quảng Nam': ['Tam Kỳ'],
+  'Bình Định': ['Quy Nhơn'],
+  'Phú Yên': ['Tuy Hòa'],
+  'Ninh Thuận': ['Phan Rang-Tháp Chàm'],
+  'Đắk Nông': ['Gia Nghĩa'],
+  'Bình Thuận': ['Phan Thiết'],
+  'Bình Phước': ['Đồng Xoài'],
+  'Long An': ['Tân An'],
+  'Bình Dương': ['Thủ Dầu Một'],
+  'Bà Rịa - Vũng Tàu': ['Bà Rịa', 'Vũng Tàu'],
+  'Tiền Giang': ['Mỹ Tho'],
+  'Kiên Giang': ['Rạch Giá'],
+  'Hậu Giang': ['Vị Thanh'],
+};
+
 /** Step of the lattice on which provinces are measured, degrees. */
 const LATTICE_DEG = 0.05;
 const COUNTRY = { west: 102, south: 8.3, east: 109.6, north: 23.5 };
@@ -122,21 +165,26 @@ interface Row {
   readonly lng: number;
   /** About half the width of it, kilometres. */
   readonly km: number;
+  /** Towns to which the name of a province leads, where they have another name. */
+  readonly seats?: readonly string[];
 }
 
 /** The module of the list, as TypeScript. */
 export async function namesModule(): Promise<string> {
   const source = JSON.parse(readFileSync(TOWNS_FILE, 'utf8')) as TownSource;
-  const rows = [...(await provinces()), ...towns(source), ...landmarks()];
+  const library = await Hexcodes.load();
+  const rows = [...provinces(library), ...towns(source), ...landmarks()];
+  refuseStraySeats(library, rows);
   const lines: string[] = [];
-  for (const { kind, name, lat, lng, km } of rows) {
-    const row = [kind + name, lat.toFixed(4), lng.toFixed(4), String(km)].join('|');
+  for (const { kind, name, lat, lng, km, seats } of rows) {
+    const fields = [kind + name, lat.toFixed(4), lng.toFixed(4), String(km)];
+    const row = [...fields, ...(seats === undefined ? [] : [seats.join(',')])].join('|');
     const last = lines.at(-1) ?? '';
     if (lines.length > 0 && last.length + row.length < 118) lines[lines.length - 1] = `${last};${row}`;
     else lines.push(row);
   }
   return `// Written by \`npm run data -- --names\`; data/README.md says from what. Rows: kind and name, latitude, longitude, about
-// half its width in kilometres. Towns: © GeoNames, CC BY 4.0.
+// half its width in kilometres, of provinces the seats that have another name. Towns: © GeoNames, CC BY 4.0.
 export const PLACE_LIST = \`
 ${lines.join('\n')}
 \`;
@@ -174,9 +222,22 @@ function spelled(raw: string): string {
 
 const landmarks = (): Row[] => LANDMARKS.map(([name, lat, lng]) => ({ kind: 'L', name, lat, lng, km: 1 }));
 
+/** @throws Error where a seat, the largest town of its name, is absent or outside its province */
+function refuseStraySeats(library: Hexcodes, rows: readonly Row[]): void {
+  for (const { kind, name, seats = [name] } of rows) {
+    if (kind !== 'P' && kind !== 'F') continue;
+    for (const seat of seats) {
+      const town = rows.find((row) => row.kind === 'T' && row.name === seat);
+      if (town === undefined) throw new Error(`${seat}, seat of ${name}, is no town of the list`);
+      const { admin_code, former_province } = library.encode(town.lat, town.lng, { former: true });
+      const unit = ADMIN_UNITS.find(({ code }) => code === admin_code);
+      if (unit?.name !== name && former_province !== name) throw new Error(`${seat} is not in ${name}`);
+    }
+  }
+}
+
 /** Provinces and former ones with the middle of their land. */
-async function provinces(): Promise<Row[]> {
-  const library = await Hexcodes.load();
+function provinces(library: Hexcodes): Row[] {
   const isLand = landTest();
   const points = new Map<string, [lat: number, lng: number][]>();
   for (let lat = COUNTRY.south; lat < COUNTRY.north; lat += LATTICE_DEG) {
@@ -195,7 +256,8 @@ async function provinces(): Promise<Row[]> {
       (lat - middle[0]!) ** 2 + (lng - middle[1]!) ** 2;
     const [lat, lng] = all.reduce((best, point) => (far(point) < far(best) ? point : best));
     const km = Math.round(LATTICE_DEG * KM_PER_DEGREE * Math.sqrt(all.length / Math.PI));
-    return [{ kind, name, lat, lng, km }];
+    const seats = SEATS[name];
+    return [{ kind, name, lat, lng, km, ...(seats === undefined ? {} : { seats }) }];
   };
   const now = ADMIN_UNITS.flatMap(({ code, name }) => rowOf('P', code, name));
   const names = new Set(ADMIN_UNITS.map(({ name }) => name));

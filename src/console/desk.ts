@@ -12,6 +12,9 @@ export interface Box {
   readonly north: number;
 }
 
+/** Mainland and coast; the archipelagos are in view where the screen is wide enough. */
+export const COUNTRY: Box = { west: 101.8, south: 8.2, east: 112, north: 23.5 };
+
 /** The map as other parts see it; the drawing without WebGL is one too. */
 export interface MapView {
   /** The middle of the box that is shown, degrees. */

@@ -9,9 +9,6 @@ import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { Box } from '../desk.js';
 import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
 
-/** Mainland and coast; the archipelagos are in view where the screen is wide enough. */
-export const COUNTRY: Box = { west: 101.8, south: 8.2, east: 112, north: 23.5 };
-
 export interface Polygons {
   type: 'FeatureCollection';
   features: {

@@ -1,5 +1,5 @@
 // The map where WebGL is missing: the same shapes drawn on a canvas, to be dragged, zoomed and clicked.
-import type { Box, Desk, MapView } from '../desk.js';
+import { type Box, COUNTRY, type Desk, type MapView } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
@@ -8,7 +8,6 @@ import { isDark } from '../shell/switches.js';
 import { language } from '../words/language.js';
 import {
   boxAround,
-  COUNTRY,
   drawnResolution,
   gridOf,
   nearestWithCode,

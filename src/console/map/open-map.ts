@@ -1,9 +1,8 @@
 // Opens the map after the rest of the page: by WebGL where the browser has it, else drawn on a canvas.
-import type { Desk, MapView } from '../desk.js';
+import { COUNTRY, type Desk, type MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { bytesOf, shipped } from '../shipped.js';
 import type { TextKey } from '../words/texts.js';
-import { COUNTRY } from './features.js';
 import type { Shapes } from './shapes.js';
 import type { ShapesRequest } from './worker.js';
 

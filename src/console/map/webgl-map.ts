@@ -8,7 +8,7 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl';
-import type { Box, Desk, MapView } from '../desk.js';
+import { type Box, COUNTRY, type Desk, type MapView } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
@@ -18,7 +18,6 @@ import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
 import {
   boxAround,
-  COUNTRY,
   drawnResolution,
   gridOf,
   nearestWithCode,

@@ -4,8 +4,8 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';
 import { addressParts, type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
-import { findPlaces, type NamedPlace } from '../../hexcodes/library/places.js';
-import type { Desk } from '../desk.js';
+import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
+import { COUNTRY, type Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
@@ -61,6 +61,11 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     }
     // The place before must not be copied for this text.
     if (desk.place.now !== undefined) desk.place.set(undefined);
+    if (isCountry(text)) {
+      note(say('isCountry'));
+      if (isFinal) desk.map.now?.showBox(COUNTRY);
+      return;
+    }
     const names = namesFor(text);
     if (names.length > 0) {
       listNames(names);

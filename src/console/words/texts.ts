@@ -226,6 +226,7 @@ const vi = {
   typeCode: 'Nhập mã hay địa danh',
   convertFile: 'Chuyển một tệp',
   examples: 'Thử xem',
+  isCountry: 'Việt Nam là cả nước: hãy gõ tên một tỉnh, thành phố hay thị xã.',
   unreadable: 'Đây không phải là mã, tọa độ hay tên nơi nào trong danh sách.',
   isPlusCode:
     'Đây là Plus Code của Google, không phải mã ở đây. Mở nó trong Google Maps, nhấn giữ vào điểm đó rồi dán tọa độ hiện ra.',
@@ -330,6 +331,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   typeCode: 'Type a code or a name',
   convertFile: 'Convert a file',
   examples: 'Try one',
+  isCountry: 'Viet Nam is the whole country: type the name of a province, city or town.',
   unreadable: 'This is neither a code nor a position, nor a name in the list.',
   isPlusCode:
     'This is a Plus Code of Google, not one of these codes. Open it in Google Maps, hold the point, and paste the position that it shows.',

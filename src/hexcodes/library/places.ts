@@ -1,5 +1,6 @@
 // Names of places in Viet Nam: some 700 provinces, former provinces, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
+import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
 import { PLACE_LIST } from './place-list.js';
 
@@ -57,6 +58,10 @@ interface Entry {
   readonly radius_m: number;
   /** The name without accents, blanks and words like "tỉnh"; others that people use. */
   readonly keys: readonly string[];
+  /** Keys of which the beginning finds nothing. */
+  readonly wholeKeys: readonly string[];
+  /** Names of the towns to which the name of a province leads, the first one first; empty for other kinds. */
+  readonly seats: readonly string[];
   /** The same with accents. */
   readonly exact: string;
 }
@@ -67,22 +72,61 @@ const KINDS: Readonly<Record<string, PlaceKind>> = {
   T: 'town',
   L: 'landmark',
 };
-/** Other names, by the name in the list, as keys. */
+/** Other names and spellings of today, by the name in the list, as keys. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  'TP. Hồ Chí Minh': ['saigon', 'hcm', 'hcmc', 'tphcm', 'sg', 'tpsaigon'],
-  'Thành phố Hồ Chí Minh': ['saigon', 'hcm', 'hcmc', 'tphcm', 'sg'],
-  'Hà Nội': ['hn'],
-  'Đà Nẵng': ['dng', 'dn'],
+  'TP. Hồ Chí Minh': ['saigon', 'hcmc', 'tphcm', 'tphochiminh'],
+  'Thành phố Hồ Chí Minh': ['saigon', 'hcmc', 'tphcm', 'tphochiminh'],
+  Huế: ['thuathienhue', 'thuathien'],
+  'Đắk Lắk': ['daclac', 'dakclak', 'darlac'],
+  'Đắk Nông': ['dacnong'],
+  'Buôn Ma Thuột': ['buonmethuot', 'banmathuot', 'banmethuot'],
+  Pleiku: ['playku', 'plaiku', 'playcu', 'pleicu'],
+  'Kon Tum': ['congtum', 'contum'],
+  'Đà Nẵng': ['tourane'],
+  'Hội An': ['faifo'],
   'Đảo Phú Quốc': ['phuquoc'],
   'Hồ Hoàn Kiếm': ['hoguom', 'hoankiemlake'],
+  'Lăng Chủ tịch Hồ Chí Minh': ['langbac', 'langbacho', 'langhochiminh'],
   'Đại Nội Huế': ['dainoi', 'hoangthanhhue'],
   'Phố cổ Hội An': ['phocohoian'],
   'Quần đảo Hoàng Sa': ['hoangsa', 'paracel', 'paracelislands'],
   'Quần đảo Trường Sa': ['truongsa', 'spratly', 'spratlyislands'],
 };
+/** Short forms of towns, and provinces that were merged or divided before 2025: found as a whole only. */
+const WHOLE_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  'Thành phố Hồ Chí Minh': ['sg', 'giadinh'],
+  Huế: ['tth', 'binhtrithien'],
+  'Đà Nẵng': ['dn', 'quangnamdanang'],
+  'Buôn Ma Thuột': ['bmt'],
+  'Bà Rịa - Vũng Tàu': ['brvt'],
+  'Hà Đông': ['hatay', 'hasonbinh'],
+  'Nam Định': ['hanamninh', 'namha'],
+  'Hải Dương': ['haihung'],
+  'Việt Trì': ['vinhphu'],
+  'Bắc Giang': ['habac'],
+  'Thái Nguyên': ['bacthai'],
+  'Tuyên Quang': ['hatuyen'],
+  'Yên Bái': ['hoanglienson'],
+  'Cao Bằng': ['caolang'],
+  Vinh: ['nghetinh'],
+  'Quy Nhơn': ['nghiabinh'],
+  'Nha Trang': ['phukhanh'],
+  'Phan Thiết': ['thuanhai'],
+  Pleiku: ['gialaikontum'],
+  'Thủ Dầu Một': ['songbe'],
+  'Vĩnh Long': ['cuulong'],
+  'Cà Mau': ['minhhai'],
+};
+/** Keys of the country, which is no place of the list. */
+const COUNTRY = new Set([
+  ...['vietnam', 'nuocvietnam', 'vn', 'vnm', 'chxhcnvietnam', 'conghoaxahoichunghiavietnam'],
+  'socialistrepublicofvietnam',
+]);
 /** Words in front of a name that say what it is. */
 const TITLES =
   /^(?:(?:thành phố|thanh pho|t\.?p|tỉnh|tinh|thị xã|thi xa|t\.?x|thị trấn|thi tran|t\.?t|huyện|huyen|quận|quan|q(?=\.)|phường|phuong|p(?=\.)|xã|xa|city of|province of)(?=[.\s])\.?\s*)+/iu;
+/** Words behind a name that say what it is, in English. */
+const ENGLISH_TITLES = /(?<=\S)\s+(?:city|province|town)$/iu;
 const MOST_UNITS = 100;
 const EARTH_M = 6_371_008.8;
 const RAD = Math.PI / 180;
@@ -93,7 +137,9 @@ const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 
  * the name is still being typed.
  *
  * Order: whole names before beginnings, these before words inside names, these before names with one wrong letter; with
- * the diacritics of the text before others; then with `near` by distance in relation to size, without it by size.
+ * the diacritics of the text before others; provinces whose whole name it is before other places; then with `near` by
+ * distance in relation to size, without it by size. The middle of a province is a point in its fields or mountains: its
+ * seat comes before it, whatever the limit. The country itself is no place of the list, and finds nothing.
  *
  * @param hexcodes a loaded library
  * @param text of 100 UTF-16 units at most; longer ones find nothing
@@ -108,7 +154,7 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
   if (text.length > MOST_UNITS) return [];
   const exact = exactOf(text);
   const key = keyOf(text);
-  if (key === '') return [];
+  if (key === '' || COUNTRY.has(key)) return [];
   const found = entries().flatMap((entry) => {
     const rank = rankOf(entry, key);
     if (rank === undefined) return [];
@@ -116,20 +162,35 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
     const isExact = entry.exact.startsWith(exact);
     // Somebody asks for a place as far away as it is known.
     const reach = distance === undefined ? -entry.radius_m : Math.log((distance + 500) / entry.radius_m);
-    return [{ entry, rank, isExact, distance, reach }];
+    const isProvince = rank === 0 && entry.seats.length > 0;
+    return [{ entry, rank, isExact, isProvince, reach }];
   });
   const best = Math.min(...found.map(({ rank }) => rank));
-  return found
+  const sorted = found
     .filter(({ rank }) => rank < SLIP_RANK || best === SLIP_RANK)
-    .sort((a, b) => a.rank - b.rank || Number(b.isExact) - Number(a.isExact) || a.reach - b.reach)
-    .slice(0, limit)
-    .flatMap(({ entry: { name, kind, lat, lng, radius_m }, distance }) => {
-      const admin_code = hexcodes.adminCodeOf(lat, lng);
-      if (admin_code === null) return [];
-      const found: NamedPlace = { name, kind, lat, lng, radius_m, admin_code };
-      if (distance !== undefined) found.distance_m = distance;
-      return [found];
-    });
+    .sort(
+      (a, b) =>
+        a.rank - b.rank ||
+        Number(b.isExact) - Number(a.isExact) ||
+        Number(b.isProvince) - Number(a.isProvince) ||
+        a.reach - b.reach,
+    )
+    .flatMap(({ entry }) => [...seatsOf(entry), entry]);
+  return [...new Set(sorted)].slice(0, limit).flatMap(({ name, kind, lat, lng, radius_m }) => {
+    const admin_code = hexcodes.adminCodeOf(lat, lng);
+    if (admin_code === null) return [];
+    const found: NamedPlace = { name, kind, lat, lng, radius_m, admin_code };
+    if (near !== undefined) found.distance_m = metresBetween(near[0], near[1], lat, lng);
+    return [found];
+  });
+}
+
+/** Whether a text names the country as a whole: "Việt Nam", "vn", "Nước Việt Nam". */
+export const isCountry = (text: string): boolean => text.length <= MOST_UNITS && COUNTRY.has(keyOf(text));
+
+/** The towns to which the name of a province leads; none for other kinds. */
+function seatsOf({ seats }: Entry): readonly Entry[] {
+  return seats.flatMap((seat) => entries().find(({ kind, name }) => kind === 'town' && name === seat) ?? []);
 }
 
 /**
@@ -171,8 +232,8 @@ const MOST_NEAR_M = 100_000;
 const SLIP_RANK = 3;
 const LEAST_SLIP_LETTERS = 5;
 
-function rankOf({ keys }: Entry, key: string): number | undefined {
-  if (keys.includes(key)) return 0;
+function rankOf({ keys, wholeKeys }: Entry, key: string): number | undefined {
+  if (keys.includes(key) || wholeKeys.includes(key)) return 0;
   if (key.length < 2) return undefined;
   if (keys.some((each) => each.startsWith(key))) return 1;
   if (key.length >= 3 && keys.some((each) => each.includes(key))) return 2;
@@ -198,15 +259,22 @@ function entries(): readonly Entry[] {
   all ??= PLACE_LIST.trim()
     .split(/[;\n]/)
     .map((row) => {
-      const [named = '', lat, lng, km] = row.split('|');
+      const [named = '', lat, lng, km, seats] = row.split('|');
       const name = named.slice(1);
+      const kind = KINDS[named[0]!]!;
+      const isProvince = kind === 'province' || kind === 'former_province';
       return {
         name,
-        kind: KINDS[named[0]!]!,
+        kind,
         lat: Number(lat),
         lng: Number(lng),
         radius_m: Number(km) * 1000,
         keys: [keyOf(name), ...(ALIASES[name] ?? [])],
+        wholeKeys:
+          kind === 'province'
+            ? ADMIN_UNITS.filter((unit) => unit.name === name).map(({ code }) => code.toLowerCase())
+            : (WHOLE_ALIASES[name] ?? []),
+        seats: isProvince ? (seats?.split(',') ?? [name]) : [],
         exact: exactOf(name),
       };
     });
@@ -216,7 +284,7 @@ function entries(): readonly Entry[] {
 /** Lower case with accents, without titles, blanks and signs. */
 function exactOf(text: string): string {
   const typed = text.normalize('NFC').toLowerCase().trim();
-  const words = typed.replace(TITLES, '').trim();
+  const words = typed.replace(TITLES, '').replace(ENGLISH_TITLES, '').trim();
   // The district of a number is nothing without its title.
   const numbered = /^(?:quận|quan|q)?[.\s]*(\d{1,2})$/u.exec(typed);
   const kept = numbered === null ? words : `quận${numbered[1]}`;

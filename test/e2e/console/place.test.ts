@@ -100,6 +100,35 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.context().close();
   });
 
+  test.each([
+    ['Đà Nẵng', 'DNG', [16.07, 108.22]],
+    ['quang ngai', 'QNG', [15.12, 108.79]],
+    ['Đắc Lắc', 'DLK', [12.67, 108.04]],
+    ['HN', 'HN', [21.02, 105.84]],
+  ] as const)('%s leads to the city', async (text, code, [wantedLat, wantedLng]) => {
+    const { page } = await served.open();
+    await page.locator('#code').fill(text);
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#place-code').textContent()).toMatch(new RegExp(`^${code}-`));
+    const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
+    expect(Math.hypot(lat - wantedLat, lng - wantedLng)).toBeLessThan(0.08);
+    await page.context().close();
+  });
+
+  test('the country is shown as a whole, and is no town', async () => {
+    const { page } = await served.open({}, `#${CODE}`);
+    await mapState(page);
+    const resolution = async (): Promise<number> =>
+      Number(await page.locator('#map').getAttribute('data-grid'));
+    await expect.poll(resolution, { timeout: MAP_MS }).toBeGreaterThan(12);
+    await page.locator('#code').fill('Việt Nam');
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain('the whole country');
+    expect(await page.locator('.suggestion').count()).toBe(0);
+    await expect.poll(resolution, { timeout: MAP_MS }).toBeLessThan(6);
+    await page.context().close();
+  });
+
   test('a position abroad, and a text that is nothing, are refused in words', async () => {
     const { page } = await served.open();
     await page.locator('#code').fill('13.7563, 100.5018');
