@@ -1,11 +1,13 @@
 // The admin port of commands that run until they are stopped: /livez, /readyz and /metrics, and a warning where a
 // stream has little space left. The bus is looked at every few seconds, and a scrape shows the last look.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { memoryUsage, uptime } from 'node:process';
 import type { Command } from 'commander';
 import type { BusLook } from '../bus/bus.js';
 import { DURATION_BOUNDS_S, type Durations } from '../bus/durations.js';
 import { NEARLY_FULL } from '../bus/sizing.js';
+import { adminServer } from '../config/admin-server.js';
+import { ConfigError, readSettings } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
@@ -112,7 +114,7 @@ export class Watched {
   }
 
   #listen(port: number, host: string): Promise<void> {
-    const server = createServer((request, response) => {
+    const server = adminServer(host, adminNames(), (request, response) => {
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const [status, text] = isRead ? this.#page(request.url ?? '') : [405, 'only GET'];
       response.writeHead(status, {
@@ -192,6 +194,15 @@ export class Watched {
 
   #metrics(): string[] {
     return [...this.#lines()];
+  }
+}
+
+/** Names by which the port is asked, as of the service. @throws CliFailure */
+function adminNames(): readonly string[] {
+  try {
+    return readSettings(['adminNames'], {}, process.env).config.adminNames;
+  } catch (error) {
+    throw error instanceof ConfigError ? new CliFailure(EXIT.USAGE, error.message) : error;
   }
 }
 

@@ -48,11 +48,13 @@ export function observationRoutes(registry: LateRegistry, points: PointCounts): 
     {
       method: 'GET',
       path: '/metrics',
+      isShared: true,
       handle: async () => ({ status: 200, ...(await registry.text()) }),
     },
     {
       method: 'GET',
       path: '/activity',
+      isShared: true,
       handle: () => ({
         status: 200,
         type: 'application/json',

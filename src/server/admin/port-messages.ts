@@ -8,6 +8,8 @@ export interface PortStart {
   readonly names: readonly string[];
   /** Shared memory of a Pulse; undefined: the service answers every path. */
   readonly pulse: SharedArrayBuffer | undefined;
+  /** Paths of pages that are the same for whoever asks: those who ask at the same time get one rendering. */
+  readonly shared: readonly string[];
 }
 
 /** One call, with a body of at most MAX_CALL_BYTES. */
@@ -23,6 +25,12 @@ export interface AdminCall {
 
 /** More than any route takes. */
 export const MAX_CALL_BYTES = 64 * 1024;
+
+/** Calls of the thread that the service has not answered; further ones wait in the thread. */
+export const MAX_SERVICE_CALLS = 4;
+
+/** Bytes of answers in the thread that their readers have not taken; a call that finds more is answered 503. */
+export const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 export interface AdminAnswer {
   readonly status: number;

@@ -1,15 +1,18 @@
 // The thread that holds the admin port. It answers /livez and /readyz by itself, from what the event loop of the
 // service has published, so that a probe does not wait for that loop; every other call it hands to the service.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { adminServer, MAX_CALLS, pathOf, SharedWork } from '../../config/admin-server.js';
 import { PulseReader } from '../life/pulse.js';
-import { misdirection } from './listener.js';
 import {
   type AdminAnswer,
+  type AdminCall,
   type FromThread,
   MAX_CALL_BYTES,
+  MAX_SERVICE_CALLS,
+  MAX_UNREAD_BYTES,
   type PortStart,
   type ToThread,
 } from './port-messages.js';
@@ -17,52 +20,85 @@ import {
 /** A service that is not busy answers in less. */
 const FRESH_MS = 25;
 
-const { host, port, names, pulse } = workerData as PortStart;
-const isMisdirected = misdirection(host, names);
+const TEXT = 'text/plain; charset=utf-8';
+const busy = (reason: string): AdminAnswer => ({
+  status: 503,
+  type: TEXT,
+  body: `${reason}: ask again later\n`,
+  headers: { 'Retry-After': '1' },
+});
+const UNREAD = busy(`answers of more than ${MAX_UNREAD_BYTES} bytes wait for their readers`);
+const WAITING = busy(`${MAX_CALLS} calls wait for the service`);
+
+const { host, port, names, pulse, shared } = workerData as PortStart;
 const reader = pulse === undefined ? undefined : new PulseReader(pulse);
 const service = parentPort!;
 const waiting = new Map<number, (answer: AdminAnswer) => void>();
+const pages = new SharedWork<AdminAnswer>();
+/** Calls that wait until the service has answered others. */
+const queue: (() => void)[] = [];
 let calls = 0;
+/** How many responses hold each rendering, which is in memory once. */
+const unread = new Map<AdminAnswer['body'], number>();
 
-const server = createServer((request, response) => {
-  if (isMisdirected(request, response)) return;
-  const page = request.method === 'GET' || request.method === 'HEAD' ? pageOf(request.url) : undefined;
+const server = adminServer(host, names, (request, response) => {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const path = pathOf(request);
+  const page = isRead ? pageOf(path) : undefined;
   if (page !== undefined) {
-    const published = { status: page.status, type: 'text/plain; charset=utf-8', body: page.text };
+    const published = { status: page.status, type: TEXT, body: page.text };
     // The service itself knows of a warning before it is published; a busy one is not waited for.
-    const fresh = page.status === 200 && isReadyz(request.url) ? ask(request) : undefined;
-    if (fresh === undefined) send(request, response, published);
+    if (page.status !== 200 || path !== '/readyz') send(request, response, published);
     else
-      void Promise.race([fresh, sleep(FRESH_MS, published)]).then((answer) =>
+      void Promise.race([pageFor(request, path), sleep(FRESH_MS, published)]).then((answer) =>
         send(request, response, answer),
       );
     return;
   }
-  ask(request).then(
+  if (unreadBytes() > MAX_UNREAD_BYTES) {
+    send(request, response, UNREAD);
+    return;
+  }
+  (isRead && shared.includes(path) ? pageFor(request, path) : ask(request)).then(
     (answer) => send(request, response, answer),
     // The connection broke within the body.
     () => response.destroy(),
   );
 });
 
-function pageOf(url = ''): { status: number; text: string } | undefined {
-  if (isReadyz(url)) return reader?.ready;
-  return url.split('?')[0] === '/livez' ? reader?.alive : undefined;
+function pageOf(path: string): { status: number; text: string } | undefined {
+  if (path === '/readyz') return reader?.ready;
+  return path === '/livez' ? reader?.alive : undefined;
 }
 
-function isReadyz(url = ''): boolean {
-  return url.split('?')[0] === '/readyz';
+/** A page that is the same for whoever asks. */
+function pageFor({ socket }: IncomingMessage, path: string): Promise<AdminAnswer> {
+  const call = { method: 'GET', url: path, headers: {}, peerAddress: socket.remoteAddress ?? '' };
+  return pages.of(path, () => inTurn({ ...call, body: new Uint8Array() }));
 }
 
 async function ask(request: IncomingMessage): Promise<AdminAnswer> {
   const { method = '', url = '', headersDistinct: headers, socket } = request;
   const peerAddress = socket.remoteAddress ?? '';
   const body = await bodyOf(request);
+  return inTurn({ method, url, headers: { ...headers }, peerAddress, body });
+}
+
+async function inTurn(call: AdminCall): Promise<AdminAnswer> {
+  // Those of connections that have gone since are among them.
+  if (queue.length >= MAX_CALLS) return WAITING;
+  if (waiting.size >= MAX_SERVICE_CALLS) await new Promise<void>((resolve) => queue.push(resolve));
   const id = calls++;
   return new Promise((resolve) => {
     waiting.set(id, resolve);
-    tell({ kind: 'call', id, call: { method, url, headers: { ...headers }, peerAddress, body } });
+    tell({ kind: 'call', id, call });
   });
+}
+
+function unreadBytes(): number {
+  let sum = 0;
+  for (const body of unread.keys()) sum += body.length;
+  return sum;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
@@ -81,11 +117,19 @@ function send(
   response: ServerResponse,
   { status, type, body, headers }: AdminAnswer,
 ): void {
+  // Its reader is gone.
+  if (request.socket.destroyed) return;
   response.writeHead(status, {
     'Content-Type': type,
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     ...headers,
+  });
+  unread.set(body, (unread.get(body) ?? 0) + 1);
+  response.once('close', () => {
+    const readers = (unread.get(body) ?? 1) - 1;
+    if (readers === 0) unread.delete(body);
+    else unread.set(body, readers);
   });
   response.end(body);
   // Discards the rest of a body that is not read: the next request follows it.
@@ -100,6 +144,7 @@ service.on('message', (message: ToThread) => {
   if (message.kind === 'answer') {
     waiting.get(message.id)?.(message.answer);
     waiting.delete(message.id);
+    queue.shift()?.();
     return;
   }
   server.close();

@@ -3,6 +3,7 @@
 // port.
 
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { listenSentence } from '../listen-fault.js';
 import type { AdminListener } from './listener.js';
@@ -12,8 +13,8 @@ import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './
 // end.
 
 const AGAIN_MS = 1000;
-/** It holds connections and small pages only. */
-const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+/** It holds little, and no bound of its memory: a thread that reaches one ends the process. */
+const LIMITS = { maxYoungGenerationSizeMb: 8 };
 
 /**
  * Rejects with a sentence if the port cannot be listened on.
@@ -34,12 +35,17 @@ async function openPortFront(
       resourceLimits: LIMITS,
       name: 'admin port',
     });
-    const tell = (message: ToThread): void => thread.postMessage(message);
     const taken = await new Promise<number>((resolve, reject) => {
       thread.on('message', (message: FromThread) => {
         if (message.kind === 'call') {
           const { id, call } = message;
-          void answer(call).then((made) => tell({ kind: 'answer', id, answer: made }));
+          void answer(call).then(({ body, ...made }) => {
+            // Outside of the heap of the thread, and in one copy however many read it.
+            const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body.slice();
+            thread.postMessage({ kind: 'answer', id, answer: { ...made, body: bytes } } satisfies ToThread, [
+              bytes.buffer,
+            ]);
+          });
         } else if (message.kind === 'listening') {
           resolve(message.port);
         } else {
@@ -108,6 +114,37 @@ export interface AdminRoute {
   /** `/livez`, `/admin/v1/keys/:id`: a segment with a colon stands for any one segment. */
   readonly path: string;
   handle(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
+  /**
+   * The page takes no parameter, key or query and is long: those who ask at the same time get one rendering, and
+   * renderings take a bounded part of the event loop's time.
+   */
+  readonly isShared?: boolean;
+}
+
+/** Time between two renderings, in times of how long the one before took: they take a tenth of the event loop. */
+const REST_TIMES = 9;
+const MAX_REST_MS = 1000;
+
+/** Renders pages one at a time, with a rest between. */
+class Renderer {
+  #last: Promise<unknown> = Promise.resolve();
+  #restedMs = 0;
+
+  render(page: () => AdminAnswer | Promise<AdminAnswer>): Promise<AdminAnswer> {
+    const rendered = this.#last.then(async () => {
+      const waitMs = this.#restedMs - performance.now();
+      if (waitMs > 0) await sleep(waitMs, undefined, { ref: false });
+      const startMs = performance.now();
+      try {
+        return await page();
+      } finally {
+        const endMs = performance.now();
+        this.#restedMs = endMs + Math.min(MAX_REST_MS, REST_TIMES * (endMs - startMs));
+      }
+    });
+    this.#last = rendered.catch(() => {});
+    return rendered;
+  }
 }
 
 /** A text answer of one line, or of several. */
@@ -130,6 +167,7 @@ export async function openAdminPort(
   names: readonly string[] = [],
   pulse?: SharedArrayBuffer,
 ): Promise<AdminListener> {
+  const renderer = new Renderer();
   const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
 
   const answerOf = async (call: AdminCall): Promise<AdminAnswer> => {
@@ -141,15 +179,14 @@ export async function openAdminPort(
       const parameters = parametersOf(pattern, segments);
       if (parameters === undefined) continue;
       if (route.method === method) {
-        return route.handle({
-          method,
-          path,
-          parameters,
-          query: new URLSearchParams(query),
+        const request: AdminRequest = {
+          ...{ method, path, parameters, query: new URLSearchParams(query) },
           peerAddress: call.peerAddress,
           header: (name) => call.headers[name]?.join(', '),
           body: async (limitBytes) => bodyOf(call, limitBytes),
-        });
+        };
+        const page = (): AdminAnswer | Promise<AdminAnswer> => route.handle(request);
+        return route.isShared === true ? renderer.render(page) : page();
       }
       allowed.add(route.method);
     }
@@ -163,7 +200,8 @@ export async function openAdminPort(
       failed(error);
       return textAnswer(500, 'failed');
     });
-  return openPortFront({ host, port, names, pulse }, answer, failed);
+  const shared = routes.filter(({ isShared }) => isShared === true).map(({ path }) => path);
+  return openPortFront({ host, port, names, pulse, shared }, answer, failed);
 }
 
 /**

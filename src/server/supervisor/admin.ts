@@ -2,6 +2,7 @@
 // with a label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port
 // of process 2 answers; every other path goes to the first process that accepts requests.
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { pathOf, SharedWork } from '../../config/admin-server.js';
 import { canonicalAddress, type Networks } from '../../config/networks.js';
 import { SUPERVISOR_HEADER } from '../admin/keys.js';
 import { type AdminListener, openListener } from '../admin/listener.js';
@@ -10,7 +11,7 @@ import { clientAddress } from '../client-address.js';
 // Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label
 // `process`, and all samples of a metric come together behind its HELP and TYPE, as the format demands.
 
-interface Page {
+interface NumberedPage {
   readonly number: number;
   readonly text: string;
 }
@@ -23,7 +24,7 @@ interface Family {
 const COMMENT = /^# (?:HELP|TYPE) (\S+)/;
 const SAMPLE = /^([A-Za-z_:][\w:]*)(\{)?(.*)$/;
 
-export function mergeMetrics(pages: readonly Page[]): string {
+export function mergeMetrics(pages: readonly NumberedPage[]): string {
   const families = new Map<string, Family>();
   const familyOf = (name: string): Family => {
     const known = families.get(name);
@@ -116,41 +117,34 @@ export async function openSupervisorAdmin(
   port: number,
   source: AdminSource,
 ): Promise<AdminListener> {
+  const pages = new SharedWork<Page>();
   return openListener(host, port, source.names, (incoming, response) => {
-    void handle(source, incoming, response).catch(() => send(response, 502, 'the process does not answer\n'));
+    void handle(source, pages, incoming, response).catch(() =>
+      send(response, 502, 'the process does not answer\n'),
+    );
   });
+}
+
+interface Page {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
 }
 
 async function handle(
   source: AdminSource,
+  pages: SharedWork<Page>,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const target = incoming.url ?? '/';
-  const path = target.split('?')[0] ?? '';
-  const processes = source.processes();
   const isRead = incoming.method === 'GET' || incoming.method === 'HEAD';
-  if (isRead && path === '/livez') return send(response, 200, 'alive\n');
-  if (isRead && path === '/readyz') {
-    const { status, text } = await readinessOf(processes, source.isStopping());
-    return send(response, status, text);
+  const page = isRead ? PAGES[pathOf(incoming)] : undefined;
+  if (page !== undefined) {
+    const { status, text, type } = await pages.of(pathOf(incoming), () => page(source));
+    return send(response, status, text, type);
   }
-  const pagesOfAll = (): Promise<{ number: number; text: string }[]> =>
-    Promise.all(
-      processes.map(async ({ number, adminPort }) => {
-        const page = await ask(adminPort, target);
-        return { number, text: page?.status === 200 ? page.text : '' };
-      }),
-    );
-  if (isRead && path === '/activity') {
-    const activity = mergeActivity((await pagesOfAll()).map(({ text }) => text));
-    return send(response, 200, JSON.stringify(activity), 'application/json');
-  }
-  if (isRead && path === '/metrics') {
-    const pages = await pagesOfAll();
-    const text = `${ownMetrics(processes, source.deaths())}\n${mergeMetrics(pages)}`;
-    return send(response, 200, text, 'text/plain; version=0.0.4; charset=utf-8');
-  }
+  const processes = source.processes();
   const [, number, rest] = /^\/processes\/(\d+)(\/.*)$/.exec(target) ?? [];
   const asked =
     number === undefined
@@ -160,6 +154,30 @@ async function handle(
   if (asked?.adminPort === undefined)
     return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
   await handOn(incoming, response, asked.adminPort, rest ?? target, source);
+}
+
+/** Pages that speak for all processes, the same for whoever asks. */
+const PAGES: Readonly<Record<string, (source: AdminSource) => Promise<Page>>> = {
+  '/livez': async () => ({ status: 200, text: 'alive\n' }),
+  '/readyz': (source) => readinessOf(source.processes(), source.isStopping()),
+  '/activity': async (source) => {
+    const activity = mergeActivity((await pagesOfAll(source, '/activity')).map(({ text }) => text));
+    return { status: 200, text: JSON.stringify(activity), type: 'application/json' };
+  },
+  '/metrics': async (source) => {
+    const pages = await pagesOfAll(source, '/metrics');
+    const text = `${ownMetrics(source.processes(), source.deaths())}\n${mergeMetrics(pages)}`;
+    return { status: 200, text, type: 'text/plain; version=0.0.4; charset=utf-8' };
+  },
+};
+
+function pagesOfAll(source: AdminSource, path: string): Promise<NumberedPage[]> {
+  return Promise.all(
+    source.processes().map(async ({ number, adminPort }) => {
+      const page = await ask(adminPort, path);
+      return { number, text: page?.status === 200 ? page.text : '' };
+    }),
+  );
 }
 
 /** Samples that only the supervisor knows. */
@@ -238,6 +256,7 @@ function handOn(
       answer.on('error', reject);
     });
     outgoing.on('error', reject);
+    response.once('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   });
 }

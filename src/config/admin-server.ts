@@ -1,0 +1,130 @@
+// The HTTP server of every admin port: of the service, its supervisor and the workers. The port asks for no key, so what
+// a peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
+// connections, and the names by which the port may be asked.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+
+/** Beyond it the connection that has been idle for the longest time is closed, so that a probe always gets in. */
+export const MAX_CONNECTIONS = 256;
+/** Calls whose answers are not sent, probes not counted. Others are answered 503. */
+export const MAX_CALLS = 32;
+/** A peer that sends or reads nothing for longer is cut off. */
+const SILENT_MS = 30_000;
+const HEAD_MS = 10_000;
+const REQUEST_MS = 20_000;
+const CHECK_MS = 5000;
+/** Longer than the intervals of usual scrapers, which ask again over the same connection. */
+const KEEP_ALIVE_MS = 75_000;
+/** Paths that orchestrators ask: answered however many calls are under way. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
+// Which Host headers the admin ports answer. A page of a stranger can make a browser of this network ask an admin port
+// under a name of the stranger's own (DNS rebinding), and read the answer. Such a name is one of the public DNS:
+// addresses, names without a dot and names that the public DNS does not have are safe, and others have to be named by
+// the operator.
+
+/** Top-level names that are not in the public DNS. */
+const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'lan', 'svc', 'test', 'home.arpa'];
+
+const MISDIRECTED =
+  'this name of the admin port is not known: ask by its address, or name it in HEXCODES_ADMIN_NAMES\n';
+const BUSY = `the admin port has ${MAX_CALLS} calls under way, the most it takes: ask again later\n`;
+
+/** @param names further names that are let in, in lower case */
+function isHostAllowed(host: string | undefined, names: readonly string[]): boolean {
+  // Only old clients send none; no browser does.
+  if (host === undefined) return true;
+  const name = (/^\[([^\]]*)\](?::\d*)?$/.exec(host)?.[1] ?? host.replace(/:\d*$/, ''))
+    .toLowerCase()
+    .replace(/\.$/, '');
+  if (isIP(name) !== 0 || /^[a-z0-9_-]+$/.test(name)) return true;
+  return names.includes(name) || PRIVATE_NAMES.some((end) => name.endsWith(`.${end}`));
+}
+
+/** The path of a request, without its query. */
+export const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] as string;
+
+/**
+ * An HTTP server that does not listen yet.
+ * @param host that it will listen on
+ * @param names that the port is asked by, beside those that nobody else can have
+ * @param answer called with one request at a time of each connection, and MAX_CALLS in all beside probes
+ */
+export function adminServer(
+  host: string,
+  names: readonly string[],
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const known = [...names, host].map((name) => name.toLowerCase());
+  /** The oldest use first; true: a call is under way. */
+  const connections = new Map<Socket, boolean>();
+  let calls = 0;
+
+  const use = (socket: Socket, isBusy: boolean): void => {
+    connections.delete(socket);
+    connections.set(socket, isBusy);
+  };
+
+  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
+    const { socket } = request;
+    // No client that is known pipelines here, and every request that waits for its turn would take memory.
+    if (connections.get(socket) !== false) {
+      socket.destroy();
+      return;
+    }
+    use(socket, true);
+    const isProbe = PROBES.has(pathOf(request));
+    if (!isProbe) calls++;
+    response.once('close', () => {
+      if (!isProbe) calls--;
+      if (connections.has(socket)) use(socket, false);
+    });
+    if (!isHostAllowed(request.headers.host, known)) refuse(response, 421, MISDIRECTED);
+    else if (calls > MAX_CALLS && !isProbe) refuse(response, 503, BUSY, { 'Retry-After': '1' });
+    else answer(request, response);
+  });
+  server.on('connection', (socket) => {
+    connections.set(socket, false);
+    socket.once('close', () => connections.delete(socket));
+    if (connections.size <= MAX_CONNECTIONS) return;
+    for (const [oldest, isBusy] of connections) {
+      if (isBusy) continue;
+      connections.delete(oldest);
+      oldest.destroy();
+      return;
+    }
+  });
+  server.headersTimeout = HEAD_MS;
+  server.requestTimeout = REQUEST_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.setTimeout(SILENT_MS);
+  return server;
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    Connection: 'close',
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** Work that several ask for at the same time, done once for all of them. */
+export class SharedWork<T> {
+  readonly #running = new Map<string, Promise<T>>();
+
+  /** The work of that name that is under way, or else `start`'s. */
+  of(name: string, start: () => Promise<T>): Promise<T> {
+    const running = this.#running.get(name);
+    if (running !== undefined) return running;
+    const started = start().finally(() => this.#running.delete(name));
+    this.#running.set(name, started);
+    return started;
+  }
+}
