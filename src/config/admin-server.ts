@@ -1,5 +1,5 @@
-// The HTTP server of every admin port: of the service, its supervisor and the workers. The port asks for no key, so what
-// a peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
+// The HTTP server of every admin port: of the service, its supervisor and the workers. It asks for no key, so what a
+// peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
 // connections, and the names by which the port may be asked.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
