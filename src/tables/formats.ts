@@ -48,7 +48,11 @@ const TYPED = { ...NONE, isText: false, hasTypes: true } as const;
 const BROUGHT = { ...NONE, readAs: 'csv', isWritten: false } as const;
 
 const firstLine = (text: string): string => text.slice(0, text.search(/[\r\n]|$/));
-const hasFeatures = (text: string): boolean => /"(?:FeatureCollection|Feature)"/.test(text);
+const hasFeatures = (text: string): boolean =>
+  /"(?:FeatureCollection|Feature)"/.test(text) || BARE_GEOMETRY.test(text);
+/** An object that is a geometry, by its first members. */
+const BARE_GEOMETRY =
+  /^\{\s*(?:"type"\s*:\s*"(?:(?:Multi)?(?:Point|LineString|Polygon)|GeometryCollection)"\s*,|"coordinates"\s*:\s*\[)/;
 const ZIP = 'PK\x03\x04';
 
 const LIST = {

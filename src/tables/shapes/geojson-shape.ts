@@ -6,6 +6,11 @@ const TYPES = ['', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineStr
 const COLLECTION = 7;
 const MOST_DEPTH = 16;
 
+/** Whether a JSON object says by its type to be a geometry. */
+export function isGeometry({ type }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'GeometryCollection' || (typeof type === 'string' && TYPES.indexOf(type) > 0);
+}
+
 /** null for a value that is no geometry, or has something other than numbers in its place. */
 export function shapeOfGeoJson(value: unknown): Shape | null {
   const shape = { points: [], lines: [], polygons: [] };

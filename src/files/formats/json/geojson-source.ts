@@ -1,15 +1,15 @@
-// Reads GeoJSON points (RFC 7946): a FeatureCollection of any length, or one feature a line. The text around the
-// features of a collection is kept.
+// Reads GeoJSON points (RFC 7946): collections of any length, features and geometries, one or many in a file. The text
+// around the features of the first collection is kept.
 
+import { otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
-import { shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
-import { type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
+import { isGeometry, shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
+import { lonePoint, type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
 import { notRead } from '../../content/kinds.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { shellWord } from '../../terminal/say.js';
-import { linesOf } from '../lines.js';
 import type {
   CollectionFrame,
   JsonDocument,
@@ -22,7 +22,7 @@ import type {
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
 import { jsonText } from '../values/exact-json.js';
-import { FeatureSplitter } from './feature-splitter.js';
+import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
   FieldSurvey,
@@ -170,6 +170,8 @@ function rowOf(
   if (value.type !== 'Feature') {
     const found = row === 1 ? jsonTable(document.text.slice(0, MOST_SEEN)) : undefined;
     if (found !== undefined) throw notRead(found, file);
+    if (value.type === 'FeatureCollection')
+      throw badInput({ file, row }, 'a FeatureCollection without a list of features, or within another');
     throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`);
   }
   const properties = tableProperties(value);
@@ -196,21 +198,14 @@ export function propertiesOf(feature: Record<string, unknown>): Record<string, u
   return typeof properties === 'object' && properties !== null ? (properties as Record<string, unknown>) : {};
 }
 
-/** WGS 84, by the names that it has there; in GeoJSON longitude comes first with each of them. */
-const WGS_84 = /(?:\bCRS:?84|\b4326)$/i;
-
-const MEMBER =
-  /"crs"\s*:\s*\{[^{}]*"properties"\s*:\s*\{[^{}]*"(?:name|code|href)"\s*:\s*(?:"([^"]*)"|(\d+))/;
-
-/** @param text around the features of a collection. @throws CliFailure BAD_INPUT if it names another system */
-function refuseOtherSystem(text: string, file: string): void {
-  const [, name, code] = MEMBER.exec(text) ?? [];
-  const system = name ?? (code === undefined ? undefined : `EPSG:${code}`);
-  if (system === undefined || WGS_84.test(system.trim())) return;
+/** @param crs the member of this name. @throws CliFailure BAD_INPUT if it names another system than WGS 84 */
+function refuseOtherSystem(crs: unknown, file: string, row?: number): void {
+  const other = otherSystem(crs);
+  if (other === null) return;
   throw badInput(
-    { file },
-    `its coordinates are in another system than WGS 84: ${JSON.stringify(system.slice(0, 60))}`,
-    `ogr2ogr converts them: ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES points.geojson ${shellWord(file)}`,
+    { file, row },
+    `its coordinates are in another system than WGS 84: ${JSON.stringify(other.called)}`,
+    `ogr2ogr converts them: ogr2ogr -s_srs ${other.code ?? 'EPSG:…'} -t_srs EPSG:4326 -lco RFC7946=YES points.geojson ${shellWord(file)}`,
   );
 }
 
@@ -257,10 +252,12 @@ export async function openGeoJson(
   };
 }
 
-/** The coordinates of a point feature, longitude first; null for any other geometry. */
-function pointOf(feature: Record<string, unknown>): readonly unknown[] | null {
-  const geometry = feature.geometry as { type?: unknown; coordinates?: unknown } | null | undefined;
-  return geometry?.type === 'Point' && Array.isArray(geometry.coordinates) ? geometry.coordinates : null;
+/** The coordinates of a feature of one point, longitude first; null for any other geometry. */
+function pointOf({ geometry }: Record<string, unknown>): readonly unknown[] | null {
+  const { type, coordinates } = (geometry ?? {}) as { type?: unknown; coordinates?: unknown };
+  if (type === 'Point') return Array.isArray(coordinates) ? coordinates : null;
+  const shape = shapeOfGeoJson(geometry);
+  return shape === null ? null : lonePoint(shape);
 }
 
 /** The type of a geometry that is no point; null for features without one. */
@@ -297,38 +294,56 @@ function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonD
   }
 }
 
-/** Batches of features. @param frame gets the text around them */
+/** Batches of features, whatever holds them. @param frame gets the text around those of a collection that comes first */
 export async function* featureBatches(
   input: Input,
   frame: CollectionFrame,
 ): AsyncGenerator<JsonDocument[], undefined> {
-  const isCollection = /"FeatureCollection"|"features"/.test(Buffer.from(input.head).toString('latin1'));
+  const file = input.name;
+  const splitter = new GeoJsonSplitter(file, {
+    head(text, isFirst) {
+      // Before a row is written; what is not whole yet is judged with the tail.
+      const members = membersOf(`${text}]}`);
+      refuseOtherSystem(members?.crs, file);
+      if (isFirst) frame.head = text;
+    },
+    tail(text, members, isFirst) {
+      refuseOtherSystem(members.crs, file);
+      if (isFirst) frame.tail = text;
+    },
+  });
   const batch = new DocumentBatch();
   let row = 0;
-  for await (const texts of isCollection ? collectionFeatures(input, frame) : lineFeatures(input)) {
-    for (const text of texts) if (batch.add(parseObject(text, input.name, ++row))) yield batch.take();
+  for await (const chunk of input.chunks()) {
+    for (const text of splitter.push(chunk)) {
+      row++;
+      if (batch.add(asFeature(parseObject(text, file, row), file, row))) yield batch.take();
+    }
   }
+  splitter.end();
   const last = batch.take();
   if (last.length > 0) yield last;
 }
 
-async function* lineFeatures(input: Input): AsyncGenerator<string[]> {
-  for await (const lines of linesOf(input.chunks(), input.name)) yield lines.map(({ text }) => text);
+function membersOf(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
 }
 
-/** Cuts a collection into the texts of its features. */
-async function* collectionFeatures(input: Input, frame: CollectionFrame): AsyncGenerator<string[]> {
-  const splitter = new FeatureSplitter(input.name);
-  let hasHead = false;
-  for await (const chunk of input.chunks()) {
-    const texts = splitter.push(chunk);
-    if (splitter.head !== null && !hasHead) {
-      hasHead = true;
-      refuseOtherSystem(splitter.head, input.name);
-      frame.head = splitter.head;
-    }
-    if (texts.length > 0) yield texts;
-  }
-  frame.tail = splitter.end();
-  refuseOtherSystem(frame.tail, input.name);
+/** An object that stands for a row: a geometry by itself is a feature without properties. */
+function asFeature(document: JsonDocument, file: string, row: number): JsonDocument {
+  const { value, text } = document;
+  refuseOtherSystem(value.crs, file, row);
+  const geometry = isGeometry(value) ? value : value.geometry;
+  if (typeof geometry === 'object' && geometry !== null)
+    refuseOtherSystem((geometry as Record<string, unknown>).crs, file, row);
+  if (geometry !== value) return document;
+  return {
+    ...document,
+    text: `{"type":"Feature","properties":{},"geometry":${text}}`,
+    value: { type: 'Feature', properties: {}, geometry: value },
+  };
 }

@@ -1,0 +1,191 @@
+// Cuts GeoJSON, as its bytes arrive, into the texts of its features: a sequence of objects, one or many, each a
+// collection, a feature or a geometry, with blanks, line ends, record separators (RFC 8142) or nothing between them.
+
+import { badInput, reasonOf } from '../../exit-codes.js';
+import { MOST_DEPTH } from './json-columns.js';
+
+/** Longest feature; also the longest text before and after the features of a collection. */
+const MAX_OBJECT_BYTES = 16 * 1024 * 1024;
+/** Letters of the longest spelling of the key `features`, with an escape for each. */
+const MAX_KEY_LETTERS = 48;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const RECORD_SEPARATOR = 0x1e;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** What is told of collections while they are read. */
+export interface CollectionEvents {
+  /** The text before the first feature. @param isFirst whether nothing stands before it in the file */
+  head(text: string, isFirst: boolean): void;
+  /** The text behind the last feature. @param members around the features, parsed */
+  tail(text: string, members: Record<string, unknown>, isFirst: boolean): void;
+}
+
+/**
+ * Between two objects of the file; in one that has not shown a list of features; in the list; behind it.
+ */
+type Part = 'between' | 'object' | 'features' | 'tail';
+
+/** Finds features by counting brackets outside strings. Each text is parsed as JSON by the caller. */
+export class GeoJsonSplitter {
+  readonly #file: string;
+  readonly #events: CollectionEvents;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #part: Part = 'between';
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The last string at depth 1 of an object, as it is written: a key, if a colon follows. */
+  #key = '';
+  #isFeaturesKey = false;
+  #head = '';
+  #objects = 0;
+  #features = 0;
+  #marks = 0;
+
+  constructor(file: string, events: CollectionEvents) {
+    this.#file = file;
+    this.#events = events;
+  }
+
+  /**
+   * Takes a chunk, which must not change afterwards.
+   * @returns the texts that it completes: features of collections, and whole objects outside of them
+   */
+  push(chunk: Uint8Array): string[] {
+    const texts: string[] = [];
+    let start = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]!;
+      if (this.#isInString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) {
+          this.#isInString = false;
+          continue;
+        }
+        if (this.#depth === 1 && this.#part !== 'features' && this.#key.length <= MAX_KEY_LETTERS)
+          this.#key += String.fromCharCode(byte);
+        continue;
+      }
+      if (byte === QUOTE && this.#part !== 'between' && this.#depth > 0) {
+        this.#isInString = true;
+        this.#key = '';
+      } else if (byte === OPEN || byte === OPEN_LIST) {
+        if (this.#depth === 0) {
+          if (byte !== OPEN) throw this.#broken('a list where a feature should stand');
+          if (this.#part === 'between') this.#part = 'object';
+          start = i;
+        }
+        this.#depth++;
+        if (this.#depth > MOST_DEPTH)
+          throw this.#broken(`lists and objects are nested more than ${MOST_DEPTH} deep`);
+        if (byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
+          if (this.#part === 'tail') throw this.#broken('a collection with two lists of features');
+          this.#head = this.#take(chunk.subarray(start, i + 1));
+          this.#events.head(this.#head, this.#objects === 0);
+          this.#part = 'features';
+          this.#depth = 0;
+          start = i + 1;
+        }
+        this.#isFeaturesKey = false;
+      } else if (byte === CLOSE || byte === CLOSE_LIST) {
+        if (this.#depth === 0) {
+          if (this.#part !== 'features' || byte !== CLOSE_LIST)
+            throw this.#broken(`an unexpected ${byte === CLOSE ? '}' : ']'}`);
+          this.#part = 'tail';
+          this.#depth = 1;
+          start = i;
+          continue;
+        }
+        this.#depth--;
+        if (this.#depth > 0) continue;
+        const text = this.#take(chunk.subarray(start, i + 1));
+        start = i + 1;
+        if (this.#part === 'tail') this.#endCollection(text);
+        else {
+          texts.push(text);
+          this.#features++;
+        }
+        if (this.#part === 'features') continue;
+        this.#part = 'between';
+        this.#objects++;
+      } else if (this.#depth === 0) {
+        if (!this.#isBlank(byte)) throw this.#broken('something that is no feature');
+        start = i + 1;
+      } else if (byte === COLON && this.#depth === 1 && this.#part !== 'features') {
+        this.#isFeaturesKey = this.#key.length >= 8 && unescaped(this.#key) === 'features';
+        if (this.#isFeaturesKey && this.#part === 'tail')
+          throw this.#broken('a collection with two lists of features');
+      }
+    }
+    if (start < chunk.length) {
+      this.#held.push(chunk.subarray(start));
+      this.#heldBytes += chunk.length - start;
+      if (this.#heldBytes > MAX_OBJECT_BYTES) {
+        throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
+      }
+    }
+    return texts;
+  }
+
+  /** After the last chunk. @throws CliFailure BAD_INPUT if the file is cut off */
+  end(): void {
+    if (this.#part !== 'between') throw this.#broken('the file ends in the middle');
+  }
+
+  /** What may stand between objects and between features. */
+  #isBlank(byte: number): boolean {
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
+    if (this.#part === 'features') return byte === COMMA;
+    if (byte === RECORD_SEPARATOR) return true;
+    // Files that are put one behind another keep their marks.
+    return byte === BYTE_ORDER_MARK[this.#marks++ % BYTE_ORDER_MARK.length];
+  }
+
+  #endCollection(tail: string): void {
+    let members: Record<string, unknown>;
+    try {
+      members = JSON.parse(this.#head + tail) as Record<string, unknown>;
+    } catch (error) {
+      throw badInput({ file: this.#file }, `not JSON around the features (${reasonOf(error)})`);
+    }
+    if (members.type !== undefined && members.type !== 'FeatureCollection')
+      throw this.#broken(`a list of features in an object of the type ${JSON.stringify(members.type)}`);
+    this.#events.tail(tail, members, this.#objects === 0);
+  }
+
+  #take(bytes: Uint8Array): string {
+    const all = this.#heldBytes === 0 ? bytes : Buffer.concat([...this.#held, bytes]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    try {
+      return this.#decoder.decode(all);
+    } catch {
+      throw this.#broken('not UTF-8');
+    }
+  }
+
+  #broken(what: string): Error {
+    const isInRow = this.#part === 'features' || (this.#part === 'object' && this.#features > 0);
+    return badInput({ file: this.#file, row: isInRow ? this.#features + 1 : undefined }, what);
+  }
+}
+
+function unescaped(key: string): string {
+  if (!key.includes('\\')) return key;
+  try {
+    return JSON.parse(`"${key}"`) as string;
+  } catch {
+    return key;
+  }
+}

@@ -1,0 +1,216 @@
+// GeoJSON however it is framed: each collection, feature and geometry of a file is a row, or the file is refused.
+// Framings are generated, and judged by what was put in and by GDAL.
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
+import { CliFolder } from '../../../support/cli.js';
+import { encodeFile } from '../../../support/files/convert.js';
+import { gdal, gdalNote, hasGdal } from '../../../support/gdal.js';
+
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+const library = await loadLibrary();
+
+/** Objects of a file with the number of their rows; `text` gets the numbers of its features. */
+interface Framed {
+  readonly rows: number;
+  readonly text: (first: number) => string;
+}
+
+/** A longitude by which a row is known again. */
+const lngOf = (row: number): number => 105 + row / 1000;
+const point = (row: number): string => `{"type":"Point","coordinates":[${lngOf(row)},21.03]}`;
+const blank = fc.constantFrom('', ' ', '\n', '\r\n\t');
+
+const geometry = fc.constantFrom(
+  point,
+  (row: number) => `{"coordinates":[[${lngOf(row)},21.03]],"type":"MultiPoint"}`,
+  (row: number) => `{"type":"GeometryCollection","geometries":[${point(row)}]}`,
+);
+/** Strings that look like the frame. */
+const decoy = fc.constantFrom(
+  'x',
+  '"features":[',
+  '}]}',
+  '\\',
+  '{"type":"FeatureCollection"',
+  '\u001e',
+  'Hà Nội',
+);
+const feature: fc.Arbitrary<Framed> = fc
+  .record({ geometry, decoy, isFirst: fc.boolean(), blank, hasFeatures: fc.boolean() })
+  .map(({ geometry, decoy, isFirst, blank, hasFeatures }) => ({
+    rows: 1,
+    text(row) {
+      const text = JSON.stringify(decoy).replace('Hà', 'H\\u00e0');
+      const features = hasFeatures ? `,"features":${text}` : '';
+      const properties = `"properties":{${blank}"a":${text},"features":[{"b":${text}}]}`;
+      const members = isFirst
+        ? `${properties},"geometry":${geometry(row)}`
+        : `"geometry":${geometry(row)},${properties}`;
+      return `{${blank}"type":"Feature"${features},${members}${blank}}`;
+    },
+  }));
+const member = fc.constantFrom(
+  '"name":"a \\"features\\":[ b"',
+  '"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}}',
+  '"features_":[{"type":"Feature"}]',
+  '"x":{"features":[1,{"features":[2]}]}',
+);
+const collection: fc.Arbitrary<Framed> = fc
+  .record({
+    features: fc.array(feature, { maxLength: 4 }),
+    before: fc.array(member, { maxLength: 2 }),
+    behind: fc.array(member, { maxLength: 2 }),
+    key: fc.constantFrom('features', '\\u0066eatures', 'feature\\u0073'),
+    isTypeLast: fc.boolean(),
+    blank,
+  })
+  .map(({ features, before, behind, key, isTypeLast, blank }) => ({
+    rows: features.length,
+    text(first) {
+      const list = features.map(({ text }, i) => text(first + i)).join(`${blank},${blank}`);
+      const type = '"type":"FeatureCollection"';
+      const members = [...before, `"${key}"${blank}:${blank}[${blank}${list}${blank}]`, ...behind];
+      return `{${(isTypeLast ? [...members, type] : [type, ...members]).join(`${blank},`)}${blank}}`;
+    },
+  }));
+const bare: fc.Arbitrary<Framed> = geometry.map((text) => ({ rows: 1, text }));
+const separator = fc.constantFrom('\n', '', '\r\n', '\n\n', '\n\u001e', ' ', '\n\ufeff');
+const file = fc
+  .record({
+    objects: fc.array(fc.tuple(fc.oneof(collection, feature, bare), separator), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+    start: fc.constantFrom('', '\ufeff', '\u001e', '\n'),
+  })
+  .map(({ objects, start }) => {
+    let rows = 0;
+    const texts = objects.map(([{ text, rows: own }, behind]) => {
+      rows += own;
+      return text(rows - own) + behind;
+    });
+    return { text: start + texts.join(''), rows };
+  });
+
+async function lngsOf(text: string, name: string): Promise<string[]> {
+  folder.write(`${name}.geojson`, text);
+  await encodeFile(library, folder.file(`${name}.geojson`), folder.file(`${name}.csv`), { keep: ['lng'] });
+  const lines = folder.read(`${name}.csv`).trimEnd().split('\n').slice(1);
+  expect(lines.every((line) => line.endsWith(',OK') || line.endsWith(',NOT_FOUND'))).toBe(true);
+  return lines.map((line) => line.split(',')[0]!);
+}
+
+const JUDGE = `
+def rows(text):
+    gdal.FileFromMemBuffer('/vsimem/x.geojson', text.encode())
+    try:
+        return [f.GetGeometryRef().Centroid().GetX() for layer in ogr.Open('/vsimem/x.geojson') for f in layer]
+    except Exception:
+        return None
+print(json.dumps([rows(text) for text in json.load(sys.stdin)]))`;
+
+test('every object of a file is read, in its order', async () => {
+  await fc.assert(
+    fc.asyncProperty(file, async ({ text, rows }) => {
+      const due = Array.from({ length: rows }, (_, row) => String(lngOf(row)));
+      expect(await lngsOf(text, 'in')).toEqual(due);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.skipIf(!hasGdal)(`no row that GDAL reads is left out${gdalNote}`, async () => {
+  const files = fc.sample(file, { numRuns: 150, seed: 7 });
+  const judged = gdal(JUDGE, [], JSON.stringify(files.map(({ text }) => text))) as (number[] | null)[];
+  let isAll = 0;
+  for (const [i, rows] of judged.entries()) {
+    if (rows === null) continue;
+    const ours = (await lngsOf(files[i]!.text, 'judged')).map(Number);
+    // GDAL reads the first of several collections: its rows are among ours.
+    expect(rows.every((lng) => ours.some((own) => Math.abs(own - lng) < 1e-9))).toBe(true);
+    expect(ours.length).toBeGreaterThanOrEqual(rows.length);
+    if (ours.length === rows.length) isAll++;
+  }
+  expect(isAll).toBeGreaterThan(10);
+});
+
+test('chunks may end anywhere', async () => {
+  const { GeoJsonSplitter } = await import('#dist/files/formats/json/geojson-splitter.js');
+  const events = { head: () => undefined, tail: () => undefined };
+  fc.assert(
+    fc.property(file, fc.integer({ min: 1, max: 9 }), ({ text, rows }, size) => {
+      const splitter = new GeoJsonSplitter('in', events);
+      const bytes = Buffer.from(text);
+      const texts: string[] = [];
+      for (let at = 0; at < bytes.length; at += size)
+        texts.push(...splitter.push(bytes.subarray(at, at + size)));
+      splitter.end();
+      expect(texts).toHaveLength(rows);
+      for (const each of texts) JSON.parse(each);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('what is not understood is refused', () => {
+  const row =
+    '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[105.8525,21.0288]}}';
+  const crs = '"crs":{"type":"name","properties":{"name":"EPSG:3405"}}';
+  const one = `{"type":"FeatureCollection","features":[${row}]}`;
+  test.each([
+    ['a second list', `{"type":"FeatureCollection","features":[${row}],"features":[${row}]}`, 'two lists'],
+    [
+      'and one in escapes',
+      `{"features":[${row}],"type":"FeatureCollection","\\u0066eatures":[]}`,
+      'two lists',
+    ],
+    ['no list', `${row}\n{"type":"FeatureCollection","features":null}`, 'row 2: a FeatureCollection without'],
+    ['a list in a feature', `{"type":"Feature","features":[${row}]}`, 'in an object of the type "Feature"'],
+    [
+      'a collection in a collection',
+      `{"type":"FeatureCollection","features":[${one}]}`,
+      'row 1: a FeatureCollection',
+    ],
+    ['another object', `${row}\n{"type":"Topology","objects":{}}`, 'row 2: not a GeoJSON feature'],
+    ['a list', `${row}\n[${row}]`, 'a list where a feature should stand'],
+    ['a word behind', `${one}\nnull`, 'something that is no feature'],
+    ['a bracket behind', `${one}]`, 'an unexpected ]'],
+    ['a cut second collection', `${one}\n${one.slice(0, -1)}`, 'the file ends in the middle'],
+    [
+      'other brackets around',
+      `{"type":"FeatureCollection","features":[${row}]]`,
+      'not JSON around the features',
+    ],
+    [
+      'a system of the second',
+      `${one}\n{"type":"FeatureCollection",${crs},"features":[${row}]}`,
+      'EPSG:3405',
+    ],
+    ['a system behind the second', `${one}{"features":[${row}],${crs}}`, 'EPSG:3405'],
+    [
+      'a system of a feature',
+      `{"type":"FeatureCollection","features":[${row.replace('{', `{${crs},`)}]}`,
+      'EPSG:3405',
+    ],
+    ['a system of a geometry', row.replace('"geometry":{', `"geometry":{${crs},`), 'EPSG:3405'],
+    ['a system of a bare one', `{${crs},"type":"Point","coordinates":[105.8525,21.0288]}`, 'EPSG:3405'],
+  ])('%s', async (_, text, message) => {
+    folder.write('bad.geojson', text);
+    for (const output of ['bad.csv', 'out.geojson'])
+      await expect(encodeFile(library, folder.file('bad.geojson'), folder.file(output))).rejects.toThrow(
+        message,
+      );
+  });
+});
+
+test('members around the first collection stay, and all features follow', async () => {
+  const of = (name: string, a: number) =>
+    `{"type":"FeatureCollection","name":"${name}","features":[{"type":"Feature","properties":{"a":${a}},"geometry":${point(a)}}]}\n`;
+  folder.write('several.geojson', of('x', 1) + of('y', 2));
+  await encodeFile(library, folder.file('several.geojson'), folder.file('one.geojson'));
+  const one = JSON.parse(folder.read('one.geojson')) as { name: string; features: { properties: object }[] };
+  expect(one.name).toBe('x');
+  expect(one.features).toMatchObject([{ properties: { a: 1 } }, { properties: { a: 2 } }]);
+});
