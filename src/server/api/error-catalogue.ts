@@ -41,7 +41,7 @@ export const STATUS_CATALOGUE: readonly StatusEntry[] = [
   },
   {
     word: 'INVALID_REQUEST',
-    http: [400, 405, 406, 408, 413, 414, 415, 426],
+    http: [400, 405, 406, 408, 413, 414, 415, 417, 426],
     elsewhere: `${IN_ITEMS}; frame status 1`,
     meaning:
       'A parameter, the body, a header, the method or the length is wrong. `details` names every parameter at fault, `message` says the rest.',

@@ -65,7 +65,7 @@ export interface AdapterHooks<N> extends ExchangeHooks<Exchange<N>> {
   /** The notes of a new request. */
   notes(): N;
   /** Answers a request that no handler is called for; `close`: and closes the connection. */
-  refused(x: Exchange<N>, status: 400 | 414 | 503, message: string, close: boolean): void;
+  refused(x: Exchange<N>, status: 400 | 414 | 417 | 503, message: string, close: boolean): void;
   /** A WebSocket callback threw. The adapter then closes that socket. */
   socketThrown(error: unknown): void;
   /**
@@ -238,13 +238,21 @@ export class Adapter<N = unknown> {
       } else if (fault !== undefined) this.#refuseLater(x, 400, fault, true);
       else if (head.targetBytes > TARGET_LIMIT_BYTES) {
         this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
-      } else handler(x);
+      } else if (head.expectation === '' || this.#meetsExpectation(x, upgrade !== undefined)) handler(x);
     } catch (error) {
       this.#hooks.thrown(x, error);
     } finally {
       x.leaveFirstTick();
       door?.afterHandler(x);
     }
+  }
+
+  /** Sends the interim answer that the client waits for. False if it expects something else, and is answered. */
+  #meetsExpectation(x: Exchange<N>, isUpgrade: boolean): boolean {
+    const { expected } = x.head;
+    if (expected === 'unknown') this.#hooks.refused(x, 417, 'Expect may only be 100-continue', false);
+    else if (expected === 'continue' && !isUpgrade) x.sendContinue();
+    return expected !== 'unknown';
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   isSkippedBody,
   type WholeAnswer,
   writeBody,
+  writeContinue,
   writeHead,
   writeRest,
 } from './answers/whole-answer.js';
@@ -97,6 +98,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
    */
   mayGoOn: (() => boolean) | undefined;
   isClosedInside = false;
+  isContinued = false;
   onLeave: Visit['onLeave'];
   #body: RequestBody | undefined;
   #account: Account | undefined;
@@ -153,6 +155,12 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     if (this.#isAttached) return;
     this.#isAttached = true;
     this.res.onAborted(() => this.#gone());
+  }
+
+  /** To be called in the handler, before the answer: the client waits for this before it sends the body. */
+  sendContinue(): void {
+    this.isContinued = true;
+    writeContinue(this.res);
   }
 
   /**

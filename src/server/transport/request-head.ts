@@ -12,6 +12,7 @@ export const AFTER_BODY = 'after-body';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const KEEP_ALIVE = 'keep-alive';
+const CONTINUE = '100-continue';
 const BODY_SIZE = /^\d{1,15}$/;
 
 /**
@@ -54,6 +55,8 @@ export class RequestHead {
   tracestate = '';
   /** The Hexcodes-Answer header; '' if there is none. */
   answerTime = '';
+  /** All Expect headers, joined by commas; '' if there is none. */
+  expectation = '';
   /** All Hexcodes-Data headers in lower case, joined by commas; '' if there is none. */
   dataVersion = '';
   #req: UwsRequest | undefined;
@@ -73,6 +76,18 @@ export class RequestHead {
   /** Bytes of path and query. */
   get targetBytes(): number {
     return this.path.length + (this.rawQuery === '' ? 0 : 1 + this.rawQuery.length);
+  }
+
+  /**
+   * What its Expect headers ask of us: the interim answer 100, in any case and however often (RFC 9110, 10.1.1), which
+   * uWS sends to the one spelling `100-continue` alone; or what nobody here can do.
+   */
+  get expected(): 'nothing' | 'continue' | 'unknown' {
+    const { expectation } = this;
+    if (expectation === '' || expectation === CONTINUE) return 'nothing';
+    const members = expectation.split(',').map((member) => member.trim().toLowerCase());
+    if (members.some((member) => member !== CONTINUE && member !== '')) return 'unknown';
+    return this.bodySizeBytes === 0 ? 'nothing' : 'continue';
   }
 
   /** The request has a body, or says that it has one of no bytes. */
@@ -173,6 +188,9 @@ class HeaderVisitor {
       case 'content-length':
         this.contentLengths++;
         this.contentLength = value;
+        break;
+      case 'expect':
+        head.expectation = joined(head.expectation, value);
         break;
       case 'hexcodes-answer':
         head.answerTime = value.trim().toLowerCase();

@@ -15,6 +15,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   413: '413 Content Too Large',
   414: '414 URI Too Long',
   415: '415 Unsupported Media Type',
+  417: '417 Expectation Failed',
   426: '426 Upgrade Required',
   429: '429 Too Many Requests',
   500: '500 Internal Server Error',
@@ -28,6 +29,16 @@ interface CommonHeaders {
   readonly head: { readonly requestId: string };
   /** The same of headers that change until the answer begins. */
   readonly lateHeaderLines: string;
+  /** `writeContinue` was called for it. */
+  readonly isContinued: boolean;
+}
+
+/**
+ * Writes the interim answer 100, whole: uWS writes one status line only, and ends it by CR LF; the status line of the
+ * answer itself then is a line of its first header (README U17).
+ */
+export function writeContinue(res: UwsResponse): void {
+  res.writeStatus('100 Continue\r\n');
 }
 
 /**
@@ -43,15 +54,17 @@ export function writeHead(
   contentType: string,
   headerLines: string,
 ): void {
-  if (status !== 200) res.writeStatus(STATUS_LINES[status] ?? `${status} Status`);
+  const statusLine = STATUS_LINES[status] ?? `${status} Status`;
+  const before = common.isContinued ? `HTTP/1.1 ${statusLine}\r\n` : '';
+  if (status !== 200 && !common.isContinued) res.writeStatus(statusLine);
   if (contentType === '') {
     res.writeHeader(
-      'X-Request-Id',
+      `${before}X-Request-Id`,
       common.head.requestId + common.lateHeaderLines + common.headerLines + headerLines,
     );
   } else {
     const lines = `${common.headerLines}\r\nX-Request-Id: ${common.head.requestId}${common.lateHeaderLines}${headerLines}`;
-    res.writeHeader('Content-Type', contentType + lines);
+    res.writeHeader(`${before}Content-Type`, contentType + lines);
   }
 }
 
