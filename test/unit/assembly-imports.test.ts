@@ -4,7 +4,6 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = 'assembly';
-const MOST_FILES = 12;
 
 /** Each room or file, and what it may import besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -52,10 +51,4 @@ test('rooms import only the rooms below them', () => {
       !isIn(to, roomOf(from)) && !MAY_IMPORT[roomOf(from)]?.some((allowed) => isIn(to, allowed)),
   );
   expect(wrong.map(([from, to]) => `${from} imports ${to}`)).toEqual([]);
-});
-
-test(`no folder has more than ${MOST_FILES} files`, () => {
-  const counts = new Map<string, number>();
-  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });

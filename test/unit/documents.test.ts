@@ -33,13 +33,6 @@ test('documents are found', () => {
   expect(documents.length).toBeGreaterThan(20);
 });
 
-test.each([
-  ['README.md', 110],
-  ['ARCHITECTURE.md', 120],
-])('%s has at most %i lines', (path, most) => {
-  expect(readFileSync(path, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(most);
-});
-
 test('links lead to files that exist', () => {
   const broken = documents.flatMap((path) =>
     [...proseOf(path).matchAll(/\]\(([^)\s]+)\)/g)]
