@@ -37,7 +37,7 @@ read from. A setting without a flag is secret, or belongs to the environment.
 
 ${settingsTable(SETTING_NAMES)}
 
-## Workers and jobs on a message bus
+## Workers on a message bus
 
 ${settingsTable(BUS_NAMES)}
 `;

@@ -2,8 +2,6 @@
 // adapter is a folder beside this file; open-bus.ts chooses one by address.
 import type { Durations } from './durations.js';
 import type { Engine } from './engine.js';
-import type { JobStore } from './jobs/job-store.js';
-import type { ConversionChecks } from './jobs/read-job.js';
 import type { RequestAnswerer } from './messages/request-answer.js';
 import type { SubjectMap } from './subjects.js';
 
@@ -114,17 +112,6 @@ export interface StreamPlan
   readonly service: string;
 }
 
-export interface JobStreamPlan {
-  readonly stream: string;
-  /** Before all subjects. */
-  readonly prefix: string;
-  readonly maxBytes: number;
-  readonly maxAgeMs: number;
-  readonly replicas: number;
-  /** Silence of a worker after which its part is handed out again. */
-  readonly ackWaitMs: number;
-}
-
 export interface SetUp {
   /** A line for each stream and consumer. */
   readonly lines: readonly string[];
@@ -192,15 +179,6 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-/** Jobs of a stream that is checked. */
-export interface Jobs {
-  readonly store: JobStore;
-  readonly ackWaitMs: number;
-  readonly look: () => Promise<BusLook>;
-  /** Parts, handed out one at a time. */
-  readonly engine: () => Engine;
-}
-
 /** Every method throws an EngineFault where the bus cannot be used so. */
 export interface Bus {
   /** The server and its version: `127.0.0.1:4222, nats-server 2.9.10`. */
@@ -212,8 +190,6 @@ export interface Bus {
   collect(options: CollectorOptions): Promise<Collecting>;
   serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving>;
   publisher(subject: string): Publisher;
-  setUpJobs(plan: JobStreamPlan): Promise<SetUp>;
-  jobs(stream: string, prefix: string, checks: ConversionChecks): Promise<Jobs>;
   /** Sends what is queued and ends the connection. */
   close(): Promise<void>;
 }

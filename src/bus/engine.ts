@@ -1,5 +1,5 @@
 // The message bus as a worker sees it: a stream to receive from, and answers that are stored once. The
-// adapters are in folders of their own; nats/ is the only one.
+// adapters are nats/ and kafka/.
 
 /** One delivery of a message. */
 export interface Received {

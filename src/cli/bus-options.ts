@@ -5,7 +5,6 @@ import type { StreamNames } from '../bus/bus.js';
 import { EngineFault } from '../bus/engine.js';
 import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../bus/messages/message-shape.js';
 import { isKafka } from '../bus/open-bus.js';
-import { SchemaFault } from '../bus/schema.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
@@ -232,11 +231,6 @@ export async function withBus(command: Command, work: (settings: BusConfig) => P
     await work(settings);
   } catch (error) {
     if (error instanceof EngineFault) throw new CliFailure(EXIT.FAILED, error.message, error.hint);
-    if (error instanceof SchemaFault)
-      throw new CliFailure(
-        EXIT.FAILED,
-        `a message on the bus is not what its subject says: ${error.message}`,
-      );
     throw error;
   }
 }

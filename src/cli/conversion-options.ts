@@ -1,5 +1,4 @@
-// The options that say how rows of files are converted, and the conversion that they mean: of encode and decode, here
-// and by the workers of a job.
+// The options of encode and decode that say how rows of files are converted, and the conversion that they mean.
 
 import type { Command } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';

@@ -43,12 +43,8 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   serve: { summary: 'answer encode and decode over HTTP', load: () => import('./commands/serve.js') },
   worker: {
-    summary: 'convert the messages of a NATS JetStream stream',
+    summary: 'convert the messages of NATS JetStream or Kafka',
     load: () => import('./commands/worker.js'),
-  },
-  job: {
-    summary: 'convert many files on many machines',
-    load: () => import('./commands/job.js'),
   },
   usage: { summary: 'what keys have used', load: () => import('./commands/usage.js') },
   keys: { summary: 'manage API keys', load: () => import('./commands/keys.js') },
@@ -57,8 +53,4 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./commands/bench.js'),
   },
   plan: { summary: 'how many machines a fleet needs', load: () => import('./commands/plan.js') },
-  top: {
-    summary: 'live rates, latencies and keys of a running service',
-    load: () => import('./commands/top.js'),
-  },
 };

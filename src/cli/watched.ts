@@ -34,7 +34,7 @@ export interface WatchedFigures {
 export const GIVE_BACK_AFTER = '150s';
 
 export interface WatchedOptions {
-  readonly role: 'worker' | 'collector' | 'job_worker';
+  readonly role: 'worker' | 'collector';
   readonly look: () => Promise<BusLook>;
   readonly figures: () => WatchedFigures;
   /** Called with each look; it returns how many messages it has removed. */

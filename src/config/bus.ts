@@ -1,5 +1,4 @@
-// Settings: the NATS servers that `hexcodes worker` and `hexcodes job` use, the brokers of Kafka, and how they are
-// entered.
+// Settings of `hexcodes worker`: NATS servers, brokers of Kafka, and their credentials.
 import { readFileSync } from 'node:fs';
 import { Fault, oneOf, textOr } from './setting.js';
 

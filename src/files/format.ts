@@ -18,7 +18,6 @@ export {
   formatOfBytes,
   formatOfName,
   isGzipName,
-  readFormatOf,
   WRITTEN_FORMATS,
 } from '../tables/formats.js';
 

@@ -67,7 +67,6 @@ export function inputOptionsOf({ encoding, sheet, point, headerRow }: CsvOptions
   return {
     encoding: encoding === undefined ? undefined : requireEncoding(encoding),
     sheet,
-    // Plans of jobs of before have no such members.
     ...(point === undefined ? {} : { point: requirePoint(point) }),
     ...(headerRow === undefined ? {} : { headerRow: requireHeaderRow(headerRow) }),
   };

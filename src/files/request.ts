@@ -29,7 +29,7 @@ export interface FilesRequest {
   readonly resolution: number;
   /** Whether encode adds former_province. */
   readonly isFormer: boolean;
-  /** Whether encode adds border_m and certainty. Absent if not: plans of jobs of before have no such member. */
+  /** Whether encode adds border_m and certainty. */
   readonly hasCertainty?: boolean;
   /** Memory in which encode to Parquet sorts rows by cell; null leaves them in their order. */
   readonly sort: { readonly memoryBytes: number } | null;

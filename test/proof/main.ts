@@ -28,7 +28,6 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   image: () => import('./image.js'),
   idle: () => import('./idle.js'),
   intervals: () => import('./intervals.js'),
-  job: () => import('./job.js'),
   kafka: () => import('./kafka.js'),
   map: () => import('./map.js'),
   mixes: () => import('./mixes.js'),

@@ -1,5 +1,5 @@
 // Metrics of a running server, as Prometheus reads them.
-import { type Exposition, readExposition } from '#dist/cli/readings.js';
+import { type Exposition, readExposition } from './exposition.js';
 
 export async function scrape(adminPort: number): Promise<{ text: string; metrics: Exposition }> {
   const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`);

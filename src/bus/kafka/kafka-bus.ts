@@ -1,4 +1,4 @@
-// Kafka as a bus: consumer groups and transactions. Jobs and requests need NATS.
+// Kafka as a bus: consumer groups and transactions. Collectors, sinks and requests need NATS.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
 import type {
@@ -6,7 +6,6 @@ import type {
   BusSettings,
   Collecting,
   CollectorOptions,
-  Jobs,
   Publisher,
   Serving,
   SetUp,
@@ -32,7 +31,7 @@ import { answersOf, KafkaEngine } from './kafka-engine.js';
 const RETRY_MS = 1000;
 const SOUND_REPLICAS = 3;
 const SETUP_HINT = 'hexcodes worker setup --from makes it';
-const NATS_ONLY = 'needs NATS: jobs, requests and replies are not on Kafka';
+const NATS_ONLY = 'needs NATS: requests and replies are not on Kafka';
 
 export class KafkaBus implements Bus {
   readonly name: string;
@@ -185,14 +184,6 @@ export class KafkaBus implements Bus {
 
   publisher(): Publisher {
     throw new EngineFault(`the sink of positions ${NATS_ONLY}`);
-  }
-
-  setUpJobs(): Promise<SetUp> {
-    return Promise.reject(new EngineFault(`job setup ${NATS_ONLY}`));
-  }
-
-  jobs(): Promise<Jobs> {
-    return Promise.reject(new EngineFault(`job ${NATS_ONLY}`));
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import {
   POINT_BYTES,
 } from '../../hexcodes/wire/frames/frame-layout.js';
 
-import { SchemaFault } from '../schema.js';
+import { EngineFault } from '../engine.js';
 
 export const SEQUENCES_HEADER = 'Hexcodes-Sequences';
 export const SOURCES_HEADER = 'Hexcodes-Sources';
@@ -85,15 +85,15 @@ export class PositionBatch {
  * The number of the last message of a frame, by its header; 0 where there is no frame.
  * @param subject of the frame, whose last word is the number of the first message
  * @param lastSeq of the stream of the positions
- * @throws SchemaFault for a frame that no collector has made
+ * @throws EngineFault for a frame that no collector has made
  */
 export function lastSequenceOf(subject: string, header: string | undefined, lastSeq: number): number {
   const [, first = '', last = ''] = /^([1-9]\d{0,15})-([1-9]\d{0,15})$/.exec(header ?? '') ?? [];
-  if (first === '') throw new SchemaFault(`${SEQUENCES_HEADER} must be two numbers`);
+  if (first === '') throw new EngineFault(`${SEQUENCES_HEADER} must be two numbers`);
   if (subject.slice(subject.lastIndexOf('.') + 1) !== first)
-    throw new SchemaFault(`its subject does not end with ${first}, the first of its messages`);
+    throw new EngineFault(`its subject does not end with ${first}, the first of its messages`);
   if (Number(last) < Number(first) || Number(last) > lastSeq)
-    throw new SchemaFault(
+    throw new EngineFault(
       `message ${last} is not behind ${first} in their stream, which ends with ${lastSeq}`,
     );
   return Number(last);

@@ -21,7 +21,6 @@ import { FORMAT_HEADER, UnreadableMessage } from '../messages/message-shape.js';
 import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '../messages/position-object.js';
 import { PatientStore } from '../patient-store.js';
-import { SchemaFault } from '../schema.js';
 import { giveBack, Marks } from './give-back.js';
 import { readHeaders } from './nats-engine.js';
 import { storeMessage } from './store-message.js';
@@ -120,7 +119,7 @@ export class Collector implements Collecting {
     } catch (error) {
       // To go on behind it could leave positions out.
       const way = `nats stream rmm ${stream} ${frame.seq} removes it`;
-      throw new SchemaFault(
+      throw new EngineFault(
         `the last frame, ${frame.subject}, is none of a collector: ${(error as Error).message}; ${way}`,
       );
     }

@@ -6,8 +6,6 @@ import type {
   BusSettings,
   Collecting,
   CollectorOptions,
-  JobStreamPlan,
-  Jobs,
   Publisher,
   ServiceOptions,
   Serving,
@@ -17,15 +15,12 @@ import type {
   Work,
   WorkPlan,
 } from '../bus.js';
-import type { ConversionChecks } from '../jobs/read-job.js';
 import type { RequestAnswerer } from '../messages/request-answer.js';
 import { Collector } from './collector.js';
 import { connection, managerOf } from './connect.js';
 import { firstOf, giveBack, Marks } from './give-back.js';
-import { checkJobs, JOB_CONSUMER, setUpJobs } from './job-stream.js';
 import { NatsEngine } from './nats-engine.js';
-import { NatsJobs } from './nats-jobs.js';
-import { jobPermissions, permissionText, streamPermissions } from './permissions.js';
+import { permissionText, streamPermissions } from './permissions.js';
 import { startService } from './service.js';
 import { checkStreams, syncWarnings } from './start-check.js';
 import { fillOf, lookAt, setUpPositions, setUpStreams } from './streams.js';
@@ -115,22 +110,6 @@ export class NatsBus implements Bus {
       },
       isClosed: () => nc.isClosed(),
       close: () => nc.close(),
-    };
-  }
-
-  async setUpJobs(plan: JobStreamPlan): Promise<SetUp> {
-    const lines = await setUpJobs(await this.#manager(), plan);
-    return { lines, permissions: permissionText(jobPermissions(plan.stream, plan.prefix)) };
-  }
-
-  async jobs(stream: string, prefix: string, checks: ConversionChecks): Promise<Jobs> {
-    const jsm = await this.#manager();
-    const { ackWaitMs } = await checkJobs(jsm, stream, prefix);
-    return {
-      ackWaitMs,
-      look: () => lookAt(jsm, [stream], JOB_CONSUMER),
-      store: new NatsJobs(this.#nc, jsm, stream, prefix, checks),
-      engine: () => new NatsEngine(this.#nc, { stream, consumer: JOB_CONSUMER, mostMessages: 1 }),
     };
   }
 

@@ -1,8 +1,6 @@
-// The permissions that each role on the bus needs, and no more, as nats-server's configuration says them. The setups
-// print it for their own subjects and streams; deploy/nats/hexcodes.conf has it for those that are used by default.
+// The permissions that each role on the bus needs, and no more, in the syntax of nats-server's configuration. `worker
+// setup` prints them for its own subjects and streams; deploy/nats/hexcodes.conf has those of the default ones.
 import type { StreamPlan } from '../bus.js';
-import { JobSubjects } from '../jobs/job.js';
-import { JOB_CONSUMER } from './job-stream.js';
 
 export interface Permissions {
   readonly publish: readonly string[];
@@ -14,9 +12,9 @@ export interface Permissions {
 export interface RolePermissions {
   /** Programs that send messages, positions and requests: in an account of their own, see `permissionText`. */
   readonly producer: Permissions;
-  /** `hexcodes worker`, `worker collect`, `worker service` and `job worker`. */
+  /** `hexcodes worker`, `worker collect` and `worker service`. */
   readonly worker: Permissions;
-  /** Both setups, `job submit`, `status`, `retry` and `cancel`, and those who read answers and dead letters. */
+  /** `worker setup`, and whoever reads answers and dead letters. */
   readonly operator: Permissions;
 }
 
@@ -28,7 +26,6 @@ export type StreamSubjects = Pick<
 const INBOX = '_INBOX.>';
 /** Answers to requests of other accounts. */
 const OTHER_ACCOUNTS = '_R_.>';
-const NONE: Permissions = { publish: [], denied: [], subscribe: [] };
 
 /** Permissions for streams of messages, as `worker setup` makes them. */
 export function streamPermissions(subjects: StreamSubjects): RolePermissions {
@@ -69,47 +66,6 @@ const givingBack = (messages: string, positions: string | undefined): string[] =
   ]),
   ...(positions === undefined ? [`$JS.API.STREAM.MSG.GET.${messages}`] : []),
 ];
-
-/** Permissions for the stream of jobs, as `job setup` makes it. */
-export function jobPermissions(stream: string, prefix: string): RolePermissions {
-  const subjects = new JobSubjects(prefix);
-  return {
-    producer: NONE,
-    worker: {
-      publish: [
-        ...['$JS.API.INFO', `$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`],
-        `$JS.API.CONSUMER.INFO.${stream}.${JOB_CONSUMER}`,
-        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${JOB_CONSUMER}`,
-        `$JS.ACK.${stream}.${JOB_CONSUMER}.>`,
-        ...[subjects.ofPart('result', '*', '*'), subjects.of('ended', '*'), `${subjects.dead}.>`],
-      ],
-      denied: [],
-      subscribe: [INBOX],
-    },
-    operator: {
-      publish: [
-        ...['$JS.API.>', '$JS.ACK.>'],
-        ...[subjects.of('plan', '*'), subjects.ofPart('part', '*', '*'), subjects.of('cancelled', '*')],
-      ],
-      denied: [],
-      subscribe: [INBOX],
-    },
-  };
-}
-
-/** Permissions for two parts of the bus together. */
-export function unionOf(a: RolePermissions, b: RolePermissions): RolePermissions {
-  const union = (one: Permissions, other: Permissions): Permissions => ({
-    publish: [...new Set([...one.publish, ...other.publish])],
-    denied: [...new Set([...one.denied, ...other.denied])],
-    subscribe: [...new Set([...one.subscribe, ...other.subscribe])],
-  });
-  return {
-    producer: union(a.producer, b.producer),
-    worker: union(a.worker, b.worker),
-    operator: union(a.operator, b.operator),
-  };
-}
 
 /** As variables of nats-server's configuration, `$worker_may` and so on, which `permissions:` of a user can name. */
 export function permissionText(roles: RolePermissions): string {

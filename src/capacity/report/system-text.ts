@@ -23,7 +23,7 @@ export function onceText(plan: OncePlan, isQuietEnough: boolean): string {
       ? 'Cost: not known without the price of a core, such as --price 0.04/core-h.'
       : `Cost: ${plain(price)} in all.`,
     `Fails first: ${disk} read and written by each machine; else its cores.`,
-    'One machine dies: the others take its parts (hexcodes job), and it ends later.',
+    'One machine dies: its files are converted again, or resumed, on another, and it ends later.',
     `How sure: one run of each format on a ${isQuietEnough ? 'quiet' : 'noisy'} machine; done in ${lasting(fastestMs / 1000)} at best.`,
     '',
     columns([

@@ -5,7 +5,7 @@ import { FILE_FORMATS, WRITTEN_FORMATS } from '../../files/format.js';
 
 /** One command as the scripts complete it. */
 interface CommandShape {
-  /** With the command that it belongs to: `job submit`. */
+  /** With the command that it belongs to: `keys create`. */
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionShape[];
@@ -219,14 +219,7 @@ function fish(shapes: readonly CommandShape[]): string {
   for (const shape of shapes) {
     const { name, summary } = shape;
     lines.push(`complete -c hexcodes -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
-    // `worker` of `job worker` is not the command.
-    const others = shapes.filter(({ subcommands }) =>
-      subcommands.some((each) => lastWord(each.name) === name),
-    );
-    const words = [name, ...others.map((each) => each.name)].map(
-      (each) => `__fish_seen_subcommand_from ${each}`,
-    );
-    add(shape, words.join('; and not '));
+    add(shape, `__fish_seen_subcommand_from ${name}`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -69,14 +69,6 @@ function keysOf(file: string | number): string[] {
   return stat?.isFile() === true || stat?.isFIFO() === true ? [identity(stat)] : [];
 }
 
-/**
- * Device and inode of the file or folder that a path leads to; null where there is none, or none that can be looked at.
- */
-export function identityOf(path: string): string | null {
-  const stat = statOf(path);
-  return stat === undefined ? null : identity(stat);
-}
-
 const identity = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
 function statOf(file: string | number): BigIntStats | undefined {

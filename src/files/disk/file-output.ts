@@ -141,20 +141,6 @@ function requireWhole(partial: string, sizeBytes: number): void {
   throw new Error(`${partial} has ${stat.size} bytes, its journal counts ${sizeBytes}: it cannot be resumed`);
 }
 
-/** Gives a whole file the permissions and the owner of the one that it replaces, and its name. */
-export function replaceBy(written: string, { path, owner }: FileDestination): void {
-  if (owner !== null) {
-    const file = openSync(written, O_RDWR | (O_NOFOLLOW ?? 0));
-    try {
-      passOn(owner, file);
-    } finally {
-      closeSync(file);
-    }
-  }
-  renameSync(written, path);
-  syncDirectory(path);
-}
-
 /** Permissions and owner of the file that is replaced. A group that cannot be kept must not get its permissions. */
 function passOn({ mode, uid, gid }: FileOwner, file: number): void {
   const isKept = hasOwner(file, uid, gid) || hasOwner(file, fstatSync(file).uid, gid);

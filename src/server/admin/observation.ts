@@ -1,5 +1,5 @@
 // Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET
-// /activity, the keys that are in use, for `hexcodes top`.
+// /activity, the keys that are in use.
 
 import type { PointCounts } from '../ledger/point-counts.js';
 import type { Metric, MetricsRegistry } from '../metrics/registry.js';

@@ -248,13 +248,10 @@ test('completion scripts parse in the installed shells', async () => {
   ])
     expect(asked(line)).toBe('--help');
   expect(asked('hexcodes encode --res')).toBe('--resolution --resume');
-  expect(asked('hexcodes jo')).toBe('job');
-  expect(asked('hexcodes job su')).toBe('submit');
-  expect(asked('hexcodes job submit --part')).toBe('--part-size');
-  expect(asked('hexcodes job submit --format p')).toBe('parquet');
-  expect(asked('hexcodes job submit --to tes')).toBe('test');
+  expect(asked('hexcodes wo')).toBe('worker');
+  expect(asked('hexcodes worker col')).toBe('collect');
+  expect(asked('hexcodes worker setup --rep')).toBe('--replicas');
   expect(asked('hexcodes encode --to p')).toBe('parquet');
-  expect(asked('hexcodes job status --wa')).toBe('--wait');
 });
 
 test('colours on terminals only, and never with NO_COLOR', async () => {

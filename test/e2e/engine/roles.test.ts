@@ -1,10 +1,10 @@
 // deploy/nats/hexcodes.conf on a real server: each role does its work with the real commands, and nothing else.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { jobPermissions, permissionText, streamPermissions, unionOf } from '#dist/bus/nats/permissions.js';
+import { permissionText, streamPermissions } from '#dist/bus/nats/permissions.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import { CliFolder, type Ran } from '../../support/cli.js';
 import { encodeFrame, positionsOf } from '../../support/engine/frames.js';
@@ -24,7 +24,7 @@ test('the file has the permissions that the setups print', () => {
     positions: { stream: 'HEXCODES_POSITIONS', subjects: ['fleet.*.position'] },
     ...{ collected: 'hexcodes.in.collected', service: 'hexcodes' },
   });
-  const text = permissionText(unionOf(streams, jobPermissions('HEXCODES_JOBS', 'hexcodes.job')));
+  const text = permissionText(streams);
   expect(readFileSync(FILE, 'utf8').includes(`\n${text}\n`)).toBe(true);
 });
 
@@ -42,14 +42,10 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
       `jetstream { store_dir: "${store}", max_file: 8G }`,
       `mqtt { host: 127.0.0.1, port: ${mqttPort} }`,
     ]);
-    for (const args of [
-      ['worker', 'setup', '--collect', 'fleet.*.position', '--max-bytes', '64M'],
-      ['job', 'setup', '--ack-wait', '2s', '--max-bytes', '64M'],
-    ]) {
-      const ran = await run('operator', ...args);
-      expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^(made .*\n)+(lasts .*\n)?$/)]);
-      expect(ran.stdout).toMatch(/^(producer_may = \{[\s\S]*)?worker_may = \{[\s\S]*operator_may = \{/);
-    }
+    const setup = ['worker', 'setup', '--collect', 'fleet.*.position', '--max-bytes', '64M'];
+    const ran = await run('operator', ...setup);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^(made .*\n)+(lasts .*\n)?$/)]);
+    expect(ran.stdout).toMatch(/^producer_may = \{[\s\S]*worker_may = \{[\s\S]*operator_may = \{/);
   }, 60_000);
   afterEach(async () => {
     await Promise.all(processes.map((each) => each.end('SIGKILL')));
@@ -123,33 +119,6 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
       .toMatch(/7.*8/);
   });
 
-  test('an operator submits, watches and tries again, a worker converts', async () => {
-    mkdirSync(folder.file('in'), { recursive: true });
-    folder.write('in/x.csv', 'lat,lng\n21.0288,105.8525\n');
-    folder.write('in/y.csv', 'a,b\n1,2\n');
-    const submitted = await run('operator', 'job', 'submit', 'in/*.csv', '--to', 'out');
-    expect([submitted.code, submitted.stderr]).toEqual([0, expect.stringContaining('2 parts')]);
-    const id = submitted.stdout.trim();
-    await start('worker', /works on/, 'job', 'worker');
-    // A message that is no part becomes a dead letter, with the rights of a worker.
-    await jetstream(await connect('operator')).publish('hexcodes.job.part.p.1', 'x');
-    expect((await run('operator', 'job', 'status', id, '--wait')).stdout).toContain('1 parts failed');
-    expect((await run('operator', 'job', 'retry', id)).stderr).toContain('1 part handed out again');
-    expect((await run('operator', 'job', 'status', id, '--wait')).stdout).toContain('2 of 2 parts');
-    expect(existsSync(folder.file(`out/manifest-${id}.json`))).toBe(true);
-    const { state } = await (await jetstreamManager(await connect('operator'))).streams.info(
-      'HEXCODES_JOBS',
-      {
-        subjects_filter: 'hexcodes.job.dead.>',
-      },
-    );
-    expect(Object.keys(state.subjects ?? {})).toHaveLength(1);
-    folder.write('in/x.csv', 'lat,lng\n21.0288,105.8526\n');
-    await Promise.all(processes.map((each) => each.end()));
-    const next = (await run('operator', 'job', 'submit', 'in/x.csv', '--to', 'out2')).stdout.trim();
-    expect((await run('operator', 'job', 'cancel', next)).code).toBe(0);
-  });
-
   /** Subjects that a role cannot publish to: the server tells it, and nothing is stored. */
   async function refusedOf(role: string, subjects: readonly string[]): Promise<string[]> {
     const nc = await connect(role);
@@ -164,66 +133,48 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
     return refused;
   }
 
-  const JOB = '0123456789abcdef';
-  const JOBS = ['plan', 'cancelled', 'ended'].map((kind) => `hexcodes.job.${kind}.${JOB}`);
-  const PARTS = ['part', 'result'].map((kind) => `hexcodes.job.${kind}.${JOB}.1`);
   const API = [
     ...['STREAM.PURGE', 'STREAM.DELETE', 'STREAM.UPDATE', 'STREAM.MSG.DELETE', 'CONSUMER.DELETE'].map(
-      (what) => `$JS.API.${what}.HEXCODES_JOBS`,
+      (what) => `$JS.API.${what}.HEXCODES_OUT`,
     ),
     '$JS.API.CONSUMER.DELETE.HEXCODES_IN.hexcodes',
   ];
 
   test('what a producer may not', async () => {
     const subjects = [
-      ...[...JOBS, ...PARTS, 'hexcodes.job.dead.x', ...API, '$JS.API.INFO'],
+      ...[...API, '$JS.API.INFO'],
       ...['hexcodes.out.trucks.17', 'hexcodes.dead.x', 'hexcodes.in.collected.9', '$SRV.PING', 'other'],
     ];
-    const before = await Promise.all(['HEXCODES_JOBS', 'HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf));
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf));
     expect((await refusedOf('producer', subjects)).sort()).toEqual([...subjects].sort());
-    expect(await Promise.all(['HEXCODES_JOBS', 'HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf))).toEqual(
-      before,
-    );
+    expect(await Promise.all(['HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf))).toEqual(before);
   });
 
   test('reply subjects of a producer stay in its account', async () => {
-    const before = await Promise.all(['HEXCODES_JOBS', 'HEXCODES_IN'].map(countOf));
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf));
     const nc = await connect('producer');
-    for (const reply of [`hexcodes.job.cancelled.${JOB}`, '$JS.API.STREAM.PURGE.HEXCODES_JOBS'])
+    for (const reply of ['hexcodes.out.x', '$JS.API.STREAM.PURGE.HEXCODES_OUT'])
       nc.publish('hexcodes.in.x', 'x', { reply });
     await nc.flush();
     await expect.poll(() => countOf('HEXCODES_IN'), { timeout: 5000 }).toBe(before[1]! + 2);
-    expect(await countOf('HEXCODES_JOBS')).toBe(before[0]);
+    expect(await countOf('HEXCODES_OUT')).toBe(before[0]);
   });
 
   test('what a worker may not', async () => {
-    const subjects = [
-      ...[`hexcodes.job.plan.${JOB}`, `hexcodes.job.part.${JOB}.1`, `hexcodes.job.cancelled.${JOB}`],
-      ...[...API, 'hexcodes.in.x', 'fleet.7.position', 'other'],
-    ];
+    const subjects = [...[...API, 'hexcodes.in.x', 'fleet.7.position', 'other']];
     expect((await refusedOf('worker', subjects)).sort()).toEqual([...subjects].sort());
-    for (const args of [
-      ['cancel', '0'],
-      ['submit', 'in/y.csv', '--to', 'out3'],
-    ])
-      expect((await run('worker', 'job', ...args)).code).not.toBe(0);
   });
 
-  test('what an operator may not: results, answers and dead letters are those of workers', async () => {
-    const subjects = [
-      `hexcodes.job.result.${JOB}.1`,
-      `hexcodes.job.ended.${JOB}`,
-      'hexcodes.out.x.1',
-      'hexcodes.dead.x',
-    ];
+  test('an operator stores neither answers nor dead letters', async () => {
+    const subjects = ['hexcodes.out.x.1', 'hexcodes.dead.x'];
     expect((await refusedOf('operator', subjects)).sort()).toEqual([...subjects].sort());
   });
 
   test('a vehicle publishes its position by MQTT and nothing else', async () => {
-    const before = await Promise.all(['HEXCODES_JOBS', 'HEXCODES_IN'].map(countOf));
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf));
     await expect(connect('vehicle')).rejects.toThrow(/authorization/i);
     const options = { username: 'vehicle', password: passwordOf('vehicle'), reconnectPeriod: 0 };
-    for (const topic of [`hexcodes/job/plan/${JOB}`, 'hexcodes/in/x', '$JS/API/STREAM/PURGE/HEXCODES_JOBS']) {
+    for (const topic of ['hexcodes/out/x', 'hexcodes/in/x', '$JS/API/STREAM/PURGE/HEXCODES_OUT']) {
       const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${server.mqttPort}`, {
         ...options,
         clientId: 'v',
@@ -235,13 +186,12 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
       ]);
       await client.endAsync(true);
     }
-    expect(await Promise.all(['HEXCODES_JOBS', 'HEXCODES_IN'].map(countOf))).toEqual(before);
+    expect(await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf))).toEqual(before);
   });
 
   test('without credentials nobody comes in', async () => {
     await expect(server.connect()).rejects.toThrow(/authorization/i);
-    writeFileSync(folder.file('z.csv'), 'lat,lng\n1,1\n');
-    const ran = await folder.run(['job', 'submit', 'z.csv', '--to', 'out4', '--nats', server.url]);
+    const ran = await folder.run(['worker', 'setup', '--nats', server.url]);
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('refuses these credentials')]);
   });
 });

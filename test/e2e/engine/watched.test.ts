@@ -81,15 +81,10 @@ describe.skipIf(noNats !== undefined)(`watched workers${natsNote}`, () => {
     await expect.poll(() => ask(port, '/readyz'), { timeout: 40_000 }).toEqual([200, 'ready\n']);
   });
 
-  test('collectors and job workers are watched, and every metric has its row and is drawn', async () => {
-    expect((await folder.run(['job', 'setup', '--nats', server.url])).code).toBe(0);
-    const [collector, job, worker] = [
-      start(['worker', 'collect']),
-      start(['job', 'worker']),
-      start(['worker']),
-    ];
+  test('collectors are watched, and every metric has its row and is drawn', async () => {
+    const [collector, worker] = [start(['worker', 'collect']), start(['worker'])];
     const names = new Set<string>();
-    for (const each of [collector, job, worker]) {
+    for (const each of [collector, worker]) {
       const port = await portOf(each);
       await expect.poll(() => ask(port, '/readyz'), { timeout: 20_000 }).toEqual([200, 'ready\n']);
       for (const [, name] of (await scrape(port)).text.matchAll(/^# TYPE (hexcodes_\w+)/gm)) names.add(name!);

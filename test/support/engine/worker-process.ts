@@ -1,4 +1,4 @@
-// `hexcodes worker` or `hexcodes job worker` as a process, with the counts that it says.
+// `hexcodes worker` as a process, with the counts that it says.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readExposition } from '#dist/cli/readings.js';
+import { readExposition } from '../exposition.js';
 import { sumOf } from '../metrics.js';
 import { Postgres } from '../postgres.js';
 import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
