@@ -59,7 +59,7 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
       const columns = parquet.fields.map(({ column }) => column);
       const found = planOf(run, parquet, columns, input.name);
       if (typeof found === 'string') return found;
-      const against = cannotCopy(parquet, footer, found, input);
+      const against = cannotCopy(parquet, footer, found);
       if (against !== null) return against;
       const shape = JSON.stringify([typesOf(columns), found.kept.map((index) => parquet.elements[index])]);
       if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
@@ -101,7 +101,6 @@ function cannotCopy(
   { elements, metadata, fields }: ParquetFile,
   footer: ThriftStruct,
   { kept }: ChunkPlan,
-  { part }: Input,
 ): string | null {
   for (const index of kept) {
     const { column, shape } = fields[index]!;
@@ -112,17 +111,7 @@ function cannotCopy(
     if (!isSameType(element, elementOf(column))) return `${column.name} is written as another type`;
   }
   if (elements.some((element) => element === null)) return 'columns are nested';
-  let start = 0;
   for (const [i, group] of metadata.row_groups.entries()) {
-    const end = start + Number(group.num_rows);
-    if (
-      part?.kind === 'rows' &&
-      start < part.end &&
-      end > part.start &&
-      (start < part.start || end > part.end)
-    )
-      return 'a part ends within a row group';
-    start = end;
     const chunks = chunksIn(footer, i);
     if (chunks.length !== elements.length) return 'a row group lacks columns';
     for (const chunk of chunks)

@@ -92,22 +92,11 @@ class ChunkWriter {
     if (this.#schema.length === 0) this.#schema = listOf(footer, FILE.schema);
     if (!footer.has(FILE.orders)) this.#hasOrders = false;
     const scan = await scanOf(parquet, this.#pages);
-    const part = input.part?.kind === 'rows' ? input.part : { start: 0, end: Number.POSITIVE_INFINITY };
     let start = 0;
     for (const [i, group] of metadata.row_groups.entries()) {
       const rows = Number(group.num_rows);
-      const isIn = rows > 0 && start >= part.start && start < part.end;
-      if (isIn)
-        await this.#convertGroup(
-          input,
-          inputNumber,
-          parquet,
-          scan,
-          group,
-          start,
-          chunksIn(footer, i),
-          start - part.start,
-        );
+      if (rows > 0)
+        await this.#convertGroup(input, inputNumber, parquet, scan, group, start, chunksIn(footer, i));
       start += rows;
     }
   }
@@ -120,12 +109,11 @@ class ChunkWriter {
     group: RowGroup,
     groupStart: number,
     chunks: readonly ThriftStruct[],
-    earlierRows: number,
   ): Promise<void> {
     const { kept, lat, lng, columns, added } = this.#plan;
     const rows = Number(group.num_rows);
     requireBelowCeiling(
-      { file: input.name, row: earlierRows + 1 },
+      { file: input.name, row: groupStart + 1 },
       8 * rows,
       `a row group of ${rows} rows`,
       'Write smaller row groups.',
@@ -148,11 +136,11 @@ class ChunkWriter {
       [lng, lngs.bytes],
     ]);
     for (const index of kept) {
-      const location = { file: input.name, row: earlierRows + 1, column: columns[index]!.name };
+      const location = { file: input.name, row: groupStart + 1, column: columns[index]!.name };
       const copied = await this.#copied(parquet.buffer, group, index, held.get(index), location);
       this.#file.addChunk(movedChunk(chunks[index]!, copied.from, copied.to));
     }
-    const { admins, statuses } = await this.#convertRows(input, inputNumber, lats, lngs, rows, earlierRows);
+    const { admins, statuses } = await this.#convertRows(input, inputNumber, lats, lngs, rows, groupStart);
     const codes = this.#codes.end();
     await this.#flushWaiting();
     const { resolution } = this.#run.request;
@@ -168,7 +156,7 @@ class ChunkWriter {
       else await this.#file.writeChunk(chunk, element, rows);
     }
     this.#file.endGroup(rows);
-    this.#run.tick({ inputNumber, inputOffset: 0, inputRows: earlierRows + rows });
+    this.#run.tick({ inputNumber, inputOffset: 0, inputRows: groupStart + rows });
   }
 
   #codesAt = 0;
@@ -217,7 +205,7 @@ class ChunkWriter {
     lats: Coordinates,
     lngs: Coordinates,
     rows: number,
-    earlierRows: number,
+    groupStart: number,
   ): Promise<{ admins: Uint8Array; statuses: Uint8Array }> {
     const { tally } = this.#run.targets;
     const { capacity } = this.#run.hexcodes.kernel;
@@ -228,10 +216,10 @@ class ChunkWriter {
     for (let from = 0; from < rows; from += capacity) {
       const count = Math.min(capacity, rows - from);
       if (this.#encodePiece(lats, lngs, from, count, admins, statuses, byAdmin) > 0)
-        this.#noteFailures(input, failuresIn(statuses, from, count), lats, lngs, earlierRows);
+        this.#noteFailures(input, failuresIn(statuses, from, count), lats, lngs, groupStart);
       if (this.#waiting.length > 0) {
         await this.#flushWaiting();
-        this.#run.tick({ inputNumber, inputOffset: 0, inputRows: earlierRows + from + count });
+        this.#run.tick({ inputNumber, inputOffset: 0, inputRows: groupStart + from + count });
       }
     }
     for (let admin = 0; admin < ADMIN_UNITS.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
@@ -266,7 +254,7 @@ class ChunkWriter {
     failures: readonly (readonly [row: number, status: RowFailure])[],
     lats: Coordinates,
     lngs: Coordinates,
-    earlierRows: number,
+    groupStart: number,
   ): void {
     const { hexcodes, request, targets } = this.#run;
     const { tally } = targets;
@@ -287,7 +275,7 @@ class ChunkWriter {
         lng: degrees(lng, lngs),
         resolution: null,
       });
-      tally.first.set(status, { file: input.name, row: earlierRows + row + 1, fault });
+      tally.first.set(status, { file: input.name, row: groupStart + row + 1, fault });
     }
     if (request.errors.kind === 'stop') {
       const [, status] = failures[0]!;

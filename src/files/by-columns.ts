@@ -112,10 +112,9 @@ export async function convertByColumns(run: Run): Promise<void> {
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
-      const { source, sample }: { source: TableSource; sample: Sample } =
-        input.part === undefined
-          ? await sampled(await openSource(input, sourceFormat, fit, run.source, known ?? firstKnown))
-          : await partOpened(run, input, fit);
+      const { source, sample } = await sampled(
+        await openSource(input, sourceFormat, fit, run.source, known ?? firstKnown),
+      );
       if (converter === null) {
         converter = rowConverter(hexcodes, request, {
           columns: source.columns,
@@ -181,23 +180,6 @@ export async function convertByColumns(run: Run): Promise<void> {
     if (byBytes === request.inputs.length) run.said = 'Converted by bytes: rows were sorted as they are.';
   } finally {
     sorted?.remove();
-  }
-}
-
-/** A part of a file, with the columns and the first rows of the whole. */
-async function partOpened(
-  { request, sourceFormat, source: dialect }: Run,
-  input: Input,
-  fit: RowFit,
-): Promise<{ source: TableSource; sample: Sample }> {
-  const first = input.part?.kind === 'rows' ? { ...input.part, start: 0, end: SAMPLE_ROWS } : undefined;
-  const whole = await openInput(input.path!, { ...request.input, part: first });
-  try {
-    const { source, sample } = await sampled(await openSource(whole, sourceFormat, fit, dialect));
-    const known = { columns: source.columns, idName: 'id' } as const;
-    return { source: await openSource(input, sourceFormat, fit, dialect, known), sample };
-  } finally {
-    whole.close();
   }
 }
 

@@ -49,7 +49,6 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
     return 'failed rows go to another format';
   if (request.inputs.includes('-')) return 'the input is a pipe';
-  if (request.input.part !== undefined) return 'a part of a file';
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0)
     return 'an earlier run was converted value by value';
   const input = await openInput(request.inputs[0]!, request.input);

@@ -45,7 +45,6 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.isFormer || request.hasCertainty === true)
     return 'former provinces and certainty are asked for';
   if (request.columns.position !== undefined) return 'positions are in one column';
-  if (request.input.part !== undefined) return 'a part of a file';
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);

@@ -1,14 +1,14 @@
 // Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of
 // other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
-import { closeSync, createReadStream, openSync, ReadStream, readSync, statSync } from 'node:fs';
+import { createReadStream, ReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { packingOf, refuseUnreadable } from '../content/kinds.js';
-import { badInput, CliFailure, EXIT, reasonOf, unreadable } from '../exit-codes.js';
+import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
 import { FORMATS, formatOfBytes } from '../format.js';
 import { PlainFile } from './plain-file.js';
 
@@ -72,88 +72,6 @@ async function* unpackedBy(
   if (failure !== undefined) throw failure;
 }
 
-export type FilePart = ByteRange | RowRange;
-
-interface ByteRange {
-  readonly kind: 'bytes';
-  /** From 1. */
-  readonly number: number;
-  /** Bytes of the header row and the text before it: the first bytes of the file, which belong to each part. */
-  readonly headBytes: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-interface RowRange {
-  readonly kind: 'rows';
-  /** From 1. */
-  readonly number: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Name of a part in messages. */
-const partName = (path: string, { number }: FilePart): string => `${path}, part ${number}`;
-
-/** The first bytes of a file. @throws CliFailure BAD_INPUT */
-export function firstBytesOf(path: string, mostBytes: number): Uint8Array {
-  const bytes = new Uint8Array(mostBytes);
-  let size = 0;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      for (let count = 1; count > 0 && size < mostBytes; size += count)
-        count = readSync(file, bytes, size, mostBytes - size, size);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  return bytes.subarray(0, size);
-}
-
-/** Reads the head of a file and then a range of it. */
-class RangeReader {
-  bytes = 0;
-  readonly #path: string;
-  readonly #range: ByteRange;
-  #stream: ReadStream | null = null;
-
-  constructor(path: string, range: ByteRange) {
-    this.#path = path;
-    this.#range = range;
-  }
-
-  /** @throws CliFailure BAD_INPUT */
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    const { headBytes, start, end } = this.#range;
-    for (const [from, to] of [
-      [0, headBytes],
-      [start, end],
-    ] as const) {
-      // A stream cannot be asked for no bytes.
-      if (to <= from) continue;
-      this.#stream = createReadStream(this.#path, { start: from, end: to - 1, highWaterMark: CHUNK_BYTES });
-      let left = to - from;
-      try {
-        for await (const chunk of this.#stream as AsyncIterable<Uint8Array>) {
-          left -= chunk.length;
-          this.bytes += chunk.length;
-          yield chunk;
-        }
-      } catch (error) {
-        throw unreadable(this.#path, error);
-      }
-      if (left > 0) throw new CliFailure(EXIT.BAD_INPUT, `${this.#path} has become shorter`);
-    }
-  }
-
-  close(): void {
-    this.#stream?.destroy();
-  }
-}
-
 const CHUNK_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const QUOTE = 34;
@@ -169,9 +87,7 @@ export interface Input {
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
   readonly isPacked: boolean;
-  /** The part of the file that is read; undefined for the whole. */
-  readonly part: FilePart | undefined;
-  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. Of a part: those of the whole file. */
+  /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
   readonly head: Uint8Array;
   /** Which point of lines and areas is meant, where somebody has said it. */
   readonly point?: PointChoice | undefined;
@@ -196,8 +112,6 @@ export interface InputOptions {
   readonly point?: PointChoice | undefined;
   /** Row of the header, from 1; those above it are left out. */
   readonly headerRow?: number | undefined;
-  /** Part of one file that is neither packed nor a workbook, in UTF-8. */
-  readonly part?: FilePart | undefined;
 }
 
 export interface FileStat {
@@ -227,18 +141,6 @@ export function statOf(path: string): FileStat {
  */
 export async function openInput(path: string, options: InputOptions = {}): Promise<Input> {
   const { sizeBytes } = statOf(path);
-  if (options.part?.kind === 'bytes') {
-    const reader = new RangeReader(path, options.part);
-    return {
-      ...{ name: partName(path, options.part), path, sizeBytes, isPacked: false, part: options.part },
-      head: firstBytesOf(path, HEAD_BYTES),
-      point: options.point,
-      readBytes: () => reader.bytes,
-      chunks: () => reader.chunks(),
-      plain: null,
-      ...closer(() => reader.close()),
-    };
-  }
   const raw = path === '-' ? process.stdin : openStream(path);
   try {
     return await ofStream(raw, path, sizeBytes, options);
@@ -271,11 +173,10 @@ async function ofStream(
       ? new PlainFile(raw, path)
       : null;
   return {
-    name: options.part === undefined ? name : partName(name, options.part),
+    name,
     path: isStdin ? null : path,
     sizeBytes,
     isPacked: packing !== null,
-    part: options.part,
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
     readBytes: () => Math.max(counted.bytes, plain?.readBytes ?? 0),

@@ -84,7 +84,7 @@ async function* pointsOf(
       const at = { ...location, column: column.name };
       try {
         const sound = (await chunksOf(file.buffer, metadata, group, column.name, at)).map((chunk) =>
-          walkPages(chunk, rows, rows),
+          walkPages(chunk, rows),
         );
         const heldBytes = sound.reduce((sum, each) => sum + each.heldBytes, 0);
         requireBelowCeiling(at, heldBytes, 'a row group', SMALLER_GROUPS);

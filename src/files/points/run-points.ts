@@ -132,11 +132,11 @@ function canScan(
 function canScanLines(
   { path, sizeBytes }: Input,
   format: FileFormat,
-  { wanted, input }: PointFiles,
+  { wanted }: PointFiles,
   sample: Sample,
   { lat, lng }: { readonly lat: number; readonly lng: number },
 ): boolean {
-  const isFile = path !== null && sizeBytes !== null && input.part === undefined;
+  const isFile = path !== null && sizeBytes !== null;
   if (format !== 'ndjson' || !isFile || wanted === undefined) return false;
   if (sample.names[lat] !== 'lat' || sample.names[lng] !== 'lng') return false;
   return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');

@@ -114,7 +114,7 @@ async function readColumn(
   let row = 0;
   try {
     const found = await chunksOf(parquet.buffer, parquet.metadata, group, name, location);
-    const sound = found.map((chunk) => walkPages(chunk, rows, rows));
+    const sound = found.map((chunk) => walkPages(chunk, rows));
     const held = sound.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
     requireBelowCeiling(location, held, 'a row group', SMALLER_GROUPS);
     for (const each of sound) checkPages(each, pages, ceilingBytes());

@@ -34,7 +34,7 @@ export function planCsv(
   columns: readonly TableColumn[],
   sample: Sample,
 ): CsvPlan | null {
-  if (FORMATS[sourceFormat].delimiter === null || input.part !== undefined) return null;
+  if (FORMATS[sourceFormat].delimiter === null) return null;
   if (input.path === null || input.sizeBytes === null || request.errors.kind !== 'keep') return null;
   if (request.isFormer || request.hasCertainty === true) return null;
   if (resolutionColumn(sample.names, input.name) >= 0) return null;

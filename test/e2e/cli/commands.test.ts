@@ -228,7 +228,7 @@ test('completion scripts parse in the installed shells', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { stdout, code } = await folder.run(['completion', shell]);
     expect(code).toBe(0);
-    for (const word of ['encode', 'inspect', 'serve', 'resolution', 'errors', 'part-size'])
+    for (const word of ['encode', 'inspect', 'serve', 'resolution', 'errors', 'points-per-second'])
       expect(stdout).toContain(word);
     const checked = spawnSync(shell, ['-n'], { input: stdout });
     if (checked.error === undefined) expect([shell, checked.stderr.toString()]).toEqual([shell, '']);

@@ -43,7 +43,7 @@ export async function readCoordinates(
   try {
     const [chunk, ...others] = await chunksOf(file.buffer, file.metadata, group, name, location);
     if (chunk === undefined || others.length > 0) throw new Error(`${others.length + 1} columns of one name`);
-    const sound = walkPages(chunk, rows, rows);
+    const sound = walkPages(chunk, rows);
     requireBelowCeiling(location, sound.heldBytes, 'a row group', 'Write smaller row groups.');
     checkPages(sound, pages, ceilingBytes());
     const read = readPlain(sound, pages, rows, memory);

@@ -85,7 +85,6 @@ export async function openParquet(input: Input): Promise<TableSource> {
   const parquet = await readParquet(input);
   const { buffer: file, metadata, fields } = parquet;
   const names = fields.map(({ column }) => column.name);
-  const part = input.part?.kind === 'rows' ? input.part : { start: 0, end: Number.POSITIVE_INFINITY };
   const pages = new UnpackedPages();
   const scan = scanOf(parquet, pages);
   return {
@@ -96,17 +95,15 @@ export async function openParquet(input: Input): Promise<TableSource> {
       for (const group of metadata.row_groups) {
         const groupRows = Number(group.num_rows);
         const groupEnd = groupStart + groupRows;
-        const rowStart = Math.max(groupStart, part.start);
-        const rowEnd = Math.min(groupEnd, part.end);
-        const endInGroup = rowEnd - groupStart;
+        const [rowStart, rowEnd] = [groupStart, groupEnd];
         groupStart = groupEnd;
-        if (rowEnd <= rowStart) continue;
-        const firstRow = rowStart - part.start + 1;
-        let heldBytes = ROW_BYTES * (rowEnd - rowStart) * fields.length;
+        if (groupRows === 0) continue;
+        const firstRow = rowStart + 1;
+        let heldBytes = ROW_BYTES * groupRows * fields.length;
         requireBelowCeiling(
           { file: input.name, row: firstRow },
           heldBytes,
-          `a row group of ${rowEnd - rowStart} rows and ${fields.length} columns`,
+          `a row group of ${groupRows} rows and ${fields.length} columns`,
           SMALLER_GROUPS,
         );
         const readers: ValueReader[] = [];
@@ -122,13 +119,13 @@ export async function openParquet(input: Input): Promise<TableSource> {
           const location = { file: input.name, row: firstRow, column: name };
           try {
             const found = await chunksOf(file, metadata, group, name, location);
-            const sound = found.map((chunk) => walkPages(chunk, groupRows, endInGroup));
+            const sound = found.map((chunk) => walkPages(chunk, groupRows));
             for (const each of sound) heldBytes += each.heldBytes;
             requireBelowCeiling(location, heldBytes, 'a row group', SMALLER_GROUPS);
             for (const each of sound) checkPages(each, pages, ceilingBytes());
             const column = await readColumn({ column: name, rowStart, rowEnd });
-            if (column.length !== rowEnd - rowStart)
-              throw new Error(`${column.length} values where ${rowEnd - rowStart} are due`);
+            if (column.length !== groupRows)
+              throw new Error(`${column.length} values where ${groupRows} are due`);
             const read = readBy(shape);
             readers.push(read === null ? (row) => column[row] : (row) => read(column[row]));
           } catch (error) {
@@ -138,7 +135,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
             pages.clear();
           }
         }
-        yield* rowWindows(rowEnd - rowStart, readers, { file: input.name, firstRow, names });
+        yield* rowWindows(groupRows, readers, { file: input.name, firstRow, names });
       }
     },
   };
@@ -169,12 +166,6 @@ export async function chunksOf(
     chunks.push({ metadata: leaf, path: getTreePath(tree, leaf.path_in_schema), bytes });
   }
   return chunks;
-}
-
-/** The number of rows of each row group. @throws Error for what is no whole Parquet file */
-export async function rowGroupsOf(input: Input): Promise<number[]> {
-  const metadata = await readFooter(await bufferOf(input), input.name);
-  return metadata.row_groups.map(({ num_rows }) => Number(num_rows));
 }
 
 /** Reads a file at any offset. A pipe or gzip cannot be read so; its content is held in memory. */

@@ -140,10 +140,9 @@ export interface SoundChunk {
 
 /**
  * Walks the heads of a chunk's pages.
- * @param rowEnd rows from the group's first one that are read
  * @throws Error for a page that is not there whole, or has more values than rows are left
  */
-export function walkPages(chunk: Chunk, groupRows: number, rowEnd: number): SoundChunk {
+export function walkPages(chunk: Chunk, groupRows: number): SoundChunk {
   const { bytes, path } = chunk;
   const isFlat = isFlatColumn(path as SchemaTree[]);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -154,7 +153,7 @@ export function walkPages(chunk: Chunk, groupRows: number, rowEnd: number): Soun
   const pages: Page[] = [];
   let values = 0;
   let heldBytes = 2 * bytes.length;
-  for (let at = 0; at < bytes.length - 1 && !(isFlat && values >= rowEnd); ) {
+  for (let at = 0; at < bytes.length - 1 && !(isFlat && values >= groupRows); ) {
     const { end } = walkThrift(view, at);
     const header = parquetHeader({ view, offset: at });
     const { compressed_page_size: packedBytes, uncompressed_page_size: plainBytes } = header;

@@ -1,6 +1,8 @@
-// CSV sorted by bytes gives the bytes and counts of CSV sorted value by value, as a part of a file is: over fields and
+// CSV sorted by bytes gives the bytes and counts of CSV sorted value by value: over fields and
 // rows of every kind, with blocks of usual rows before them.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -11,25 +13,22 @@ import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-csv-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
+const pipe = join(scratch, 'in.pipe');
 let hexcodes: Hexcodes;
 beforeAll(async () => {
+  execFileSync('mkfifo', [pipe]);
   hexcodes = await loadLibrary();
 });
 
 type Request = Parameters<typeof convertFiles>[1];
 
-async function sorted(
-  path: string,
-  columns: Request['columns'],
-  memoryBytes: number,
-  input: Request['input'] = {},
-) {
+async function sorted(path: string, columns: Request['columns'], memoryBytes: number) {
   const lines: string[] = [];
   const output = join(scratch, 'out.parquet');
   const request = {
     ...{ operation: 'encode', inputs: [path], output, from: 'csv', to: 'parquet', resolution: 11 },
     ...{ isFormer: false, sort: { memoryBytes }, columns, errors: { kind: 'keep' } },
-    ...{ csv: { delimiter: ',', decimal: '.', hasHeader: true }, input, isResume: false },
+    ...{ csv: { delimiter: ',', decimal: '.', hasHeader: true }, input: {}, isResume: false },
     ...{ threads: 1, isQuiet: true, isVerbose: true },
   } as Request;
   try {
@@ -37,7 +36,7 @@ async function sorted(
     const counts = JSON.stringify(tally.save(0)).replaceAll(/"file":"[^"]*"/g, '');
     return { lines, counts, bytes: readFileSync(output) };
   } catch (error) {
-    return { lines, fault: (error as Error).message.replace(/^.*in\.csv(, part 1)?/, '') };
+    return { lines, fault: (error as Error).message.replace(/^.*in\.(?:csv|pipe)/, '') };
   }
 }
 
@@ -45,15 +44,10 @@ async function compare(body: string, columns: Request['columns'], memoryBytes: n
   const path = join(scratch, 'in.csv');
   writeFileSync(path, body);
   const fast = await sorted(path, columns, memoryBytes);
-  const headBytes = body.indexOf('\n') + 1;
-  const part = {
-    kind: 'bytes',
-    number: 1,
-    headBytes,
-    start: headBytes,
-    end: Buffer.byteLength(body),
-  } as const;
-  const slow = await sorted(path, columns, 1e9, { part });
+  // A pipe is converted value by value.
+  const sent = writeFile(pipe, body);
+  const slow = await sorted(pipe, columns, 1e9);
+  await sent;
   expect(fast.fault).toBe(slow.fault);
   expect(fast.counts).toBe(slow.counts);
   if (fast.bytes !== undefined) expect(fast.bytes.equals(slow.bytes!)).toBe(true);

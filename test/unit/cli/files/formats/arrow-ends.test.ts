@@ -42,7 +42,6 @@ async function rowsIn(bytes: Uint8Array): Promise<number> {
     path: null,
     sizeBytes: null,
     isPacked: false,
-    part: undefined,
     head: bytes.subarray(0, 4096),
     readBytes: () => 0,
     chunks,
