@@ -78,10 +78,9 @@ export class RequestHead {
     return this.path.length + (this.rawQuery === '' ? 0 : 1 + this.rawQuery.length);
   }
 
-   * The thing that the client waits for before it sends the body, by its Expect headers: the interim answer 100, in any case
-   * What the client waits for before it sends the body, by its Expect headers: the interim answer 100, in any case and
-   * however often it is named (RFC 9110, 10.1.1), or nothing that is known. uWS itself answers `100-continue`, in this
-   * spelling only.
+  /**
+   * The interim answer 100 is expected, in any case and however often (RFC 9110, 10.1.1), or something that nobody here
+   * can do. uWS itself answers `100-continue`, in this spelling only.
    */
   get expected(): 'nothing' | 'continue' | 'unknown' {
     const { expectation } = this;
