@@ -8,7 +8,6 @@ export const LONG_UNITS = [
   'test/property/cli/job/parts.test.ts',
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
-  'test/unit/capacity/compare/false-alarms.test.ts',
   'test/unit/capacity/model/{plan,sizing}.test.ts',
   'test/unit/cli/files/formats/batches.test.ts',
   'test/unit/cli/files/value-table.test.ts',

@@ -1,7 +1,8 @@
 // A whole plan: demand, machines, limits in their order, what-ifs, and how far each figure may be off.
-import type { Interval } from '../compare/bootstrap.js';
+
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
+import type { Interval } from './bootstrap.js';
 import { Costs, leaveOneOut, worstOf } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
 import { type ProxyPlan, proxyOf } from './proxy.js';

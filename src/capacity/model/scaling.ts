@@ -1,9 +1,10 @@
 // How much several processes on one machine carry against one: as measured, and beyond that the Universal Scalability
 // Law (Gunther 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the
 // largest number measured.
-import { type Interval, intervalOf, medianOf, resample } from '../compare/bootstrap.js';
+
 import { uniformFrom } from '../generator/random.js';
 import type { SpeedUp } from '../measure/results.js';
+import { type Interval, intervalOf, medianOf, resample } from './bootstrap.js';
 
 const FITS = 400;
 const CONFIDENCE = 0.9;

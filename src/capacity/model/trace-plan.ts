@@ -1,6 +1,6 @@
 // How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at
 // the cost of its own number of points, and all messages of a vehicle at one process.
-import type { Interval } from '../compare/bootstrap.js';
+
 import type { WayKind } from '../generator/job.js';
 import { uniformFrom } from '../generator/random.js';
 import type { Results } from '../measure/results.js';
@@ -8,6 +8,7 @@ import { percentilesOf, shareAtMost } from '../simulate/queue.js';
 import type { ServiceTimes } from '../simulate/service-times.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
 import { type SplitSimulated, simulateSplitTurns } from '../simulate/turns.js';
+import type { Interval } from './bootstrap.js';
 import { Costs } from './cost.js';
 import { type FleetProfile, kindOf } from './fleet.js';
 import { type Scaling, scalingOf } from './scaling.js';

@@ -2,7 +2,7 @@
 // measurements.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { compareResults, comparisonText } from '../../capacity/compare/compare.js';
+import { compareResults, comparisonText } from '../../capacity/report/compare.js';
 import { runBench } from '../../capacity/measure/bench.js';
 import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/profiles.js';
 import { benchText } from '../../capacity/report/bench-text.js';

@@ -103,8 +103,3 @@ test('a link to the whole of node_modules would run files of the other checkout'
   const ran = execFileSync(process.execPath, [join(folder, 'src/cli/bin/hexcodes.js')], { encoding: 'utf8' });
   expect(ran).toBe('after another\n');
 });
-
-test('.ci/compare takes its base from tools/base.mjs', () => {
-  expect(readFileSync('.ci/compare', 'utf8')).toContain('node tools/base.mjs "$base" "$folder/base"');
-  expect(readFileSync('.ci/compare', 'utf8')).not.toContain('ln -s');
-});

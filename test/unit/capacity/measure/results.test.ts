@@ -1,11 +1,11 @@
 // Files of results: those of older runs are read, and one that lacks a field is refused with the field and its rule.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { compareResults } from '#dist/capacity/compare/compare.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { parseResults, samplesOf, withoutImpossible } from '#dist/capacity/measure/results.js';
 import { planFor } from '#dist/capacity/model/plan.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
+import { compareResults } from '#dist/capacity/report/compare.js';
 import { requestOf } from '../../../support/capacity/fleets.js';
 import { madeResults } from '../../../support/capacity/made-results.js';
 
