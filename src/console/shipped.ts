@@ -25,7 +25,7 @@ interface Shipped {
   readonly basemap: {
     readonly url: string;
     readonly attribution: string;
-    /** Tiles of this service, of the schema of Protomaps' basemap or as pictures; null: they are of another host. */
+    /** Contents of the service's own archive; null: the map is another host's. */
     readonly archive: ShippedArchive | null;
   } | null;
 }

@@ -98,7 +98,7 @@ const ONLY_IN: Record<string, string | string[]> = {
   typebox: 'server/api',
   'prom-client': 'server/metrics',
   '@maplibre/vt-pbf': 'server/grid',
-  pmtiles: 'server/basemap',
+  pmtiles: 'console/map',
   fflate: 'tables',
   saxen: 'tables',
   'maplibre-gl': ['console/map', 'console/points'],

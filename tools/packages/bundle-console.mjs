@@ -58,6 +58,7 @@ const BUNDLING = {
   },
 };
 const MAP_NOTICE = '/*! Contains MapLibre GL JS, BSD-3-Clause: see NOTICE. */';
+const ARCHIVE_NOTICE = '/*! Contains PMTiles, BSD-3-Clause: see NOTICE. */';
 /**
  * Only `Hexcodes.load` imports the embedded data, which the page does not call. Left outside under a name of its own: a
  * path would be that of the machine.
@@ -95,7 +96,14 @@ export async function buildConsole() {
       entryFileNames: '[name]-[hash].js',
       chunkFileNames: '[name]-[hash].js',
       codeSplitting: true,
-      postBanner: ({ moduleIds }) => (moduleIds.some((id) => id.includes('/maplibre-gl/')) ? MAP_NOTICE : ''),
+      postBanner: ({ moduleIds }) =>
+        [
+          ['/maplibre-gl/', MAP_NOTICE],
+          ['/pmtiles/', ARCHIVE_NOTICE],
+        ]
+          .filter(([part]) => moduleIds.some((id) => id.includes(part)))
+          .map(([, notice]) => notice)
+          .join('\n'),
     },
   });
   for (const chunk of output) {

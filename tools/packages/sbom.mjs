@@ -51,6 +51,7 @@ const IN_UWS = [
 ];
 bom.components.push(
   bundled('maplibre-gl', 'BSD-3-Clause', 'hexcodes-server'),
+  bundled('pmtiles', 'BSD-3-Clause', 'hexcodes-server'),
   bundled('uqr', 'MIT', 'hexcodes-server'),
   ...['hexcodes', 'hexcodes-cli', 'hexcodes-server'].map((where) => bundled('h3-js', 'Apache-2.0', where)),
   ...['uWebSockets.js', 'uws-pack'].flatMap((where) =>

@@ -1,4 +1,4 @@
-// Two results of `hexcodes bench`, before and after a change, as one table. A figure is called better or worse where the
+// Two results of `hexcodes bench`, before and after a change, as one table. A figure is better or worse where the
 // middle halves of its samples do not overlap and the medians are apart by at least MIN_CHANGE.
 import type { Results, Samples, WayResult } from '../measure/results.js';
 import { doubtsAboutKnee, isLimitedByLoad } from './doubts.js';

@@ -1,13 +1,15 @@
 // The style of an archive of tiles from the operator's disk: over our own land and sea, where it has none, and below
 // borders, hexagons and the chosen place. Vector tiles have the schema of Protomaps' basemap. There are no files of
 // glyphs: the map's library draws letters with the fonts of the browser.
-import type {
-  ExpressionSpecification,
-  FilterSpecification,
-  LayerSpecification,
-  SourceSpecification,
-  StyleSpecification,
+import {
+  addProtocol,
+  type ExpressionSpecification,
+  type FilterSpecification,
+  type LayerSpecification,
+  type SourceSpecification,
+  type StyleSpecification,
 } from 'maplibre-gl';
+import { Protocol } from 'pmtiles';
 import type { ShippedArchive } from '../shipped.js';
 import { language } from '../words/language.js';
 import { type Palette, paletteOf } from './palette.js';
@@ -223,7 +225,9 @@ function nameLayers(streets: Streets): LayerSpecification[] {
   ];
 }
 
-/** @param url with {z}, {x} and {y} */
+addProtocol('pmtiles', new Protocol().tile);
+
+/** @param url of the archive, which is read by byte ranges */
 export function archiveStyle(
   shapes: Shapes,
   palette: Palette,
@@ -233,7 +237,7 @@ export function archiveStyle(
   const isDark = palette === paletteOf(true);
   const streets = isDark ? DARK : LIGHT;
   const own = ownStyle(shapes, palette, false);
-  const tiles = { tiles: [url], minzoom: minZoom, maxzoom: maxZoom, bounds };
+  const tiles = { tiles: [`pmtiles://${url}/{z}/{x}/{y}`], minzoom: minZoom, maxzoom: maxZoom, bounds };
   const source: SourceSpecification = isVector
     ? { type: 'vector', ...tiles }
     : { type: 'raster', tileSize: 256, ...tiles };

@@ -7,7 +7,7 @@ interface BasemapSettings {
 }
 
 /**
- * The archive that is served; undefined: none. The reader of archives is loaded with the first.
+ * The archive that is served; undefined: none.
  * @throws Error with one sentence for people
  */
 export async function openBasemap({

@@ -81,11 +81,11 @@ function compressed(role: string, type: string, plain: Uint8Array): ConsoleFile 
 
 /** A map of the operator's under the hexagons. */
 export interface Basemap {
-  /** Address of raster tiles, with {z}, {x} and {y}, or of a style of MapLibre. */
+  /** Address of raster tiles, with {z}, {x} and {y}, of a style of MapLibre, or of an archive of this service. */
   readonly url: string;
   /** Who made the map, as it is to be shown; plain text. */
   readonly attribution: string;
-  /** Tiles of this service; null: they are of another host. */
+  /** Contents of the service's own archive; null: the map is another host's. */
   readonly archive: BasemapInfo | null;
 }
 

@@ -4,7 +4,7 @@
 import type { ServeConfig } from '../../config/config.js';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import type { BasemapArchive } from '../basemap/archive.js';
-import { tilesPath } from '../basemap/route.js';
+import { archivePath } from '../basemap/route.js';
 import type { Exchange } from '../exchange.js';
 import { sendTagged } from '../freshness.js';
 import { encodingFor } from '../media-types.js';
@@ -29,7 +29,7 @@ interface ConsoleDeps {
 function basemapOf({ config: { tilesUrl, tilesAttribution }, basemap }: ConsoleDeps): Basemap | undefined {
   if (basemap !== undefined) {
     const attribution = tilesAttribution || basemap.attribution;
-    return { url: tilesPath(basemap), attribution, archive: basemap.info };
+    return { url: archivePath(basemap), attribution, archive: basemap.info };
   }
   return tilesUrl === undefined ? undefined : { url: tilesUrl, attribution: tilesAttribution, archive: null };
 }

@@ -4,6 +4,7 @@ import type { UwsResponse } from '../uws.js';
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
   204: '204 No Content',
+  206: '206 Partial Content',
   304: '304 Not Modified',
   400: '400 Bad Request',
   401: '401 Unauthorized',
@@ -15,6 +16,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   413: '413 Content Too Large',
   414: '414 URI Too Long',
   415: '415 Unsupported Media Type',
+  416: '416 Range Not Satisfiable',
   417: '417 Expectation Failed',
   426: '426 Upgrade Required',
   429: '429 Too Many Requests',
