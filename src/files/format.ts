@@ -3,6 +3,7 @@
 import {
   FILE_FORMATS,
   type FileFormat,
+  FORMATS,
   formatOfBytes,
   formatOfName,
   readFormatOf,
@@ -19,6 +20,7 @@ export {
   formatOfName,
   isGzipName,
   WRITTEN_FORMATS,
+  writtenFormatOf,
 } from '../tables/formats.js';
 
 /** A format named on the command line: of outputs one that is written. @throws CliFailure USAGE for any other word */
@@ -36,5 +38,8 @@ export function formatOf(
   { path, head }: { readonly path: string | null; readonly head: Uint8Array },
   from: FileFormat | null = null,
 ): FileFormat {
-  return readFormatOf(from ?? (path === null ? null : formatOfName(path).format) ?? formatOfBytes(head));
+  const found = formatOfBytes(head);
+  // The mark of a binary format is surer than a name.
+  const marked = FORMATS[found].isText ? null : found;
+  return readFormatOf(from ?? marked ?? (path === null ? null : formatOfName(path).format) ?? found);
 }

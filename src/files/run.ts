@@ -11,7 +11,7 @@ import { type Destination, destinationOf, notResumableTo, refuseSameFile } from 
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { CliFailure, EXIT } from './exit-codes.js';
-import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName } from './format.js';
+import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 import { Interruption, Progress } from './terminal/progress.js';
@@ -35,7 +35,7 @@ export async function convertFiles(
   refuseSameFile(inputs, output, rejects);
   const first = await openInput(inputs[0] ?? '-', request.input);
   const sourceFormat = formatOf(first, request.from);
-  const targetFormat = request.to ?? formatOfName(output.name).format ?? sourceFormat;
+  const targetFormat = request.to ?? formatOfName(output.name).format ?? writtenFormatOf(sourceFormat);
   if (request.sort !== null && targetFormat !== 'parquet') {
     first.close();
     throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');

@@ -123,8 +123,8 @@ const LIST = {
       (text.startsWith(ZIP) && /^.{30}(?:[^\0]{0,200}\.kml|(?:files|images|icons)\/)/is.test(text)),
   },
   gpkg: {
-    ...BROUGHT,
-    isText: false,
+    ...TYPED,
+    isWritten: false,
     title: 'GeoPackage',
     extensions: ['gpkg'],
     sniff: (text) => text.startsWith('SQLite format 3\0'),
@@ -172,6 +172,11 @@ export function formatOfBytes(head: Uint8Array): FileFormat {
 /** The format in which rows of an input are read. */
 export function readFormatOf(format: FileFormat): FileFormat {
   return FORMATS[format].readAs ?? format;
+}
+
+/** The format in which rows of an input are written, where nobody says another. */
+export function writtenFormatOf(format: FileFormat): FileFormat {
+  return FORMATS[format].isWritten ? format : 'csv';
 }
 
 /** Whether a name ends in `.gz`. An output of such a name is compressed; an input is judged by its bytes. */

@@ -1,5 +1,7 @@
 // Rows as CSV in chunks, for contents whose rows come one by one.
 
+import type { PlacedRow } from './shapes/shape-rows.js';
+
 const QUOTED = /[",\r\n]|^\s|\s$/;
 /** Letters of a chunk, about. */
 const CHUNK_LETTERS = 256 * 1024;
@@ -24,6 +26,19 @@ export class CsvLines {
     this.#letters = 0;
     return bytes;
   }
+}
+
+/** Rows with `lat` and `lng` behind their other columns. */
+export function* rowsAsCsv(
+  names: readonly string[],
+  rows: Iterable<PlacedRow<string | undefined>>,
+): Generator<Uint8Array> {
+  const lines = new CsvLines();
+  lines.add([...names, 'lat', 'lng']);
+  for (const { fields, point } of rows)
+    if (lines.add([...fields, ...(point === null ? ['', ''] : [`${point[1]}`, `${point[0]}`])]))
+      yield lines.take();
+  yield lines.take();
 }
 
 function quoted(text = ''): string {

@@ -24,6 +24,8 @@ export interface ColumnChoice {
 export interface Sample extends FirstRows {
   /** Its column of geometries, where the file says which it is. */
   readonly geometry?: GeometryColumn | undefined;
+  /** Indexes of the columns that its geometries become. */
+  readonly position?: { readonly lat: number; readonly lng: number } | undefined;
 }
 
 /** The failure for a column that is not there. */

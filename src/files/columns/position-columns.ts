@@ -108,10 +108,12 @@ export function findPosition(
   }
   const nested = chosenNested(names, choice);
   if (nested !== null) return nested;
+  const isChosen = choice.lat !== undefined || choice.lng !== undefined;
+  // Properties beside a geometry may have the names of coordinates.
+  if (!isChosen && sample.position !== undefined) return { kind: 'pair', ...sample.position };
   const named = pairColumns(names);
   const lat = columnOf(sample, choice.lat, named.lat, 'lat', file);
   const lng = columnOf(sample, choice.lng, named.lng, 'lng', file);
-  const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   if (lat >= 0 && lng >= 0) {
     if (!isChosen) refuseOtherUnits(sample, lat, lng, file);
     return { kind: 'pair', lat, lng };

@@ -1,6 +1,5 @@
-// Reads files of other programs as CSV: workbooks, GPX, KML and GeoPackage. A fault of theirs becomes one of the input.
+// Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
 
-import { statSync } from 'node:fs';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
@@ -39,25 +38,10 @@ const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
       return kmlAsCsv(bytes, point ?? null, hold);
     };
   },
-  gpkg: async () => {
-    const { geoPackageAsCsv } = await import('../../tables/geopackage/geopackage.js');
-    return async (content, { sheet, point }, file) => {
-      const { bytes, hold } = await held(content, file);
-      refuseOpen(file);
-      return geoPackageAsCsv(bytes, sheet ?? null, point ?? null, hold);
-    };
-  },
 };
 
-/** @throws TableError for a database whose last changes are in a file beside it */
-function refuseOpen(file: string): void {
-  const journal = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  if (journal !== undefined && journal.size > 0)
-    throw new TableError(`its last changes are in ${file}-wal`, 'Close it in the program that has it open.');
-}
-
 /** The whole of a content, and what counts all that is made of it beside. */
-async function held(
+export async function held(
   content: Chunks,
   file: string,
 ): Promise<{ bytes: Uint8Array; hold: (bytes: number) => void }> {
@@ -82,8 +66,12 @@ export async function* broughtAsCsv(
     if (read === undefined) throw new TypeError(`${format} has no reader`);
     yield* await read(content, options, file);
   } catch (error) {
-    if (error instanceof TableError)
-      throw badInput({ file }, error.message, error.hint?.replaceAll('FILE', shellWord(file)));
-    throw error;
+    throw asInputFault(error, file);
   }
+}
+
+/** A fault of a reader of tables as one of the input; any other as it is. */
+export function asInputFault(error: unknown, file: string): unknown {
+  if (!(error instanceof TableError)) return error;
+  return badInput({ file }, error.message, error.hint?.replaceAll('FILE', shellWord(file)));
 }

@@ -91,6 +91,8 @@ export interface Input {
   readonly head: Uint8Array;
   /** Which point of lines and areas is meant, where somebody has said it. */
   readonly point?: PointChoice | undefined;
+  /** Layer of a GeoPackage, where somebody has said it. */
+  readonly sheet?: string | undefined;
   /** Bytes read from the disk or the pipe so far, before unpacking. */
   readBytes(): number;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
@@ -179,6 +181,7 @@ async function ofStream(
     isPacked: packing !== null,
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
+    sheet: options.sheet,
     readBytes: () => Math.max(counted.bytes, plain?.readBytes ?? 0),
     chunks: () => continued(opening, iterator),
     plain,

@@ -59,6 +59,9 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
       throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
     },
   },
+  gpkg: {
+    open: async ({ input }) => (await import('./geopackage-source.js')).openGeoPackage(input),
+  },
   parquet: {
     open: async ({ input }) => (await import('./parquet/parquet-source.js')).openParquet(input),
     sink: async ({ output, columns }) =>
@@ -98,8 +101,8 @@ export async function openSource(
   } catch (error) {
     throw asFault(error);
   }
-  // Features of GeoJSON are points already.
-  if (input.point !== undefined && format !== 'geojson') source = atPoints(source, input.point);
+  // Geometries of these are points already.
+  if (input.point !== undefined && source.position === undefined) source = atPoints(source, input.point);
   return {
     ...source,
     async *batches() {

@@ -102,6 +102,8 @@ export interface TableSource {
   readonly columns: readonly TableColumn[];
   /** Frame of a GeoJSON collection. */
   readonly frame?: CollectionFrame;
+  /** Indexes of the columns that its geometries become. */
+  readonly position?: { readonly lat: number; readonly lng: number };
   /** Its column of geometries, where the file says which it is. */
   readonly geometry?: GeometryColumn | undefined;
   batches(): AsyncIterable<TableRows>;

@@ -1,14 +1,32 @@
-// A layer of a GeoPackage (OGC 12-128) as rows.
+// A layer of a GeoPackage (OGC 12-128) as rows in columns with kinds, or as CSV.
 
+import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
-import { type ShapeRow, shapesAsCsv } from '../shapes/shape-rows.js';
+import { rowsAsCsv } from '../rows-as-csv.js';
+import { type PlacedRow, placedRows, type ShapeRow } from '../shapes/shape-rows.js';
 import type { PointChoice } from '../shapes/shapes.js';
+import { shellWord } from '../shell-word.js';
 import { TableError } from '../table-error.js';
-import { SqliteFile, type SqlValue } from './sqlite-file.js';
+import type { SqlColumn, SqlValue } from './sql-table.js';
+import { notRead, SqliteFile } from './sqlite-file.js';
 
-/** WGS 84, and the two numbers for a system that nobody has named. */
-const DEGREES = new Set([4326, 0, -1]);
+/** A column without the geometry. The values of its rows are all of the kind, or null. */
+export interface LayerColumn {
+  readonly name: string;
+  readonly kind: 'long' | 'double' | 'boolean' | 'text' | 'binary';
+}
+
+export interface Layer {
+  readonly columns: readonly LayerColumn[];
+  /** Longs are numbers or bigints. */
+  rows(): Iterable<PlacedRow<LayerValue>>;
+}
+
+export type LayerValue = null | number | bigint | boolean | string | Uint8Array;
+
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
+const EXTENDED = 0x20;
+const ROW_BYTES = 64;
 const FIELD_BYTES = 32;
 
 /**
@@ -16,31 +34,118 @@ const FIELD_BYTES = 32;
  * @param hold is told of bytes that are held, and throws where they are too many
  * @throws TableError
  */
+export function layerIn(
+  content: Uint8Array,
+  layer: string | null,
+  choice: PointChoice | null,
+  hold: (bytes: number) => void,
+): Layer {
+  const file = new SqliteFile(content);
+  const { name, column, systems } = layerOf(file, layer);
+  const all = file.columnsOf(name);
+  const shapeAt = all.findIndex((each) => each.name.toLowerCase() === column.toLowerCase());
+  if (shapeAt < 0) throw new TableError(`the layer ${name} has no column ${column}`);
+  // The position is that of the geometry.
+  const kept = all.flatMap(({ name }, i) => (i === shapeAt || /^(?:lat|lng)$/i.test(name) ? [] : [i]));
+  const kinds = kept.map((i) => new KindSurvey(all[i]!));
+  const rows: ShapeRow<SqlValue>[] = [];
+  for (const values of file.rows(name)) {
+    const fields = kept.map((i) => values[i]!);
+    let bytes = ROW_BYTES;
+    fields.forEach((value, i) => {
+      kinds[i]!.meet(value);
+      bytes += FIELD_BYTES + (typeof value === 'string' ? 2 * value.length : 0);
+      if (value instanceof Uint8Array) bytes += value.length;
+    });
+    hold(bytes);
+    rows.push({ fields, shape: shapeIn(values[shapeAt], name, systems) });
+  }
+  const columns = kept.map((i, k) => ({ name: all[i]!.name, kind: kinds[k]!.kind }));
+  const placed = placedRows(rows, choice);
+  return {
+    columns,
+    *rows() {
+      for (const row of placed)
+        yield { ...row, fields: row.fields.map((value, i) => inKind(value, columns[i]!.kind)) };
+    },
+  };
+}
+
+/** The layer as CSV: bytes as base 64, booleans as `true` and `false`. */
 export function geoPackageAsCsv(
   content: Uint8Array,
   layer: string | null,
   choice: PointChoice | null,
   hold: (bytes: number) => void,
 ): Iterable<Uint8Array> {
-  const file = new SqliteFile(content);
-  const table = layerOf(file, layer);
-  const names = file.columnsOf(table.name);
-  const shapeAt = names.findIndex((name) => name.toLowerCase() === table.column.toLowerCase());
-  if (shapeAt < 0) throw new TableError(`the layer ${table.name} has no column ${table.column}`);
-  const rows: ShapeRow[] = [];
-  for (const values of file.rows(table.name)) {
-    const fields = values.filter((_, i) => i !== shapeAt).map(textOf);
-    for (const field of fields) hold(FIELD_BYTES + 2 * (field?.length ?? 0));
-    rows.push({ fields, shape: shapeIn(values[shapeAt]) });
-  }
-  return shapesAsCsv(
-    names.filter((_, i) => i !== shapeAt),
-    rows,
-    choice,
+  const { columns, rows } = layerIn(content, layer, choice, hold);
+  const texts = function* (): Generator<PlacedRow<string | undefined>> {
+    for (const { fields, point } of rows()) yield { fields: fields.map(textOf), point };
+  };
+  return rowsAsCsv(
+    columns.map(({ name }) => name),
+    texts(),
   );
 }
 
-function layerOf(file: SqliteFile, wanted: string | null): { name: string; column: string } {
+/** Finds the kind of a column: what it is declared to be, where all values are so, else what they are. */
+class KindSurvey {
+  #numbers = 0;
+  #wholes = 0;
+  #flags = 0;
+  #texts = 0;
+  #blobs = 0;
+  #unsafe = 0;
+
+  constructor(private readonly column: SqlColumn) {}
+
+  meet(value: SqlValue): void {
+    if (value === null) return;
+    if (typeof value === 'string') this.#texts++;
+    else if (value instanceof Uint8Array) this.#blobs++;
+    else {
+      this.#numbers++;
+      if (typeof value === 'bigint' || Number.isInteger(value)) this.#wholes++;
+      if (typeof value === 'bigint') this.#unsafe++;
+      if (value === 0 || value === 1) this.#flags++;
+    }
+  }
+
+  get kind(): LayerColumn['kind'] {
+    const { type, affinity } = this.column;
+    if (this.#texts + this.#blobs + this.#numbers === 0)
+      return isBoolean(type)
+        ? 'boolean'
+        : affinity === 'integer'
+          ? 'long'
+          : affinity === 'real'
+            ? 'double'
+            : type === 'BLOB'
+              ? 'binary'
+              : 'text';
+    if (this.#texts + this.#numbers === 0) return 'binary';
+    if (this.#texts + this.#blobs > 0) return 'text';
+    if (isBoolean(type) && this.#flags === this.#numbers) return 'boolean';
+    if (affinity !== 'real' && this.#wholes === this.#numbers) return 'long';
+    return this.#unsafe === 0 ? 'double' : 'text';
+  }
+}
+
+const isBoolean = (type: string): boolean => type === 'BOOLEAN' || type === 'BOOL';
+
+function inKind(value: SqlValue, kind: LayerColumn['kind']): LayerValue {
+  if (value === null) return null;
+  if (kind === 'boolean') return value === 1;
+  return kind === 'text' ? textOf(value)! : value;
+}
+
+/** A system of coordinates by its number in the file. */
+type Systems = (id: number) => OtherSystem | null;
+
+function layerOf(
+  file: SqliteFile,
+  wanted: string | null,
+): { name: string; column: string; systems: Systems } {
   if (!file.has('gpkg_geometry_columns'))
     throw new TableError(
       'it is a SQLite database without layers of a GeoPackage',
@@ -48,39 +153,81 @@ function layerOf(file: SqliteFile, wanted: string | null): { name: string; colum
         ? 'Convert it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE'
         : `Export its table as CSV: sqlite3 -header -csv FILE 'SELECT * FROM "${file.tableNames[0] ?? '…'}"' | hexcodes …`,
     );
-  const columns = file.columnsOf('gpkg_geometry_columns');
-  const layers = [...file.rows('gpkg_geometry_columns')].map((row) => {
-    const of = (name: string): SqlValue => row[columns.indexOf(name)] ?? null;
-    return {
-      name: String(of('table_name')),
-      column: String(of('column_name')),
-      system: Number(of('srs_id')),
-    };
-  });
-  const listed = layers.map(({ name }) => JSON.stringify(name)).join(', ');
+  const layers = recordsOf(file, 'gpkg_geometry_columns').map((of) => ({
+    name: String(of('table_name')),
+    column: String(of('column_name')),
+    system: Number(of('srs_id')),
+  }));
+  const isRead = ({ name }: { name: string }): boolean => !file.isView(name);
+  const listed = layers
+    .map((layer) => `${JSON.stringify(layer.name)}${isRead(layer) ? '' : ' (a view, which is not read)'}`)
+    .join(', ');
   const chosen = wanted === null ? layers : layers.filter(({ name }) => name === wanted);
   if (chosen.length !== 1) {
     const fault = wanted === null ? `${layers.length} layers` : `no layer ${wanted}`;
-    const hint = layers.length === 0 ? undefined : `Name one: --sheet ${JSON.stringify(layers[0]!.name)}.`;
+    const named = layers.find(isRead) ?? layers[0];
+    const hint = named === undefined ? undefined : `Name one: --sheet ${JSON.stringify(named.name)}.`;
     throw new TableError(layers.length === 0 ? 'it has no layers' : `${fault}: it has ${listed}`, hint);
   }
-  const layer = chosen[0]!;
-  if (!DEGREES.has(layer.system))
+  const { name, column, system } = chosen[0]!;
+  if (file.isView(name)) throw notRead(`the layer ${name} is a view, which is not read`, name);
+  const systems = systemsOf(file);
+  const other = systems(system);
+  if (other !== null)
     throw new TableError(
-      `the layer ${layer.name} is in another system than WGS 84: ${layer.system}`,
-      'ogr2ogr converts it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE',
+      `the layer ${name} is in another system than WGS 84: ${other.called}`,
+      `ogr2ogr converts it: ogr2ogr ${other.code === null ? '-s_srs EPSG:… ' : ''}-t_srs EPSG:4326 points.geojson FILE ${shellWord(name)}`,
     );
-  return layer;
+  return { name, column, systems };
 }
 
-/** A geometry: a head with an extent, and then well-known binary. */
-function shapeIn(value: SqlValue | undefined): Shape | null {
-  if (!(value instanceof Uint8Array) || value[0] !== 0x47 || value[1] !== 0x50) return null;
-  const envelope = ENVELOPE_BYTES[((value[3] ?? 0) >> 1) & 7];
-  return envelope === undefined ? null : shapeOfWkb(value.subarray(8 + envelope));
+/** The rows of a table, each as a reading of its columns by name. */
+function recordsOf(file: SqliteFile, table: string): ((column: string) => SqlValue)[] {
+  const columns = file.columnsOf(table).map(({ name }) => name.toLowerCase());
+  return [...file.rows(table)].map((row) => (column) => row[columns.indexOf(column)] ?? null);
 }
 
-function textOf(value: SqlValue): string | undefined {
+/** Numbers of systems are the file's own: a table says what they stand for. */
+function systemsOf(file: SqliteFile): Systems {
+  const known = new Map<number, OtherSystem | null>();
+  if (file.has('gpkg_spatial_ref_sys'))
+    for (const of of recordsOf(file, 'gpkg_spatial_ref_sys')) {
+      const [id, authority, code] = [
+        Number(of('srs_id')),
+        of('organization'),
+        of('organization_coordsys_id'),
+      ];
+      const isNamed =
+        typeof authority === 'string' && !/^(?:none|custom|)$/i.test(authority) && code !== null;
+      // Without an authority its definition says what it is; 0 and -1 are systems that nobody has named.
+      const other = isNamed ? otherSystem(`${authority}:${code}`) : otherSystem(of('definition'));
+      known.set(
+        id,
+        id === 0 || id === -1 ? null : isNamed || other === null ? other : { ...other, code: null },
+      );
+    }
+  return (id) => (known.has(id) ? known.get(id)! : otherSystem(id));
+}
+
+/** A geometry: a head with an extent, and then well-known binary. @throws TableError for one in another system */
+function shapeIn(value: SqlValue | undefined, layer: string, systems: Systems): Shape | null {
+  if (!(value instanceof Uint8Array) || value.length < 8 || value[0] !== 0x47 || value[1] !== 0x50)
+    return null;
+  const flags = value[3]!;
+  const envelope = ENVELOPE_BYTES[(flags >> 1) & 7];
+  if (envelope === undefined || (flags & EXTENDED) !== 0) return null;
+  const view = new DataView(value.buffer, value.byteOffset, 8);
+  const shape = shapeOfWkb(value.subarray(8 + envelope));
+  const other = systems(view.getInt32(4, (flags & 1) === 1)) ?? otherSystem(shape?.system);
+  if (other !== null)
+    throw notRead(
+      `a geometry of the layer ${layer} is in another system than the layer: ${other.called}`,
+      layer,
+    );
+  return shape;
+}
+
+function textOf(value: LayerValue): string | undefined {
   if (value === null) return undefined;
   if (!(value instanceof Uint8Array)) return String(value);
   let binary = '';

@@ -1,31 +1,47 @@
-// Reads tables of a SQLite database (version 3) that is held whole: rows in the order of their numbers. Indexes, views
-// and tables WITHOUT ROWID are not read, nor what is in a journal beside the file.
+// Reads tables of a SQLite database (version 3) that is held whole: rows in the order of their numbers. Views, virtual
+// tables, tables WITHOUT ROWID and generated columns that are not stored are refused by their names.
 
+import { shellWord } from '../shell-word.js';
 import { TableError } from '../table-error.js';
+import { plain, type SqlColumn, type SqlTable, type SqlValue, tableIn } from './sql-table.js';
 
-export type SqlValue = null | number | bigint | string | Uint8Array;
-
-interface SqlTable {
+interface StoredTable extends SqlTable {
   readonly name: string;
-  readonly columns: readonly string[];
-  /** Index of the column that is the number of the row; -1 where there is none. */
-  readonly rowNumber: number;
   readonly rootPage: number;
+}
+
+/** An entry of the schema. */
+interface Entry {
+  readonly type: string;
+  readonly name: string;
+  readonly rootPage: number;
+  readonly sql: string;
 }
 
 const MARK = 'SQLite format 3\0';
 const HEAD_BYTES = 100;
 const INTERIOR = 5;
 const LEAF = 13;
-const MOST_DEPTH = 32;
-const SCHEMA = {
+const MAX_DEPTH = 32;
+/** Versions of the format that are read: with a rollback journal, and with a write-ahead log. */
+const MAX_VERSION = 2;
+/** Encodings by their number in the head; 0 stands in a database without content. */
+const ENCODINGS = ['utf-8', 'utf-8', 'utf-16le', 'utf-16be'] as const;
+const SCHEMA: StoredTable = {
+  ...tableIn('CREATE TABLE sqlite_master(type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT)'),
   name: 'sqlite_master',
-  columns: ['type', 'name', 'tbl_name', 'rootpage', 'sql'],
-  rowNumber: -1,
   rootPage: 1,
 };
 const INTEGER_BYTES = [0, 1, 2, 3, 4, 6, 8];
 const BROKEN = 'the database is broken';
+
+/** The refusal of what is not read, with the line that converts the layer. */
+export function notRead(what: string, layer: string): TableError {
+  return new TableError(
+    what,
+    `ogr2ogr reads it: ogr2ogr -t_srs EPSG:4326 points.geojson FILE ${shellWord(layer)}`,
+  );
+}
 
 export class SqliteFile {
   readonly #bytes: Uint8Array;
@@ -33,113 +49,153 @@ export class SqliteFile {
   readonly #pageBytes: number;
   /** Bytes of a page without those that are set apart at its end. */
   readonly #usable: number;
-  readonly #decoder = new TextDecoder();
-  readonly #tables: ReadonlyMap<string, SqlTable>;
+  readonly #decoder: TextDecoder;
+  /** Tables and views by their names in lower case. */
+  readonly #entries = new Map<string, Entry>();
 
   /** @throws TableError for what is no such database */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const hasMark = bytes.length >= HEAD_BYTES && this.#text(0, MARK.length) === MARK;
-    if (!hasMark) throw new TableError(BROKEN);
+    if (bytes.length < HEAD_BYTES || latin1(bytes.subarray(0, MARK.length)) !== MARK)
+      throw new TableError(BROKEN);
     const size = this.#view.getUint16(16);
     this.#pageBytes = size === 1 ? 65_536 : size;
     this.#usable = this.#pageBytes - bytes[20]!;
-    if (this.#pageBytes < 512 || this.#usable < 480) throw new TableError(BROKEN);
-    if (this.#view.getUint32(56) > 1) throw new TableError('its texts are in UTF-16, which is not read');
-    this.#tables = this.#schema();
+    const encoding = ENCODINGS[this.#view.getUint32(56)];
+    if (this.#pageBytes < 512 || this.#usable < 480 || encoding === undefined) throw new TableError(BROKEN);
+    if (bytes[19]! > MAX_VERSION)
+      throw new TableError(`it is of version ${bytes[19]} of the format, which is not read`);
+    this.#decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+    for (const [type, name, , rootPage, sql] of this.#rowsOf(SCHEMA)) {
+      if ((type !== 'table' && type !== 'view') || typeof name !== 'string' || typeof sql !== 'string')
+        continue;
+      this.#entries.set(name.toLowerCase(), { type, name, sql, rootPage: Number(rootPage ?? 0) });
+    }
   }
 
   has(name: string): boolean {
-    return this.#tables.has(name.toLowerCase());
+    return this.#entries.get(name.toLowerCase())?.type === 'table';
+  }
+
+  isView(name: string): boolean {
+    return this.#entries.get(name.toLowerCase())?.type === 'view';
   }
 
   /** Without those of the database itself. */
   get tableNames(): string[] {
-    return [...this.#tables.values()].flatMap(({ name }) => (name.startsWith('sqlite_') ? [] : [name]));
+    return [...this.#entries.values()].flatMap(({ type, name }) =>
+      type === 'view' || name.startsWith('sqlite_') ? [] : [name],
+    );
   }
 
-  columnsOf(name: string): readonly string[] {
+  /** @throws TableError for a table of a kind that is not read */
+  columnsOf(name: string): readonly SqlColumn[] {
     return this.#table(name).columns;
   }
 
-  /** @throws TableError where there is no such table, and where its pages are broken */
+  /** @throws TableError for a table of a kind that is not read, and where its pages are broken */
   *rows(name: string): Generator<SqlValue[]> {
     yield* this.#rowsOf(this.#table(name));
   }
 
-  #table(name: string): SqlTable {
-    const table = this.#tables.get(name.toLowerCase());
-    if (table === undefined) throw new TableError(`it has no table ${name}`);
-    return table;
-  }
-
-  #schema(): Map<string, SqlTable> {
-    const tables = new Map<string, SqlTable>();
-    for (const [type, name, , rootPage, sql] of this.#rowsOf(SCHEMA)) {
-      if (type !== 'table' || typeof name !== 'string' || typeof sql !== 'string') continue;
-      if (typeof rootPage !== 'number' || rootPage < 1) continue;
-      const columns = columnsIn(sql);
-      const rowNumber = columns.findIndex(({ isRowNumber }) => isRowNumber);
-      tables.set(name.toLowerCase(), {
+  #table(wanted: string): StoredTable {
+    const entry = this.#entries.get(wanted.toLowerCase());
+    if (entry === undefined) throw new TableError(`it has no table ${wanted}`);
+    const { type, name, rootPage, sql } = entry;
+    if (type === 'view') throw notRead(`${name} is a view, which is not read`, name);
+    if (/^\s*CREATE\s+VIRTUAL\b/i.test(sql))
+      throw notRead(`${name} is a virtual table, which is not read`, name);
+    const table = tableIn(sql);
+    if (table.isWithoutRowid) throw notRead(`the table ${name} is WITHOUT ROWID, which is not read`, name);
+    const virtual = table.columns.find(({ isVirtual }) => isVirtual);
+    if (virtual !== undefined)
+      throw notRead(
+        `the column ${virtual.name} of ${name} is GENERATED and not stored, which is not read`,
         name,
-        columns: columns.map((each) => each.name),
-        rowNumber,
-        rootPage,
-      });
-    }
-    return tables;
+      );
+    return { ...table, name, rootPage };
   }
 
-  *#rowsOf(table: SqlTable): Generator<SqlValue[]> {
+  *#rowsOf(table: StoredTable): Generator<SqlValue[]> {
     try {
-      yield* this.#page(table, table.rootPage, { seen: new Set(), depth: 0 });
+      yield* this.#page(table, table.rootPage, { seen: new Set(), lastRow: null }, 0);
     } catch (error) {
       if (error instanceof RangeError) throw new TableError(BROKEN);
+      if (error instanceof TypeError) throw new TableError('a text in it is not of its encoding');
       throw error;
     }
   }
 
-  *#page(
-    table: SqlTable,
-    page: number,
-    { seen, depth }: { seen: Set<number>; depth: number },
-  ): Generator<SqlValue[]> {
-    // A page belongs to one place of one tree.
-    if (page < 1 || seen.has(page) || depth > MOST_DEPTH) throw new TableError(BROKEN);
-    seen.add(page);
+  /** @param walk the pages that have been read, and the number of the last row, for the whole tree */
+  *#page(table: StoredTable, page: number, walk: Walk, depth: number): Generator<SqlValue[]> {
+    if (depth > MAX_DEPTH) throw new TableError(BROKEN);
+    this.#enter(page, walk);
     const start = (page - 1) * this.#pageBytes;
     const at = page === 1 ? HEAD_BYTES : start;
     const kind = this.#view.getUint8(at);
     if (kind !== LEAF && kind !== INTERIOR) throw new TableError(BROKEN);
     const cells = this.#view.getUint16(at + 3);
     const pointers = at + (kind === LEAF ? 8 : 12);
+    // Cells do not overlap: more bytes than a page has are those of cells that are pointed at twice.
+    let left = this.#pageBytes;
     for (let i = 0; i < cells; i++) {
       const cell = start + this.#view.getUint16(pointers + 2 * i);
-      if (kind === LEAF) yield this.#row(table, cell);
-      else yield* this.#page(table, this.#view.getUint32(cell), { seen, depth: depth + 1 });
+      if (kind === LEAF) {
+        const { values, cellBytes } = this.#row(table, cell, walk);
+        left -= cellBytes;
+        if (left < 0) throw new TableError(BROKEN);
+        yield values;
+      } else yield* this.#page(table, this.#view.getUint32(cell), walk, depth + 1);
     }
-    if (kind === INTERIOR) yield* this.#page(table, this.#view.getUint32(at + 8), { seen, depth: depth + 1 });
+    if (kind === INTERIOR) yield* this.#page(table, this.#view.getUint32(at + 8), walk, depth + 1);
   }
 
-  #row({ columns, rowNumber }: SqlTable, cell: number): SqlValue[] {
+  /** A page belongs to one place of one tree. */
+  #enter(page: number, { seen }: Walk): void {
+    if (page < 1 || seen.has(page)) throw new TableError(BROKEN);
+    seen.add(page);
+  }
+
+  #row(
+    { name, columns, rowNumber }: StoredTable,
+    cell: number,
+    walk: Walk,
+  ): { values: SqlValue[]; cellBytes: number } {
     const [size, afterSize] = this.#varint(this.#view, cell);
     const [number, start] = this.#varint(this.#view, afterSize);
-    const payload = this.#payload(start, Number(size));
+    const row = BigInt.asIntN(64, number);
+    if (walk.lastRow !== null && row <= walk.lastRow) throw new TableError(BROKEN);
+    walk.lastRow = row;
+    const { payload, localBytes } = this.#payload(start, Number(size), walk);
     const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     const [headBytes, afterHead] = this.#varint(view, 0);
     let [at, body] = [afterHead, Number(headBytes)];
     const values: SqlValue[] = [];
-    while (at < Number(headBytes) && values.length < columns.length) {
+    while (at < Number(headBytes)) {
+      const column = columns[values.length];
+      if (column === undefined) throw new TableError(BROKEN);
       const [type, next] = this.#varint(view, at);
       at = next;
       const [value, end] = this.#value(view, Number(type), body);
       body = end;
-      values.push(values.length === rowNumber && value === null ? plain(BigInt.asIntN(64, number)) : value);
+      const isRowNumber = values.length === rowNumber && value === null;
+      // Columns of reals store whole numbers as integers.
+      values.push(
+        isRowNumber
+          ? plain(row)
+          : column.affinity === 'real' && typeof value === 'bigint'
+            ? Number(value)
+            : value,
+      );
     }
-    // Columns that were added later are not in rows of before.
-    while (values.length < columns.length) values.push(null);
-    return values;
+    while (values.length < columns.length) {
+      const { name: missing, initial } = columns[values.length]!;
+      if (initial === undefined)
+        throw notRead(`the column ${missing} of ${name} was added with a DEFAULT that is not read`, name);
+      values.push(initial);
+    }
+    return { values, cellBytes: start - cell + localBytes };
   }
 
   #value(view: DataView, type: number, at: number): [value: SqlValue, end: number] {
@@ -160,10 +216,10 @@ export class SqliteFile {
   }
 
   /** The content of a cell, whose end may be on pages of its own. */
-  #payload(start: number, size: number): Uint8Array {
+  #payload(start: number, size: number, walk: Walk): { payload: Uint8Array; localBytes: number } {
     const most = this.#usable - 35;
     if (size > this.#bytes.length) throw new TableError(BROKEN);
-    if (size <= most) return this.#slice(start, size);
+    if (size <= most) return { payload: this.#slice(start, size), localBytes: size };
     const least = Math.floor(((this.#usable - 12) * 32) / 255) - 23;
     const fitting = least + ((size - least) % (this.#usable - 4));
     const here = fitting <= most ? fitting : least;
@@ -172,23 +228,19 @@ export class SqliteFile {
     let filled = here;
     let page = this.#view.getUint32(start + here);
     while (filled < size) {
-      if (page < 1) throw new TableError(BROKEN);
+      this.#enter(page, walk);
       const at = (page - 1) * this.#pageBytes;
       const bytes = Math.min(size - filled, this.#usable - 4);
       whole.set(this.#slice(at + 4, bytes), filled);
       filled += bytes;
       page = this.#view.getUint32(at);
     }
-    return whole;
+    return { payload: whole, localBytes: here + 4 };
   }
 
   #slice(start: number, bytes: number): Uint8Array {
     if (start + bytes > this.#bytes.length) throw new TableError(BROKEN);
     return this.#bytes.subarray(start, start + bytes);
-  }
-
-  #text(start: number, bytes: number): string {
-    return this.#decoder.decode(this.#bytes.subarray(start, start + bytes));
   }
 
   #varint(view: DataView, start: number): [value: bigint, end: number] {
@@ -202,33 +254,10 @@ export class SqliteFile {
   }
 }
 
-function plain(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+/** State of a walk through one tree. */
+interface Walk {
+  readonly seen: Set<number>;
+  lastRow: bigint | null;
 }
 
-const CONSTRAINT = /^(?:CONSTRAINT|PRIMARY|UNIQUE|CHECK|FOREIGN)\b/i;
-const NAME = /^(?:"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|([^\s,()]+))/;
-/** Texts, comments, quoted names and single characters of SQL. */
-const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*.*?\*\/|./gs;
-
-/** The columns of a CREATE TABLE, by its text. */
-function columnsIn(sql: string): { name: string; isRowNumber: boolean }[] {
-  const definitions = [''];
-  let depth = 0;
-  for (const [token] of sql.matchAll(TOKEN)) {
-    if (token.startsWith('--') || token.startsWith('/*')) continue;
-    if (token === ')') depth--;
-    if (token === ',' && depth === 1) definitions.push('');
-    else if (depth > 0) definitions[definitions.length - 1] += token;
-    if (token === '(') depth++;
-  }
-  return definitions.flatMap((definition) => {
-    const text = definition.trim();
-    const match = NAME.exec(text);
-    if (match === null || CONSTRAINT.test(text)) return [];
-    const [whole, double, tick, bracket, bare] = match;
-    const name = double?.replaceAll('""', '"') ?? tick?.replaceAll('``', '`') ?? bracket ?? bare!;
-    return [{ name, isRowNumber: /^\s*INTEGER\s+PRIMARY\s+KEY\b/i.test(text.slice(whole.length)) }];
-  });
-}
+const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -1,44 +1,45 @@
-// Rows with shapes as CSV: lat and lng after the other columns, of points as they are, of lines and areas as is said.
+// Rows with shapes as rows with positions: points as they are, of lines and areas the point that is meant.
 
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
-import { CsvLines } from '../rows-as-csv.js';
 import { TableError } from '../table-error.js';
 import { lonePoint, POINT_CHOICES, type PointChoice, pointsOf, typeName } from './shapes.js';
 
-export interface ShapeRow {
+export interface ShapeRow<Value> {
   /** In the order of the columns. */
-  readonly fields: readonly (string | undefined)[];
+  readonly fields: readonly Value[];
   /** null where there is none. */
   readonly shape: Shape | null;
+}
+
+export interface PlacedRow<Value> {
+  readonly fields: readonly Value[];
+  /** null of a row without a shape, or with an empty one. */
+  readonly point: readonly [lng: number, lat: number] | null;
 }
 
 /** The way out for lines and areas of which nobody has said which point is meant. */
 export const POINT_HINT = `Say which point of them is meant: --point ${POINT_CHOICES.join(', or ')}.`;
 
 /**
- * @param names of columns; `lat` and `lng` among them are left out
  * @param choice null where no lines and areas are expected
- * @throws TableError for lines and areas then, with their number
+ * @returns a row for each, and for `each` a row for each of their points
+ * @throws TableError for lines and areas where none are expected, with their number
  */
-export function* shapesAsCsv(
-  names: readonly string[],
-  rows: readonly ShapeRow[],
+export function placedRows<Value>(
+  rows: readonly ShapeRow<Value>[],
   choice: PointChoice | null,
-): Generator<Uint8Array> {
+): Iterable<PlacedRow<Value>> {
   if (choice === null) refuseOthers(rows);
-  const kept = names.flatMap((name, i) => (/^(?:lat|lng)$/i.test(name) ? [] : [i]));
-  const lines = new CsvLines();
-  lines.add([...kept.map((i) => names[i]), 'lat', 'lng']);
-  for (const { fields, shape } of rows) {
-    const own = kept.map((i) => fields[i]);
-    const points = shape === null ? [] : pointsOf(shape, choice ?? 'first');
-    if (points.length === 0) lines.add([...own, '', '']);
-    for (const [lng, lat] of points) if (lines.add([...own, `${lat}`, `${lng}`])) yield lines.take();
-  }
-  yield lines.take();
+  return (function* () {
+    for (const { fields, shape } of rows) {
+      const points = shape === null ? [] : pointsOf(shape, choice ?? 'first');
+      if (points.length === 0) yield { fields, point: null };
+      for (const point of points) yield { fields, point };
+    }
+  })();
 }
 
-function refuseOthers(rows: readonly ShapeRow[]): void {
+function refuseOthers(rows: readonly ShapeRow<unknown>[]): void {
   const counts = new Map<string, number>();
   for (const { shape } of rows) {
     if (shape === null || lonePoint(shape) !== null || pointsOf(shape, 'first').length === 0) continue;

@@ -2,7 +2,8 @@
 
 import { unzipSync } from 'fflate';
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
-import { type ShapeRow, shapesAsCsv } from '../shapes/shape-rows.js';
+import { rowsAsCsv } from '../rows-as-csv.js';
+import { placedRows, type ShapeRow } from '../shapes/shape-rows.js';
 import type { PointChoice } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
 import { XmlReader } from './xml-reader.js';
@@ -31,16 +32,18 @@ export function kmlAsCsv(
   const placemarks = new PlacemarksReader(hold);
   const isZip = content[0] === 0x50 && content[1] === 0x4b;
   for (const document of isZip ? unzipped(content, hold) : [content]) placemarks.read(document);
-  const names = [...OF_MARK, ...placemarks.dataNames];
-  const rows = placemarks.placemarks.flatMap(({ fields, shape, types, track }): ShapeRow[] => {
-    const of = (time?: string): (string | undefined)[] =>
-      names.map((name) => (name === 'time' && time !== undefined ? time : fields.get(name)));
-    const type = types.size === 1 ? [...types][0]! : 7;
-    const whole = { fields: of(), shape: types.size === 0 ? null : { ...shape, type } };
-    const each = track.map(({ time, lng, lat }) => ({ fields: of(time), shape: pointAt(lng, lat) }));
-    return types.size === 0 && each.length > 0 ? each : [whole, ...each];
-  });
-  return shapesAsCsv(names, rows, choice);
+  const names = [...OF_MARK, ...placemarks.dataNames].filter((name) => !/^(?:lat|lng)$/i.test(name));
+  const rows = placemarks.placemarks.flatMap(
+    ({ fields, shape, types, track }): ShapeRow<string | undefined>[] => {
+      const of = (time?: string): (string | undefined)[] =>
+        names.map((name) => (name === 'time' && time !== undefined ? time : fields.get(name)));
+      const type = types.size === 1 ? [...types][0]! : 7;
+      const whole = { fields: of(), shape: types.size === 0 ? null : { ...shape, type } };
+      const each = track.map(({ time, lng, lat }) => ({ fields: of(time), shape: pointAt(lng, lat) }));
+      return types.size === 0 && each.length > 0 ? each : [whole, ...each];
+    },
+  );
+  return rowsAsCsv(names, placedRows(rows, choice));
 }
 
 const pointAt = (lng: number, lat: number): Shape => ({

@@ -10,7 +10,7 @@ export async function encodeFile(
   library: Hexcodes,
   input: string,
   output: string,
-  { keep, errors }: { keep?: readonly string[]; errors?: string } = {},
+  { keep, errors, lat, lng }: { keep?: readonly string[]; errors?: string; lat?: string; lng?: string } = {},
 ): Promise<void> {
   await convertFiles(
     library,
@@ -23,7 +23,7 @@ export async function encodeFile(
       resolution: 13,
       isFormer: false,
       sort: null,
-      columns: { prefix: '', keep },
+      columns: { prefix: '', keep, lat, lng },
       csv: { delimiter: null, decimal: '.', hasHeader: true },
       input: {},
       errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },

@@ -5,11 +5,18 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import decompressLz4 from '@foxglove/wasm-lz4';
 import {
   type Batch,
+  batchType,
+  binary,
+  binaryView,
   CompressionType,
   type DataType,
+  largeBinary,
+  largeUtf8,
   setCompressionCodec,
   type Table,
   tableFromIPC,
+  utf8,
+  utf8View,
 } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
@@ -34,6 +41,22 @@ let left = 0;
 function allowUnpacked(bytes: number): void {
   left = bytes;
 }
+
+/** Keeps a byte order mark at the start of a text, which flechette leaves out: texts are decoded from its bytes. */
+function keepMarks(): void {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for (const [text, bytes] of [
+    [utf8(), binary()],
+    [largeUtf8(), largeBinary()],
+    [utf8View(), binaryView()],
+  ] as const) {
+    const { value } = batchType(bytes).prototype as { value(index: number): Uint8Array };
+    batchType(text).prototype.value = function (index: number): string {
+      return decoder.decode(value.call(this, index));
+    };
+  }
+}
+keepMarks();
 
 /** Must be awaited before the first record batch is read. */
 async function loadCodecs(): Promise<void> {

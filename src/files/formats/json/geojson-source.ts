@@ -225,6 +225,7 @@ export async function openGeoJson(
   const { columns, idName } = known ?? knownOf(first, fit);
   return {
     columns,
+    position: { lat: 0, lng: 1 },
     frame,
     async *batches() {
       let row = 1;
@@ -294,7 +295,7 @@ function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonD
   }
 }
 
-/** Batches of features, whatever holds them. @param frame gets the text around those of a collection that comes first */
+/** Batches of features, whatever holds them. @param frame gets the text around the features of a first collection */
 export async function* featureBatches(
   input: Input,
   frame: CollectionFrame,

@@ -20,7 +20,7 @@ const CLOSE = 0x7d;
 const RECORD_SEPARATOR = 0x1e;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** What is told of collections while they are read. */
+/** Receives the text around the features of collections. */
 export interface CollectionEvents {
   /** The text before the first feature. @param isFirst whether nothing stands before it in the file */
   head(text: string, isFirst: boolean): void;
@@ -143,7 +143,7 @@ export class GeoJsonSplitter {
     if (this.#part !== 'between') throw this.#broken('the file ends in the middle');
   }
 
-  /** What may stand between objects and between features. */
+  /** Whether a byte may stand between objects, or between features. */
   #isBlank(byte: number): boolean {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
     if (this.#part === 'features') return byte === COMMA;
