@@ -34,7 +34,6 @@ const needsOf = (workspace: string): string[] => Object.keys(rangesOf(WORKSPACES
 const FIXED: Record<string, string> = {
   assemblyscript: '^0.28.20',
   commander: '^14.0.3',
-  'csv-parse': '^7.0.3',
   'h3-js': '4.5',
   piscina: '5.3',
   'uWebSockets.js': 'npm:@btc-vision/uwebsockets.js@20.57.0',
