@@ -32,6 +32,8 @@ export interface PoolOptions {
   readonly maxBytes?: number;
   /** Called when a block is answered: how long it has waited for its turn, and then for its answer. */
   readonly timed?: (waitedMs: number, ranMs: number) => void;
+  /** Time after which a block that a worker has counts as hung, and all workers are ended. Undefined: there is none. */
+  readonly hangMs?: number;
 }
 
 /** Present and total counts. */
@@ -67,6 +69,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** A worker holds two blocks, and one of them may be innocent of its death: two tries would be too few. */
 const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
+const TICK_MS = 1000;
 const NO_BYTES = new Uint8Array(0);
 /** `close` waits no longer than this for threads that still load their modules. */
 const LOADING_TIMEOUT_MS = 5000;
@@ -83,6 +86,9 @@ export class Pool {
   #completed = 0;
   #isClosing = false;
   #onEmpty: (() => void) | undefined;
+  /** Ages of the blocks that workers have, in ticks of this event loop: a process that was stopped suspects nobody. */
+  readonly #running = new Set<{ ticks: number }>();
+  readonly #ticking: NodeJS.Timeout | undefined;
   readonly #watched = new WeakSet<Worker>();
   /** Threads whose first message has come, which they post once their modules are loaded. */
   readonly #loaded = new WeakSet<Worker>();
@@ -121,6 +127,24 @@ export class Pool {
     this.#piscina.on('error', () => {});
     this.#piscina.on('workerDestroy', () => this.#replaceWorker());
     this.#watchLoading();
+    const { hangMs } = options;
+    if (hangMs === undefined) return;
+    this.#ticking = setInterval(() => this.#tick(Math.ceil(hangMs / TICK_MS)), TICK_MS);
+    this.#ticking.unref();
+  }
+
+  /** Seconds for which the oldest block has been with a worker. */
+  get oldestS(): number {
+    let ticks = 0;
+    for (const block of this.#running) ticks = Math.max(ticks, block.ticks);
+    return (ticks * TICK_MS) / 1000;
+  }
+
+  /** Piscina does not say which worker has which block: all are ended, and innocent blocks are tried again. */
+  #tick(most: number): void {
+    let isHung = false;
+    for (const block of this.#running) isHung = ++block.ticks === most || isHung;
+    if (isHung) for (const worker of this.loadedWorkers) void worker.terminate();
   }
 
   /**
@@ -288,16 +312,20 @@ export class Pool {
   /** A rejection means that the worker has died: it answers failures of the work itself as values. */
   async #try(makeOrder: () => WorkOrder): Promise<WorkAnswer> {
     for (let tries = 1; ; tries++) {
+      const block = { ticks: 0 };
       try {
         const order = makeOrder();
         const buffer = 'answerBuffer' in order ? order.answerBuffer : undefined;
         const transferList = buffer === undefined ? [] : [buffer];
         const answer = this.#piscina.run(order, { transferList });
         this.#watchLoading();
+        this.#running.add(block);
         return await answer;
       } catch (cause) {
         this.#lostWorkers++;
         if (tries === TRIES) throw new PoolLostError('three workers died over this block', { cause });
+      } finally {
+        this.#running.delete(block);
       }
     }
   }
@@ -337,6 +365,7 @@ export class Pool {
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    clearInterval(this.#ticking);
     this.#queue.callBodies(true);
     if (this.#queue.blocks > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     // A thread that is terminated while it loads its modules can abort the process (SIGABRT), and piscina calls the

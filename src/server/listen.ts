@@ -8,6 +8,7 @@ import type { AdminListener } from './admin/listener.js';
 import { LateRegistry, observationRoutes } from './admin/observation.js';
 import { type AdminRoute, openAdminPort, textAnswer } from './admin/port.js';
 import type { BoundaryData } from './boundary-data.js';
+import { DiskWatch } from './life/disk-watch.js';
 import { Pulse } from './life/pulse.js';
 import { ClockWatch, type Readiness } from './life/readiness.js';
 import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
@@ -17,6 +18,9 @@ import { EventLoopMonitor, serviceMetrics } from './metrics/service-metrics.js';
 import type { OpenParts, Parts, Seat } from './parts.js';
 import type { ServiceRoutes } from './service-routes.js';
 import type { UwsBuild } from './transport/load-uws.js';
+
+/** Time for a block with a thread of the pool after which the service is not ready. */
+const POOL_SILENT_S = 10;
 
 /** So much of a SHA-256, in hexadecimal, as tells builds apart. */
 const DIGITS = 12;
@@ -79,14 +83,25 @@ export async function listen(
   log: Log,
   seat: Seat | undefined,
 ): Promise<Ports> {
-  const { config, logger, adapter, keys, metering, readiness } = parts;
+  const { config, logger, adapter, keys, metering, pool, readiness } = parts;
   const observation = observe(parts, serviceRoutes, log);
   open.observation = observation;
   const clock = new ClockWatch(logger);
-  open.steps.release.push(async () => clock.close());
-  readiness.addWarning(() => keys.fault);
+  const disk = new DiskWatch(config.dataDir);
+  open.steps.release.push(async () => {
+    clock.close();
+    disk.close();
+  });
+  readiness.addFault(() => keys.absence);
+  readiness.addFault(() => metering?.silence);
+  readiness.addFault(() => {
+    const { oldestS } = pool;
+    return oldestS < POOL_SILENT_S ? undefined : `a thread of the pool has not answered for ${oldestS} s`;
+  });
+  readiness.addWarning(() => (keys.absence === undefined ? keys.fault : undefined));
   readiness.addWarning(() => metering?.fault);
   readiness.addWarning(() => clock.warning);
+  readiness.addWarning(() => disk.warning);
 
   const address = { host: config.host, port: config.port, use: 'the service' } as const;
   const { adminHost, adminPort, adminNames } = config;

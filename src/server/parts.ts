@@ -93,6 +93,8 @@ const BODY_TIMEOUT_MS = 120_000;
 const KEYLESS_PARTS = 4;
 /** Idle time after which a worker thread ends: a thread holds some 15 MB. */
 const THREAD_IDLE_MS = 60_000;
+/** A block of 256 KiB takes milliseconds. */
+const POOL_HANG_MS = 20_000;
 const STORE_FAILED = {
   read: 'the key store cannot be read; the keys read last hold',
   write: 'the key store cannot be written; when keys are used is not kept',
@@ -191,6 +193,9 @@ export class OpenParts {
       given: [...config.apiKeys, ...config.apiKeysFile],
       changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
       failed: (to, reason) => logger.error({ reason }, STORE_FAILED[to]),
+      lost: (reason) =>
+        logger.error({ reason }, 'the key store is not followed: a revoked key may be let in'),
+      found: () => logger.info('the key store is followed again'),
       recovered: (to) => logger.info(`the key store can be ${to === 'read' ? 'read' : 'written'} again`),
     });
   }
@@ -216,6 +221,7 @@ export class OpenParts {
       },
       threads: this.config.poolThreads ?? defaultThreads(),
       threadIdleMs: THREAD_IDLE_MS,
+      hangMs: POOL_HANG_MS,
       ...this.tuning.pool,
     });
     this.steps.release.push(() => pool.close());

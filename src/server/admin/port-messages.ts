@@ -10,6 +10,8 @@ export interface PortStart {
   readonly pulse: SharedArrayBuffer | undefined;
   /** Paths of pages that are the same for whoever asks: those who ask at the same time get one rendering. */
   readonly shared: readonly string[];
+  /** Memory of the thread's heartbeat. */
+  readonly heart: SharedArrayBuffer;
 }
 
 /** One call, with a body of at most MAX_CALL_BYTES. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { adminServer, MAX_CALLS, pathOf, SharedWork } from '../../config/admin-server.js';
+import { Heart } from '../life/heartbeat.js';
 import { PulseReader } from '../life/pulse.js';
 import {
   type AdminAnswer,
@@ -30,7 +31,8 @@ const busy = (reason: string): AdminAnswer => ({
 const UNREAD = busy(`answers of more than ${MAX_UNREAD_BYTES} bytes wait for their readers`);
 const WAITING = busy(`${MAX_CALLS} calls wait for the service`);
 
-const { host, port, names, pulse, shared } = workerData as PortStart;
+const { host, port, names, pulse, shared, heart } = workerData as PortStart;
+new Heart(heart);
 const reader = pulse === undefined ? undefined : new PulseReader(pulse);
 const service = parentPort!;
 const waiting = new Map<number, (answer: AdminAnswer) => void>();

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { HeartWatch } from '../life/heartbeat.js';
 import { listenSentence } from '../listen-fault.js';
 import type { AdminListener } from './listener.js';
 import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-messages.js';
@@ -22,14 +23,16 @@ const LIMITS = { maxYoungGenerationSizeMb: 8 };
  * @param failed called with a sentence when the thread has ended by itself
  */
 async function openPortFront(
-  start: PortStart,
+  start: Omit<PortStart, 'heart'>,
   answer: (call: AdminCall) => Promise<AdminAnswer>,
   failed: (error: Error) => void,
 ): Promise<AdminListener> {
   let isClosing = false;
   let again: NodeJS.Timeout | undefined;
+  let running: { thread: Worker; port: number };
+  const heart = new HeartWatch(() => lose(running, 'hangs'));
   const listen = async (port: number): Promise<{ thread: Worker; port: number }> => {
-    const workerData: PortStart = { ...start, port };
+    const workerData: PortStart = { ...start, port, heart: heart.begin() };
     const thread = new Worker(new URL('./port-thread.js', import.meta.url), {
       workerData,
       resourceLimits: LIMITS,
@@ -57,21 +60,28 @@ async function openPortFront(
       thread.once('error', reject);
     });
     thread.on('error', failed);
-    thread.once('exit', () => {
-      if (isClosing) return;
-      failed(new Error('the thread of the admin port has ended; it is started again'));
-      again = setTimeout(() => void restart(taken), AGAIN_MS);
-      again.unref();
-    });
+    const listening = { thread, port: taken };
+    thread.once('exit', () => lose(listening, 'has ended'));
     // The service alone decides how long the process runs.
     thread.unref();
-    return { thread, port: taken };
+    return listening;
   };
-  let running = await listen(start.port);
+  let lost: Worker | undefined;
+  const lose = ({ thread, port }: { thread: Worker; port: number }, how: string): void => {
+    if (isClosing || lost === thread) return;
+    lost = thread;
+    heart.end();
+    void thread.terminate();
+    failed(new Error(`the thread of the admin port ${how}; it is started again`));
+    again = setTimeout(() => void restart(port), AGAIN_MS);
+    again.unref();
+  };
+  running = await listen(start.port);
   const restart = async (port: number): Promise<void> => {
     try {
       running = await listen(port);
     } catch (error) {
+      heart.end();
       failed(error as Error);
       if (!isClosing) again = setTimeout(() => void restart(port), AGAIN_MS);
     }
@@ -80,6 +90,7 @@ async function openPortFront(
     port: running.port,
     close: async () => {
       isClosing = true;
+      heart.end();
       clearTimeout(again);
       const { thread } = running;
       if (thread.threadId < 0) return;

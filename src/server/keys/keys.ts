@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { HeartWatch } from '../life/heartbeat.js';
 import { DEFAULT_SCOPES, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
@@ -17,6 +18,11 @@ import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
 const TICK_MS = 250;
 /** A database that hangs does not hold up the end of the process for longer. */
 const STOP_TIMEOUT_MS = 3000;
+/** A thread that ended is started again so soon, and later each time it cannot be. */
+const AGAIN_MS = 1000;
+const MOST_AGAIN_MS = 30_000;
+/** Lifetime after which earlier ends are forgotten. */
+const STABLE_MS = 60_000;
 /** How often the uses of keys are handed to the store. */
 const USES_MS = 10_000;
 const USES_AT_ONCE = 2000;
@@ -37,6 +43,10 @@ export interface KeysOptions {
   readonly failed: (to: 'read' | 'write', reason: string) => void;
   /** Called when it can be again. */
   readonly recovered: (to: 'read' | 'write') => void;
+  /** Called with a sentence when the thread that follows the store has ended or hangs; the keys known so far stay. */
+  readonly lost: (reason: string) => void;
+  /** Called when another follows it, and all keys are as they are in the store. */
+  readonly found: () => void;
 }
 
 export interface ServerKeys {
@@ -47,6 +57,8 @@ export interface ServerKeys {
   readonly folderWarning: string | undefined;
   /** A sentence that says why the store cannot be read or written just now. */
   readonly fault: string | undefined;
+  /** A sentence that says why nothing follows the store just now: a revoked key may still be let in. */
+  readonly absence: string | undefined;
   /** Answers a call of the admin port. */
   call(call: KeyCall): Promise<KeyAnswer>;
   stop(): Promise<void>;
@@ -54,90 +66,234 @@ export interface ServerKeys {
 
 /** Resolves when all keys are loaded; rejects with a sentence if the store cannot be opened. */
 export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
-  const { dataDir, given } = options;
   const data: KeyWorkerData = {
-    store: { dataDir, url: options.storeUrl },
+    store: { dataDir: options.dataDir, url: options.storeUrl },
     pepper: options.pepper,
-    makeFirst: given.length === 0,
+    makeFirst: options.given.length === 0,
+    heart: new SharedArrayBuffer(4),
   };
-  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: data });
-  const send = (command: KeysCommand): void => worker.postMessage(command);
-  let running = true;
-  const waiting = new Map<number, (answer: KeyAnswer) => void>();
-  worker.once('exit', () => {
-    running = false;
-    for (const answered of waiting.values()) answered(STOPPED);
-  });
-  const [first] = (await once(worker, 'message')) as [KeysMessage];
-  if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.reason : first.kind);
-  const ring = new KeyRing(first.pepper);
-  const own = given.map(({ name, secret }) => givenKey(name, digestOf(secret, first.pepper)));
-  ring.change(unpackKeys(first.keys));
-  ring.change(own);
-  let lastCallId = 0;
-  const faults = new Map<'read' | 'write', string>();
-  worker.on('message', (message: KeysMessage) => {
-    if (message.kind === 'failed') {
-      faults.set(message.to, message.reason);
-      options.failed(message.to, message.reason);
-    } else if (message.kind === 'changed') {
-      ring.change(unpackKeys(message.keys), message.removedIds);
-      if (message.isLast) options.changed(ring);
-    } else if (message.kind === 'answer') {
-      waiting.get(message.callId)?.(message.answer);
-      waiting.delete(message.callId);
-    } else if (message.kind === 'recovered') {
-      faults.delete(message.to);
-      options.recovered(message.to);
-    }
-  });
-  worker.on('error', (error) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    faults.set('read', reason);
-    options.failed('read', reason);
-  });
-  /** A part in each turn of the event loop, which has others to serve. */
-  const sendUses = (): void => {
-    const ids = ring.takeUses(USES_AT_ONCE);
-    if (ids.length === 0) return;
-    send({ kind: 'used', ids, usedMs: Date.now() });
-    if (ids.length === USES_AT_ONCE) setImmediate(sendUses);
-  };
-  const timers = [setInterval(() => ring.tick(), TICK_MS), setInterval(sendUses, USES_MS)];
-  for (const timer of timers) timer.unref();
-  return {
-    ring,
-    firstKeyFile: firstKeyFileOf(dataDir, ring),
-    folderWarning: folderWarning(dataDir),
-    get fault() {
-      return faults.get('read') ?? faults.get('write');
-    },
-    call: (call) =>
-      new Promise((resolve) => {
-        if (!running) {
-          resolve(STOPPED);
-          return;
-        }
-        waiting.set(++lastCallId, resolve);
-        send({ kind: 'call', callId: lastCallId, call });
-      }),
-    stop: async () => {
-      for (const timer of timers) clearInterval(timer);
-      if (!running) return;
-      const exited = once(worker, 'exit');
-      for (let ids = ring.takeUses(); ids.length > 0; ids = ring.takeUses())
-        send({ kind: 'used', ids, usedMs: Date.now() });
-      send({ kind: 'close' });
-      const timeout = new AbortController();
-      await Promise.race([
-        exited,
-        sleep(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {}),
-      ]);
-      timeout.abort();
-      if (running) await worker.terminate();
-    },
-  };
+  const keys = new FollowedKeys(options, data);
+  await keys.open();
+  return keys;
 }
+
+/** A thread that has said why it cannot open the store, or has ended or hung before. */
+class OpeningError extends Error {}
+
+class FollowedKeys implements ServerKeys {
+  #ring: KeyRing | undefined;
+  /** Ids of the keys of the store. */
+  readonly #storedIds = new Set<string>();
+  /** Has sent all keys, and follows the store; undefined while there is none. */
+  #thread: Worker | undefined;
+  #absence: string | undefined;
+  readonly #heart = new HeartWatch(() => this.#lose('hangs'));
+  #again: NodeJS.Timeout | undefined;
+  #tries = 0;
+  #startedMs = 0;
+  #isStopping = false;
+  readonly #waiting = new Map<number, (answer: KeyAnswer) => void>();
+  #lastCallId = 0;
+  readonly #faults = new Map<'read' | 'write', string>();
+  #timers: NodeJS.Timeout[] = [];
+  readonly folderWarning: string | undefined;
+  firstKeyFile: string | undefined;
+  /** Rejects the opening that is under way. */
+  #refuse: ((error: Error) => void) | undefined;
+
+  constructor(
+    private readonly options: KeysOptions,
+    private data: KeyWorkerData,
+  ) {
+    this.folderWarning = folderWarning(options.dataDir);
+  }
+
+  get ring(): KeyRing {
+    return this.#ring as KeyRing;
+  }
+
+  get fault(): string | undefined {
+    return this.absence ?? this.#faults.get('read') ?? this.#faults.get('write');
+  }
+
+  get absence(): string | undefined {
+    const { silentS } = this.#heart;
+    if (this.#absence !== undefined || silentS === undefined) return this.#absence;
+    return `the thread that follows the key store has not answered for ${silentS} s`;
+  }
+
+  /** Resolves when all keys are loaded. */
+  async open(): Promise<void> {
+    await this.#start();
+    this.firstKeyFile = firstKeyFileOf(this.options.dataDir, this.ring);
+    const timers = [
+      setInterval(() => this.ring.tick(), TICK_MS),
+      setInterval(() => this.#sendUses(), USES_MS),
+    ];
+    for (const timer of timers) timer.unref();
+    this.#timers = timers;
+  }
+
+  call(call: KeyCall): Promise<KeyAnswer> {
+    const thread = this.#thread;
+    if (thread === undefined) return Promise.resolve(this.#isStopping ? STOPPED : this.#unavailable);
+    return new Promise((resolve) => {
+      this.#waiting.set(++this.#lastCallId, resolve);
+      post(thread, { kind: 'call', callId: this.#lastCallId, call });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#again);
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#heart.end();
+    this.#refuse?.(new OpeningError('the service is stopping'));
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    const exited = once(thread, 'exit');
+    for (let ids = this.ring.takeUses(); ids.length > 0; ids = this.ring.takeUses())
+      post(thread, { kind: 'used', ids, usedMs: Date.now() });
+    post(thread, { kind: 'close' });
+    const timeout = new AbortController();
+    await Promise.race([
+      exited,
+      sleep(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {}),
+    ]);
+    timeout.abort();
+    if (this.#thread !== undefined) await thread.terminate();
+  }
+
+  /** Starts a thread, and resolves when it has sent all keys. */
+  async #start(): Promise<void> {
+    this.data = { ...this.data, heart: this.#heart.begin() };
+    const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData: this.data });
+    const opened = new Promise<KeysMessage>((resolve, reject) => {
+      this.#refuse = reject;
+      thread.once('message', resolve);
+      thread.once('error', reject);
+      thread.once('exit', () => reject(new OpeningError('the thread of the key store has ended')));
+    });
+    let first: KeysMessage;
+    try {
+      first = await opened;
+      if (first.kind !== 'opened')
+        throw new OpeningError(first.kind === 'failed' ? first.reason : first.kind);
+    } catch (error) {
+      this.#heart.end();
+      thread.on('error', () => {});
+      void thread.terminate();
+      throw error;
+    } finally {
+      this.#refuse = undefined;
+    }
+    // Another store in its place would have another one; and the first thread alone makes a first key.
+    this.data = { ...this.data, pepper: first.pepper, makeFirst: false };
+    this.#takeAll(first.pepper, unpackKeys(first.keys));
+    this.#thread = thread;
+    this.#startedMs = performance.now();
+    this.#absence = undefined;
+    thread.on('message', (message: KeysMessage) => {
+      if (this.#thread === thread) this.#heard(message);
+    });
+    thread.on('error', (error) => {
+      if (this.#thread === thread)
+        this.#failed('read', error instanceof Error ? error.message : String(error));
+    });
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#lose('has ended');
+    });
+  }
+
+  /** Takes in all keys of the store, and forgets those that it has no longer. */
+  #takeAll(pepper: string, keys: readonly StoredKey[]): void {
+    const { given } = this.options;
+    const ids = new Set(keys.map(({ id }) => id));
+    const removedIds = [...this.#storedIds].filter((id) => !ids.has(id));
+    if (this.#ring === undefined) {
+      this.#ring = new KeyRing(pepper);
+      this.#ring.change(given.map(({ name, secret }) => givenKey(name, digestOf(secret, pepper))));
+    }
+    this.#change(keys, removedIds);
+  }
+
+  #change(keys: readonly StoredKey[], removedIds: readonly string[]): void {
+    for (const id of removedIds) this.#storedIds.delete(id);
+    for (const { id } of keys) this.#storedIds.add(id);
+    this.ring.change(keys, removedIds);
+  }
+
+  #heard(message: KeysMessage): void {
+    if (message.kind === 'failed') {
+      this.#failed(message.to, message.reason);
+    } else if (message.kind === 'changed') {
+      this.#change(unpackKeys(message.keys), message.removedIds);
+      if (message.isLast) this.options.changed(this.ring);
+    } else if (message.kind === 'answer') {
+      this.#waiting.get(message.callId)?.(message.answer);
+      this.#waiting.delete(message.callId);
+    } else if (message.kind === 'recovered') {
+      this.#recovered(message.to);
+    }
+  }
+
+  #failed(to: 'read' | 'write', reason: string): void {
+    this.#faults.set(to, reason);
+    this.options.failed(to, reason);
+  }
+
+  #recovered(to: 'read' | 'write'): void {
+    if (this.#faults.delete(to)) this.options.recovered(to);
+  }
+
+  /** The thread is gone, or nothing is expected of it any more: another takes its place. */
+  #lose(how: 'has ended' | 'hangs'): void {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    this.#heart.end();
+    const answer = this.#isStopping ? STOPPED : this.#unavailable;
+    for (const answered of this.#waiting.values()) answered(answer);
+    this.#waiting.clear();
+    this.#refuse?.(new OpeningError(`the thread of the key store ${how}`));
+    if (this.#isStopping || thread === undefined) return;
+    void thread.terminate();
+    this.#absence = `the thread that follows the key store ${how}; it is started again, and until then keys are as they were`;
+    this.options.lost(this.#absence);
+    this.#startAgain();
+  }
+
+  #startAgain(): void {
+    if (performance.now() - this.#startedMs > STABLE_MS) this.#tries = 0;
+    const waitMs = Math.min(MOST_AGAIN_MS, AGAIN_MS * 2 ** this.#tries++);
+    this.#again = setTimeout(async () => {
+      try {
+        await this.#start();
+        for (const to of ['read', 'write'] as const) this.#recovered(to);
+        this.options.found();
+      } catch (error) {
+        if (this.#isStopping) return;
+        this.#failed('read', error instanceof Error ? error.message : String(error));
+        this.#startAgain();
+      }
+    }, waitMs);
+    this.#again.unref();
+  }
+
+  get #unavailable(): KeyAnswer {
+    return { kind: 'unavailable', message: this.#absence ?? 'the key store is not followed', faults: [] };
+  }
+
+  /** A part in each turn of the event loop, which has others to serve. */
+  #sendUses(): void {
+    if (this.#thread === undefined) return;
+    const ids = this.ring.takeUses(USES_AT_ONCE);
+    if (ids.length === 0) return;
+    post(this.#thread, { kind: 'used', ids, usedMs: Date.now() });
+    if (ids.length === USES_AT_ONCE) setImmediate(() => this.#sendUses());
+  }
+}
+
+const post = (thread: Worker, command: KeysCommand): void => thread.postMessage(command);
 
 /** A key of the environment. */
 function givenKey(name: string, digest: Buffer): StoredKey {

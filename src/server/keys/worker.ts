@@ -3,6 +3,7 @@
 // or away, the keys sent last hold.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { Heart } from '../life/heartbeat.js';
 import type { StoredKey } from './key-record.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
 import { checkPepper, KeyChanger } from './manage/key-changes.js';
@@ -18,6 +19,8 @@ export interface KeyWorkerData {
   readonly pepper: string | undefined;
   /** Make a first key in an empty store. */
   readonly makeFirst: boolean;
+  /** Memory of the thread's heartbeat. */
+  readonly heart: SharedArrayBuffer;
 }
 
 export type KeysMessage =
@@ -52,6 +55,7 @@ const RETRY_MS = 1000;
 const port = parentPort;
 if (port === null) throw new Error('keys/worker.js runs as a worker thread');
 const given = workerData as KeyWorkerData;
+const heart = new Heart(given.heart);
 const { dataDir } = given.store;
 const post = (message: KeysMessage): void => port.postMessage(message);
 
@@ -171,6 +175,7 @@ class Service {
   async #tell({ keys, removedIds }: KeyChanges): Promise<void> {
     for (let at = 0; at === 0 || at < keys.length; at += PART_KEYS) {
       if (at > 0) await sleep(BETWEEN_PARTS_MS);
+      heart.beat();
       const isLast = at + PART_KEYS >= keys.length;
       const part = packKeys(keys.slice(at, at + PART_KEYS));
       post({ kind: 'changed', keys: part, removedIds: at === 0 ? removedIds : [], isLast });
@@ -190,7 +195,8 @@ class Service {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(work, work);
+    const watched = (): Promise<void> => heart.during(work);
+    this.#last = this.#last.then(watched, watched);
     return this.#last;
   }
 }
@@ -199,9 +205,9 @@ class Service {
 const faultOf = (error: unknown): string => storeFault(given.store, error);
 
 try {
-  const pepper = await prepare();
+  const pepper = await heart.during(prepare);
   const service = new Service(pepper);
-  post({ kind: 'opened', pepper, keys: packKeys(await service.start()) });
+  post({ kind: 'opened', pepper, keys: packKeys(await heart.during(() => service.start())) });
   port.on('message', (command: KeysCommand) => {
     if (command.kind === 'used') service.used(command.ids, command.usedMs);
     else if (command.kind === 'call') service.call(command.callId, command.call);

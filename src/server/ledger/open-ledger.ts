@@ -34,6 +34,8 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   /** A sentence that says why usage cannot be stored just now. */
   readonly fault: string | undefined;
+  /** A sentence that says that the thread which stores it does not answer. */
+  readonly silence: string | undefined;
   /** How often a batch could not be stored. */
   readonly failures: number;
   /** Opens an entry for a request of a key that is let in; false where its limits refuse it, and it is answered. */
@@ -108,6 +110,9 @@ export async function openLedger(
     ledger,
     get fault() {
       return flusher.fault;
+    },
+    get silence() {
+      return flusher.silence;
     },
     get failures() {
       return flusher.failures;

@@ -58,6 +58,7 @@ export class Readiness {
   /** Called when the reason has changed. */
   onChange: (() => void) | undefined;
   readonly #warnings: (() => string | undefined)[] = [];
+  readonly #faults: (() => string | undefined)[] = [];
 
   /** Requests are accepted. */
   accept(): void {
@@ -78,12 +79,19 @@ export class Readiness {
     this.#warnings.push(source);
   }
 
+  /** Adds a source of reasons against requests, asked in the same way. */
+  addFault(source: () => string | undefined): void {
+    this.#faults.push(source);
+  }
+
   get page(): ReadinessPage {
     const warnings = this.#warnings.flatMap((source) => {
       const sentence = source();
       return sentence === undefined ? [] : [`warning: ${sentence}`];
     });
-    const head = this.#reason === undefined ? ['ready'] : ['not ready', `reason: ${this.#reason}`];
-    return { status: this.#reason === undefined ? 200 : 503, text: `${[...head, ...warnings].join('\n')}\n` };
+    const reasons = [() => this.#reason, ...this.#faults].flatMap((source) => source() ?? []);
+    const head =
+      reasons.length === 0 ? ['ready'] : ['not ready', ...reasons.map((text) => `reason: ${text}`)];
+    return { status: reasons.length === 0 ? 200 : 503, text: `${[...head, ...warnings].join('\n')}\n` };
   }
 }

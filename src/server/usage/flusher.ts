@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { HeartWatch } from '../life/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { keepLeftover } from './leftover.js';
 import type { UsageAddress } from './store/open-usage.js';
@@ -69,6 +70,7 @@ export class UsageFlusher {
   /** Batches that the store has not taken, oldest first. */
   readonly #queue: PartedBatch[] = [];
   #worker: Worker | undefined;
+  readonly #heart = new HeartWatch(() => this.#lose(this.#worker, 'hangs'));
   #source: UsageSource | undefined;
   #timer: NodeJS.Timeout | undefined;
   #batches = 0;
@@ -92,6 +94,14 @@ export class UsageFlusher {
   /** A sentence that says why usage cannot be stored just now. */
   get fault(): string | undefined {
     return this.#fault;
+  }
+
+  /** A sentence that says that the thread does not answer. */
+  get silence(): string | undefined {
+    const { silentS } = this.#heart;
+    return silentS === undefined
+      ? undefined
+      : `the thread that stores usage has not answered for ${silentS} s`;
   }
 
   /** How often the store could not be used. */
@@ -269,17 +279,26 @@ export class UsageFlusher {
 
   #startWorker(): Worker {
     const { address, keepDays } = this.options;
-    const workerData: UsageWorkerData = { address, node: this.#node, keepDays };
+    const heart = this.#heart.begin();
+    const workerData: UsageWorkerData = { address, node: this.#node, keepDays, heart };
     const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
-    worker.on('message', (reply: UsageReply) => this.#replied(reply));
-    worker.on('error', (error) => this.#failed(error instanceof Error ? error.message : String(error)));
-    // The next flush starts another.
-    worker.once('exit', () => {
-      this.#worker = undefined;
-      if (this.#isSending || this.#onLoaded !== undefined)
-        this.#failed('the thread that stores usage has ended');
+    worker.on('message', (reply: UsageReply) => {
+      if (this.#worker === worker) this.#replied(reply);
     });
+    worker.on('error', (error) => {
+      if (this.#worker === worker) this.#failed(error instanceof Error ? error.message : String(error));
+    });
+    worker.once('exit', () => this.#lose(worker, 'has ended'));
     return worker;
+  }
+
+  /** The thread has ended, or hangs. The next flush starts another. */
+  #lose(worker: Worker | undefined, how: string): void {
+    if (worker === undefined || this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#heart.end();
+    void worker.terminate();
+    if (this.#isSending || this.#onLoaded !== undefined) this.#failed(`the thread that stores usage ${how}`);
   }
 
   #replied(reply: UsageReply): void {

@@ -3,6 +3,7 @@
 // Batches of processes that stopped before they could be written come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { Heart } from '../life/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch, type UsageStore } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
@@ -13,6 +14,8 @@ export interface UsageWorkerData {
   readonly node: string;
   /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;
+  /** Memory of the thread's heartbeat. */
+  readonly heart: SharedArrayBuffer;
 }
 
 export type UsageOrder =
@@ -36,7 +39,8 @@ const BETWEEN_REPLIES_MS = 5;
 
 if (parentPort === null) throw new Error('usage/worker.js runs as a worker thread');
 const port = parentPort;
-const { address, node, keepDays } = workerData as UsageWorkerData;
+const { address, node, keepDays, heart: shared } = workerData as UsageWorkerData;
+const heart = new Heart(shared);
 let store: UsageStore | undefined;
 let prunedDay = '';
 /** The parts of a batch whose last one has not come. */
@@ -49,7 +53,10 @@ async function opened(): Promise<UsageStore> {
   if (store !== undefined) return store;
   store = await openOrMakeUsage(address);
   for (const left of leftoversIn(address.dataDir)) {
-    for (const batch of left.batches) await store.add(left.node, batch, Date.now());
+    for (const batch of left.batches) {
+      await store.add(left.node, batch, Date.now());
+      heart.beat();
+    }
     forgetLeftover(left);
   }
   return store;
@@ -82,6 +89,7 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
     const some = new Map(used.splice(-REPLY_KEYS));
     reply({ kind: 'added', stored: { used: some, rates: [], grants: [] }, isLast: false });
     await sleep(BETWEEN_REPLIES_MS);
+    heart.beat();
   }
   reply({ kind: 'added', stored: { ...stored, used: new Map(used) }, isLast: true });
 }
@@ -110,5 +118,5 @@ async function carryOut(order: UsageOrder): Promise<void> {
 }
 
 port.on('message', (order: UsageOrder) => {
-  last = last.then(() => carryOut(order));
+  last = last.then(() => heart.during(() => carryOut(order)));
 });

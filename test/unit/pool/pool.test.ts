@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, expect, test } from 'vitest';
+import { Piscina } from 'piscina';
+import { afterEach, expect, test, vi } from 'vitest';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Pool, PoolLostError } from '#dist/pool/pool.js';
 import { PoolFullError } from '#dist/pool/work-queue.js';
@@ -131,4 +132,21 @@ test('threads are made when work comes, as many as it takes, and end when there 
     while (pool.workers.length > 0) await sleep(5);
   }
   expect(pool.figures.lostWorkers).toBe(0);
+});
+
+test('a block that hangs shows its age, ends its worker, and is answered by another', async () => {
+  pool = new Pool({ kernel: source, threads: 1, hangMs: 2000 });
+  await expect.poll(() => pool.loadedWorkers.length).toBe(1);
+  const run = vi.spyOn(Piscina.prototype, 'run');
+  run.mockImplementationOnce(function (this: Piscina) {
+    return new Promise((_, reject) => {
+      this.once('workerDestroy', () => reject(new Error('the worker has ended')));
+    });
+  });
+  const frame = frameOf(100);
+  const answered = pool.answerFrame(frame);
+  await expect.poll(() => pool.oldestS, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
+  expect(Buffer.from(await answered).equals(answerFrame(kernel, frame))).toBe(true);
+  expect([pool.oldestS, pool.figures.lostWorkers]).toEqual([0, 1]);
+  run.mockRestore();
 });

@@ -46,7 +46,12 @@ test('the next process adds it once and removes the file', async () => {
   const path = leftoversIn(folder)[0]!.path;
   const load = async (): Promise<UsageReply> => {
     const worker = new Worker(resolve('dist/server/usage/worker.js'), {
-      workerData: { address: { dataDir: folder, url: undefined }, node: 'def', keepDays: 400 },
+      workerData: {
+        address: { dataDir: folder, url: undefined },
+        node: 'def',
+        keepDays: 400,
+        heart: new SharedArrayBuffer(4),
+      },
     });
     const reply = await new Promise<UsageReply>((done, failed) => {
       worker.once('message', done);

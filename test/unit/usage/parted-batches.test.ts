@@ -49,7 +49,12 @@ test('a flush has the keys of its beginning, in parts; a cut has all', () => {
 test('the thread stores the parts of a batch as one, and answers with all of its keys', async () => {
   const folder = join(root, 'thread');
   const worker = new Worker(resolve('dist/server/usage/worker.js'), {
-    workerData: { address: { dataDir: folder, url: undefined }, node: 'abc', keepDays: 400 },
+    workerData: {
+      address: { dataDir: folder, url: undefined },
+      node: 'abc',
+      keepDays: 400,
+      heart: new SharedArrayBuffer(4),
+    },
   });
   const ledger = ledgerOf();
   for (const n of all) count(ledger, n);
@@ -100,7 +105,12 @@ test('what is counted until a stop is stored once, while flushes of many keys ar
   }
   await flusher.stop();
   const next = new Worker(resolve('dist/server/usage/worker.js'), {
-    workerData: { address: { dataDir: folder, url: undefined }, node: 'next', keepDays: 400 },
+    workerData: {
+      address: { dataDir: folder, url: undefined },
+      node: 'next',
+      keepDays: 400,
+      heart: new SharedArrayBuffer(4),
+    },
   });
   next.postMessage({ kind: 'load', day: '2026-11-24', month: '2026-11' });
   expect((await once(next, 'message'))[0].kind).toBe('loaded');
