@@ -12,9 +12,9 @@
 //  0x23D000  RESOLUTIONS  one byte a point, for batches of mixed resolutions
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
-//  0x240800  BANDS    8 × 32 B: shares of right provinces by distance to a border, for the writers of text
-//  0x240900  LINE_PIECES  9 × 256 B and LINE_NAMES 4 × 16 B: members that are added to lines of NDJSON
-//  0x241240  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
+//  0x240800  BANDS    16 × 32 B: shares of right provinces by distance to a border, for the writers of text
+//  0x240A00  LINE_PIECES  9 × 256 B and LINE_NAMES 4 × 16 B: members that are added to lines of NDJSON
+//  0x241340  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
@@ -83,7 +83,7 @@ export const UNIT_NAME_BYTES: u32 = 32;
  */
 export const BANDS: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;
 export const BAND_BYTES: u32 = 32;
-export const BAND_COUNT: u32 = 8;
+export const BAND_COUNT: u32 = 16;
 
 /**
  * The texts that writeLines adds to a line, put there by the host: u32 size, then text. Three pieces around the code

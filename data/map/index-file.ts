@@ -17,7 +17,7 @@ const SIDE_LIMIT = 2 ** 25;
 
 /** The bytes of the index file. Throws a RangeError on a partition that breaks its own rules. */
 export function writeIndexFile(partition: Partition, licence: string): Uint8Array {
-  const { units, notice, source, bands } = partition;
+  const { units, notice, source, bands, bandsNote } = partition;
   if (units.length < 1 || units.length > OUTSIDE_UNIT)
     throw new RangeError(`${units.length} units, not 1 to 63`);
   const box = boxOf(partition.segments);
@@ -30,6 +30,7 @@ export function writeIndexFile(partition: Partition, licence: string): Uint8Arra
     licence,
     source: { name: source.name, date: source.date },
     ...(bands === undefined ? {} : { bands }),
+    ...(bandsNote === undefined ? {} : { bandsNote }),
   };
   const metaBytes = new TextEncoder().encode(JSON.stringify(meta));
   const arcBytes = encodeArcs(chains);

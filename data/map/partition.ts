@@ -18,6 +18,8 @@ export interface Partition {
   readonly source: PartitionSource;
   /** Measured shares of right provinces by distance to a border of this map, where there are any. */
   readonly bands?: BandPairs;
+  /** The truth that they were measured on, in words. */
+  readonly bandsNote?: string;
 }
 
 export interface PartitionUnit {

@@ -52,7 +52,7 @@ function certaintyFold({ library }: Desk): HTMLElement {
     'details',
     { class: 'fold', attributes: { id: 'how-sure' } },
     element('summary', { key: 'howSure' }),
-    ...(rows.length === 0 ? [] : [table]),
+    ...(rows.length === 0 ? [] : [table, element('p', { key: 'noSource' })]),
     ...(meta === null ? [] : [element('p', { text: say('bordersOf', { source: meta.source.name, year }) })]),
     element('p', { key: 'wrongProvince' }),
   );

@@ -191,5 +191,7 @@ export interface MetaAnswer {
      * The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured.
      */
     readonly bands?: readonly { readonly below_m: number | null; readonly certainty: number }[];
+    /** The truth that the shares were measured on, in English words. */
+    readonly bands_note?: string;
   };
 }

@@ -10,7 +10,7 @@ import { HexcodesError } from '../errors.js';
 /** `borderOf` and `borderBatch` of the kernel: no border between two provinces within 5 km. */
 export const NO_BORDER = 65_535;
 /** The most bands that an index may have. */
-const MOST_BANDS = 8;
+const MOST_BANDS = 16;
 
 /** Positions whose distance to a border is below `belowM`, and not below that of the band before. */
 export interface Band {
@@ -91,6 +91,8 @@ export interface IndexMeta {
    * is below, ascending, null for the last; the share, 0 to 1. Absent where nobody has measured it.
    */
   readonly bands?: BandPairs;
+  /** The truth that the shares were measured on, and how good it is, in words. */
+  readonly bandsNote?: string;
 }
 
 /** Part of a border between two units: vertices x0, y0, x1, y1, … in micro-degrees of longitude and latitude. */
@@ -125,11 +127,14 @@ export function readIndexMeta(file: Uint8Array): IndexMeta {
 }
 
 function isIndexMeta(given: unknown, admins: Uint8Array): given is IndexMeta {
-  const { units, notice, licence, source, bands } = (given ?? {}) as { [Key in keyof IndexMeta]?: unknown };
+  const { units, notice, licence, source, bands, bandsNote } = (given ?? {}) as {
+    [Key in keyof IndexMeta]?: unknown;
+  };
   const { name, date } = (source ?? {}) as { name?: unknown; date?: unknown };
   return (
     [notice, licence, name, date].every((text) => typeof text === 'string') &&
     (bands === undefined || areBands(bands)) &&
+    (bandsNote === undefined || typeof bandsNote === 'string') &&
     Array.isArray(units) &&
     units.length === admins.length &&
     units.every((unit, n) => typeof unit?.name === 'string' && unit.admin === admins[n])

@@ -197,6 +197,9 @@ const boundaryData = answer({
       },
     ),
   ),
+  bands_note: Type.Optional(
+    Type.String({ description: 'What the shares were measured on, and how good any source of borders is' }),
+  ),
 });
 
 export const BODIES: Readonly<Record<string, TSchema>> = {

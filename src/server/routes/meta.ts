@@ -88,9 +88,10 @@ function bytesOf(body: object): Uint8Array {
 }
 
 /** How sure provinces are by the distance to a border; nothing where nobody has measured it. */
-function bandsMember({ bands }: IndexMeta): object {
+function bandsMember({ bands, bandsNote }: IndexMeta): object {
   if (bands === undefined) return {};
-  return { bands: bands.map(([below_m, certainty]) => ({ below_m, certainty })) };
+  const rows = bands.map(([below_m, certainty]) => ({ below_m, certainty }));
+  return { bands: rows, ...(bandsNote === undefined ? {} : { bands_note: bandsNote }) };
 }
 
 /** One row a unit, in the order of the index. */

@@ -27,12 +27,13 @@ export function partitionOf(file: Uint8Array, { arcs }: CheckedMap): Partition {
       left.push(arc.left);
       right.push(arc.right);
     }
-  const { units, notice, source, bands } = readIndexMeta(file);
+  const { units, notice, source, bands, bandsNote } = readIndexMeta(file);
   return {
     units,
     notice,
     source,
     ...(bands === undefined ? {} : { bands }),
+    ...(bandsNote === undefined ? {} : { bandsNote }),
     segments: Int32Array.from(segments),
     left: Uint8Array.from(left),
     right: Uint8Array.from(right),

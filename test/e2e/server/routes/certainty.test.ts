@@ -162,6 +162,7 @@ test('/v1/meta has the bands', async () => {
   expect(boundary_data.bands.map(({ certainty }: Sure) => certainty)).toEqual(
     library.kernel.bands.map(({ share }) => share),
   );
-  expect(boundary_data.bands.at(0).below_m).toBe(100);
+  expect(boundary_data.bands_note).toContain('99.65 %');
+  expect(boundary_data.bands.at(0).below_m).toBe(25);
   expect(boundary_data.bands.at(-1).below_m).toBeNull();
 });

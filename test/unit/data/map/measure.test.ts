@@ -68,14 +68,14 @@ test('positions with codes or names, and positions alone', () => {
   const measured = measure(kernel, { ...options, path, codeProperty: 'tinh' });
   expect(measured.outside).toBe(1);
   expect(measured.bands.at(-1)).toEqual({ positions: 4, right: 3, weight: 4 });
-  expect(measured.expected).toBe(1);
+  expect(measured.expected).toBe(0.9999);
   expect(measureTable(measured)).toContain('| 5000 m and more | 4 | 100.00 % | 75.00 % |');
   expect(measureTable(measured)).toContain('Right of all 5: 60.00 %.');
 
   const near = write('near.csv', 'lat,lng\n21.0757,105.9872\n21.0285,105.8542\n');
   const alone = measure(kernel, { ...options, path: near, codeProperty: undefined });
   const certainty = library.borderOf(21.0757, 105.9872)!.certainty!;
-  expect(alone.expected).toBeCloseTo((certainty + 1) / 2, 12);
+  expect(alone.expected).toBeCloseTo((certainty + 0.9999) / 2, 12);
   expect(alone.bands.reduce((sum, { positions }) => sum + positions, 0)).toBe(2);
   expect(measureTable(alone)).not.toContain('right province');
   expect(ENDS_M.length).toBe(alone.bands.length);
@@ -90,7 +90,7 @@ test('positions count by their people, and towns have an extent', () => {
   const alone = { ...options, path, codeProperty: undefined, weight: 'people' };
   const certainty = library.borderOf(21.0757, 105.9872)!.certainty!;
   const measured = measure(kernel, alone);
-  expect(measured.expected).toBeCloseTo((3 * certainty + 1) / 4, 12);
+  expect(measured.expected).toBeCloseTo((3 * certainty + 0.9999) / 4, 12);
   expect(measured.bands.map(({ weight }) => weight)).toEqual([0, 3, 0, 0, 1]);
   expect(measureTable(measured)).toContain('| 100 to 500 m | 1 | 75.00 % |');
 

@@ -1,0 +1,41 @@
+// The shares that the shipped index promises, against a truth: positions on land with the code of their province by
+// ward polygons of 2025, drawn evenly within bands of distance. The file does not ship; HEXCODES_TRUTH is its path.
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
+const path = process.env.HEXCODES_TRUTH ?? '';
+
+/** The most that promise and count may differ, in standard errors. */
+const MOST_ERRORS = 3;
+
+describe.skipIf(!existsSync(path))('needs a truth: HEXCODES_TRUTH', () => {
+  test('each band promises what the even rows show; the odd ones were fitted', async () => {
+    const library = await Hexcodes.load();
+    const { bands } = library.kernel;
+    const counts = bands.map(() => ({ positions: 0, right: 0 }));
+    const [header, ...rows] = readFileSync(path, 'utf8').trim().split('\n');
+    expect(header).toBe('lat,lng,code');
+    for (const [i, row] of rows.entries()) {
+      if (i % 2 === 0) continue;
+      const [lat, lng, code] = row.split(',');
+      const border = library.borderOf(Number(lat), Number(lng));
+      // Positions without a code have no certainty.
+      if (border === null) continue;
+      const metres = border.border_m ?? Number.POSITIVE_INFINITY;
+      const at = bands.findIndex(({ belowM }) => metres < belowM);
+      const count = counts.at(at)!;
+      count.positions++;
+      if (library.adminCodeOf(Number(lat), Number(lng)) === code) count.right++;
+    }
+    const wrong = bands.flatMap(({ belowM, share }, n) => {
+      const { positions, right } = counts[n]!;
+      expect(positions, `below ${belowM} m`).toBeGreaterThan(1000);
+      // Both halves are samples of the same size.
+      const error = Math.sqrt((2 * share * (1 - share)) / positions);
+      const found = right / positions;
+      return Math.abs(found - share) > MOST_ERRORS * error ? [{ belowM, share, found, positions }] : [];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
