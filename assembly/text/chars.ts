@@ -20,6 +20,7 @@ export const LOWER_A: u32 = 97;
 export const LOWER_B: u32 = 98;
 export const LOWER_E: u32 = 101;
 export const LOWER_F: u32 = 102;
+export const LOWER_L: u32 = 108;
 export const LOWER_N: u32 = 110;
 export const LOWER_R: u32 = 114;
 export const LOWER_T: u32 = 116;

@@ -7,6 +7,18 @@ export const CODES = [
   ...['HN-6GHMK-53FMF\u0000', 'HN\u00106GHMK-53FMF', 'ＨＮ－６ＧＨＭＫ－５３ＦＭＦ', 'HN-6GHMK-53F😀'],
 ];
 
+/** The decimal, in full, of the number in the middle between a positive double and the next one. */
+function middleBehind(value: number): string {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  const all = bits.getBigUint64(0);
+  const places = 1076n - (all >> 52n);
+  if (places < 1n || places > 400n) return '0.5';
+  const middle = (((all & ((1n << 52n) - 1n)) | (1n << 52n)) << 1n) | 1n;
+  const digits = ((middle * 10n ** places) / 2n ** places).toString().padStart(Number(places) + 1, '0');
+  return `${digits.slice(0, -Number(places))}.${digits.slice(-Number(places))}`;
+}
+
 export const numberText = fc.oneof(
   { weight: 6, arbitrary: fc.double({ min: 8, max: 23, noNaN: true }).map(String) },
   { weight: 6, arbitrary: fc.double({ min: 99, max: 120, noNaN: true }).map(String) },
@@ -27,6 +39,13 @@ export const numberText = fc.oneof(
     '1e400',
     '1e-9',
   ),
+  // Half way between two doubles, and beside it.
+  fc
+    .tuple(
+      fc.oneof(fc.double({ min: 8, max: 110, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })),
+      fc.constantFrom('', '0', '1', '00000000001', '-'),
+    )
+    .map(([value, end]) => (end === '-' ? middleBehind(value).slice(0, -1) : middleBehind(value) + end)),
   fc.constantFrom('21.02850000000000000000001', '105.00000000000000710542735760100', '9007199254740993e-14'),
   fc.constantFrom(
     '',
@@ -49,6 +68,16 @@ export const numberText = fc.oneof(
 );
 
 export const space = fc.constantFrom('', '', '', ' ', '\t', '\r');
+/** Objects and arrays in each other, of which one may be closed by the other's bracket. */
+function nested(depth: number, at: number, isRight: boolean): string {
+  let [open, close] = ['', ''];
+  for (let level = 0; level < depth; level++) {
+    const isObject = (level * 7 + at) % 3 === 0;
+    open += isObject ? '{ "k\\"" :' : '[1,';
+    close = (isObject === (isRight || level !== at) ? ' }' : ']') + close;
+  }
+  return `${open}null${close}`;
+}
 const extra = fc.oneof(
   fc.json({ maxDepth: 4 }),
   fc.constantFrom(
@@ -63,6 +92,9 @@ const extra = fc.oneof(
     '"',
   ),
   fc.constantFrom('['.repeat(40) + ']'.repeat(40), '1.5e3', '-', '01'),
+  fc
+    .tuple(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 0, max: 40 }), fc.boolean())
+    .map(([depth, at, isRight]) => nested(depth, at, isRight)),
 );
 const idText = fc.constantFrom(
   '"a"',
@@ -86,7 +118,9 @@ const longId = fc.constantFrom(
   `"${'ế'.repeat(128)}"`,
   `"${'😀'.repeat(65)}"`,
 );
-const resolution = fc.constantFrom('13', '0', '15', '16', '7.0', '-1', '"7"', 'null', '1e1', '07');
+const resolution = fc.constantFrom(
+  ...['13', '0', '15', '16', '7.0', '-1', '"7"', 'null', '1e1', '07', '13.0', '7.5', '100', '0.0', '1.50e1'],
+);
 const codeText = fc.constantFrom(...CODES).map((code) => JSON.stringify(code));
 const jsonNumber = fc.oneof(
   { weight: 5, arbitrary: numberText },
@@ -95,6 +129,12 @@ const jsonNumber = fc.oneof(
 const member = fc.oneof(
   { weight: 6, arbitrary: jsonNumber.map((v) => ['"lat"', v]) },
   { weight: 6, arbitrary: jsonNumber.map((v) => ['"lng"', v]) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('"latitude"', '"longitude"', '"lon"'), jsonNumber)
+      .map(([k, v]) => [k, v]),
+  },
   { weight: 5, arbitrary: codeText.map((v) => ['"hexcodes"', v]) },
   { weight: 2, arbitrary: idText.map((v) => ['"id"', v]) },
   longId.map((v) => ['"id"', v]),
@@ -102,6 +142,14 @@ const member = fc.oneof(
   { weight: 2, arbitrary: extra.map((v) => ['"x"', v]) },
   fc.constantFrom(
     ['"l\\u0061t"', '10.5'],
+    ['"lo\\u006E"', '106.5'],
+    ['"\\u0069d"', '7'],
+    ['"lat\\u0000"', '1'],
+    ['"\\/lat"', '1'],
+    ['"bi\\u1ec3n s\\u1ed1"', '"51F"'],
+    ['"hexcode\\u0073"', '"HN-6GHMK-53FMF"'],
+    ['"latitud"', '1'],
+    ['"longitudes"', '1'],
     ['"latt"', '1'],
     ['""', '1'],
     ['"ế"', '2'],
@@ -119,6 +167,11 @@ export const item = fc.oneof(
   fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"id":${id},"lat":${lat},"lng":${lng}}`),
   fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"lat":${lat},"lng":${lng},"id":${id}}`),
   fc.tuple(point, idText).map(([[lat, lng], id]) => `{"lng": ${lng}, "lat": ${lat}, "id": ${id}}`),
+  fc
+    .tuple(point, plainId, fc.constantFrom(['lat', 'lon'], ['latitude', 'longitude'], ['lat', 'lng']))
+    .map(([[lat, lng], id, names]) => `{"id": ${id}, "${names[0]}": ${lat}, "a": {}, "${names[1]}": ${lng}}`),
+  fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"id": ${id}, "lat": ${lat}, "lng": ${lng}}`),
+  fc.tuple(point, plainId).map(([[lat, lng], id]) => `{"lat": ${lat}, "lng": ${lng}, "id": ${id}}`),
   fc.tuple(point, space).map(([[lat, lng], s]) => `[${s}${lat}${s},${s}${lng}${s}]`),
   codeText,
   fc.tuple(codeText, idText).map(([code, id]) => `{"hexcodes":${code},"id":${id}}`),

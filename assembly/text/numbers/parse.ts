@@ -1,7 +1,7 @@
-// Decimal text → the nearest double, correctly rounded. Two exact paths: Clinger's, where the digits and the power of
+// Decimal text → the nearest double, correctly rounded. Exact paths: Clinger's, where the digits and the power of
 // ten are both exact doubles; and the method of Daniel Lemire and Michael Eisel ("Number Parsing at a Gigabyte per
-// Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits. A number that neither covers is
-// HARD_NUMBER: the host converts it.
+// Second", 2021; after their fast_float, Apache-2.0; NOTICE) for up to 19 digits, and with a comparison for more. A
+// number that none of them covers is HARD_NUMBER: the host converts it.
 
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
 import { multiplyHigh } from "./multiply-high";
@@ -119,8 +119,8 @@ export function readNumber(at: usize, json: bool): f64 {
   numberEnd = p;
   numberIsPlain = false;
   if (count > MAX_DIGITS) {
-    numberKind = HARD_NUMBER;
-    return 0;
+    const value = longNumber(start, exponent);
+    return isNegative ? -value : value;
   }
   exponent -= <i32>fractionCount;
   let value: f64;
@@ -141,6 +141,97 @@ export function readNumber(at: usize, json: bool): f64 {
   numberIsPlain =
     isPlain && count <= MAX_PLAIN_DIGITS && (value >= 1e-6 || (digits == 0 && fractionCount == 0 && !isNegative));
   return isNegative ? -value : value;
+}
+
+/**
+ * A number of more than 19 digits, which begins at `start`: its first 19 digits decide, unless one behind them could
+ * change the double. Then all digits are compared with those of the number half way between two doubles.
+ */
+function longNumber(start: usize, exponent: i32): f64 {
+  let digits: u64 = 0;
+  let count: u32 = 0;
+  let isBehindPoint = false;
+  let hasMore = false;
+  for (let p = start; ; p++) {
+    const byte: u32 = load<u8>(p);
+    if (byte == POINT) {
+      isBehindPoint = true;
+      continue;
+    }
+    if (!isDigit(byte)) break;
+    if (count < MAX_DIGITS) {
+      digits = digits * 10 + (byte - ZERO);
+      // Zeros before the first other digit do not count.
+      if (digits) count++;
+      if (isBehindPoint) exponent--;
+    } else {
+      if (byte != ZERO) hasMore = true;
+      if (!isBehindPoint) exponent++;
+    }
+  }
+  numberKind = NUMBER;
+  if (digits == 0) return 0;
+  if (exponent >= MIN_POWER_OF_FIVE && exponent <= MAX_POWER_OF_FIVE) {
+    const low = nearest(digits, exponent);
+    if (!hasMore) return low;
+    const high = nearest(digits + 1, exponent);
+    if (low == high) return low;
+    const order = compareToMiddle(start, <i32>count + exponent, low);
+    if (order != UNKNOWN) {
+      const isHigh = order > 0 || (order == 0 && (reinterpret<u64>(low) & 1) != 0);
+      return isHigh ? high : low;
+    }
+  }
+  numberKind = HARD_NUMBER;
+  return 0;
+}
+
+const UNKNOWN: i32 = 2;
+
+/**
+ * Compares the number whose text begins at `p` with the middle between `low` and the next double: -1 below, 0 equal,
+ * 1 above; UNKNOWN for doubles below 2^-7 and for integers.
+ * @param whole digits before its point, from the first that is not zero on
+ */
+function compareToMiddle(p: usize, whole: i32, low: f64): i32 {
+  const bits = reinterpret<u64>(low);
+  // The middle is an integer of 54 bits / 2^scale.
+  const scale = 1076 - <i32>(bits >> 52);
+  if (scale < 1 || scale > 60 || whole > <i32>MAX_DIGITS) return UNKNOWN;
+  const middle = ((((bits & (((<u64>1) << 52) - 1)) | ((<u64>1) << 52)) << 1) | 1);
+  const mask = ((<u64>1) << <u64>scale) - 1;
+  let fraction = middle & mask;
+  let integer: u64 = 0;
+  let isWhole = whole > 0;
+  let isBegun = false;
+  if (!isWhole && middle >> <u64>scale) return -1;
+  // Zeros between the point and the first other digit.
+  for (; whole < 0; whole++) {
+    fraction *= 10;
+    if (fraction >> <u64>scale) return -1;
+  }
+  for (; ; p++) {
+    const byte: u32 = load<u8>(p);
+    if (byte == POINT) continue;
+    if (!isDigit(byte)) break;
+    const digit = <u64>(byte - ZERO);
+    if (!isBegun && digit == 0) continue;
+    isBegun = true;
+    if (isWhole) {
+      integer = integer * 10 + digit;
+      if (--whole > 0) continue;
+      isWhole = false;
+      const other = middle >> <u64>scale;
+      if (integer != other) return integer < other ? -1 : 1;
+      continue;
+    }
+    fraction *= 10;
+    const other = fraction >> <u64>scale;
+    if (digit != other) return digit < other ? -1 : 1;
+    fraction &= mask;
+  }
+  if (isWhole) return UNKNOWN;
+  return fraction ? -1 : 0;
 }
 
 /**

@@ -1,32 +1,34 @@
-// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". A parser returns the
-// address behind its text, or 0 where the host must decide.
+// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". `latitude` is read where
+// lat is missing, `longitude` or `lon` where lng is. A parser returns the address behind its text, or 0 where the host
+// must decide.
 
 import { INPUT, LINE_NAME_COUNT, LINE_NAMES, RESOLUTIONS } from "../../memory";
-import {
-  CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO,
-} from "../chars";
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, QUOTE, ZERO } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "../numbers/parse";
 import {
-  LAT, LNG, NO_RESOLUTION, setCodeText, setCoordinateText, setId, setPlainBytes, setRowResolution, setRowShape,
+  coordinateText, idBytes, idStart, LAT, LNG, NO_RESOLUTION, rowResolution, setCodeText, setCoordinateText, setId, setPlainBytes,
+  setRowResolution, setRowShape,
 } from "../row";
-import { shapeAt, shapeBytes } from "./decimals";
+import { numberShapeAt, shapeAt, shapeBytes } from "./decimals";
 import { storeCode } from "./input";
 import {
-  FIVE_BYTES, KEY_HEXCODES, KEY_ID, KEY_LAT, KEY_LNG, KEY_RESO, KEY_SOLUTION, LAT_MEMBER, LNG_NEXT, SEVEN_BYTES,
+  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, memberAt, OTHER, RESOLUTION_NAME,
 } from "./json-names";
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
 const MAX_ID_UNITS: u32 = 128;
+const MAX_RESOLUTION: u32 = 15;
 
-/** Whether an item to encode may have had a member of LINE_NAMES, or a resolution, since the last scan began. */
+/**
+ * Whether an item to encode, since the last scan began, may have had a member of LINE_NAMES, a resolution, a position
+ * under other names than lat and lng, or a name with escapes.
+ */
 export let lineNamesMet: bool = false;
 
 export function clearLineNamesMet(): void {
   lineNamesMet = false;
 }
 
-// @ts-ignore: decorator
-@inline
 export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   let byte: u32 = load<u8>(p);
@@ -41,63 +43,47 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     return load<u8>(p) == CLOSE_BRACKET ? p + 1 : 0;
   }
   if (byte != OPEN_BRACE) return 0;
+  // The members read so far. An axis of lat or lng counts as read under its other names, too.
   let seen: u32 = 0;
+  isUnread = 0;
   do {
     p = afterSpace(p + 1);
     if (load<u8>(p) != QUOTE) return 0;
-    const name = load<u64>(p, 1);
-    const key = <u32>name;
-    let member: u32 = 0;
-    // Usually lng follows lat without a space between them.
-    if ((name & FIVE_BYTES) == LAT_MEMBER && !(seen & 3)) {
-      p = coordinate(index, row, p + 6, LAT);
+    let member = memberAt(p + 1);
+    if (member & (LAT_NAME | LNG_NAME)) {
+      p = afterSpace(p + 5);
+    } else if (member == ID_NAME) {
+      p = afterSpace(p + 4);
+    } else {
+      const name = p + 1;
+      p = skipString(p);
       if (!p) return 0;
-      seen |= 1;
-      if ((load<u64>(p) & SEVEN_BYTES) == LNG_NEXT) {
-        p = coordinate(index, row, p + 7, LNG);
-        if (!p) return 0;
-        seen |= 2;
+      if (stringHasEscapes) {
+        member = escapedMemberAt(name);
+        lineNamesMet = true;
+      } else {
+        lineNamesMet = lineNamesMet || member != OTHER || isLineName(name);
       }
       p = afterSpace(p);
-      byte = load<u8>(p);
-      continue;
     }
-    if (key == KEY_LAT) {
-      member = 1;
-      p += 5;
-    } else if (key == KEY_LNG) {
-      member = 2;
-      p += 5;
-    } else if ((key & 0xffffff) == KEY_ID) {
-      member = 4;
-      p += 4;
-    } else if (key == KEY_RESO && load<u64>(p, 3) == KEY_SOLUTION && load<u8>(p, 11) == QUOTE) {
-      member = 8;
-      p += 12;
-      lineNamesMet = true;
-    } else {
-      for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16) {
-        if ((load<u64>(p, 1) & load<u64>(name, 8)) == load<u64>(name)) lineNamesMet = true;
-      }
-      p = otherKey(p);
-      if (!p) return 0;
-    }
-    // A member appears twice: the last one counts, which is left to the host.
-    if (seen & member) return 0;
-    seen |= member;
-    p = afterSpace(p);
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
-    if (member == 1) p = coordinate(index, row, p, LAT);
-    else if (member == 2) p = coordinate(index, row, p, LNG);
-    else if (member == 4) p = idValue(row, p);
-    else if (member == 8) p = resolutionValue(index, row, p);
-    else p = skipValue(p, 0);
+    if (member == LAT_NAME) p = axisValue(index, row, p, LAT, seen & LAT_NAME, seen & LATITUDE_NAME);
+    else if (member == LNG_NAME) p = axisValue(index, row, p, LNG, seen & LNG_NAME, seen & LONGITUDE_NAME);
+    else if (member == ID_NAME) p = idValue(row, p, seen & ID_NAME);
+    else if (member == RESOLUTION_NAME) p = resolutionValue(index, row, p, seen & RESOLUTION_NAME);
+    else if (member == LATITUDE_NAME && !(seen & LAT_NAME)) p = insteadValue(index, row, p, LAT, seen & LATITUDE_NAME);
+    else if (member == LONGITUDE_NAME && !(seen & LNG_NAME)) p = insteadValue(index, row, p, LNG, seen & LONGITUDE_NAME);
+    else p = skipValue(p);
     if (!p) return 0;
+    seen |= member;
     p = afterSpace(p);
     byte = load<u8>(p);
   } while (byte == COMMA);
-  return byte == CLOSE_BRACE && (seen & 3) == 3 ? p + 1 : 0;
+  // Without lat or lng, a fault of the member instead of it counts.
+  if (isUnread & ~seen) return 0;
+  const hasBoth = (seen & (LAT_NAME | LATITUDE_NAME)) != 0 && (seen & (LNG_NAME | LONGITUDE_NAME)) != 0;
+  return byte == CLOSE_BRACE && hasBoth ? p + 1 : 0;
 }
 
 export function decodeItem(index: u32, row: usize, p: usize): usize {
@@ -109,38 +95,39 @@ export function decodeItem(index: u32, row: usize, p: usize): usize {
   do {
     p = afterSpace(p + 1);
     if (load<u8>(p) != QUOTE) return 0;
-    let member: u32 = 0;
-    if (load<u64>(p, 1) == KEY_HEXCODES && load<u8>(p, 9) == QUOTE) {
-      member = 1;
-      p += 10;
-    } else if ((load<u32>(p, 1) & 0xffffff) == KEY_ID) {
-      member = 4;
-      p += 4;
-    } else {
-      p = otherKey(p);
-      if (!p) return 0;
-    }
-    if (seen & member) return 0;
-    seen |= member;
+    const name = p + 1;
+    p = skipString(p);
+    if (!p) return 0;
+    const member = stringHasEscapes ? escapedMemberAt(name) : memberAt(name);
     p = afterSpace(p);
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
-    if (member == 1) p = codeValue(index, row, p);
-    else if (member == 4) p = idValue(row, p);
-    else p = skipValue(p, 0);
+    if (member == HEXCODES_NAME) {
+      // The host compares a code that is given twice.
+      if (seen & HEXCODES_NAME) return 0;
+      p = codeValue(index, row, p);
+    } else if (member == ID_NAME) {
+      p = idValue(row, p, seen & ID_NAME);
+    } else {
+      p = skipValue(p);
+    }
     if (!p) return 0;
+    seen |= member;
     p = afterSpace(p);
     byte = load<u8>(p);
   } while (byte == COMMA);
-  return byte == CLOSE_BRACE && (seen & 1) ? p + 1 : 0;
+  return byte == CLOSE_BRACE && (seen & HEXCODES_NAME) ? p + 1 : 0;
 }
 
-/** Passes over another key. One with escapes may stand for any key, so it is left to the host. */
+/** Whether a name of an item begins as one of LINE_NAMES. */
 // @ts-ignore: decorator
 @inline
-function otherKey(p: usize): usize {
-  const after = skipString(p);
-  return stringHasEscapes ? 0 : after;
+function isLineName(p: usize): bool {
+  const eight = load<u64>(p);
+  for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16) {
+    if ((eight & load<u64>(name, 8)) == load<u64>(name)) return true;
+  }
+  return false;
 }
 
 // @ts-ignore: decorator
@@ -149,9 +136,17 @@ function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
   setCoordinateText(row, axis, p);
   const shape = shapeAt(p);
   if (shape) {
-    setRowShape(row, axis, shape);
-    return p + shapeBytes(shape);
+    const after = p + shapeBytes(shape);
+    if ((<u32>load<u8>(after) | LOWER_CASE) != LOWER_E) {
+      setRowShape(row, axis, shape);
+      return after;
+    }
   }
+  return unusualCoordinate(index, row, p, axis);
+}
+
+/** A number without a shape. */
+function unusualCoordinate(index: u32, row: usize, p: usize, axis: usize): usize {
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
   store<f64>(pointAt(index) + (axis << 3), value);
@@ -159,29 +154,60 @@ function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
   return numberEnd;
 }
 
+/** The value of lat or lng, which may have been read under the same name, or under one that counts without it. */
 // @ts-ignore: decorator
 @inline
-function resolutionValue(index: u32, row: usize, p: usize): usize {
-  let value: u32 = <u32>load<u8>(p) - ZERO;
-  if (value > 9) return 0;
-  const second: u32 = <u32>load<u8>(p + 1) - ZERO;
-  if (second <= 9) {
-    value = value * 10 + second;
-    if (value < 10 || value > 15) return 0;
-    p++;
+function axisValue(index: u32, row: usize, p: usize, axis: usize, again: u32, instead: u32): usize {
+  if (again) return sameCoordinate(row, p, axis);
+  if (instead) {
+    setRowShape(row, axis, 0);
+    setPlainBytes(row, axis, 0);
   }
-  p++;
-  // A fraction, an exponent or a third digit is left to the host.
-  const byte: u32 = load<u8>(p);
-  if (byte == POINT || (byte | LOWER_CASE) == LOWER_E || isDigit(byte)) return 0;
-  setRowResolution(row, value);
-  store<u8>(RESOLUTIONS + <usize>index, <u8>value);
-  return p;
+  return coordinate(index, row, p, axis);
 }
 
+/** LAT_NAME and LNG_NAME: the member instead of it is not understood. */
+let isUnread: u32 = 0;
+
+/** The value of a member that counts where lat or lng is missing: there it may be anything. */
+function insteadValue(index: u32, row: usize, p: usize, axis: usize, again: u32): usize {
+  const after = axisValue(index, row, p, axis, again, 0);
+  if (after) return after;
+  isUnread |= axis == LAT ? LAT_NAME : LNG_NAME;
+  return skipValue(p);
+}
+
+/** A coordinate that is given once more, which must be the same number. */
+function sameCoordinate(row: usize, p: usize, axis: usize): usize {
+  const before = readNumber(coordinateText(row, axis), true);
+  if (numberKind != NUMBER) return 0;
+  const value = readNumber(p, true);
+  return numberKind == NUMBER && value == before ? numberEnd : 0;
+}
+
+/** A resolution is an integer of 0 to 15, also as 9.0; one that is given once more must be the same. */
 // @ts-ignore: decorator
 @inline
-function idValue(row: usize, p: usize): usize {
+function resolutionValue(index: u32, row: usize, p: usize, again: u32): usize {
+  let value: u32 = <u32>load<u8>(p) - ZERO;
+  if (value > 9) return 0;
+  const shape = numberShapeAt(p);
+  let after = p + <usize>shape;
+  if (shape == 2) value = value * 10 + load<u8>(p, 1) - ZERO;
+  if (shape - 1 > 1 || value > MAX_RESOLUTION || (<u32>load<u8>(after) | LOWER_CASE) == LOWER_E) {
+    const number = readNumber(p, true);
+    if (numberKind != NUMBER || number > <f64>MAX_RESOLUTION || floor(number) != number) return 0;
+    value = <u32>number;
+    after = numberEnd;
+  }
+  if (again && rowResolution(row) != value) return 0;
+  setRowResolution(row, value);
+  store<u8>(RESOLUTIONS + <usize>index, <u8>value);
+  return after;
+}
+
+/** An id that is given once more must have the same text. */
+function idValue(row: usize, p: usize, again: u32): usize {
   let after: usize;
   if (load<u8>(p) == QUOTE) {
     after = skipString(p);
@@ -191,7 +217,9 @@ function idValue(row: usize, p: usize): usize {
     after = numberEnd;
     if (numberKind == NOT_A_NUMBER || after - p > MAX_ID_UNITS) return 0;
   }
-  setId(row, p, after - p);
+  const size = after - p;
+  if (again && (size != idBytes(row) || memory.compare(p, idStart(row), size) != 0)) return 0;
+  setId(row, p, size);
   return after;
 }
 

@@ -1,17 +1,86 @@
 // Names of JSON members with the characters around them, as little-endian words: compared at once with loaded bytes.
 
-export const KEY_LAT: u32 = 0x2274616c; // lat"
-export const KEY_LNG: u32 = 0x22676e6c; // lng"
-export const FIVE_BYTES: u64 = 0xffffffffff;
+import { BACKSLASH, isDigit, LOWER_A, LOWER_CASE, LOWER_U, QUOTE, ZERO } from "../chars";
+
 export const SEVEN_BYTES: u64 = 0xffffffffffffff;
 export const SIX_BYTES: u64 = 0xffffffffffff;
 export const ID_FIRST: u64 = 0x3a226469227b; // {"id":
 export const ID_NEXT: u64 = 0x3a226469222c; // ,"id":
 export const LAT_NEXT: u64 = 0x3a2274616c222c; // ,"lat":
 export const LAT_FIRST: u64 = 0x3a2274616c227b; // {"lat":
-export const LAT_MEMBER: u64 = 0x3a2274616c; // lat":
 export const LNG_NEXT: u64 = 0x3a22676e6c222c; // ,"lng":
-export const KEY_ID: u32 = 0x00226469; // id"
-export const KEY_HEXCODES: u64 = 0x7365646f63786568; // hexcodes
-export const KEY_RESO: u32 = 0x6f736572; // reso
-export const KEY_SOLUTION: u64 = 0x6e6f6974756c6f73; // solution
+/** The same as json.dumps writes them: with a blank before the name. */
+export const ID_AFTER_BLANK: u64 = 0x3a22646922202c; // , "id":
+export const LAT_AFTER_BLANK: u64 = 0x3a2274616c22202c; // , "lat":
+export const LNG_AFTER_BLANK: u64 = 0x3a22676e6c22202c; // , "lng":
+
+const KEY_LAT: u32 = 0x2274616c; // lat"
+const KEY_LNG: u32 = 0x22676e6c; // lng"
+const KEY_LON: u32 = 0x226e6f6c; // lon"
+const KEY_ID: u32 = 0x00226469; // id"
+const KEY_LATITUDE: u64 = 0x656475746974616c; // latitude
+const KEY_LONGITUD: u64 = 0x64757469676e6f6c; // longitud
+const KEY_E: u16 = 0x2265; // e"
+const KEY_HEXCODES: u64 = 0x7365646f63786568; // hexcodes
+const KEY_RESOLUTI: u64 = 0x6974756c6f736572; // resoluti
+const KEY_ON: u32 = 0x00226e6f; // on"
+const THREE_BYTES: u32 = 0xffffff;
+
+/** The members of an item, by their names: bits. Every other name is OTHER. */
+export const OTHER: u32 = 0;
+export const LAT_NAME: u32 = 1;
+export const LNG_NAME: u32 = 2;
+export const ID_NAME: u32 = 4;
+export const RESOLUTION_NAME: u32 = 8;
+export const LATITUDE_NAME: u32 = 16;
+/** `longitude` or `lon`. */
+export const LONGITUDE_NAME: u32 = 32;
+export const HEXCODES_NAME: u32 = 64;
+
+/** Bytes of the longest of these names. */
+const MAX_NAME_BYTES: u32 = 10;
+/** An unescaped name and its quote; what is loaded behind it is zero. */
+const UNESCAPED: usize = memory.data(32, 16);
+
+/** The member whose name, up to its closing quote, is at `p`. */
+// @ts-ignore: decorator
+@inline
+export function memberAt(p: usize): u32 {
+  const eight = load<u64>(p);
+  const four = <u32>eight;
+  if (four == KEY_LAT) return LAT_NAME;
+  if (four == KEY_LNG) return LNG_NAME;
+  if ((four & THREE_BYTES) == KEY_ID) return ID_NAME;
+  if (four == KEY_LON) return LONGITUDE_NAME;
+  if (eight == KEY_LATITUDE) return load<u8>(p, 8) == QUOTE ? LATITUDE_NAME : OTHER;
+  if (eight == KEY_LONGITUD) return load<u16>(p, 8) == KEY_E ? LONGITUDE_NAME : OTHER;
+  if (eight == KEY_RESOLUTI) return (load<u32>(p, 8) & THREE_BYTES) == KEY_ON ? RESOLUTION_NAME : OTHER;
+  if (eight == KEY_HEXCODES) return load<u8>(p, 8) == QUOTE ? HEXCODES_NAME : OTHER;
+  return OTHER;
+}
+
+/** The same for a name with valid escapes, which may stand for any name. */
+export function escapedMemberAt(p: usize): u32 {
+  memory.fill(UNESCAPED, 0, 32);
+  for (let size: u32 = 0; size <= MAX_NAME_BYTES; size++, p++) {
+    let byte: u32 = load<u8>(p);
+    if (byte == QUOTE) {
+      store<u8>(UNESCAPED + <usize>size, <u8>QUOTE);
+      return memberAt(UNESCAPED);
+    }
+    if (byte == BACKSLASH) {
+      // No name has a character of the short escapes.
+      if (load<u8>(p, 1) != LOWER_U || load<u16>(p, 2) != 0x3030) return OTHER;
+      byte = hexDigit(load<u8>(p, 4)) << 4 | hexDigit(load<u8>(p, 5));
+      p += 5;
+    }
+    // All are lower-case letters.
+    if (byte - LOWER_A > 25) return OTHER;
+    store<u8>(UNESCAPED + <usize>size, <u8>byte);
+  }
+  return OTHER;
+}
+
+function hexDigit(byte: u32): u32 {
+  return isDigit(byte) ? byte - ZERO : (byte | LOWER_CASE) - LOWER_A + 10;
+}

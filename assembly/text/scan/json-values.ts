@@ -2,13 +2,14 @@
 // text, or 0 if that is no JSON, no valid UTF-8, or nested too deep.
 
 import {
-  BACKSLASH, CARRIAGE_RETURN, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
   LOWER_R, LOWER_T, LOWER_U, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE, SLASH, SPACE, TAB,
 } from "../chars";
 import { NOT_A_NUMBER, numberEnd, numberKind, readNumber } from "../numbers/parse";
+import { numberShapeAt, shapeBytes } from "./decimals";
 
-/** Values deeper than this, in members that are passed over, are left to the host. */
-const MAX_DEPTH: u32 = 32;
+/** No item is longer than 64 KiB, so none that is converted has more brackets around a value. */
+const MAX_DEPTH: u32 = 32768;
 
 /** Results of skipString(): the string's length in UTF-16 units, and whether it has escapes. */
 export let stringUnits: u32 = 0;
@@ -30,41 +31,88 @@ export function isSpace(byte: u32): bool {
 // @ts-ignore: decorator
 @inline
 export function afterSpace(p: usize): usize {
-  return load<u8>(p) > SPACE ? p : afterSpaces(p);
+  if (load<u8>(p) > SPACE) return p;
+  // Usually it is one blank.
+  return load<u8>(p) == SPACE && load<u8>(p, 1) > SPACE ? p + 1 : afterSpaces(p);
 }
 
+/** Indented text has many blanks. */
 function afterSpaces(p: usize): usize {
-  while (isSpace(load<u8>(p)) && (feedIsSpace || load<u8>(p) != LINE_FEED)) p++;
-  return p;
+  const breaks = i8x16.splat(feedIsSpace ? <i8>LINE_FEED : <i8>SPACE);
+  while (true) {
+    const bytes = v128.load(p);
+    const spaces = v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>SPACE)), i8x16.eq(bytes, breaks)),
+      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>TAB)), i8x16.eq(bytes, i8x16.splat(<i8>CARRIAGE_RETURN))),
+    );
+    const others = ~i8x16.bitmask(spaces) & 0xffff;
+    if (others) return p + <usize>ctz(others);
+    p += 16;
+  }
 }
 
-export function skipValue(p: usize, depth: u32): usize {
-  let byte: u32 = load<u8>(p);
-  if (byte == QUOTE) return skipString(p);
-  if (byte == OPEN_BRACKET || byte == OPEN_BRACE) {
-    if (depth >= MAX_DEPTH) return 0;
-    const isObject = byte == OPEN_BRACE;
-    const close = byte + 2;
-    p = afterSpace(p + 1);
-    if (load<u8>(p) == close) return p + 1;
-    for (; ; p = afterSpace(p + 1)) {
-      if (isObject) {
-        if (load<u8>(p) != QUOTE) return 0;
-        p = skipString(p);
-        if (!p) return 0;
-        p = afterSpace(p);
-        if (load<u8>(p) != COLON) return 0;
-        p = afterSpace(p + 1);
-      }
-      p = skipValue(p, depth + 1);
+/** Brackets that are open around a value: a bit for each, 1 for an object. */
+const OPEN_BITS: usize = memory.data(<i32>(MAX_DEPTH >> 3), 8);
+
+/** Passes over a value of any kind. */
+export function skipValue(p: usize): usize {
+  let depth: u32 = 0;
+  let isObject = false;
+  while (true) {
+    // At a value, or in an object at its name.
+    if (isObject) {
+      if (load<u8>(p) != QUOTE) return 0;
+      p = skipString(p);
       if (!p) return 0;
       p = afterSpace(p);
-      byte = load<u8>(p);
-      if (byte == close) return p + 1;
-      if (byte != COMMA) return 0;
+      if (load<u8>(p) != COLON) return 0;
+      p = afterSpace(p + 1);
+    }
+    const first: u32 = load<u8>(p);
+    if (first == OPEN_BRACKET || first == OPEN_BRACE) {
+      p = afterSpace(p + 1);
+      if (<u32>load<u8>(p) != first + 2) {
+        if (depth == MAX_DEPTH) return 0;
+        const bits = OPEN_BITS + <usize>(depth >> 3);
+        const bit: u32 = 1 << (depth & 7);
+        isObject = first == OPEN_BRACE;
+        store<u8>(bits, <u8>(isObject ? load<u8>(bits) | bit : load<u8>(bits) & ~bit));
+        depth++;
+        continue;
+      }
+      p++;
+    } else {
+      p = first == QUOTE ? skipString(p) : skipWord(p, first);
+      if (!p) return 0;
+    }
+    // Behind a value.
+    while (true) {
+      if (depth == 0) return p;
+      p = afterSpace(p);
+      const byte: u32 = load<u8>(p);
+      if (byte == COMMA) {
+        p = afterSpace(p + 1);
+        break;
+      }
+      if (byte != (isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return 0;
+      p++;
+      depth--;
+      if (depth) isObject = ((load<u8>(OPEN_BITS + <usize>((depth - 1) >> 3)) >> ((depth - 1) & 7)) & 1) != 0;
     }
   }
-  if (byte == MINUS || isDigit(byte)) {
+}
+
+/** Passes over a number, true, false or null. */
+// @ts-ignore: decorator
+@inline
+function skipWord(p: usize, first: u32): usize {
+  if (first == MINUS || isDigit(first)) {
+    // Most are integers or short decimals.
+    const shape = numberShapeAt(p);
+    if (shape) {
+      const after = p + <usize>shapeBytes(shape);
+      if ((<u32>load<u8>(after) | LOWER_CASE) != LOWER_E) return after;
+    }
     readNumber(p, true);
     return numberKind == NOT_A_NUMBER ? 0 : numberEnd;
   }
@@ -117,17 +165,17 @@ export function skipString(p: usize): usize {
 /** Passes over an escape. */
 export function skipEscape(p: usize): usize {
   const byte: u32 = load<u8>(p, 1);
-  if (byte == LOWER_U) {
-    for (let i: usize = 2; i < 6; i++) {
-      const digit: u32 = load<u8>(p + i);
-      if (!isDigit(digit) && (digit | LOWER_CASE) - LOWER_A > 5) return 0;
-    }
-    return p + 6;
-  }
+  if (byte == LOWER_U) return isHex(load<u8>(p, 2)) && isHex(load<u8>(p, 3)) && isHex(load<u8>(p, 4)) && isHex(load<u8>(p, 5)) ? p + 6 : 0;
   const isKnown =
     byte == QUOTE || byte == BACKSLASH || byte == SLASH || byte == LOWER_B || byte == LOWER_F || byte == LOWER_N || byte == LOWER_R ||
     byte == LOWER_T;
   return isKnown ? p + 2 : 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function isHex(byte: u32): bool {
+  return isDigit(byte) || (byte | LOWER_CASE) - LOWER_A < 6;
 }
 
 /** Passes over one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */

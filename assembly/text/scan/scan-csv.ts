@@ -211,15 +211,17 @@ function noteField(found: usize, start: usize, end: usize): usize {
 function quotedField(target: usize, field: usize, end: usize): usize {
   let p = field + 1;
   let hasDoubled = false;
-  for (; ; p++) {
+  while (true) {
+    const quotes = <u32>i8x16.bitmask(i8x16.eq(v128.load(p), i8x16.splat(<i8>QUOTE)));
+    p += quotes ? <usize>ctz(quotes) : 16;
     if (p >= end) {
       isUnclosed = true;
       return end;
     }
-    if (load<u8>(p) != QUOTE) continue;
+    if (!quotes) continue;
     if (p + 1 >= end || load<u8>(p + 1) != QUOTE) break;
     hasDoubled = true;
-    p++;
+    p += 2;
   }
   const after = p + 1;
   let stop = after;

@@ -3,7 +3,7 @@
 
 import { INPUT, MEMBERS, TEXT_OUT } from "../../memory";
 import {
-  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COLON, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
   ZERO,
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
@@ -16,7 +16,7 @@ import { afterSpace, skipEscape, useFeedAsSpace } from "./json-values";
 
 // A column is 32 bytes in MEMBERS, set by src/hexcodes/kernel/member-memory.ts but for its kinds:
 //
-//    0  u32  name       address of the name in JSON: its quotes and a colon with it
+//    0  u32  name       address of the name in JSON, with its quotes
 //    4  u32  nameBytes
 //    8  u8   role       what becomes of its values
 //    9  u8   axis       1 for latitudes and 2 for longitudes, which go to INPUT, too
@@ -143,7 +143,9 @@ function readLine(at: usize, index: u32): usize {
         if (isNamed(record, p)) break;
       }
     }
-    p = readValue(afterSpace(p + <usize>load<u32>(record, AT_NAME_BYTES)), record, areaOf(column), index);
+    p = afterSpace(p + <usize>load<u32>(record, AT_NAME_BYTES));
+    if (load<u8>(p) != COLON) return 0;
+    p = readValue(afterSpace(p + 1), record, areaOf(column), index);
     if (!p) return 0;
     p = afterSpace(p);
     const byte: u32 = load<u8>(p);

@@ -62,7 +62,7 @@ export class MemberMemory {
     let nameAt = MEMBERS.value + COLUMN_BYTES * members.length;
     // Names are compared by vectors.
     const end = MEMBERS.value + MEMBERS_BYTES.value - MASK_BYTES;
-    const names = members.map(({ name }) => Buffer.from(`${JSON.stringify(name)}:`));
+    const names = members.map(({ name }) => Buffer.from(JSON.stringify(name)));
     const nameBytes = names.reduce((sum, { length }) => sum + length, 0);
     if (this.mostRows === 0 || nameAt + nameBytes > end) {
       this.#columns = 0;

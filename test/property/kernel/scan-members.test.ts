@@ -79,7 +79,7 @@ const line = fc
     const columns = isSorted ? order.toSorted((a, b) => a - b) : order;
     const texts = columns.map((c, i) => {
       const value = strange !== null && i === 0 ? strange : values[i]!;
-      return `${JSON.stringify(NAMES[c])}:${around}${value}${behind}`;
+      return `${JSON.stringify(NAMES[c])}${behind}:${around}${value}${behind}`;
     });
     const isPlain = tail === '' && strange === null;
     return { text: `${before}{${texts.join(`,${around}`)}${tail}}${end}`, isPlain };
@@ -194,7 +194,6 @@ test.each([
   ['a fraction that rounds to an integer', '2.000000000000000001'],
   ['an integer beyond 2^53', '9007199254740993'],
   ['one below -2^53', '-9007199254740993'],
-  ['a number of twenty digits', '0.01234567890123456789'],
   ['a number beyond all doubles', '1e999'],
   ['a nested value', '[1]'],
   ['a zero before a digit', '00.5'],

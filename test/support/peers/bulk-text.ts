@@ -197,8 +197,11 @@ export function itemByPeer(
     const isRight = typeof code === 'string' && code !== '' && isIdRight;
     return body(operation, isRight ? decodeOne(library, code) : NOTHING, idText);
   }
-  const latDeg = degrees(agreedValue(members.get('lat'), 'number'));
-  const lngDeg = degrees(agreedValue(members.get('lng'), 'number'));
+  const longitudes = [...members]
+    .filter(([name]) => name === 'longitude' || name === 'lon')
+    .flatMap(([, texts]) => texts);
+  const lngDeg = degrees(agreedValue(members.get('lng') ?? longitudes, 'number'));
+  const latDeg = degrees(agreedValue(members.get('lat') ?? members.get('latitude'), 'number'));
   const own = members.get('resolution');
   const isOwnRight = typeof agreedValue(own, 'number') === 'number';
   const resolution =

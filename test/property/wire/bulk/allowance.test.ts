@@ -26,12 +26,7 @@ const csvRow = fc.constantFrom(
     '"a"b,1,é',
     '',
   ],
-  ...[
-    '21.0285000000000000000000001,105.85,hn6ghmk53fmf',
-    '91,2,HN',
-    `21.02,105.85,${'x'.repeat(300)}`,
-    '1e400,1,Hà',
-  ],
+  ...['21.0285e-300,105.85,hn6ghmk53fmf', '91,2,HN', `21.02,105.85,${'x'.repeat(300)}`, '1e400,1,Hà'],
 );
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const csv = fc
@@ -149,7 +144,7 @@ test('blocks that are answered in parts', () => {
 });
 
 test.each<[string, Operation, BulkFormat, string]>([
-  ['numbers that the host reads', 'encode', 'csv', '21.0285000000000000000000001,105.85'],
+  ['numbers that the host reads', 'encode', 'csv', '21.02e-300,105.85'],
   ['codes beyond ASCII', 'decode', 'csv', 'é'],
   ['items that the host reads', 'encode', 'ndjson', '{"lat":"21.02","lng":105.85,"id":"\\u0041"}'],
 ])('%s: no part has more of them than its allowance', (_name, operation, input, row) => {

@@ -1,0 +1,121 @@
+// Every spelling of real senders: the answers are those of the slow peer, and the kernel reads every row: none is left
+// to the host. The roads are NDJSON, batches, JSON frames and CSV.
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
+import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
+import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
+import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
+import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { openKernel } from '../../../support/open-world.js';
+import { csvByPeer, itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
+import { csvSpellings, jsonSpellings } from '../../../support/spellings.js';
+
+const SEED = 20_261_126;
+const RESOLUTION = 11;
+const kernel = openKernel();
+const library = new Hexcodes(openKernel());
+const sink = new ByteSink();
+
+/** The answer of `work`, and how many rows the host has read or written for it. */
+function counted<T>(work: () => T): { answer: T; slow: number } {
+  const before = slowWork.rows;
+  const answer = work();
+  return { answer, slow: slowWork.rows - before };
+}
+
+function bulk(input: BulkFormat, output: BulkFormat, body: string): string {
+  const reader = new BulkReader({ operation: 'encode', input, output, resolution: RESOLUTION, prefix: '' });
+  const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
+  const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
+  return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
+}
+
+/** The results of a batch and of a JSON frame with this array of items. */
+function inArrays(array: string): string[] {
+  const body = Buffer.from(
+    `{"seq" : 1, "op":\t"encode","resolution": ${RESOLUTION},\r\n"points" : ${array}\n}`,
+  );
+  const batch = batchBody(convertBatch(kernel, openBatch('encode', body, kernel), sink));
+  const texts = [
+    Buffer.from(batch).toString(),
+    Buffer.from(answerJsonFrame(kernel, body, sink).bytes).toString(),
+  ];
+  return texts.map((text) => text.slice(text.indexOf('"results":[') + 11, -2));
+}
+
+describe('JSON', () => {
+  test('every sender in every spelling', () => {
+    for (const { name, rows, isArrayAlone } of jsonSpellings(SEED, 5)) {
+      const due = rows.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION));
+      const asArray = counted(() => inArrays(`[\n  ${rows.join(',\n  ')}\n]`));
+      expect(asArray, name).toEqual({ answer: [due.join(), due.join()], slow: 0 });
+      if (isArrayAlone) continue;
+      for (const end of ['\n', '\r\n', ' \t\n']) {
+        const asLines = counted(() => bulk('ndjson', 'ndjson', `${rows.join(end)}${end}`));
+        expect(asLines, name).toEqual({ answer: `${due.join('\n')}\n`, slow: 0 });
+      }
+    }
+  });
+
+  test('pairs', () => {
+    for (const [between, inside] of [
+      [',', ''],
+      [', ', ''],
+      [' ,\t', ' '],
+    ]) {
+      const rows = ['21.0288', '2.10288e1', '21.028800000000000000000000001'].map(
+        (lat) => `[${inside}${lat}${between}105.8525${inside}]`,
+      );
+      const due = rows.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION)).join();
+      expect(counted(() => inArrays(`[${rows.join()}]`))).toEqual({ answer: [due, due], slow: 0 });
+    }
+  });
+});
+
+test('CSV: every table in every spelling', () => {
+  for (const { name, header, rows } of csvSpellings(SEED, 5)) {
+    const body = Buffer.from(`${[header, ...rows].join('\n')}\n`);
+    const { answer, slow } = counted(() => bulk('csv', 'csv', body.toString()));
+    const columns = { first: 1, second: 2, resolution: -1 };
+    const due = csvByPeer(library, 'encode', body, header, columns, RESOLUTION);
+    const at = answer.indexOf('\n') + 1;
+    expect(Buffer.from(answer.slice(at)).toString('latin1'), name).toBe(due);
+    expect(slow, name).toBe(0);
+  }
+});
+
+const FOLDER = 'test/fixtures/spellings';
+
+test.each(readdirSync(FOLDER).filter((name) => !name.endsWith('.md')))(
+  '%s: as a program wrote it',
+  (name) => {
+    const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
+    if (name.endsWith('.csv')) {
+      const { answer, slow } = counted(() => bulk('csv', 'csv', text));
+      const lines = answer.trimEnd().split(/\r?\n/);
+      expect(lines.length).toBeGreaterThan(2);
+      for (const line of lines.slice(1)) expect(line).toMatch(/,[A-Z]+-[0-9A-Z]+-[0-9A-Z]+,11,[A-Z]+,OK$/);
+      expect(slow).toBe(0);
+      return;
+    }
+    const isArray = name.endsWith('.json');
+    const items = isArray
+      ? (JSON.parse(text) as unknown[]).map((item) => JSON.stringify(item))
+      : text.trimEnd().split('\n');
+    expect(items.length).toBeGreaterThan(1);
+    const due = items.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION));
+    for (const answer of due) expect(answer).toContain('"status":"OK"');
+    const array = isArray ? text : `[${items.join()}]`;
+    expect(counted(() => inArrays(array))).toEqual({ answer: [due.join(), due.join()], slow: 0 });
+    if (isArray) return;
+    const lines = ndjsonByPeer(library, 'encode', Buffer.from(text), RESOLUTION);
+    expect(counted(() => bulk('ndjson', 'ndjson', text))).toEqual({
+      answer: `${lines.join('\n')}\n`,
+      slow: 0,
+    });
+  },
+);

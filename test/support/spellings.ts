@@ -1,0 +1,240 @@
+// Rows with a position as real senders write them: the same members and values in the spelling of each. A spelling is a
+// way of writing JSON (blanks, escapes, numbers) or CSV; a sender is one with the members that its rows have. Recorded
+// rows of programs are in test/fixtures/spellings.
+import { randomFrom } from './open-world.js';
+
+type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | NumberText
+  | readonly Value[]
+  | { readonly [name: string]: Value };
+
+/** A number that is written in this text. */
+class NumberText {
+  constructor(readonly text: string) {}
+}
+
+/** How values are written as JSON. */
+export interface JsonStyle {
+  readonly comma: string;
+  readonly colon: string;
+  /** Blanks behind an opening bracket and before a closing one. */
+  readonly inside: string;
+  /** Names and texts in ASCII, with \u escapes; its letters in upper case if 'upper'. */
+  readonly ascii: false | 'lower' | 'upper';
+  readonly escapesSlash: boolean;
+  /** Characters of HTML that are escaped too. */
+  readonly escapesHtml: boolean;
+  /** Line breaks and this between members; for rows in an array alone. */
+  readonly indent: string;
+}
+
+const COMPACT: JsonStyle = {
+  ...{
+    comma: ',',
+    colon: ':',
+    inside: '',
+    ascii: false,
+    escapesSlash: false,
+    escapesHtml: false,
+    indent: '',
+  },
+};
+
+/** Ways of writing JSON, by the programs that do it; those with an indent write items of an array alone. */
+export const JSON_STYLES: Readonly<Record<string, Partial<JsonStyle>>> = {
+  'JSON.stringify, Jackson, System.Text.Json of bytes': {},
+  'Go encoding/json, Gson': { escapesHtml: true },
+  'json.dumps': { comma: ', ', colon: ': ', ascii: 'lower' },
+  'json.dumps without ensure_ascii, PostgreSQL jsonb': { comma: ', ', colon: ': ' },
+  'PostgreSQL json_build_object': { comma: ', ', colon: ' : ' },
+  'PHP json_encode': { ascii: 'lower', escapesSlash: true },
+  'System.Text.Json': { ascii: 'upper', escapesHtml: true },
+  'jq, JSON.stringify with 2': { colon: ': ', indent: '  ' },
+  'Jackson, indented': { colon: ' : ', indent: '  ' },
+  'PHP, JSON_PRETTY_PRINT': { colon: ': ', indent: '    ', ascii: 'lower', escapesSlash: true },
+  'Go, MarshalIndent': { colon: ': ', indent: '\t', escapesHtml: true },
+  'Lua, Ruby JSON.pretty': { comma: ' , ', colon: ' : ', inside: ' ' },
+  tabs: { comma: ',\t', colon: ':\t', inside: '\t' },
+};
+
+const HTML = /[<>&=']/g;
+
+function escapeOf(unit: string, isUpper: boolean): string {
+  const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return `\\u${isUpper ? hex.toUpperCase() : hex}`;
+}
+
+function stringOf(text: string, style: JsonStyle): string {
+  const isUpper = style.ascii === 'upper';
+  let json = JSON.stringify(text);
+  if (style.ascii !== false) json = json.replace(/[^\x20-\x7e]/g, (unit) => escapeOf(unit, isUpper));
+  if (style.escapesHtml) json = json.replace(HTML, (unit) => escapeOf(unit, isUpper));
+  return style.escapesSlash ? json.replaceAll('/', '\\/') : json;
+}
+
+/** A value as this style writes it. */
+export function jsonOf(value: Value, options: Partial<JsonStyle>, level = 0): string {
+  const style = { ...COMPACT, ...options };
+  if (value instanceof NumberText) return value.text;
+  if (typeof value === 'string') return stringOf(value, style);
+  if (value === null || typeof value !== 'object') return String(value);
+  const isArray = Array.isArray(value);
+  const [open, close] = isArray ? '[]' : '{}';
+  const parts = isArray
+    ? value.map((each) => jsonOf(each as Value, style, level + 1))
+    : Object.entries(value).map(
+        ([name, each]) => stringOf(name, style) + style.colon + jsonOf(each as Value, style, level + 1),
+      );
+  if (parts.length === 0) return `${open}${close}`;
+  if (style.indent === '') return open + style.inside + parts.join(style.comma) + style.inside + close;
+  const line = (depth: number): string => `\n${style.indent.repeat(depth)}`;
+  return open + line(level + 1) + parts.join(`,${line(level + 1)}`) + line(level) + close;
+}
+
+/** How degrees are written. */
+export const NUMBER_STYLES: Readonly<Record<string, (degrees: number) => string>> = {
+  shortest: String,
+  'six digits': (degrees) => degrees.toFixed(6),
+  'zeros behind': (degrees) => `${degrees.toFixed(4)}000`,
+  'seventeen digits': (degrees) => degrees.toPrecision(17),
+  'float32 as double': (degrees) => String(Math.fround(degrees)),
+  'numeric of PostgreSQL': (degrees) => degrees.toFixed(16),
+  'BigDecimal of a double': (degrees) => degrees.toFixed(48).replace(/0+$/, ''),
+  'printf %e': (degrees) => degrees.toExponential(8).replace(/e\+(\d)$/, 'e+0$1'),
+  'numpy.savetxt': (degrees) => degrees.toExponential(18).replace(/e\+(\d)$/, 'e+0$1'),
+  exponent: (degrees) => `${Math.round(degrees * 1e6)}E-6`,
+};
+
+/** Members of rows around a position, by the senders that have them. `lat` and `lng` are written as they come. */
+export const SENDERS: Readonly<
+  Record<string, (n: number, lat: Value, lng: Value) => { [name: string]: Value }>
+> = {
+  'the position alone': (_, lat, lng) => ({ lat, lng }),
+  'id first': (id, lat, lng) => ({ id, lat, lng }),
+  'id last': (n, lat, lng) => ({ lat, lng, id: `xe-${n}` }),
+  'longitude first': (n, lat, lng) => ({ lng, lat, id: n }),
+  lon: (n, lat, lon) => ({ id: n, lat, lon }),
+  'latitude, longitude': (n, latitude, longitude) => ({ id: String(n), latitude, longitude }),
+  'both kinds of names': (_, lat, lng) => ({ latitude: lat, longitude: lng, lat, lng, lon: lng }),
+  'a resolution': (_, lat, lng) => ({ lat, lng, resolution: 9 }),
+  'a resolution of a float column': (_, lat, lng) => ({ lat, lng, resolution: new NumberText('9.0') }),
+  'Vietnamese names': (n, lat, lng) => ({
+    'biển số': `51F-${n % 1000}.${n % 100}`,
+    tên: 'Bến xe Mỹ Đình',
+    lat,
+    lng,
+    'ghi chú': null,
+  }),
+  OwnTracks: (n, lat, lon) => ({
+    ...{ _type: 'location', acc: 12, alt: 8, batt: 88, bs: 1, cog: n % 360, conn: 'm' },
+    ...{ created_at: 1_767_225_600 + n, inregions: ['nhà', 'kho <2>'], lat, lon },
+    ...{ m: 1, t: 't', tid: 'xe', topic: 'owntracks/fleet/51F', tst: 1_767_225_600 + n, vac: 3, vel: 42 },
+  }),
+  Traccar: (n, latitude, longitude) => ({
+    id: n,
+    attributes: {
+      ...{ priority: 0, sat: 12, event: 0, ignition: true, io200: 0, 'io/21': 4, odometer: 1_234_567 },
+      ...{ power: 12.631, battery: 4.02, hours: 19_912_000, driverUniqueId: null, motion: n % 2 === 0 },
+    },
+    ...{ deviceId: 17, protocol: 'teltonika', serverTime: '2026-01-01T00:00:00.000+00:00' },
+    ...{ fixTime: '2026-01-01T00:00:00.000+00:00', outdated: false, valid: true, latitude, longitude },
+    ...{ altitude: 11, speed: 12.95, course: 187, address: '12 Lý Thường Kiệt & "Huế"', accuracy: 0 },
+    ...{ network: { radioType: 'gsm', cellTowers: [{ cellId: 1, mcc: 452 }, {}] }, geofenceIds: [] },
+  }),
+  'Teltonika, by a gateway': (n, lat, lng) => ({
+    imei: '356307042441013',
+    ...{ ts: 1_767_225_600_000 + n, lat, lng, alt: 8, ang: 187, sat: 12, sp: 47 },
+    io: [
+      { id: 239, v: 1 },
+      { id: 66, v: 12_631 },
+      { id: 78, v: '0x0\\n"' },
+    ],
+  }),
+  'deep members': (_, lat, lng) => {
+    let deep: Value = [{}, [], 'x'];
+    for (let level = 0; level < 60; level++) deep = level % 2 === 0 ? [deep] : { 'a"b': deep };
+    return { before: deep, lat, lng, behind: [true, false, null, -1.5e-7, '\u0001\t\\'] };
+  },
+};
+
+/** Positions on land and off it, from a seed. */
+export function positionsOf(seed: number, count: number): (readonly [lat: number, lng: number])[] {
+  const random = randomFrom(seed);
+  const degrees = (from: number, to: number): number =>
+    Math.round((from + (to - from) * random()) * 1e6) / 1e6;
+  return Array.from({ length: count }, () => [degrees(9, 22.5), degrees(103, 109)] as const);
+}
+
+/** Rows of a sender in one spelling, and the same members and values without a blank or an escape. */
+export interface SpelledRows {
+  readonly name: string;
+  readonly rows: string[];
+  readonly compact: string[];
+  /** Rows hold line feeds: they are items of an array alone. */
+  readonly isArrayAlone: boolean;
+}
+
+/** Rows of every sender in every style, with numbers in every style. */
+export function* jsonSpellings(seed: number, count: number): Generator<SpelledRows> {
+  const positions = positionsOf(seed, count);
+  for (const [sender, membersOf] of Object.entries(SENDERS)) {
+    for (const [styleName, style] of Object.entries(JSON_STYLES)) {
+      for (const [numbers, numberOf] of Object.entries(NUMBER_STYLES)) {
+        const of = (options: Partial<JsonStyle>): string[] =>
+          positions.map(([lat, lng], n) =>
+            jsonOf(membersOf(n, new NumberText(numberOf(lat)), new NumberText(numberOf(lng))), options),
+          );
+        const name = `${sender}; ${styleName}; ${numbers}`;
+        yield { name, rows: of(style), compact: of({}), isArrayAlone: style.indent !== undefined };
+      }
+    }
+  }
+}
+
+/** How a field of CSV is written; `isText` is false for numbers. */
+const CSV_STYLES: Readonly<Record<string, (field: string, isText: boolean) => string>> = {
+  plain: (field) => (/[",]/.test(field) ? quoted(field) : field),
+  'all quoted: csv.QUOTE_ALL, spreadsheets': quoted,
+  'texts quoted: csv.QUOTE_NONNUMERIC, R': (field, isText) => (isText ? quoted(field) : field),
+  'blanks before': (field) => ` ${/[",]/.test(field) ? '' : field}`,
+  'blanks on both sides, aligned': (field) => `${/[",]/.test(field) ? '' : field}`.padStart(14).padEnd(16),
+  'tabs around': (field) => `\t${/[",]/.test(field) ? '' : field}\t`,
+  'no-break spaces': (field) => `\u00a0${/[",]/.test(field) ? '' : field}`,
+  'decimal commas, quoted': (field, isText) => quoted(isText ? field : field.replace('.', ',')),
+};
+
+function quoted(field: string): string {
+  return `"${field.replaceAll('"', '""')}"`;
+}
+
+/** A table of CSV in one spelling, with its header. */
+export function* csvSpellings(seed: number, count: number): Generator<SpelledRows & { header: string }> {
+  const positions = positionsOf(seed, count);
+  for (const [styleName, fieldOf] of Object.entries(CSV_STYLES)) {
+    for (const [numbers, numberOf] of Object.entries(NUMBER_STYLES)) {
+      for (const sign of ['', '-']) {
+        for (const end of ['', '\r']) {
+          const of = (field: (text: string, isText: boolean) => string): string[] =>
+            positions.map(([lat, lng], n) => {
+              const cells: [string, boolean][] = [
+                [`xe "${n}", Huế`, true],
+                [sign + numberOf(lat), false],
+                [numberOf(lng), false],
+                ['', true],
+              ];
+              return cells.map(([text, isText]) => field(text, isText)).join(',') + end;
+            });
+          yield {
+            name: `${styleName}; ${numbers}; sign ${sign}; ${end === '' ? 'LF' : 'CR LF'}`,
+            ...{ header: `name,lat,lng,note${end}`, rows: of(fieldOf), compact: of(CSV_STYLES.plain!) },
+            isArrayAlone: false,
+          };
+        }
+      }
+    }
+  }
+}
