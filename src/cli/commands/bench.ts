@@ -2,10 +2,10 @@
 // measurements.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { compareResults, comparisonText } from '../../capacity/report/compare.js';
 import { runBench } from '../../capacity/measure/bench.js';
 import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/profiles.js';
 import { benchText } from '../../capacity/report/bench-text.js';
+import { compareResults, comparisonText } from '../../capacity/report/compare.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';
 import { readDuration } from '../capacity/plan-flags.js';

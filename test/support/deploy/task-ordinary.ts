@@ -11,7 +11,7 @@ import type { TaskOptions, TaskResult } from './task.js';
 const CONNECTIONS = 30;
 const VALID = { path: '/v1/hexcodes/encode?lat=21.0288&lng=105.8525', status: 200 };
 
-/** What the service answers 4xx although nobody attacks it, by the status. */
+/** Ordinary requests that the service answers with a 4xx. */
 const ORDINARY: readonly {
   path: string;
   status: number;
