@@ -140,7 +140,7 @@ await step(
   },
 );
 
-const CONSOLE_INPUTS = ['console', 'hexcodes'];
+const CONSOLE_INPUTS = ['console', 'hexcodes', 'tables'];
 const CONSOLE_DATA = [...Object.values(CONSOLE_FILES), 'tools/packages/bundle-console.mjs'];
 await step(
   'console',
