@@ -6,7 +6,8 @@ export class TableError extends Error {
   constructor(
     message: string,
     readonly hint?: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }

@@ -6,8 +6,10 @@ import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-fil
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
 import { belowTitles, isHeader, likelySheet } from '../../tables/positions/header-row.js';
 import { type FirstRows, shapesIn } from '../../tables/positions/in-values.js';
+import { CsvLines } from '../../tables/rows-as-csv.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { TableError } from '../../tables/table-error.js';
+import type { Sheet } from '../../tables/xlsx/workbook.js';
 import { lineRewriter } from './json-lines.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import { encodingOf, looksLikeJson, withHeader } from './pasted.js';
@@ -18,7 +20,6 @@ import {
   isWhole,
   planOf,
   positionReader,
-  quoted,
   RowCutter,
   type TablePlan,
   withPosition,
@@ -48,11 +49,7 @@ const PLAN_BYTES = 65_536;
 const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
 const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
-/** XML of a workbook in all: the reader makes some six times of it. */
-const MOST_XML_BYTES = 256 * 2 ** 20;
-/** Grids of all sheets: a lone cell at XFD1048576 would make one of 256 GiB. */
-const MOST_GRID_BYTES = 2 ** 30;
-/** Content of KML or a GeoPackage that is held, and all that is made of it. */
+/** Content of KML, a GeoPackage or the texts of a workbook that are held, and all that is made of it. */
 const MOST_HELD_BYTES = 512 * 2 ** 20;
 
 /** Formats of which the page reads rows; the command reads all. */
@@ -114,17 +111,22 @@ async function gpxSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Pro
   return csvSource(task, gpxAsCsv(chunksOf(bytes)));
 }
 
+/** Counts bytes that are held, and throws where they are too many. */
+function holder(): (bytes: number) => void {
+  let held = 0;
+  return (more) => {
+    held += more;
+    if (held > MOST_HELD_BYTES) throw new BulkInputError('The file is too large for a page');
+  };
+}
+
 /** Placemarks of KML or KMZ, or the layer of a GeoPackage, by the readers of the command, which need the file whole. */
 async function wholeSource(
   task: FileTask,
   format: 'kml' | 'gpkg',
   bytes: ReadableStream<Uint8Array>,
 ): Promise<Source> {
-  let held = 0;
-  const hold = (more: number): void => {
-    held += more;
-    if (held > MOST_HELD_BYTES) throw new BulkInputError('The file is too large for a page');
-  };
+  const hold = holder();
   const parts: Bytes[] = [];
   for await (const part of chunksOf(bytes)) {
     hold(2 * part.length);
@@ -150,6 +152,7 @@ async function wholeSource(
 async function csvSource(
   task: FileTask,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  ofWorkbook: { readonly sheets?: readonly string[]; readonly sheet?: number } = {},
 ): Promise<Source> {
   const pieces = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
   const reader = new ReadableStream<Uint8Array>({
@@ -159,7 +162,7 @@ async function csvSource(
       else controller.enqueue(value as Uint8Array);
     },
   }).getReader();
-  return tableSource(task, await beginningOf(reader), reader, { hasMark: true });
+  return tableSource(task, await beginningOf(reader), reader, { hasMark: true, ...ofWorkbook });
 }
 
 /** Not each browser iterates over streams. */
@@ -176,31 +179,27 @@ async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint
 async function workbookSource(task: FileTask): Promise<Source> {
   if (task.file.size > MOST_WORKBOOK_BYTES)
     throw new BulkInputError('The workbook is larger than 64 MiB; save the sheet as CSV');
-  const { sheetsOf, textRowsOf } = await import('../../tables/xlsx/xlsx-sheets.js');
-  let sheets: { name: string; rows: string[][] }[];
+  const { sheetsOf } = await import('../../tables/xlsx/workbook.js');
   try {
-    sheets = (await sheetsOf(new Uint8Array(await task.file.arrayBuffer()), requireMemory))
-      .map((sheet) => ({ name: sheet.name, rows: [...textRowsOf(sheet)] }))
-      .filter(({ rows }) => rows.length > 0);
+    const sheets = sheetsOf(new Uint8Array(await task.file.arrayBuffer()), holder()).filter(
+      (each) => each.firstRows(1).length > 0,
+    );
+    const likely = likelySheet(sheets);
+    const first = likely === undefined ? 0 : sheets.indexOf(likely);
+    const sheet = Math.min(task.sheet ?? first, sheets.length - 1);
+    const chosen = sheets[sheet];
+    if (chosen === undefined) throw new BulkInputError('The file is empty');
+    return await csvSource(task, csvOf(chosen), { sheets: sheets.map(({ name }) => name), sheet });
   } catch (error) {
-    if (error instanceof TableError) throw error;
-    throw new BulkInputError('The workbook is broken, or has a password');
+    if (!(error instanceof TableError)) throw error;
+    throw new BulkInputError(`The workbook is broken: ${error.message}`);
   }
-  const likely = likelySheet(sheets, ({ rows }) => rows);
-  const first = likely === undefined ? 0 : sheets.indexOf(likely);
-  const sheet = Math.min(task.sheet ?? first, sheets.length - 1);
-  const chosen = sheets[sheet];
-  if (chosen === undefined) throw new BulkInputError('The file is empty');
-  const csv = new Blob(chosen.rows.map((row) => `${row.map((field) => quoted(field, ',')).join(',')}\n`));
-  const reader = csv.stream().getReader();
-  const names = sheets.map(({ name }) => name);
-  return tableSource(task, await beginningOf(reader), reader, { hasMark: true, sheets: names, sheet });
 }
 
-/** @throws TableError */
-function requireMemory(xmlBytes: number, gridBytes: number): void {
-  if (xmlBytes > MOST_XML_BYTES || gridBytes > MOST_GRID_BYTES)
-    throw new TableError('The workbook would take more memory than a page may; save the sheet as CSV');
+function* csvOf(sheet: Sheet): Generator<Uint8Array> {
+  const lines = new CsvLines();
+  for (const fields of sheet.rows()) if (lines.add(fields)) yield lines.take();
+  yield lines.take();
 }
 
 async function tableSource(

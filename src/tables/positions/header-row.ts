@@ -11,6 +11,7 @@ import {
 } from '../../hexcodes/wire/rows/column-names.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import type { Sheet } from '../xlsx/workbook.js';
 
 /** Columns that a caller names. */
 interface NamedColumns {
@@ -74,13 +75,6 @@ export function isPosition(text: string): boolean {
 }
 
 /** The first sheet of a workbook with a row of known names; undefined where there is none. */
-export function likelySheet<Sheet>(
-  sheets: readonly Sheet[],
-  rowsOf: (sheet: Sheet) => readonly (readonly unknown[])[],
-): Sheet | undefined {
-  return sheets.find((sheet) =>
-    rowsOf(sheet)
-      .slice(0, SEARCHED_ROWS)
-      .some((row) => hasKnownNames(row.map((cell) => String(cell ?? '')))),
-  );
+export function likelySheet(sheets: readonly Sheet[]): Sheet | undefined {
+  return sheets.find((sheet) => sheet.firstRows(SEARCHED_ROWS).some(hasKnownNames));
 }

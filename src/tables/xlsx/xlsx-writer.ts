@@ -1,11 +1,14 @@
-// Writes rows as a workbook of Excel (.xlsx, ECMA-376) with one sheet, in pieces as they come. Numbers and dates that
-// Excel holds without loss are cells of their kind, everything else is text: a number with a zero before it, or with
-// more digits than Excel keeps, stays as it is.
+// Writes rows as a workbook of Excel (.xlsx, ECMA-376) with one sheet, in pieces as they come. Numbers, dates, times
+// and durations that Excel holds without loss are cells of their kind, everything else is text: a number with a zero
+// before it, or with more digits than Excel keeps, and a time with a zone stay as they are. The text that the reader
+// makes of such a cell becomes the same cell again.
 
 import { strToU8, Zip, ZipDeflate } from 'fflate';
 import { TableError } from '../table-error.js';
+import { momentText } from './cell-text.js';
+import type { Shown } from './number-format.js';
 
-/** A cell; text that reads as a number or a date that Excel holds whole becomes one. */
+/** A cell; text that reads as a number, a date, a time or a duration that Excel holds whole becomes one. */
 export type Cell = string | number | bigint | boolean | null | undefined;
 
 /** Bounds of Excel. */
@@ -16,14 +19,23 @@ const MOST_CELL_UNITS = 32_767;
 const MOST_DIGITS = 15;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/;
-const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const MOMENT =
+  /^(?:(?<date>\d{4}-\d\d-\d\d)(?:T|$))?(?:(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d(?:\.\d{3})?))?$/;
+const DURATION = /^(-?)PT(\d{1,7})H(\d\d?)M(\d\d?(?:\.\d{3})?)S$/;
+/** Letters of the longest of these. */
+const MOST_MOMENT = 32;
 const DAY_MS = 86_400_000;
-/** Day 0 of Excel, which has a 29 February 1900 that never was: earlier dates stay text. */
+/** Day 0 of Excel, which has a 29 February 1900 that never was: other programs count the days before it otherwise. */
 const EPOCH_MS = Date.UTC(1899, 11, 30);
-const FIRST_SURE_MS = Date.UTC(1900, 2, 1);
+const FIRST_SURE_DAY = 61;
 /** Numbers of the formats of cells in STYLES. */
-const DATE_STYLE = 1;
 const HEADER_STYLE = 2;
+const MOMENT_STYLES: Readonly<Record<Exclude<Shown, 'number'>, number>> = {
+  date: 1,
+  moment: 3,
+  time: 4,
+  elapsed: 5,
+};
 const LEVEL = 4;
 /** One time for all parts: the same rows are the same bytes. */
 const TIME = new Date(1980, 0, 1);
@@ -34,7 +46,7 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-const STYLES = `<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+const STYLES = `<styleSheet xmlns="${MAIN}"><numFmts count="4"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="hh:mm:ss"/><numFmt numFmtId="167" formatCode="[h]:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="166" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="167" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 
 /** Parts beside the sheet, by their names. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -120,8 +132,10 @@ export class XlsxWriter {
         'Leave the column out with --drop, or write CSV.',
       );
     if (isNumber(text)) return `<c r="${at}"><v>${text}</v></c>`;
-    const day = dayOf(text);
-    return day === null ? textCell(at, text) : `<c r="${at}" s="${DATE_STYLE}"><v>${day}</v></c>`;
+    const moment = momentOf(text);
+    return moment === null
+      ? textCell(at, text)
+      : `<c r="${at}" s="${MOMENT_STYLES[moment.shown]}"><v>${moment.value}</v></c>`;
   }
 
   #open(name: string): ZipDeflate {
@@ -146,15 +160,29 @@ function isNumber(text: string): boolean {
   );
 }
 
-/** The number of a day as Excel counts them; null for a text that is no date from March 1900 on. */
-function dayOf(text: string): number | null {
-  const match = DATE.exec(text);
-  if (match === null) return null;
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
-  const ms = Date.UTC(year, month - 1, day);
-  const isDate = new Date(ms).toISOString().startsWith(text);
-  return isDate && ms >= FIRST_SURE_MS ? (ms - EPOCH_MS) / DAY_MS : null;
+/** The number of a date, a time or a duration; null for a text that the reader would not give back letter by letter. */
+function momentOf(text: string): { shown: Exclude<Shown, 'number'>; value: number } | null {
+  if (text.length > MOST_MOMENT) return null;
+  const duration = DURATION.exec(text);
+  if (duration !== null) {
+    const [, minus = '', hours, minutes, seconds] = duration;
+    const ms = timeMs(Number(hours), Number(minutes), Number(seconds));
+    return same(text, 'elapsed', ((minus === '-' ? -1 : 1) * ms) / DAY_MS);
+  }
+  const { date, hour, minute, second } = MOMENT.exec(text)?.groups ?? {};
+  const hasTime = hour !== undefined;
+  const ms = timeMs(Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0));
+  if (date === undefined) return hasTime ? same(text, 'time', ms / DAY_MS) : null;
+  const day = (Date.parse(date) - EPOCH_MS) / DAY_MS;
+  if (!(day >= FIRST_SURE_DAY)) return null;
+  return same(text, hasTime ? 'moment' : 'date', day + ms / DAY_MS);
 }
+
+const timeMs = (hours: number, minutes: number, seconds: number): number =>
+  3_600_000 * hours + 60_000 * minutes + Math.round(1000 * seconds);
+
+const same = <Kind extends Shown>(text: string, shown: Kind, value: number) =>
+  momentText(value, shown, false) === text ? { shown, value } : null;
 
 /** `A` of the first column, `XFD` of the last. */
 function lettersOf(column: number): string {

@@ -5,8 +5,10 @@ import { Parser } from 'saxen';
 import { TableError } from '../table-error.js';
 
 export interface XmlEvents {
+  /** @param attributes their values as they stand: `decoded` reads references in one */
   open(name: string, attributes: () => Readonly<Record<string, string>>): void;
-  close(name: string, text: string): void;
+  /** @param whole the text with the blanks around it */
+  close(name: string, text: string, whole: string): void;
 }
 
 /** Elements within one another. */
@@ -20,7 +22,10 @@ export class XmlReader {
   /** Text of the open elements, outermost first. */
   readonly #texts: string[] = [];
   #decoder: TextDecoder | undefined;
+  /** Bytes since the last tag or text: what the parser holds of them it reads again with each that come. */
   #sinceEvent = 0;
+  #waiting: string[] = [];
+  #waitingLetters = 0;
   #hasRoot = false;
 
   constructor(events: XmlEvents) {
@@ -39,14 +44,15 @@ export class XmlReader {
       if (texts.length >= MOST_DEPTH)
         throw new TableError(`elements are nested more than ${MOST_DEPTH} deep`);
       texts.push('');
-      events.open(localName(name), () => attributes() as Record<string, string>);
+      events.open(localName(name), attributes as () => Record<string, string>);
     });
     parser.on('closeTag', (name) => {
       this.#sinceEvent = 0;
-      events.close(localName(name), texts.pop()!.trim());
+      const whole = texts.pop()!;
+      events.close(localName(name), whole.trim(), whole);
     });
-    parser.on('text', (text, decode) => addText(decode(text)));
-    parser.on('cdata', (text) => addText(text));
+    parser.on('text', (text) => addText(decoded(text)));
+    parser.on('cdata', (text) => addText(withLineFeeds(text)));
     parser.on('error', (error) => {
       throw error instanceof TableError
         ? error
@@ -57,14 +63,28 @@ export class XmlReader {
   /** @throws TableError for what is no XML */
   push(bytes: Uint8Array): void {
     this.#decoder ??= decoderOf(bytes);
+    const heldBytes = this.#sinceEvent;
     this.#sinceEvent += bytes.length;
     if (this.#sinceEvent > MOST_LETTERS) throw new TableError('16 MiB of it have no tag');
-    this.#write(() => this.#parser.write(this.#decoder!.decode(bytes, { stream: true })));
+    this.#write(() => {
+      const text = this.#decoder!.decode(bytes, { stream: true });
+      this.#waiting.push(text);
+      this.#waitingLetters += text.length;
+      // Twice as much each time: the same letters are read again a bounded number of times.
+      if (2 * this.#waitingLetters >= heldBytes) this.#parseWaiting();
+    });
+  }
+
+  #parseWaiting(last = ''): void {
+    const text = this.#waiting.length === 1 ? this.#waiting[0]! + last : this.#waiting.join('') + last;
+    this.#waiting = [];
+    this.#waitingLetters = 0;
+    this.#parser.write(text);
   }
 
   /** @throws TableError where the text ends too early */
   end(): void {
-    this.#write(() => this.#parser.write(this.#decoder?.decode() ?? ''));
+    this.#write(() => this.#parseWaiting(this.#decoder?.decode()));
     try {
       this.#parser.end();
     } catch (error) {
@@ -97,5 +117,24 @@ function decoderOf(head: Uint8Array): TextDecoder {
 }
 
 function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
+  const colon = name.indexOf(':');
+  return colon < 0 ? name : name.slice(colon + 1);
 }
+
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const LAST_POINT = 0x10_ffff;
+
+/** Text or an attribute with what its references stand for. Those of a document's own stay as they are. */
+export function decoded(text: string): string {
+  const plain = withLineFeeds(text);
+  if (!plain.includes('&')) return plain;
+  return plain.replace(REFERENCE, (all, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return NAMED[name]!;
+    const point = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
+    return point > LAST_POINT ? all : String.fromCodePoint(point);
+  });
+}
+
+/** Line ends as a reader of XML has to give them (XML 1.0, 2.11). */
+const withLineFeeds = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);

@@ -1,7 +1,8 @@
 // Workbooks as they are written, read back by the reader that the command has: what is a number, a date or a text.
-import readSheets from 'read-excel-file/node';
+import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { TableError } from '#dist/tables/table-error.js';
+import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
 import { type Cell, MOST_SHEET_ROWS, XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
 
 function bytesOf(names: readonly string[], rows: readonly (readonly Cell[])[]): Buffer {
@@ -11,39 +12,73 @@ function bytesOf(names: readonly string[], rows: readonly (readonly Cell[])[]): 
   return Buffer.concat(writer.take());
 }
 
-async function readBack(names: readonly string[], rows: readonly (readonly Cell[])[]): Promise<unknown[][]> {
-  const [sheet] = await readSheets(bytesOf(names, rows), { trim: false });
-  return (sheet as unknown as { data: unknown[][] }).data;
+const readBack = (names: readonly string[], rows: readonly (readonly Cell[])[]): string[][] =>
+  Array.from(sheetsOf(bytesOf(names, rows), () => {})[0]!.rows(), (row) => [...row]);
+
+/** The cell as XML: its type and style, which tell what it is. */
+function kindOf(cell: Cell): string {
+  const xml = Buffer.from(unzipSync(bytesOf(['a'], [[cell]]))['xl/worksheets/sheet1.xml']!).toString();
+  const [, type = '', style = ''] = /<c r="A2"(?: t="(\w+)")?(?: s="(\d)")?>/.exec(xml) ?? [];
+  return type === '' ? (['number', 'date', '', 'moment', 'time', 'elapsed'][Number(style)] ?? '?') : type;
 }
 
-test.each([
-  ['a number', 21.0288, 21.0288],
-  ['all digits of a double', 21.02879832129181, 21.02879832129181],
-  ['a text that is a number', '105.8525', 105.8525],
-  ['the longest number that Excel keeps', '123456789012345', 123456789012345],
-  ['an integer beyond it', '1234567890123456', '1234567890123456'],
-  ['a bigint beyond it', 9007199254740993n, '9007199254740993'],
-  ['a zero before a number', '0901234567', '0901234567'],
-  ['a zero after its point', '21.0280', '21.0280'],
-  ['an exponent', '1e5', '1e5'],
-  ['a date', '2025-07-01', new Date('2025-07-01T00:00:00Z')],
-  ['the first date after the day that never was', '1900-03-01', new Date('1900-03-01T00:00:00Z')],
-  ['a date before it', '1900-02-28', '1900-02-28'],
-  ['no date', '2025-02-30', '2025-02-30'],
-  ['true', true, true],
-  ['letters and signs of XML', `<Phở> & "Bún" 'x'`, `<Phở> & "Bún" 'x'`],
-  ['lines', 'a\nb', 'a\nb'],
-  ['blanks around', '  a ', '  a '],
-  ['a formula is text', '=1+1', '=1+1'],
-  ['no number', Number.NaN, 'NaN'],
-])('%s', async (_, cell, expected) => {
-  const [, row] = await readBack(['a', 'b'], [[cell, 'end']]);
-  expect(row).toEqual([expected, 'end']);
+test.each<[string, Cell, string]>([
+  ['a number', 21.0288, 'number'],
+  ['all digits of a double', 21.02879832129181, 'number'],
+  ['a text that is a number', '105.8525', 'number'],
+  ['the longest number that Excel keeps', '123456789012345', 'number'],
+  ['an integer beyond it', '1234567890123456', 'inlineStr'],
+  ['a bigint beyond it', 9007199254740993n, 'inlineStr'],
+  ['a zero before a number', '0901234567', 'inlineStr'],
+  ['a zero after its point', '21.0280', 'inlineStr'],
+  ['an exponent', '1e5', 'inlineStr'],
+  ['a date', '2025-07-01', 'date'],
+  ['the first date after the day that never was', '1900-03-01', 'date'],
+  ['a date before it', '1900-02-28', 'inlineStr'],
+  ['the day that never was', '1900-02-29', 'inlineStr'],
+  ['no date', '2025-02-30', 'inlineStr'],
+  ['a date with a time', '2026-01-02T23:30:00', 'moment'],
+  ['midnight', '2026-01-02T00:00:00', 'moment'],
+  ['milliseconds', '2026-01-02T23:30:00.123', 'moment'],
+  ['microseconds', '2026-01-02T23:30:00.123456', 'inlineStr'],
+  ['a time with a zone', '2026-01-02T23:30:00Z', 'inlineStr'],
+  ['a time of day', '08:30:00', 'time'],
+  ['the last millisecond of a day', '23:59:59.999', 'time'],
+  ['a time of day that is not whole', '08:30', 'inlineStr'],
+  ['no time of day', '24:00:00', 'inlineStr'],
+  ['a duration', 'PT26H5M0S', 'elapsed'],
+  ['a duration below 0', '-PT0H0M0.250S', 'elapsed'],
+  ['a duration in other units', 'P1DT2H', 'inlineStr'],
+  ['no date and no time', 'T', 'inlineStr'],
+  ['true', true, 'b'],
+  ['letters and signs of XML', `<Phở> & "Bún" 'x'`, 'inlineStr'],
+  ['lines', 'a\nb', 'inlineStr'],
+  ['blanks around', '  a ', 'inlineStr'],
+  ['a formula is text', '=1+1', 'inlineStr'],
+  ['no number', Number.NaN, 'inlineStr'],
+])('%s', (_, cell, kind) => {
+  expect(readBack(['a', 'b'], [[cell, 'end']])[1]).toEqual([String(cell), 'end']);
+  expect(kindOf(cell)).toBe(kind);
 });
 
-test('cells that are empty, and columns beyond Z', async () => {
+test('each millisecond of a day is a time that reads back', () => {
+  const texts = Array.from({ length: 3000 }, (_, i) =>
+    new Date(Date.UTC(2026, 0, 2) + ((i * 28_657) % 86_400_000))
+      .toISOString()
+      .slice(0, 23)
+      .replace('.000', ''),
+  );
+  expect(
+    readBack(
+      ['t'],
+      texts.map((text) => [text]),
+    ).slice(1),
+  ).toEqual(texts.map((text) => [text]));
+});
+
+test('cells that are empty, and columns beyond Z', () => {
   const names = Array.from({ length: 703 }, (_, i) => `c${i + 1}`);
-  const rows = await readBack(names, [names.map((_, i) => (i === 702 ? 'last' : null))]);
+  const rows = readBack(names, [names.map((_, i) => (i === 702 ? 'last' : null))]);
   expect(rows[0]?.[702]).toBe('c703');
   expect(rows[1]?.findIndex((cell) => cell === 'last')).toBe(702);
 });

@@ -71,13 +71,15 @@ describe('what becomes too much', () => {
 
   test('a workbook with a cell in its last corner', async () => {
     const row = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>';
-    expect(await refused('corner.xlsx', workbook(row))).toMatch(LIMIT);
+    expect(await refused('corner.xlsx', workbook(row))).toMatch(
+      /16384 columns and 1048576 rows: a value stands far/,
+    );
   });
 
   test('a workbook whose sheet is 200 MB of blanks', async () => {
     const bytes = workbook(Buffer.alloc(200 * MIB, ' '));
     expect(bytes.length).toBeLessThan(MIB);
-    expect(await refused('blank.xlsx', bytes)).toMatch(LIMIT);
+    expect(await refused('blank.xlsx', bytes)).toMatch(/16 MiB of it have no tag/);
   });
 
   test('Parquet in gzip, which is read as a whole', async () => {

@@ -1,10 +1,7 @@
-// A workbook before it is read: a ZIP archive whose parts may unpack to any size, and whose cells may be anywhere. The
-// reader makes a row for each number up to the last, and a cell for each column. It believes the head of each part, not
-// the directory at the end, so it gets an archive of the parts that have been checked, stored as they are: packed ones
-// it would unpack in workers, which the policy of the page forbids.
+// The parts of a ZIP archive, found by the directory at its end and unpacked in pieces: a part may unpack to any size.
 
-import { Inflate, zipSync } from 'fflate';
-import { gridBytesOf, isReadPart, isSheetPart } from './sheet-grid.js';
+import { Inflate } from 'fflate';
+import { TableError } from '../table-error.js';
 
 const END = 0x06054b50;
 const ENTRY = 0x02014b50;
@@ -21,7 +18,11 @@ const DEFLATED = 8;
 /** Packed bytes at once: each may become a thousand. */
 const PIECE_BYTES = 16_384;
 
-interface Part {
+/** A part of more bytes than these that unpacks to more than so many times its size is no table: tables pack to a tenth. */
+const SURE_BYTES = 256 * 2 ** 20;
+const MOST_PACKING = 200;
+
+export interface Part {
   readonly name: string;
   readonly method: number;
   readonly packed: Uint8Array;
@@ -29,72 +30,69 @@ interface Part {
 }
 
 /**
- * @param requireMemory throws where a workbook with this XML and these grids would pass what may be held
- * @returns an archive of the parts that are read
- * @throws Error for an archive that is broken
+ * The content of a part in pieces.
+ * @throws TableError where the part is not as large as it says; no more of it is unpacked
  */
-export function checkedArchive(
-  bytes: Uint8Array,
-  requireMemory: (xmlBytes: number, gridBytes: number) => void,
-): Uint8Array {
-  const parts = partsOf(bytes).filter(({ name }) => isReadPart(name));
-  const xmlBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, bytes.length);
-  let gridBytes = 0;
-  requireMemory(xmlBytes, gridBytes);
-  const plains: Record<string, Uint8Array> = {};
-  for (const part of parts) {
-    const plain = unpacked(part);
-    plains[part.name] = plain;
-    if (!isSheetPart(part.name)) continue;
-    gridBytes += gridBytesOf(plain);
-    requireMemory(xmlBytes, gridBytes);
-  }
-  return zipSync(plains, { level: 0 });
-}
-
-/** @throws Error where the part is not as large as it says; no more of it is unpacked */
-function unpacked({ name, method, packed, sizeBytes }: Part): Uint8Array {
+export function* piecesOf({ name, method, packed, sizeBytes }: Part): Generator<Uint8Array> {
   if (method === STORED) {
-    if (packed.length !== sizeBytes) throw new Error(`${name} has another size than it says`);
-    return packed;
+    if (packed.length !== sizeBytes) throw new TableError(`${name} has another size than it says`);
+    for (let at = 0; at < packed.length; at += PIECE_BYTES) yield packed.subarray(at, at + PIECE_BYTES);
+    return;
   }
-  if (method !== DEFLATED) throw new Error(`${name} is packed in a way that is not read`);
-  const plain = new Uint8Array(sizeBytes);
+  if (method !== DEFLATED) throw new TableError(`${name} is packed in a way that is not read`);
+  if (sizeBytes > SURE_BYTES && sizeBytes > MOST_PACKING * packed.length)
+    throw new TableError(`${name} unpacks to ${Math.round(sizeBytes / packed.length)} times its size`);
+  let pieces: Uint8Array[] = [];
   let size = 0;
   const inflate = new Inflate((piece) => {
-    if (size + piece.length > sizeBytes) throw new Error('too large');
-    plain.set(piece, size);
     size += piece.length;
+    if (size > sizeBytes) throw new Error('too large');
+    pieces.push(piece);
   });
-  try {
-    for (let at = 0; at < packed.length; at += PIECE_BYTES)
+  for (let at = 0; at < packed.length; at += PIECE_BYTES) {
+    try {
       inflate.push(packed.subarray(at, at + PIECE_BYTES), at + PIECE_BYTES >= packed.length);
-  } catch (error) {
-    throw new Error(`${name} is broken, or larger than it says`, { cause: error });
+    } catch (error) {
+      throw new TableError(`${name} is broken, or larger than it says`, undefined, { cause: error });
+    }
+    yield* pieces;
+    pieces = [];
   }
-  if (size !== sizeBytes) throw new Error(`${name} has another size than it says`);
-  return plain;
+  if (size !== sizeBytes) throw new TableError(`${name} has another size than it says`);
 }
 
-/** The parts by the directory at the archive's end. */
-function partsOf(bytes: Uint8Array): Part[] {
+/**
+ * The parts by the directory at the archive's end.
+ * @throws TableError for an archive that is broken
+ */
+export function partsOf(bytes: Uint8Array): Part[] {
+  try {
+    return listedIn(bytes);
+  } catch (error) {
+    // A place beyond the end.
+    if (error instanceof RangeError) throw new TableError('the directory of the archive is broken');
+    throw error;
+  }
+}
+
+function listedIn(bytes: Uint8Array): Part[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const least = Math.max(0, bytes.length - END_BYTES - MOST_COMMENT_BYTES);
   let end = bytes.length - END_BYTES;
   while (end >= least && view.getUint32(end, true) !== END) end--;
-  if (end < least) throw new Error('the archive has no directory');
+  if (end < least) throw new TableError('the archive has no directory');
   const parts: Part[] = [];
   let at = view.getUint32(end + 16, true);
   for (let left = view.getUint16(end + 10, true); left > 0; left--) {
-    if (view.getUint32(at, true) !== ENTRY) throw new Error('the directory of the archive is broken');
+    if (view.getUint32(at, true) !== ENTRY) throw new TableError('the directory of the archive is broken');
     const nameBytes = view.getUint16(at + 28, true);
     const extra = at + ENTRY_BYTES + nameBytes;
     const extraBytes = view.getUint16(at + 30, true);
     const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, extra));
     const { sizeBytes, packedBytes, local } = sizesOf(view, at, extra, extra + extraBytes);
-    if (view.getUint32(local, true) !== LOCAL) throw new Error('the directory of the archive is broken');
+    if (view.getUint32(local, true) !== LOCAL) throw new TableError('the directory of the archive is broken');
     const start = local + LOCAL_BYTES + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
-    if (start + packedBytes > bytes.length) throw new Error(`${name} is cut off`);
+    if (start + packedBytes > bytes.length) throw new TableError(`${name} is cut off`);
     const packed = bytes.subarray(start, start + packedBytes);
     parts.push({ name, method: view.getUint16(at + 10, true), packed, sizeBytes });
     at = extra + extraBytes + view.getUint16(at + 32, true);

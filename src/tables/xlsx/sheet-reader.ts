@@ -1,0 +1,266 @@
+// The cells of a sheet as its XML comes. Cells and rows may say where they are or follow one another.
+
+import { TableError } from '../table-error.js';
+import { XmlReader } from '../xml/xml-reader.js';
+import { type Part, piecesOf } from './archive.js';
+import { isoText, momentText, numberText, textOf } from './cell-text.js';
+import type { NumberFormat } from './number-format.js';
+import type { TextList } from './text-list.js';
+
+/** Cells of all sheets refer to these. */
+export interface Book {
+  readonly is1904: boolean;
+  /** One for each style of a cell. */
+  readonly formats: readonly NumberFormat[];
+  readonly texts: TextList;
+}
+
+export interface Row {
+  /** From 1. */
+  readonly number: number;
+  /** Texts up to the last column with a value; undefined for cells that have none. */
+  readonly cells: (string | undefined)[];
+}
+
+export interface SheetSize {
+  /** Up to the last with a value. */
+  readonly columns: number;
+  readonly lastRow: number;
+}
+
+const MOST_ROWS = 1_048_576;
+const MOST_COLUMNS = 16_384;
+
+/** Rows with a value. @throws TableError for a sheet that is broken, or holds what is not read */
+export function* rowsIn(part: Part, book: Book, where: string): Generator<Row> {
+  const reader = new SheetReader(book, where, true);
+  for (const piece of piecesOf(part)) {
+    reader.push(piece);
+    yield* reader.take();
+  }
+  reader.end();
+  yield* reader.take();
+}
+
+/** The size of a sheet, by a reading of it that makes no texts. @throws TableError */
+export function sizeIn(part: Part, book: Book, where: string): SheetSize {
+  const reader = new SheetReader(book, where, false);
+  for (const piece of piecesOf(part)) reader.push(piece);
+  reader.end();
+  return reader;
+}
+
+/** Elements around those that are meant: `worksheet`, `sheetData`, `row`, `c`, `v` or `is`, `t` or `r`. */
+const [SHEET_DATA, ROW, CELL, VALUE, TEXT] = [1, 2, 3, 4, 5] as const;
+
+class SheetReader {
+  columns = 0;
+  lastRow = 0;
+  #rows: Row[] = [];
+  readonly #xml: XmlReader;
+  #depth = 0;
+  #isInData = false;
+  #isInRow = false;
+  #isInCell = false;
+  /** Depth of an element that is left out, with all that is in it. */
+  #skippedFrom = Number.POSITIVE_INFINITY;
+  #number = 0;
+  /** Whether the row has said its number. */
+  #isNumbered = false;
+  #column = 0;
+  #cells: (string | undefined)[] = [];
+  #type = '';
+  #style = '';
+  #value = '';
+  #inline = '';
+
+  constructor(
+    private readonly book: Book,
+    private readonly where: string,
+    private readonly makesTexts: boolean,
+  ) {
+    this.#xml = new XmlReader({
+      open: (name, attributes) => this.#open(name, attributes),
+      close: (name, _, whole) => this.#close(name, whole),
+    });
+  }
+
+  push(piece: Uint8Array): void {
+    this.#xml.push(piece);
+  }
+
+  end(): void {
+    this.#xml.end();
+  }
+
+  take(): Row[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  #open(name: string, attributes: () => Readonly<Record<string, string | undefined>>): void {
+    const depth = this.#depth++;
+    if (depth === SHEET_DATA) this.#isInData = name === 'sheetData';
+    if (!this.#isInData || depth > this.#skippedFrom) return;
+    if (depth === ROW) {
+      this.#isInRow = name === 'row';
+      if (this.#isInRow) this.#openRow(attributes().r);
+    } else if (depth === CELL) {
+      this.#isInCell = this.#isInRow && name === 'c';
+      if (this.#isInCell) this.#openCell(attributes());
+    }
+    // How a text is spoken stands beside it.
+    else if (this.#isInCell && name === 'rPh') this.#skippedFrom = depth;
+  }
+
+  #close(name: string, whole: string): void {
+    const depth = --this.#depth;
+    if (!this.#isInCell) {
+      if (depth === ROW && this.#isInRow) this.#closeRow();
+      else if (depth === SHEET_DATA) this.#isInData = false;
+    } else if (depth >= this.#skippedFrom) {
+      if (depth === this.#skippedFrom) this.#skippedFrom = Number.POSITIVE_INFINITY;
+    } else if (depth === VALUE) {
+      if (name === 'v') this.#value = whole;
+    } else if (depth >= TEXT) {
+      if (name === 't') this.#inline += whole;
+    } else if (depth === CELL) {
+      this.#isInCell = false;
+      this.#closeCell();
+    }
+  }
+
+  #openRow(said: string | undefined): void {
+    this.#isNumbered = said !== undefined;
+    this.#startRow(said === undefined ? this.#number + 1 : Number(said));
+    this.#column = 0;
+  }
+
+  #startRow(number: number): void {
+    if (!Number.isInteger(number) || number < 1 || number > MOST_ROWS)
+      throw this.#broken(`row ${number} is none that a sheet has`);
+    if (number <= this.#number) throw this.#broken(`row ${number} stands behind row ${this.#number}`);
+    this.#number = number;
+  }
+
+  #openCell(of: Readonly<Record<string, string | undefined>>): void {
+    this.#type = of.t ?? 'n';
+    this.#style = of.s ?? '';
+    this.#value = '';
+    this.#inline = '';
+    this.#column++;
+    if (of.r !== undefined) this.#locate(of.r);
+    if (this.#column > MOST_COLUMNS) throw this.#broken(`${this.#cellName()} is beyond the last column`);
+  }
+
+  /** Reads `AB12`. */
+  #locate(said: string): void {
+    let column = 0;
+    let at = 0;
+    for (; at < said.length && column <= MOST_COLUMNS; at++) {
+      const letter = said.charCodeAt(at) - 64;
+      if (letter < 1 || letter > 26) break;
+      column = 26 * column + letter;
+    }
+    let row = 0;
+    const digits = at;
+    for (; at < said.length && row <= MOST_ROWS; at++) {
+      const digit = said.charCodeAt(at) - 48;
+      if (digit < 0 || digit > 9) break;
+      row = 10 * row + digit;
+    }
+    if (column === 0 || digits === 0 || at === digits || at < said.length)
+      throw this.#broken(`${JSON.stringify(said.slice(0, 40))} is no place of a cell`);
+    this.#column = column;
+    if (row !== this.#number) {
+      if (this.#isNumbered) throw this.#broken(`cell ${said} stands in row ${this.#number}`);
+      // The row did not say its number, so its first cell may.
+      this.#number--;
+      this.#startRow(row);
+    }
+    this.#isNumbered = true;
+  }
+
+  #closeCell(): void {
+    const text = this.#text();
+    if (text === '') return;
+    if (this.makesTexts) this.#cells[this.#column - 1] = text;
+    if (this.#column > this.columns) this.columns = this.#column;
+    this.lastRow = this.#number;
+  }
+
+  #closeRow(): void {
+    this.#isInRow = false;
+    if (this.#cells.length === 0) return;
+    this.#rows.push({ number: this.#number, cells: this.#cells });
+    this.#cells = [];
+  }
+
+  /** The text of a cell; empty for one without a value. */
+  #text(): string {
+    const value = this.#value;
+    switch (this.#type) {
+      case 'n':
+        return this.makesTexts ? this.#ofNumber(value.trim()) : value.trim();
+      case 's':
+        return this.#shared(value.trim());
+      case 'inlineStr':
+        return textOf(this.#inline);
+      case 'str':
+      case 'e':
+        return textOf(value);
+      case 'b':
+        return this.#ofBoolean(value.trim());
+      case 'd':
+        return isoText(value);
+      default:
+        throw this.#broken(`${this.#cellName()} is of type ${JSON.stringify(this.#type)}, which is not read`);
+    }
+  }
+
+  #ofNumber(value: string): string {
+    if (value === '') return '';
+    if (this.#style !== '') {
+      const format = this.book.formats[Number(this.#style)];
+      // A workbook without styles has no formats.
+      if (format === undefined && this.book.formats.length > 0)
+        throw this.#broken(`${this.#cellName()} has style ${this.#style}, and there are fewer`);
+      const number = Number(value);
+      const shown = format?.shownOf(number) ?? 'number';
+      const moment = shown === 'number' ? null : momentText(number, shown, this.book.is1904);
+      if (moment !== null) return moment;
+    }
+    const text = numberText(value);
+    if (text === null)
+      throw this.#broken(`${this.#cellName()} is a number by its type, and its text is ${quoted(value)}`);
+    return text;
+  }
+
+  #shared(value: string): string {
+    if (value === '') return '';
+    const text = this.book.texts.at(Number(value));
+    if (text === undefined)
+      throw this.#broken(
+        `${this.#cellName()} has text ${quoted(value)} of ${this.book.texts.count}, counted from 0`,
+      );
+    return text;
+  }
+
+  #ofBoolean(value: string): string {
+    if (value === '1' || value === 'true') return 'true';
+    if (value === '0' || value === 'false') return 'false';
+    if (value === '') return '';
+    throw this.#broken(`${this.#cellName()} is neither true nor false: ${quoted(value)}`);
+  }
+
+  #cellName(): string {
+    return `the cell in column ${this.#column} of row ${this.#number}`;
+  }
+
+  #broken(fault: string): TableError {
+    return new TableError(`${this.where}: ${fault}`);
+  }
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 40));
