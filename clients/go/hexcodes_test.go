@@ -8,7 +8,10 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -48,7 +51,7 @@ func load(t testing.TB) *Hexcodes {
 }
 
 func table(t *testing.T) vectors {
-	content, err := os.ReadFile("../../test/vectors/doors.json")
+	content, err := os.ReadFile("testdata/doors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +105,13 @@ func TestBatches(t *testing.T) {
 			lats[i] = 8 + float64(i*7919%150001)/10000
 			lngs[i] = 102 + float64(i*104729%80021)/10000
 		}
-		before := h.Calls
+		before := h.Calls()
 		codes, err := h.EncodeBatch(lats, lngs, row.Resolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if calls := (row.Count + 4095) / 4096; h.Calls-before != calls {
-			t.Errorf("%d calls for %d points, not %d", h.Calls-before, row.Count, calls)
+		if calls := (row.Count + 4095) / 4096; h.Calls()-before != calls {
+			t.Errorf("%d calls for %d points, not %d", h.Calls()-before, row.Count, calls)
 		}
 		sum := sha256.Sum256([]byte(strings.Join(codes, "\n") + "\n"))
 		if hex.EncodeToString(sum[:]) != row.Sha256 {
@@ -156,6 +159,210 @@ func TestAChangedByteOfAnEmbeddedFile(t *testing.T) {
 		}
 		file[at] ^= 1
 	}
+}
+
+// One value, many goroutines: more than there are instances, every method, each answer that of one goroutine alone.
+func TestManyGoroutines(t *testing.T) {
+	h := load(t)
+	const goroutines, positions = 32, 500
+	lats, lngs := make([]float64, positions), make([]float64, positions)
+	for i := range lats {
+		lats[i], lngs[i] = 9+12*float64(i)/positions, 103+6*float64(i*211%positions)/positions
+	}
+	codes, err := h.EncodeBatch(lats, lngs, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provinces, err := h.Provinces(lats, lngs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := h.DecodeBatch(codes)
+	var group sync.WaitGroup
+	for n := 0; n < goroutines; n++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for i := n % 7; i < positions; i += 7 {
+				code, _ := h.Encode(lats[i], lngs[i], 12)
+				found, ok := h.Decode(codes[i])
+				if code != codes[i] || ok != (code != "") || (ok && found.Lat != places[i].Lat) || h.Province(lats[i], lngs[i]) != provinces[i] {
+					t.Errorf("%v, %v: %q, not %q", lats[i], lngs[i], code, codes[i])
+				}
+				if _, ok := h.Certainty(lats[i], lngs[i]); ok != (provinces[i] != "") {
+					t.Errorf("%v, %v: certainty %v", lats[i], lngs[i], ok)
+				}
+			}
+			again, err := h.EncodeBatch(lats, lngs, 12)
+			if err != nil || strings.Join(again, " ") != strings.Join(codes, " ") {
+				t.Error("a batch has other codes", err)
+			}
+			if h.Suggest("HN-6GHP4-B3RFR", &Near{21.03, 105.85}, 1)[0].Code != "HN-6GHP4-83RFR" {
+				t.Error("another suggestion")
+			}
+		}()
+	}
+	group.Wait()
+	if len(h.all) > runtime.GOMAXPROCS(0) {
+		t.Errorf("%d instances", len(h.all))
+	}
+}
+
+// Close waits for calls under way, and a call after it says so.
+func TestClose(t *testing.T) {
+	h, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lats, lngs := make([]float64, 100_000), make([]float64, 100_000)
+	done := make(chan error, 1)
+	before := h.Calls()
+	go func() {
+		_, err := h.EncodeBatch(lats, lngs, 9)
+		done <- err
+	}()
+	for h.Calls() == before {
+		runtime.Gosched()
+	}
+	h.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	defer func() {
+		if text, ok := recover().(string); !ok || !strings.Contains(text, "after Close") {
+			t.Error(text)
+		}
+	}()
+	h.Check("HN")
+	t.Error("a call after Close")
+}
+
+func TestDecodeBatch(t *testing.T) {
+	h := load(t)
+	var texts []string
+	for _, row := range table(t).Texts {
+		texts = append(texts, row.Text)
+	}
+	for _, row := range table(t).Positions {
+		if row.Code != nil {
+			texts = append(texts, *row.Code)
+		}
+	}
+	texts = append(texts, "", "\x00", "HN-6GHP4-83RFR\x00", strings.Repeat("x", 300), "\xff\xfe", "hn 6ghp4 83rfr with more behind it")
+	for len(texts) < 3*capacity {
+		texts = append(texts, texts...)
+	}
+	for i, place := range h.DecodeBatch(texts) {
+		found, ok := h.Decode(texts[i])
+		if !ok {
+			if place.Resolution != -1 || !math.IsNaN(place.Lat) || !math.IsNaN(place.Lng) {
+				t.Fatalf("%q: %v", texts[i], place)
+			}
+		} else if place != (Position{found.Lat, found.Lng, found.Resolution}) {
+			t.Fatalf("%q: %v, not %v", texts[i], place, found)
+		}
+	}
+}
+
+// The folder is copied by its users: nothing of it may reach outside.
+func TestTheFolderStandsAlone(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), `"..`+`/`) {
+			t.Errorf("%s reads outside of its folder", file)
+		}
+	}
+}
+
+// Answers of the library to questions one by one, which test/conformance/go.test.ts has written.
+func TestSuggestionsAndProvincesOfTheLibrary(t *testing.T) {
+	folder := os.Getenv("HEXCODES_ANSWERS")
+	if folder == "" {
+		t.Skip("HEXCODES_ANSWERS names no folder")
+	}
+	content, err := os.ReadFile(folder + "/answers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers struct {
+		Provinces []struct {
+			Lat, Lng         float64
+			Province, Former *string
+			BorderM          *int
+			Certainty        *float64
+			Neighbour        *string
+		}
+		Suggestions []struct {
+			Text  string
+			Near  []float64
+			Limit int
+			Found []struct {
+				Hexcodes, Slip string
+				DistanceM      *float64 `json:"distance_m"`
+			}
+		}
+		AdminUnits []struct {
+			Code, Name  string
+			MergedUnits []string
+		}
+	}
+	if err := json.Unmarshal(content, &answers); err != nil {
+		t.Fatal(err)
+	}
+	h := load(t)
+	text := func(given *string) string {
+		if given == nil {
+			return ""
+		}
+		return *given
+	}
+	for _, row := range answers.Provinces {
+		if province := h.Province(row.Lat, row.Lng); province != text(row.Province) {
+			t.Errorf("%v: %s", row, province)
+		}
+		if former := h.FormerProvince(row.Lat, row.Lng); former != text(row.Former) {
+			t.Errorf("%v: %s", row, former)
+		}
+		found, ok := h.Certainty(row.Lat, row.Lng)
+		wanted := -1
+		if row.BorderM != nil {
+			wanted = *row.BorderM
+		}
+		if ok != (row.Province != nil) || (ok && (found.BorderM != wanted || found.Share != *row.Certainty || found.Neighbour != text(row.Neighbour))) {
+			t.Errorf("%v: %v %v", row, found, ok)
+		}
+	}
+	for _, row := range answers.Suggestions {
+		var near *Near
+		if row.Near != nil {
+			near = &Near{row.Near[0], row.Near[1]}
+		}
+		found := h.Suggest(row.Text, near, row.Limit)
+		same := len(found) == len(row.Found)
+		for i := 0; same && i < len(found); i++ {
+			wanted := row.Found[i]
+			same = found[i].Code == wanted.Hexcodes && string(found[i].Slip) == wanted.Slip &&
+				(wanted.DistanceM == nil) == math.IsNaN(found[i].DistanceM) &&
+				(wanted.DistanceM == nil || math.Abs(found[i].DistanceM-*wanted.DistanceM) < 1e-6)
+		}
+		if !same {
+			t.Errorf("%q near %v: %v, not %v", row.Text, row.Near, found, row.Found)
+		}
+	}
+	for i, unit := range AdminUnits {
+		wanted := answers.AdminUnits[i]
+		if unit.Code != wanted.Code || unit.Name != wanted.Name || strings.Join(unit.Merged, ",") != strings.Join(wanted.MergedUnits, ",") {
+			t.Errorf("%v, not %v", unit, wanted)
+		}
+	}
+	t.Logf("%d provinces, %d texts", len(answers.Provinces), len(answers.Suggestions))
 }
 
 // Answers of the library that test/conformance/go.test.ts has written: f64 pairs and records of 20 bytes.
@@ -206,11 +413,55 @@ func BenchmarkEncodeBatch(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/40960, "ns/point")
 	})
 	b.Run("kernel", func(b *testing.B) {
+		k := h.take()
+		defer h.give(k)
 		for i := 0; i < b.N; i++ {
 			for n := 0; n < 10; n++ {
-				h.call("encodeBatch", 4096, DefaultResolution)
+				k.call(k.encodeBatch, 4096, DefaultResolution)
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/40960, "ns/point")
+	})
+}
+
+func BenchmarkDecodeBatch(b *testing.B) {
+	h := load(b)
+	lats, lngs := make([]float64, 40960), make([]float64, 40960)
+	for i := range lats {
+		lats[i], lngs[i] = 20.8+0.4*float64(i)/40960, 105.5+0.5*float64(i*7919%40960)/40960
+	}
+	codes, _ := h.EncodeBatch(lats, lngs, DefaultResolution)
+	b.Run("batch", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			_ = h.DecodeBatch(codes)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/40960, "ns/point")
+	})
+	b.Run("kernel", func(b *testing.B) {
+		_ = h.DecodeBatch(codes[:4096])
+		k := h.take()
+		defer h.give(k)
+		for i := 0; i < b.N; i++ {
+			for n := 0; n < 10; n++ {
+				k.call(k.decodeBatch, 4096)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/40960, "ns/point")
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	h := load(b)
+	b.Run("one", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			_, _ = h.Encode(21.0288, 105.8525, DefaultResolution)
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				_, _ = h.Encode(21.0288, 105.8525, DefaultResolution)
+			}
+		})
 	})
 }

@@ -1,17 +1,20 @@
 // clients/go: the files that it embeds are those of the build, and its tests pass, which drive the vectors of
-// doors.json and compare 1,000,000 random positions with the library.
+// doors.json and compare 1,000,000 random positions, provinces and suggestions with the library.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { suggest } from '#dist/hexcodes/geometry.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { randomFrom } from '../support/open-world.js';
 import { shippedKernel } from '../support/shipped.js';
 
 const POINTS = 1_000_000;
 const hasGo = spawnSync('go', ['version']).status === 0;
+const hasRaceDetector = hasGo && spawnSync('gcc', ['--version']).status === 0;
 
 test('the embedded files are those of the build: node tools/packages/go-data.mjs copies them', () => {
   const sums = readFileSync('clients/go/data/SHA256SUMS', 'utf8');
@@ -26,10 +29,68 @@ test('the embedded files are those of the build: node tools/packages/go-data.mjs
   }
 });
 
+test('the vectors of its tests are those of the others', () => {
+  const copy = readFileSync('clients/go/testdata/doors.json', 'utf8');
+  expect(copy).toBe(readFileSync('test/vectors/doors.json', 'utf8'));
+});
+
 test('the folder that users copy has the licences of code and data', () => {
   for (const name of ['LICENSE', 'NOTICE', 'data/LICENSE'])
     expect(readFileSync(`clients/go/${name}`).equals(readFileSync(name)), name).toBe(true);
 });
+
+/** Provinces, certainty and suggestions as the library has them. */
+function answersOfTheLibrary(library: Hexcodes, random: () => number): string {
+  const provinces = Array.from({ length: 3000 }, () => {
+    const [lat, lng] = [7 + 17.5 * random(), 102 + 15 * random()];
+    const border = library.borderOf(lat, lng);
+    return {
+      ...{ lat, lng, province: library.adminCodeOf(lat, lng), former: library.formerProvinceOf(lat, lng) },
+      ...{ borderM: border?.border_m, certainty: border?.certainty, neighbour: border?.neighbour_code },
+    };
+  });
+  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ -/.đÂ\u00a0\ufeff😀';
+  const letter = (): string => [...letters][Math.floor(random() * [...letters].length)]!;
+  const suggestions = Array.from({ length: 150 }, (_, n) => {
+    const { lat, lng } = provinces[n * 7]!;
+    const code = library.encodeBatch(Float64Array.of(21 + random(), 105 + random()), 5 + (n % 10));
+    const text = Buffer.from(code.subarray(0, 19)).toString('latin1').replace(/\0.*$/s, '');
+    const at = Math.floor(random() * (text.length + 1));
+    const cut = Math.floor(random() * 2);
+    const typed =
+      n % 9 === 0 ? text.replace(/^[A-Z]+-?/, '') : text.slice(0, at) + letter() + text.slice(at + cut);
+    const near: [number, number] | undefined = n % 2 === 0 ? [lat, lng] : undefined;
+    const limit = 1 + (n % 40);
+    const found = suggest(library, typed, near === undefined ? { limit } : { near, limit });
+    return { text: typed, near, limit, found };
+  });
+  return JSON.stringify({ provinces, suggestions, adminUnits: ADMIN_UNITS });
+}
+
+test.skipIf(!hasGo)('needs go: its tests are green in a copy of the folder', { timeout: 600_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-copy-'));
+  cpSync('clients/go', folder, { recursive: true });
+  const { status, stdout, stderr } = spawnSync('go', ['test', '-count=1', './...'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, HEXCODES_ANSWERS: '' },
+  });
+  rmSync(folder, { recursive: true });
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('ok')]);
+});
+
+test.skipIf(!hasRaceDetector)(
+  'needs go and gcc: one value and 32 goroutines under the race detector',
+  { timeout: 600_000 },
+  () => {
+    const { status, stdout, stderr } = spawnSync(
+      'go',
+      ['test', '-race', '-count=1', '-run', 'Goroutines|Close', './...'],
+      { cwd: 'clients/go', encoding: 'utf8', env: { ...process.env, CGO_ENABLED: '1' } },
+    );
+    expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('ok')]);
+  },
+);
 
 test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, { timeout: 600_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-'));
@@ -38,7 +99,9 @@ test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, { tim
     i % 2 === 0 ? 7 + 17.5 * random() : 102 + 15 * random(),
   );
   writeFileSync(join(folder, 'points'), points);
-  writeFileSync(join(folder, 'records'), new Hexcodes(shippedKernel()).encodeBatch(points, 13));
+  const library = new Hexcodes(shippedKernel());
+  writeFileSync(join(folder, 'records'), library.encodeBatch(points, 13));
+  writeFileSync(join(folder, 'answers.json'), answersOfTheLibrary(library, random));
   const { status, stdout, stderr } = spawnSync('go', ['test', '-count=1', '-v', './...'], {
     cwd: 'clients/go',
     encoding: 'utf8',
@@ -46,5 +109,6 @@ test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, { tim
   });
   rmSync(folder, { recursive: true });
   expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining(`${POINTS} points`)]);
+  expect(stdout).toContain('3000 provinces, 150 texts');
   expect(stdout).not.toContain('SKIP');
 });

@@ -1,7 +1,7 @@
 // `node tools/packages/go-data.mjs`: copies the built kernel and its data into clients/go/data, as go:embed cannot
-// reach the build; test/conformance/go.test.ts compares them.
+// reach the build, and the vectors of its tests into testdata; test/conformance/go.test.ts compares them.
 import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,3 +19,6 @@ writeFileSync(join(TARGET, 'SHA256SUMS'), sums.join(''));
 copyFileSync(join(ROOT, 'data/LICENSE'), join(TARGET, 'LICENSE'));
 // Users copy the folder of the package, alone.
 for (const name of ['LICENSE', 'NOTICE']) copyFileSync(join(ROOT, name), join(TARGET, '..', name));
+const TESTDATA = join(TARGET, '../testdata');
+mkdirSync(TESTDATA, { recursive: true });
+copyFileSync(join(ROOT, 'test/vectors/doors.json'), join(TESTDATA, 'doors.json'));

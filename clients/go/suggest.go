@@ -1,0 +1,203 @@
+package hexcodes
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// Slip is what turns a code into the text that was typed.
+type Slip string
+
+// The slips, from the most to the least likely.
+const (
+	// The text is a valid code.
+	SlipNone Slip = "none"
+	// One symbol taken for one that looks or sounds like it.
+	SlipTwin Slip = "twin"
+	// Two symbols next to each other in the wrong order.
+	SlipSwap Slip = "swap"
+	// One symbol wrong.
+	SlipSubstitution Slip = "substitution"
+	// One symbol too many.
+	SlipExtra Slip = "extra"
+	// One symbol missing.
+	SlipMissing Slip = "missing"
+	// The letters of another province before a right rest, or none.
+	SlipProvince Slip = "province"
+)
+
+var slips = []Slip{SlipNone, SlipTwin, SlipSwap, SlipSubstitution, SlipExtra, SlipMissing, SlipProvince}
+
+// Suggestion is a valid code that a text was probably meant to be.
+type Suggestion struct {
+	Decoded
+	// The slip that turns this code into the text.
+	Slip Slip
+	// From near to the centre of the cell, metres; NaN without near.
+	DistanceM float64
+}
+
+// Near is a position in degrees to which the code that was meant is probably close.
+type Near struct{ Lat, Lng float64 }
+
+const (
+	symbols = "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	// Fewest symbols of a code without its province: shorter ones may be anything.
+	leastWithoutProvince = 6
+	// Mean radius of the Earth, as H3 has it.
+	earthRadiusM = 6371007.180918475
+)
+
+// twins are groups of characters that people, fonts and telephones mistake for one another.
+var twins = strings.Fields("0ODQCG 1ILJ7T 5S 2Z 8B3 UV NMH VYX 6G 4A 9GP FPR KX CX")
+
+// Suggest gives the valid codes that a text was probably meant to be, at most limit: itself if it reads, else every valid code one slip away,
+// the wrong province before a right rest, or none, among them; none if more than one thing is wrong or the text has over 64 UTF-16 units.
+// They come by distance if near is not nil, else by slip (a look-alike before any other wrong symbol), then in byte order.
+func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
+	units, ok := unitsOf(text)
+	if !ok {
+		return nil
+	}
+	k := h.take()
+	defer h.give(k)
+	found := map[string]bool{}
+	var suggestions []Suggestion
+	consider := func(candidate []uint16, slip Slip) {
+		if len(candidate) > maxTextUnits {
+			return
+		}
+		decoded, ok := k.decode(candidate)
+		if !ok || found[decoded.Code] {
+			return
+		}
+		found[decoded.Code] = true
+		distance := math.NaN()
+		if near != nil {
+			distance = distanceM(near.Lat, near.Lng, decoded.Lat, decoded.Lng)
+		}
+		suggestions = append(suggestions, Suggestion{decoded, slip, distance})
+	}
+	consider(units, SlipNone)
+	if len(suggestions) == 0 {
+		eachEdit(units, consider)
+		eachProvince(text, consider)
+	}
+	sort.SliceStable(suggestions, func(i, j int) bool {
+		a, b := suggestions[i], suggestions[j]
+		if near != nil && a.DistanceM != b.DistanceM {
+			return a.DistanceM < b.DistanceM
+		}
+		if first, second := likelihood(a.Slip), likelihood(b.Slip); first != second {
+			return first < second
+		}
+		return a.Code < b.Code
+	})
+	return suggestions[:min(len(suggestions), max(limit, 0))]
+}
+
+func likelihood(slip Slip) int {
+	for i, each := range slips {
+		if each == slip {
+			return i
+		}
+	}
+	return len(slips)
+}
+
+func eachEdit(units []uint16, consider func([]uint16, Slip)) {
+	isSymbol := make([]bool, len(units))
+	for i, unit := range units {
+		isSymbol[i] = !isSpace(rune(unit)) && !unicode.IsPunct(rune(unit))
+	}
+	edited := func(from, to int, between ...uint16) []uint16 {
+		return append(append(append(make([]uint16, 0, len(units)+1), units[:from]...), between...), units[to:]...)
+	}
+	for i := 0; i <= len(units); i++ {
+		for _, symbol := range symbols {
+			consider(edited(i, i, uint16(symbol)), SlipMissing)
+		}
+	}
+	for i, typed := range units {
+		consider(edited(i, i+1), SlipExtra)
+		if !isSymbol[i] {
+			// Punctuation that is no separator ("HN/6GHMK") is replaced by one.
+			consider(edited(i, i+1, '-'), SlipExtra)
+		}
+		for _, symbol := range symbols {
+			if uint16(symbol) == typed {
+				continue
+			}
+			slip := SlipSubstitution
+			if areTwins(symbol, rune(typed)) {
+				slip = SlipTwin
+			}
+			consider(edited(i, i+1, uint16(symbol)), slip)
+		}
+		next := i + 1
+		for next < len(units) && !isSymbol[next] {
+			next++
+		}
+		if isSymbol[i] && next < len(units) && units[next] != typed {
+			swapped := edited(i, i+1, units[next])
+			swapped[next] = typed
+			consider(swapped, SlipSwap)
+		}
+	}
+}
+
+// eachProvince tries the letters of each province in front of the text, and in the place of those that it has.
+func eachProvince(text string, consider func([]uint16, Slip)) {
+	count, hasDigit := 0, false
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			count += len(utf16.Encode([]rune{r}))
+		}
+		hasDigit = hasDigit || isDigit(r)
+	}
+	if count >= leastWithoutProvince && hasDigit {
+		for _, unit := range AdminUnits {
+			consider(utf16.Encode([]rune(unit.Code+"-"+strings.TrimFunc(text, isSpace))), SlipProvince)
+		}
+	}
+	runes := []rune(strings.TrimLeftFunc(text, isSpace))
+	for letters := 2; letters <= 3; letters++ {
+		if len(runes) < letters || strings.IndexFunc(string(runes[:letters]), func(r rune) bool { return !unicode.IsLetter(r) }) >= 0 {
+			continue
+		}
+		rest := string(runes[letters:])
+		behind := strings.TrimLeftFunc(rest, func(r rune) bool { return isSpace(r) || unicode.IsPunct(r) })
+		if strings.IndexFunc(behind, func(r rune) bool { return unicode.IsLetter(r) || isDigit(r) }) != 0 {
+			continue
+		}
+		for _, unit := range AdminUnits {
+			consider(utf16.Encode([]rune(unit.Code+rest)), SlipProvince)
+		}
+	}
+}
+
+func areTwins(a, b rune) bool {
+	upper := unicode.ToUpper(b)
+	for _, group := range twins {
+		if strings.ContainsRune(group, a) && strings.ContainsRune(group, upper) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+// isSpace is the white space of ECMAScript, which the service and the library take.
+func isSpace(r rune) bool { return r == 0xfeff || (unicode.IsSpace(r) && r != 0x85) }
+
+// distanceM is the great-circle distance of two positions in degrees, metres.
+func distanceM(latA, lngA, latB, lngB float64) float64 {
+	const degree = math.Pi / 180
+	sinLat, sinLng := math.Sin((latB-latA)*degree/2), math.Sin((lngB-lngA)*degree/2)
+	a := sinLat*sinLat + sinLng*sinLng*math.Cos(latA*degree)*math.Cos(latB*degree)
+	return 2 * math.Atan2(math.Sqrt(a), math.Sqrt(1-a)) * earthRadiusM
+}
