@@ -159,3 +159,45 @@ export function positionNear(random: Random): [latDeg: number, lngDeg: number] {
 
 /** Whether two readings are the same number, but for the rounding of sums. */
 export const isSame = (a: number, b: number): boolean => Math.abs(a - b) < 1e-9;
+
+const BEFORE = [
+  '',
+  'vị trí: ',
+  'em ở ',
+  'toạ độ ',
+  'e đang ở ',
+  'số 5, ',
+  'at ',
+  '- ',
+  'Nhà (',
+  'GPS ',
+  '12 Lê Lợi, ',
+];
+const BEHIND = [
+  '',
+  ' nhé',
+  ', tầng 3',
+  ' e ơi',
+  ' anh ạ.',
+  ')',
+  '.',
+  ' lúc 5h',
+  '\nsố 7',
+  ' - Hà Nội',
+  ', 12 m',
+];
+const NAMES = [
+  ['lat ', ' lng '],
+  ['lat=', '&lng='],
+  ['Latitude: ', ', Longitude: '],
+  ['vĩ độ ', ', kinh độ '],
+  ['vĩ độ: ', '; kinh độ: '],
+  ['VĐ là ', ' KĐ là '],
+] as const;
+
+/** The spelling in a message, with or without the names of its coordinates. */
+export function amongWords(random: Random, { text, lat, lng }: Spelling): string {
+  const [latName, lngName] = pick(random, NAMES);
+  const whole = random() < 0.3 ? latName + lat + lngName + lng : text;
+  return pick(random, BEFORE) + whole + pick(random, BEHIND);
+}

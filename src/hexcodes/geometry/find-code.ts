@@ -1,7 +1,14 @@
 // A code or a position in any text that people paste: a link, a line of a chat, an H3 index, numbers with words.
 import { cellToLatLng, isValidCell } from 'h3-js';
-import { parsePosition } from '../wire/rows/position-text.js';
+import { ADMIN_UNITS } from '../admin-units.js';
+import { findPlaces } from '../library/places.js';
+import { foldSigns, parseAnglePair } from '../wire/rows/angle-text.js';
+import { searchedTexts } from '../wire/rows/map-link.js';
+import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/plus-code.js';
+import { type Position, parsePosition } from '../wire/rows/position-text.js';
+import { positionAmongWords } from '../wire/rows/words-with-position.js';
 import type { Codebook } from './codebook.js';
+import { addressParts } from './other-text.js';
 
 /** A code or a position that a text names. */
 export type FoundText =
@@ -19,6 +26,13 @@ export type FoundText =
       lng: number;
       /** Whether the text had the longitude first, as only the order tells. */
       isSwapped: boolean;
+      /**
+       * The thing whose middle the position is, where the text names no point: the view of a map, the cell of a Plus
+       * Code. Absent where it names one.
+       */
+      middleOf?: 'view' | 'plus_code';
+      /** Metres between the middle of the cell of a Plus Code and its northern edge; absent for others. */
+      error_m?: number;
     };
 
 const MOST_UNITS = 4096;
@@ -26,17 +40,7 @@ const MOST_UNITS = 4096;
 const LEAST_SYMBOLS = 7;
 /** Pieces that blanks or signs cut a code into, at most. */
 const MOST_PIECES = 4;
-const NUMBER = String.raw`[-+]?\d{1,3}(?:[.,]\d+)?`;
-const LATITUDE = String.raw`(?:vĩ\s*độ|vi\s*do|vĩ\s*tuyến|latitude|lat|vd|vđ)`;
-const LONGITUDE = String.raw`(?:kinh\s*độ|kinh\s*do|kinh\s*tuyến|longitude|long|lng|lon|kd|kđ)`;
-const named = (name: string): RegExp =>
-  new RegExp(String.raw`(?<![\p{L}])${name}\s*(?:[:=]|là|la|is)?\s*(${NUMBER})(?![\d])`, 'iu');
-const NAMED_LAT = named(LATITUDE);
-const NAMED_LNG = named(LONGITUDE);
-/** Two numbers with decimals, near each other in other words. */
-const DECIMALS = /(?<![\d.,])(-?\d{1,3}[.,]\d{3,})[^\d\n-]{1,12}(-?\d{1,3}[.,]\d{3,})(?![\d])/u;
-const SIXTIETHS =
-  /^(\d{1,3})\s+(\d{1,2})(?:\s+(\d{1,2}(?:[.,]\d+)?))?\s*[,;]?\s+(\d{1,3})\s+(\d{1,2})(?:\s+(\d{1,2}(?:[.,]\d+)?))?$/;
+const METRES_PER_DEGREE = 111_195;
 
 /**
  * The code or the position that a text names. A text that is a code, a position or a link is that; in others the first
@@ -52,51 +56,44 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
   const whole = hexcodes.read(trimmed);
   if (whole !== null) return codeFound(whole.hexcodes);
   const position = parsePosition(trimmed);
-  if (position !== null) return inOrder(hexcodes, position.latDeg, position.lngDeg);
+  if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
   return (
     sixtieths(hexcodes, trimmed) ??
-    degreesIn(hexcodes, trimmed) ??
     cellOf(hexcodes, trimmed) ??
     inLinks(hexcodes, trimmed) ??
     amongWords(hexcodes, trimmed) ??
-    namedNumbers(hexcodes, trimmed) ??
-    decimals(hexcodes, trimmed)
+    plusCode(hexcodes, trimmed) ??
+    inWords(hexcodes, trimmed)
   );
 }
 
 const codeFound = (hexcodes: string): FoundText => ({ kind: 'code', hexcodes, isH3: false });
 
 /** Latitude first, unless Viet Nam has the position in the other order alone. */
-function inOrder(hexcodes: Codebook, lat: number, lng: number): FoundText | null {
-  const isFirst = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
-  const isSecond = Math.abs(lng) <= 90 && Math.abs(lat) <= 180;
-  if (isFirst && hexcodes.adminCodeOf(lat, lng) !== null)
-    return { kind: 'position', lat, lng, isSwapped: false };
-  if (isSecond && hexcodes.adminCodeOf(lng, lat) !== null)
-    return { kind: 'position', lat: lng, lng: lat, isSwapped: true };
-  return isFirst ? { kind: 'position', lat, lng, isSwapped: false } : null;
+function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Position): FoundText | null {
+  const isFirst = Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
+  const isSecond = Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180;
+  const more = {
+    ...(middleOf === undefined ? {} : { middleOf }),
+    ...(errorDeg === undefined ? {} : { error_m: errorDeg * METRES_PER_DEGREE }),
+  };
+  const first = { kind: 'position', lat: latDeg, lng: lngDeg, isSwapped: false, ...more } as const;
+  if (isFirst && hexcodes.adminCodeOf(latDeg, lngDeg) !== null) return first;
+  if (isSecond && hexcodes.adminCodeOf(lngDeg, latDeg) !== null)
+    return { kind: 'position', lat: lngDeg, lng: latDeg, isSwapped: true, ...more };
+  return isFirst ? first : null;
+}
+
+/** The same of texts that may be anything: only a position in Viet Nam is believed. */
+function inVietNam(hexcodes: Codebook, position: Position | null): FoundText | null {
+  const found = position === null ? null : inOrder(hexcodes, position);
+  return found?.kind === 'position' && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
 }
 
 /** `21 01 43.7 105 51 09`: degrees, minutes and seconds in blanks. */
 function sixtieths(hexcodes: Codebook, text: string): FoundText | null {
-  const match = SIXTIETHS.exec(text);
-  if (match === null || (match[3] === undefined) !== (match[6] === undefined)) return null;
-  const [, ...parts] = match.map((part) => Number((part ?? '0').replace(',', '.')));
-  if ([1, 2, 4, 5].some((i) => parts[i]! >= 60)) return null;
-  const angle = (from: number): number => parts[from]! + parts[from + 1]! / 60 + parts[from + 2]! / 3600;
-  const found = inOrder(hexcodes, angle(0), angle(3));
-  // Six small numbers may be anything: only a position in Viet Nam is believed.
-  return found?.kind === 'position' && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
-}
-
-/** Degrees with their signs behind or before other words. */
-function degreesIn(hexcodes: Codebook, text: string): FoundText | null {
-  const match =
-    /(?:[NSEWBĐ]\s*)?\d{1,3}(?:[.,]\d+)?\s*[°º˚][^\p{L}]*[NSEWBĐ]?[^\p{L}]+[NSEWBĐ]?[^\p{L}]*(?:[NSEWBĐ](?!\p{L}))?/iu.exec(
-      text,
-    );
-  const position = match === null ? null : parsePosition(match[0]);
-  return position === null ? null : inOrder(hexcodes, position.latDeg, position.lngDeg);
+  const angles = parseAnglePair(foldSigns(text), true);
+  return angles === null ? null : inVietNam(hexcodes, { latDeg: angles[0], lngDeg: angles[1] });
 }
 
 /** An H3 index of 64 bits as hexadecimal digits. */
@@ -113,37 +110,34 @@ function cellOf(hexcodes: Codebook, text: string): FoundText | null {
 }
 
 function inLinks(hexcodes: Codebook, text: string): FoundText | null {
-  for (const [raw] of text.matchAll(/(?:https?:\/\/|geo:|#)[^\s<>"]+/giu)) {
-    const link = decoded(raw.replace(/[.,;!)\]]+$/, ''));
-    const { fragment, parameters } = partsOf(link);
+  for (const [raw] of text.matchAll(/(?:https?:\/\/|geo:|#)[^\s<>]+/giu)) {
+    const link = raw.replace(/["'.,;!)\]]{1,8}$/, '');
     // Others add their parameters behind ours.
-    for (const part of [fragment, ...parameters.values()]) {
-      const code = part === '' ? null : hexcodes.read(part.trim());
+    for (const part of partsOf(decoded(link))) {
+      const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
       if (code !== null) return codeFound(code.hexcodes);
     }
-    const value = (...names: string[]): string | undefined =>
-      names.map((name) => parameters.get(name)).find((each) => each !== undefined);
-    const [lat, lng] = [
-      value('lat', 'latitude', 'mlat', 'y'),
-      value('lng', 'lon', 'long', 'longitude', 'mlon', 'x'),
-    ];
-    const isPair = lat !== undefined && lng !== undefined && lat !== '' && lng !== '';
-    if (isPair && Number.isFinite(Number(lat)) && Number.isFinite(Number(lng)))
-      return inOrder(hexcodes, Number(lat), Number(lng));
-    const position = parsePosition(link) ?? parsePosition(fragment);
-    if (position !== null) return inOrder(hexcodes, position.latDeg, position.lngDeg);
+    const position = parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
+    if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
+    for (const searched of searchedTexts(link)) {
+      const found = plusCode(hexcodes, searched) ?? plusCode(hexcodes, plusAsBlank(searched));
+      if (found !== null) return found;
+    }
+    if (position !== null) return inOrder(hexcodes, position);
   }
   return null;
 }
 
-/** The text behind `#` up to the first `&` or `?`, and all `name=value`. */
-function partsOf(link: string): { fragment: string; parameters: Map<string, string> } {
+/** Texts of a link that may be codes: behind `#` up to the first `&` or `?`, all values, and the end of the path. */
+function partsOf(link: string): string[] {
   const at = link.indexOf('#');
   const fragment = at < 0 ? '' : link.slice(at + 1).split(/[&?]/, 1)[0]!;
-  const parameters = new Map<string, string>();
-  for (const [, name, value] of link.matchAll(/[?&#]([\w-]+)=([^&#]*)/gu))
-    if (!parameters.has(name!.toLowerCase())) parameters.set(name!.toLowerCase(), value!);
-  return { fragment, parameters };
+  const values = [...link.matchAll(/[?&#][\w-]+=([^&#]*)/gu)].map(([, value]) => value!);
+  const path = link
+    .split(/[?#]/, 1)[0]!
+    .split('/')
+    .filter((each) => each !== '');
+  return [fragment, ...values, ...(path.length > 2 ? [path.at(-1)!] : [])];
 }
 
 function decoded(text: string): string {
@@ -154,33 +148,116 @@ function decoded(text: string): string {
   }
 }
 
+/** The blanks of a link as plus signs, but for that of a Plus Code: `2VH3+GX+Hoàn+Kiếm`. */
+const plusAsBlank = (text: string): string =>
+  text.replace(/\+/g, (sign, at: number) => (at === 4 || at === 6 ? sign : ' '));
+
 /** The longest code among the words of a text, the first of several. */
 function amongWords(hexcodes: Codebook, text: string): FoundText | null {
-  const words = [...text.matchAll(/[\p{L}\p{N}]+/gu)];
+  const matches = [...text.matchAll(/[\p{L}\p{N}]+/gu)];
+  const words = matches.map(([word]) => word);
   for (let from = 0; from < words.length; from++) {
-    if (!/^[A-Za-zĐđ]{2,3}/u.test(words[from]![0])) continue;
+    const before = words.slice(Math.max(0, from - MOST_NAME_WORDS), from);
+    // Read letter by letter, a code is the rest of the text.
+    const rest =
+      from > MOST_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(matches[from]!.index));
+    if (rest !== null) return rest;
     for (let count = Math.min(MOST_PIECES, words.length - from); count > 0; count--) {
-      const last = words[from + count - 1]!;
-      const piece = text.slice(words[from]!.index, last.index + last[0].length);
-      const symbols = piece.replace(/[^\p{L}\p{N}]/gu, '');
-      if (symbols.length < LEAST_SYMBOLS || !/\d/.test(symbols)) continue;
-      const code = hexcodes.read(piece) ?? hexcodes.read(symbols);
-      if (code !== null) return codeFound(code.hexcodes);
+      const last = matches[from + count - 1]!;
+      const piece = text.slice(matches[from]!.index, last.index + last[0].length);
+      const code = /^[A-Za-zĐđ]{2,3}/u.test(piece) ? codeIn(hexcodes, piece) : null;
+      const found = code ?? spokenCode(hexcodes, before, piece);
+      if (found !== null) return found;
     }
   }
   return null;
 }
 
-/** `vĩ độ 21.0288, kinh độ 105.8525`, in either order. */
-function namedNumbers(hexcodes: Codebook, text: string): FoundText | null {
-  const [lat, lng] = [NAMED_LAT.exec(text)?.[1], NAMED_LNG.exec(text)?.[1]];
-  if (lat === undefined || lng === undefined) return null;
-  return inOrder(hexcodes, Number(lat.replace(',', '.')), Number(lng.replace(',', '.')));
+function codeIn(hexcodes: Codebook, piece: string): FoundText | null {
+  const symbols = piece.replace(/[^\p{L}\p{N}]/gu, '');
+  if (symbols.length < LEAST_SYMBOLS || !/\d/.test(symbols)) return null;
+  const code = hexcodes.read(piece) ?? hexcodes.read(symbols);
+  return code === null ? null : codeFound(code.hexcodes);
 }
 
-function decimals(hexcodes: Codebook, text: string): FoundText | null {
-  const match = DECIMALS.exec(text);
-  if (match === null) return null;
-  const found = inOrder(hexcodes, Number(match[1]!.replace(',', '.')), Number(match[2]!.replace(',', '.')));
-  return found?.kind === 'position' && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
+/** Names of provinces without accents and blanks, with their codes. */
+const PROVINCE_NAMES = new Map([
+  ...ADMIN_UNITS.map(({ code, name }) => [lettersOf(name), code] as const),
+  ['saigon', 'HCM'],
+]);
+/** UTF-16 units of a code that is read letter by letter. */
+const MOST_SPOKEN = 40;
+/** Words of the longest name of a province. */
+const MOST_NAME_WORDS = 4;
+
+/** `ha noi 6ghp4 83rfr`: a code as it is read aloud, by the name of its province. The check symbol proves it. */
+function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string): FoundText | null {
+  if (rest.length > MOST_SPOKEN || !/\d/.test(rest)) return null;
+  for (let count = 1; count <= Math.min(MOST_NAME_WORDS, before.length); count++) {
+    const province = PROVINCE_NAMES.get(plain(before.slice(-count).join('')));
+    const found = province === undefined ? null : codeIn(hexcodes, `${province} ${rest}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const SHORT_CODE =
+  /(?<![\p{L}\p{N}+])([2-9CFGHJMPQRVWX]{4}(?:[2-9CFGHJMPQRVWX]{2})?\+[2-9CFGHJMPQRVWX]{2,7})(?![\p{L}\p{N}+])/iu;
+/** Degrees by which towns of two programs may lie apart; a province has no middle that all agree on. */
+const TOWN_ERROR_DEG = 0.1;
+const PROVINCE_ERROR_DEG = 0.25;
+
+const FULL_CODE = /(?<![\p{L}\p{N}+])[2-9CFGHJMPQRVWX]{8}\+(?:[2-9CFGHJMPQRVWX]{2,7})?(?![\p{L}\p{N}+])/iu;
+
+/** A full Plus Code, or a short one with its town: `2VH3+GX Hoàn Kiếm, Hà Nội`. */
+function plusCode(hexcodes: Codebook, text: string): FoundText | null {
+  const full = FULL_CODE.exec(text)?.[0];
+  const position = full === undefined ? null : parsePosition(full);
+  if (position !== null) return inOrder(hexcodes, position);
+  const match = SHORT_CODE.exec(text);
+  const code = match?.[1];
+  if (match === null || code === undefined || !isShortPlusCode(code)) return null;
+  const parts = addressParts(`${text.slice(0, match.index)},${text.slice(match.index + code.length)}`);
+  for (const part of parts) {
+    const cell = cellNear(hexcodes, code, part);
+    if (cell === null) continue;
+    const { latDeg, lngDeg, heightDeg } = cell;
+    return inVietNam(hexcodes, { latDeg, lngDeg, middleOf: 'plus_code', errorDeg: heightDeg / 2 });
+  }
+  return null;
+}
+
+/** The cell of a short code that repeats each degree; null where the name of a town leaves open which one is meant. */
+function cellNear(hexcodes: Codebook, code: string, town: string): PlusCodeCell | null {
+  const named = findPlaces(hexcodes, town, { limit: 100 }).filter(
+    ({ kind, name }) => kind !== 'landmark' && lettersOf(name) === lettersOf(town),
+  );
+  const cells = named.map(({ kind, lat, lng }) => {
+    const cell = nearestPlusCode(code, lat, lng);
+    const away = Math.max(Math.abs(cell.latDeg - lat), Math.abs(cell.lngDeg - lng));
+    return away <= 0.5 - (kind === 'town' ? TOWN_ERROR_DEG : PROVINCE_ERROR_DEG) ? cell : null;
+  });
+  const [first] = cells;
+  const isOne = cells.every(
+    (cell) => cell !== null && Math.hypot(cell.latDeg - first!.latDeg, cell.lngDeg - first!.lngDeg) < 1e-9,
+  );
+  return first !== undefined && isOne ? first : null;
+}
+
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').replace(/[Đđ]/g, 'd').toLowerCase();
+}
+
+/** Letters and digits of a name, without accents and words like `Q.` in front. */
+function lettersOf(name: string): string {
+  return plain(name)
+    .trim()
+    .replace(/^(?:(?:thanh pho|tp|tinh|thi xa|tx|thi tran|tt|huyen|quan|q|phuong|p|xa)[. ] ?)+(?=[a-z])/, '')
+    .replace(/[^a-z0-9]/g, '');
+}
+
+function inWords(hexcodes: Codebook, text: string): FoundText | null {
+  const found = positionAmongWords(foldSigns(text));
+  if (found === null) return null;
+  return found.isSure ? inOrder(hexcodes, found) : inVietNam(hexcodes, found);
 }

@@ -41,6 +41,9 @@ const FOLDS: readonly (readonly [from: RegExp, to: string])[] = [
   [/\s+/g, ' '],
 ];
 
+/** The text without characters of no width, which copied texts have around numbers. */
+export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '');
+
 /**
  * The text with one spelling of each sign: full-width characters as ASCII, every mark of degrees, minutes and seconds
  * as `°`, `'` and `"`, one blank for several of any kind, none around the text, and no invisible characters.
@@ -49,10 +52,9 @@ export function foldSigns(text: string): string {
   let folded = text;
   // Most texts are ASCII.
   if (/[^\x20-\x7e]/.test(folded)) {
-    folded = folded
-      .normalize('NFC')
-      .replace(INVISIBLE, '')
-      .replace(/[\uff01-\uff5e]/g, (unit) => String.fromCharCode(unit.charCodeAt(0) - 0xfee0));
+    folded = withoutInvisible(folded.normalize('NFC')).replace(/[\uff01-\uff5e]/g, (unit) =>
+      String.fromCharCode(unit.charCodeAt(0) - 0xfee0),
+    );
   }
   for (const [from, to] of FOLDS) folded = folded.replace(from, to);
   return folded.trim();

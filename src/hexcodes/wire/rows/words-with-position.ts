@@ -1,0 +1,147 @@
+// A position among other words: `toạ độ 21°01'43.7"N 105°51'09"E nhé`, `vĩ độ 21.0288, kinh độ 105.8525`. The text is
+// cut into runs of numbers, marks and sides; a run is read as a whole or not at all, so that no part of an angle is
+// taken for the angle.
+
+import { parseAngle } from './angle-text.js';
+import { type Position, parseWritten } from './written-position.js';
+
+export interface FoundAmongWords extends Position {
+  /** Whether marks, sides or names show that it is a position; two bare numbers may be anything. */
+  readonly isSure: boolean;
+}
+
+interface Run {
+  readonly text: string;
+  /** The name in front of the run. */
+  readonly label: 'lat' | 'lng' | null;
+  readonly start: number;
+  readonly end: number;
+}
+
+const LABELS = {
+  lat: '(?:vĩ|vi) ?(?:độ|do|tuyến)|latitude|lat|vđ|vd',
+  lng: '(?:kinh) ?(?:độ|do|tuyến)|longitude|long|lng|lon|kđ|kd',
+} as const;
+/** `vĩ độ bắc`, `kinh Đông`: the side alone is read. */
+const LONG_SIDES = /(?<!\p{L})(?:vĩ|kinh)(?: ?(?:độ|tuyến))? (?=(?:bắc|nam|đông|tây)(?!\p{L}))/giu;
+const SIDE = 'north|south|east|west|bắc|nam|đông|tây|[nsewbđ]';
+const UNIT = 'degrees?|deg|độ|minutes?|min|phút|seconds?|sec|giây|[dm]|[dms][nsewbđ]';
+/** One token: a label, a number with the marks and sides that touch it, or whatever else. */
+const TOKEN = new RegExp(
+  [
+    `(?<lat>(?<!\\p{L})(?:${LABELS.lat})(?!\\p{L}))`,
+    `(?<lng>(?<!\\p{L})(?:${LABELS.lng})(?!\\p{L}))`,
+    '(?<number>\\d+(?:[.,]\\d+)*)',
+    `(?<side>(?<!\\p{L})(?:${SIDE})(?!\\p{L}))`,
+    `(?<unit>(?<!\\p{L})(?:${UNIT})(?!\\p{L}))`,
+    `(?<sign>[ ,;°'"+()-])`,
+    '(?<other>\\p{L}+|.)',
+  ].join('|'),
+  'giuy',
+);
+/** Between a name and its number. */
+const LABEL_LINK = /^(?:là|la|is)$|^[:=]$/i;
+
+/** The runs of a text, from left to right. */
+function runsOf(text: string): Run[] {
+  const runs: Run[] = [];
+  let label: Run['label'] = null;
+  let start = -1;
+  let end = 0;
+  const close = (): void => {
+    if (start < 0) return;
+    const bare = text.slice(start, end);
+    // Letters that touch a number may be its unit: then nobody knows what the run says.
+    const isTouched = /\p{L}/u.test((text[start - 1] ?? '') + (text[end] ?? ''));
+    if (/\d/.test(bare) && !isTouched) {
+      runs.push({ text: bare, label, start, end });
+      label = null;
+    }
+    start = -1;
+  };
+  for (const match of text.matchAll(TOKEN)) {
+    const { lat, lng, number, side, unit, sign } = match.groups!;
+    const stop = match.index + match[0].length;
+    if (lat !== undefined || lng !== undefined) {
+      close();
+      label = lat === undefined ? 'lng' : 'lat';
+    } else if (number !== undefined || side !== undefined || (unit !== undefined && start >= 0)) {
+      if (start < 0) start = match.index;
+      end = stop;
+    } else if (sign !== undefined) {
+      if (start < 0 && /[+-]/.test(sign)) start = match.index;
+      if (start >= 0 && /[°'"]/.test(sign)) end = stop;
+    } else {
+      close();
+      if (!LABEL_LINK.test(match[0])) label = null;
+    }
+  }
+  close();
+  return runs;
+}
+
+/**
+ * The first position in a text.
+ * @param folded by `foldSigns`
+ * @returns null if no run of the text is a position. Bare numbers are one with three decimals each
+ */
+export function positionAmongWords(folded: string): FoundAmongWords | null {
+  const runs = runsOf(folded.replace(LONG_SIDES, ''));
+  const [lat, lng] = (['lat', 'lng'] as const).map((axis) => {
+    const named = runs.filter(({ label }) => label === axis);
+    return named.length === 1 ? degreesOf(named[0]!.text, axis) : null;
+  });
+  if (lat !== null && lat !== undefined && lng !== null && lng !== undefined)
+    return { latDeg: lat, lngDeg: lng, isSure: true };
+  // `lat/lng: 21.0288, 105.8525` has one name. Two names whose numbers cannot be read name no other numbers.
+  if (runs.filter(({ label }) => label !== null).length > 1) return null;
+  for (const { text } of runs) {
+    const bare = bareOf(text);
+    // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is no side.
+    const found = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
+    if (found === null) continue;
+    const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
+    if (isMarked || decimalsIn(text) === 2) return { ...found, isSure: isMarked };
+  }
+  // `21.0288 và 105.8525`, `số 5, 21.0288 105.8525`
+  const numbers = runs.flatMap(loneNumbers);
+  for (const [i, first] of numbers.entries()) {
+    const second = numbers[i + 1];
+    if (second === undefined || second.start - first.end > MOST_BETWEEN) continue;
+    return { latDeg: first.value, lngDeg: second.value, isSure: false };
+  }
+  return null;
+}
+
+/** Characters between two numbers that belong together. */
+const MOST_BETWEEN = 12;
+
+/** A run without what separates it from others. */
+const bareOf = (text: string): string =>
+  text
+    .trim()
+    .replace(/^[-+] /, '')
+    .replace(/ [-+]$/, '');
+
+function degreesOf(text: string, axis: 'lat' | 'lng'): number | null {
+  const bare = bareOf(text);
+  return /^[-+]?\d+(?:[.,]\d+)?$/.test(bare) ? Number(bare.replace(',', '.')) : parseAngle(bare, axis);
+}
+
+const decimalsIn = (text: string): number => text.match(/(?<!\d)\d+[.,]\d{3,}/g)?.length ?? 0;
+
+/** The numbers with three decimals or more of a run without marks; none beside other numbers, as minutes are. */
+function loneNumbers({ text, start }: Run): { value: number; start: number; end: number }[] {
+  if (/[°'"\p{L}]/u.test(text)) return [];
+  return [...text.matchAll(/(?:[^,;()]|(?<=\d),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {
+    const numbers = [...piece.matchAll(/[^ ]+/g)];
+    if (!numbers.every(([number]) => /^-?\d{1,3}[.,]\d{3,}$|^[-+]$/.test(number))) return [];
+    return numbers
+      .filter(([number]) => number.length > 1)
+      .map(({ 0: number, index: at }) => ({
+        value: Number(number.replace(',', '.')),
+        start: start + index + at,
+        end: start + index + at + number.length,
+      }));
+  });
+}

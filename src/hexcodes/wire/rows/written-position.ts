@@ -1,0 +1,77 @@
+// A position as people write it, without links: two numbers, angles, WKT and WKB, a full Plus Code.
+
+import { foldSigns, parseAnglePair } from './angle-text.js';
+import { plainNumber } from './csv-fields.js';
+import { parsePlusCode } from './plus-code.js';
+import { shapeOfWkb } from './well-known-binary.js';
+
+/** A position that a text names. Degrees beyond 90 and 180 are not refused. */
+export interface Position {
+  readonly latDeg: number;
+  readonly lngDeg: number;
+  /** Where the text names no point: whether this is the middle of a map's view, or of the cell of a Plus Code. */
+  readonly middleOf?: 'view' | 'plus_code';
+  /** Half the height of the cell of a Plus Code, degrees. */
+  readonly errorDeg?: number;
+}
+
+const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?`;
+const COMMA_NUMBER = String.raw`[-+]?\d+,\d+`;
+// Blanks are folded to one: several optional ones beside each other would be tried in all ways.
+const pairOf = (number: string, between: string): RegExp =>
+  new RegExp(`^(?<lat>${number}) ?(?<mark>°?) ?${between} ?(?<lng>${number}) ?\\k<mark>$`, 'i');
+
+/**
+ * lat, lng, both with a degree sign or neither: `21° 01.7` is one angle. A comma cannot both be in a number and between
+ * two, but for `21,0288, 105,8525`, where a blank follows.
+ */
+const PAIRS: readonly RegExp[] = [pairOf(NUMBER, '[,; ]'), pairOf(COMMA_NUMBER, '(?:;|, | )')];
+
+const WKT = new RegExp(
+  String.raw`^(?:SRID=4326; ?)?POINT ?(?:ZM|Z|M)? ?\( ?(${NUMBER}) (${NUMBER})(?: ${NUMBER}){0,2} ?\)$`,
+  'i',
+);
+const HEX_WKB = /^0[01](?:[0-9a-f]{2}){20,40}$/i;
+const WGS_84 = 4326;
+const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
+
+/**
+ * Reads a position that is written out; null if the text is none.
+ * @param folded by `foldSigns`
+ */
+export function parseWritten(folded: string): Position | null {
+  const wkt = WKT.exec(folded);
+  if (wkt !== null) return position(wkt[2]!, wkt[1]!);
+  if (HEX_WKB.test(folded)) return inWkb(folded);
+  const brackets = BRACKETS.exec(folded);
+  const bare = brackets === null ? folded : (brackets[1] ?? brackets[2])!.trim();
+  for (const pair of PAIRS) {
+    const match = pair.exec(bare);
+    const { lat, lng } = match?.groups ?? {};
+    if (lat !== undefined && lng !== undefined) return position(plainNumber(lat), plainNumber(lng));
+  }
+  const angles = parseAnglePair(bare);
+  if (angles !== null) return { latDeg: angles[0], lngDeg: angles[1] };
+  const cell = parsePlusCode(bare);
+  if (cell === null) return null;
+  const { latDeg, lngDeg, heightDeg } = cell;
+  return { latDeg, lngDeg, middleOf: 'plus_code', errorDeg: heightDeg / 2 };
+}
+
+/** The same of a text as it came. */
+export const parseWrittenText = (text: string): Position | null => parseWritten(foldSigns(text));
+
+/** A point in well-known binary, as PostGIS and DuckDB print it. */
+function inWkb(hex: string): Position | null {
+  const bytes = Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
+    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
+  );
+  const shape = shapeOfWkb(bytes);
+  if (shape === null || shape.type !== 1 || (shape.system !== 0 && shape.system !== WGS_84)) return null;
+  const [lngDeg, latDeg] = shape.points;
+  return lngDeg === undefined || latDeg === undefined ? null : { latDeg, lngDeg };
+}
+
+function position(lat: string, lng: string): Position {
+  return { latDeg: Number(lat), lngDeg: Number(lng) };
+}
