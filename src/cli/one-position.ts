@@ -13,7 +13,8 @@ import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
  */
 export async function answerOne(text: string): Promise<boolean> {
   const position = parsePosition(text);
-  if (position === null || existsSync(text)) return false;
+  // A middle of something has a remark.
+  if (position === null || position.middleOf !== undefined || existsSync(text)) return false;
   // The optimizing compiler would take 8 ms of CPU for functions of the kernel that only a start calls.
   setFlagsFromString('--liftoff-only');
   const code = await loadLibrary()

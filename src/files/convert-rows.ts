@@ -77,7 +77,7 @@ function encoder(
     convert(rows, tally) {
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
-      read(rows, latLngDeg);
+      tally.views += read(rows, latLngDeg);
       const own = at.resolution < 0 ? null : resolutionsOf(values[at.resolution], rowCount, resolution);
       const records =
         own === null

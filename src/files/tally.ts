@@ -88,6 +88,7 @@ interface SavedTally {
   first: Partial<Record<RowFailure, FailedRow>>;
   byAdmin: number[];
   swapped: number;
+  views?: number;
   elapsedMs: number;
 }
 
@@ -100,6 +101,8 @@ export class Tally {
   readonly byAdmin = new Float64Array(ADMIN_UNITS.length);
   /** How many of the SWAP_TRIES failed rows that were tried have a code with lat and lng exchanged. */
   swapped = 0;
+  /** Positions that are the middle of a map's view: their links have no pin. */
+  views = 0;
   /** Time that earlier runs took, if this one goes on from them. */
   elapsedBeforeMs = 0;
 
@@ -120,18 +123,21 @@ export class Tally {
       first: Object.fromEntries(this.first),
       byAdmin: Array.from(this.byAdmin),
       swapped: this.swapped,
+      views: this.views,
       elapsedMs: this.elapsedBeforeMs + elapsedMs,
     };
   }
 
   static restore(saved: unknown): Tally {
-    const { rows, failed, first, byAdmin, swapped, elapsedMs } = saved as SavedTally;
+    const { rows, failed, first, byAdmin, swapped, views, elapsedMs } = saved as SavedTally;
     const tally = new Tally();
     tally.rows = rows;
     for (const [reason, count] of Object.entries(failed)) tally.failed.set(reason as RowFailure, count);
     for (const [reason, row] of Object.entries(first)) tally.first.set(reason as RowFailure, row);
     tally.byAdmin.set(byAdmin);
     tally.swapped = swapped;
+    // A journal of an older version has none.
+    tally.views = views ?? 0;
     tally.elapsedBeforeMs = elapsedMs;
     return tally;
   }

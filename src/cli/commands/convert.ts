@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { FILE_FORMATS, formatOfName, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
+import { FILE_FORMATS, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { memoryBytesOf } from '../../files/options.js';
 import type { ErrorPolicy, FilesRequest } from '../../files/request.js';
@@ -19,11 +19,8 @@ import {
   visibleMessage,
 } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { HexcodesError } from '../../hexcodes/errors.js';
-import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
-import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import {
   addContentOptions,
   addKeptOptions,
@@ -33,31 +30,8 @@ import {
   conversionOf,
   resolutionOf,
 } from '../conversion-options.js';
+import { answersTo, givenTexts, isPath } from './given-texts.js';
 import { otherCommand } from './other-command.js';
-
-// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
-// their answers.
-
-/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether there is such a file. */
-function isPath(text: string): boolean {
-  return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
-}
-
-/** The positions that arguments are: one that is written with blanks, or one each; null if one of them is none. */
-function positionsIn(what: readonly string[]): readonly string[] | null {
-  const joined = what.join(' ');
-  if (parsePosition(joined) !== null) return [joined];
-  return what.every((each) => parsePosition(each) !== null) ? what : null;
-}
-
-/** The codes that arguments are, in the same way; a single argument that is no path is meant as a code. */
-function codesIn(hexcodes: Hexcodes, what: readonly string[]): readonly string[] | null {
-  const isValid = (text: string): boolean => hexcodes.isValid(text);
-  const joined = what.join(' ');
-  if (isValid(joined)) return [joined];
-  if (what.length === 1) return isPath(joined) ? null : what;
-  return what.every(isValid) ? what : null;
-}
 
 function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly string[]): CliFailure {
   const text = JSON.stringify(what.join(' '));
@@ -72,39 +46,6 @@ function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly stri
       ? 'The link holds no position. Open it, and copy the long address of the browser.'
       : (otherCommand(hexcodes, what.join(' ')) ?? 'A position is written like 21.0288,105.8525.'),
   );
-}
-
-/** @throws CliFailure FAILED for a position without a code */
-function encodedOne(hexcodes: Hexcodes, text: string, options: EncodeOptions, isJson: boolean): string {
-  const position = parsePosition(text);
-  if (position === null) throw new TypeError(`${text} is no position`);
-  const { latDeg, lngDeg } = position;
-  try {
-    const encoded = hexcodes.encode(latDeg, lngDeg, options);
-    if (isJson) return JSON.stringify(encoded);
-    const former = options.former === true ? `  ${encoded.former_province}` : '';
-    return encoded.hexcodes + former + (options.certainty === true ? certaintyIn(encoded) : '');
-  } catch (error) {
-    if (!(error instanceof HexcodesError)) throw error;
-    const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
-      ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
-      : undefined;
-    throw new CliFailure(EXIT.FAILED, error.message, hint);
-  }
-}
-
-/** How sure the province is, for people. */
-function certaintyIn({ border_m, certainty }: Encoded): string {
-  const border = border_m === null ? 'no border within 5 km' : `border at ${border_m} m`;
-  return certainty === null ? `  ${border}` : `  ${border}, certainty ${certainty}`;
-}
-
-/** @throws CliFailure FAILED for a text that is no code */
-async function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): Promise<string> {
-  const read = hexcodes.read(text);
-  if (read === null) throw (await import('./inspect.js')).notAHexcode(hexcodes, text);
-  const { hexcodes: code, lat, lng, resolution, admin_code } = read;
-  return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
 }
 
 /** Where a failed row is and what is wrong with it. */
@@ -145,9 +86,15 @@ function summaryOf(
     const share = ((100 * rows) / ok).toFixed(1).padStart(5);
     lines.push(`  ${grouped(rows).padStart(12)}  ${paint('dim', `${share} %`)}  ${code.padEnd(3)}  ${name}`);
   }
+  if (tally.views > 0) lines.push(paint('yellow', viewsHint(tally.views)));
   // Where nothing is done, the failure says it.
   if (tally.swapped > 0 && ok > 0) lines.push(paint('yellow', swappedHint(tally.swapped)));
   return `${lines.join('\n')}\n`;
+}
+
+function viewsHint(count: number): string {
+  const have = count === 1 ? '1 link has' : `${grouped(count)} links have`;
+  return `${have} no pin: the middle of the view was taken`;
 }
 
 function swappedHint(count: number): string {
@@ -220,17 +167,15 @@ export async function convert(operation: Operation, what: string[], options: Con
   const isFile = what.some((each) => each === '-' || existsSync(each));
   if (what.length > 0 && !isFile) {
     const hexcodes = await loadLibrary();
-    const texts = operation === 'encode' ? positionsIn(what) : codesIn(hexcodes, what);
+    const texts = await givenTexts(hexcodes, operation, what);
     if (texts !== null) {
       refuseFileOptions(options, operation === 'encode' ? 'one position' : 'one code');
-      const isJson = options.json === true;
-      const [former, certainty] = [options.former === true, options.certainty === true];
-      const lines = texts.map(async (text) =>
-        operation === 'decode'
-          ? decodedOne(hexcodes, text, isJson)
-          : encodedOne(hexcodes, text, { resolution, former, certainty }, isJson),
-      );
-      await answer(options, (await Promise.all(lines)).join('\n'));
+      const { former, certainty, quiet } = options;
+      const asked = { resolution, former: former === true, certainty: certainty === true };
+      const { lines, notes, failure } = await answersTo(hexcodes, texts, asked, options.json === true);
+      if (lines.length > 0) await answer(options, lines.join('\n'));
+      if (quiet !== true) for (const note of new Set(notes)) process.stderr.write(`${note}\n`);
+      if (failure !== null) throw failure;
       return;
     }
     if (!what.some(isPath)) throw noFileNor(hexcodes, operation, what);

@@ -13,6 +13,7 @@ import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
 import { suggestionsFor } from '../suggestions.js';
 import { otherCommand } from './other-command.js';
+import { notesOn } from './position-notes.js';
 
 export default function declare(program: Command): void {
   program
@@ -32,10 +33,14 @@ Examples:
     )
     .action(async (words: string[], { json }: { json?: boolean }) => {
       const hexcodes = await loadLibrary();
-      const facts = inspect(hexcodes, words.join(' '));
-      const text =
+      const text = words.join(' ');
+      const facts = inspect(hexcodes, text);
+      const shown =
         json === true ? `${JSON.stringify(facts, null, 2)}\n` : drawn(facts, paintFor(process.stdout));
-      process.stdout.write(text);
+      process.stdout.write(shown);
+      const found = findCode(hexcodes, text);
+      if (found?.kind === 'position')
+        for (const note of notesOn(found, found.isSwapped)) process.stderr.write(`${note}\n`);
     });
 }
 
@@ -115,9 +120,10 @@ export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
 }
 
 const OTHER_HINTS: Readonly<Record<OtherText, string>> = {
-  plus_code: 'It is a Plus Code (Open Location Code): open it in a map, and take the position from there.',
+  plus_code:
+    'It looks like a short Plus Code. Give its town, too, as in "2VH3+GX Hoàn Kiếm", or the whole code.',
   three_words: 'These are three words of what3words: open them there, and take the position.',
-  link: 'No position stands in this link: open it, and take the address that it leads to.',
+  link: 'Neither a code nor a position stands in this link: open it, and take the address that it leads to.',
   phone: 'It looks like a telephone number.',
   address: 'It looks like an address, and there is no list of streets here: give a position or a code.',
 };

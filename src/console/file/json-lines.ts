@@ -9,7 +9,7 @@ import {
 } from '../../tables/positions/in-values.js';
 
 type Row = Readonly<Record<string, unknown>>;
-type Position = readonly [latDeg: number, lngDeg: number];
+type Position = readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
 /** Lines by which the rest is judged. */
 const SAMPLE_LINES = 100;

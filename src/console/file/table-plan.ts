@@ -117,7 +117,7 @@ function columnsOf(sample: FirstRows, hasHeader: boolean): Columns | undefined {
   return undefined;
 }
 
-type PositionOf = (fields: readonly string[]) => readonly [latDeg: number, lngDeg: number];
+type PositionOf = (fields: readonly string[]) => readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
 /**
  * How the position of a row is read where the readers of the service do not read it by themselves; undefined where they

@@ -12,7 +12,7 @@ import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
 import { myPosition } from './my-position.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
-import { typedErrorM } from './typed-precision.js';
+import { cellErrorM, typedErrorM } from './typed-precision.js';
 
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
 const LEAST_LETTERS = 5;
@@ -51,12 +51,13 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     }
     if (found?.kind === 'position') {
       // 21°1'N is a mile wide: a cell of metres would say more than was typed.
-      const errorM = typedErrorM(text, found.lat, found.lng);
+      const errorM = typedErrorM(text, found.lat, found.lng) || cellErrorM(found.error_m);
       const known = errorM === 0 ? {} : { finest: resolutionFor(errorM) };
       const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
       if (place === undefined) fail('outside');
       else choose(place);
       if (place !== undefined && found.isSwapped) note(say('swapped'));
+      if (place !== undefined && found.middleOf !== undefined) note(say(MIDDLE_WORDS[found.middleOf]));
       return;
     }
     // The place before must not be copied for this text.
@@ -167,6 +168,8 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     },
   };
 }
+
+const MIDDLE_WORDS = { view: 'middleOfView', plus_code: 'middleOfPlusCode' } as const;
 
 const KIND_WORDS = {
   province: 'kindProvince',

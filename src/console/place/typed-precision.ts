@@ -46,3 +46,6 @@ export function typedErrorM(text: string, latDeg: number, lngDeg: number): numbe
   const errorM = (Math.min(steps[0], steps[1]) / 2) * METRES_PER_DEGREE;
   return errorM <= EXACT_M ? 0 : errorM;
 }
+
+/** The error of the middle of a cell, metres: 0 where it is a few metres, or where there is no cell. */
+export const cellErrorM = (errorM = 0): number => (errorM <= EXACT_M ? 0 : errorM);

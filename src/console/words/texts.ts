@@ -232,7 +232,10 @@ const vi = {
   isCountry: 'Việt Nam là cả nước: hãy gõ tên một tỉnh, thành phố hay thị xã.',
   unreadable: 'Đây không phải là mã, tọa độ hay tên nơi nào trong danh sách.',
   isPlusCode:
-    'Đây là Plus Code của Google, không phải mã ở đây. Mở nó trong Google Maps, nhấn giữ vào điểm đó rồi dán tọa độ hiện ra.',
+    'Đây có vẻ là Plus Code rút gọn. Hãy nhập kèm tên nơi, ví dụ “2VH3+GX Hoàn Kiếm”, hoặc mã Plus đầy đủ.',
+  middleOfPlusCode: 'Đây là tâm ô của Plus Code.',
+  middleOfView:
+    'Liên kết này không có ghim: đây là giữa khung bản đồ. Hãy nhấn vào điểm cần tìm rồi chép lại liên kết.',
   isThreeWords: 'Đây là địa chỉ ba từ của what3words. Hãy mở nó ở đó rồi dán tọa độ vào đây.',
   isLink:
     'Liên kết này không chứa vị trí (có thể là liên kết rút gọn). Hãy mở nó, rồi dán địa chỉ đầy đủ hoặc tọa độ vào đây.',
@@ -337,7 +340,10 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   isCountry: 'Viet Nam is the whole country: type the name of a province, city or town.',
   unreadable: 'This is neither a code nor a position, nor a name in the list.',
   isPlusCode:
-    'This is a Plus Code of Google, not one of these codes. Open it in Google Maps, hold the point, and paste the position that it shows.',
+    'This looks like a short Plus Code. Type its town, too, as in “2VH3+GX Hoàn Kiếm”, or the whole code.',
+  middleOfPlusCode: 'This is the middle of the cell of the Plus Code.',
+  middleOfView:
+    'This link has no pin: here is the middle of its view. Click the point on the map, and copy the link again.',
   isThreeWords: 'These are three words of what3words. Open them there, and paste the position here.',
   isLink:
     'No position stands in this link (it may be a shortened one). Open it, and paste the whole address or the position here.',

@@ -54,16 +54,22 @@ export function codeColumn(
   throw noColumn(names, chosen ?? 'hexcodes', file, hint);
 }
 
-/** Fills an array with lat and lng of each row, NaN where there is none. */
-type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => void;
+/**
+ * Fills an array with lat and lng of each row, NaN where there is none.
+ * @returns the number of rows whose position is the middle of a map's view only
+ */
+type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
 
 export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
   return ({ rowCount, values }, latLngDeg) => {
+    let views = 0;
     for (let row = 0; row < rowCount; row++) {
-      const [latDeg, lngDeg] = positionIn(columns, where, (column) => values[column]?.[row]);
+      const [latDeg, lngDeg, isView] = positionIn(columns, where, (column) => values[column]?.[row]);
       latLngDeg[2 * row] = latDeg;
       latLngDeg[2 * row + 1] = lngDeg;
+      if (isView) views++;
     }
+    return views;
   };
 }
 
@@ -71,10 +77,14 @@ function positionIn(
   columns: readonly TableColumn[],
   where: PositionColumns,
   valueAt: (column: number) => unknown,
-): readonly [latDeg: number, lngDeg: number] {
+): readonly [latDeg: number, lngDeg: number, isView: boolean] {
   if (where.kind === 'pair') {
     const { lat, lng } = where;
-    return [degreesOf(columns[lat]!, valueAt(lat), 'lat'), degreesOf(columns[lng]!, valueAt(lng), 'lng')];
+    return [
+      degreesOf(columns[lat]!, valueAt(lat), 'lat'),
+      degreesOf(columns[lng]!, valueAt(lng), 'lng'),
+      false,
+    ];
   }
   const text = codeTextOf(columns[where.column]!, valueAt(where.column));
   return positionInText(text, where);

@@ -95,14 +95,15 @@ export function shapesIn(sample: FirstRows, column: number): string[] {
   return types.length <= shapes.length / 2 ? [] : [...new Set(types)];
 }
 
-type Position = readonly [latDeg: number, lngDeg: number];
-const NONE: Position = [Number.NaN, Number.NaN];
+/** `isView`: the middle of the view of a map, of a link without a pin. */
+type Position = readonly [latDeg: number, lngDeg: number, isView: boolean];
+const NONE: Position = [Number.NaN, Number.NaN, false];
 
 /** The position in the text of such a column; NaN where there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
   if (where.kind === 'text') {
     const position = parsePosition(text);
-    return position === null ? NONE : [position.latDeg, position.lngDeg];
+    return position === null ? NONE : [position.latDeg, position.lngDeg, position.middleOf === 'view'];
   }
   let object: unknown;
   try {
@@ -110,7 +111,7 @@ export function positionInText(text: string, where: WholePosition): Position {
   } catch {
     return NONE;
   }
-  return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng')];
+  return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
 }
 
 function memberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng'): number {

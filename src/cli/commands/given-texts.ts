@@ -1,0 +1,154 @@
+// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
+// their answers. One that cannot be answered is named, and the others are answered.
+
+import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { formatOfName } from '../../files/format.js';
+import { HexcodesError } from '../../hexcodes/errors.js';
+import type { FoundText } from '../../hexcodes/geometry/find-code.js';
+import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { Operation } from '../../hexcodes/wire/job.js';
+import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { looksSwapped } from '../../hexcodes/wire/swapped.js';
+import { notesOn } from './position-notes.js';
+
+/** A text of the command line, and what was found in it. */
+export type GivenText =
+  | { readonly text: string; readonly position: Position; readonly isSwapped: boolean }
+  | { readonly text: string; readonly code: string }
+  | { readonly text: string; readonly nothing: true };
+
+/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether there is such a file. */
+export function isPath(text: string): boolean {
+  // A page's own link without its scheme, and a code that was copied with the slash behind it.
+  if (/\/#/.test(text) || /^[^:./\\]*\/+$/.test(text)) return false;
+  return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
+}
+
+/** Arguments that are meant as one position or code, although they are none. */
+const LOOKS_MEANT: Readonly<Record<Operation, RegExp>> = {
+  encode: /\d\D+\d/,
+  decode: /^\p{L}{2,3}.*\d|^\d.*\p{L}/u,
+};
+
+/**
+ * The positions or codes that arguments are: one that is written with blanks or stands in a sentence, or one each.
+ * @returns null where they are none, and may be names of files
+ */
+export async function givenTexts(
+  hexcodes: Hexcodes,
+  operation: Operation,
+  what: readonly string[],
+): Promise<readonly GivenText[] | null> {
+  const isRead = (text: string): boolean =>
+    operation === 'encode' ? parsePosition(text) !== null : hexcodes.isValid(text);
+  const joined = what.join(' ');
+  const read = isRead(joined) ? [] : what.filter(isRead);
+  const others = what.filter((each) => !read.includes(each));
+  if (!isRead(joined) && others.some(isPath)) return null;
+  const isList =
+    read.length > 1 || (read.length === 1 && others.some((each) => LOOKS_MEANT[operation].test(each)));
+  const found = await Promise.all(
+    (isList ? what : [joined]).map((text) => foundIn(hexcodes, operation, text)),
+  );
+  return found.every((each) => 'nothing' in each) && (operation === 'encode' || what.length > 1)
+    ? null
+    : found;
+}
+
+async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): Promise<GivenText> {
+  const position = operation === 'encode' ? parsePosition(text) : null;
+  if (position !== null) return { text, position, isSwapped: false };
+  if (operation === 'decode' && hexcodes.isValid(text)) return { text, code: text };
+  // Loaded for other texts alone: it brings the whole of H3.
+  const { findCode } = await import('../../hexcodes/geometry/find-code.js');
+  const found: FoundText | null = findCode(hexcodes, text);
+  if (operation === 'decode' && found?.kind === 'code') return { text, code: found.hexcodes };
+  if (operation === 'decode' || found?.kind !== 'position') return { text, nothing: true };
+  const { lat: latDeg, lng: lngDeg, middleOf, isSwapped } = found;
+  return { text, position: { latDeg, lngDeg, ...(middleOf === undefined ? {} : { middleOf }) }, isSwapped };
+}
+
+export interface GivenAnswers {
+  /** Lines of those that could be answered. */
+  readonly lines: readonly string[];
+  /** Remarks about positions that are not quite what was asked for. */
+  readonly notes: readonly string[];
+  /** The failure of the others. */
+  readonly failure: CliFailure | null;
+}
+
+/** The answers to such texts, in order. */
+export async function answersTo(
+  hexcodes: Hexcodes,
+  texts: readonly GivenText[],
+  options: EncodeOptions,
+  isJson: boolean,
+): Promise<GivenAnswers> {
+  const lines: string[] = [];
+  const notes: string[] = [];
+  const failures: CliFailure[] = [];
+  for (const given of texts) {
+    try {
+      if ('code' in given) lines.push(decodedOne(hexcodes, given.code, isJson));
+      else if ('position' in given) {
+        lines.push(encodedOne(hexcodes, given.position, options, isJson));
+        notes.push(...notesOn(given.position, given.isSwapped));
+      } else failures.push(await notAnswered(hexcodes, given.text, texts));
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error;
+      failures.push(error);
+    }
+  }
+  return { lines, notes, failure: oneOf(failures) };
+}
+
+async function notAnswered(
+  hexcodes: Hexcodes,
+  text: string,
+  texts: readonly GivenText[],
+): Promise<CliFailure> {
+  if (texts.some((each) => 'position' in each))
+    return new CliFailure(EXIT.FAILED, `${JSON.stringify(text)} is not a position`);
+  return (await import('./inspect.js')).notAHexcode(hexcodes, text);
+}
+
+/** One failure that names all of several. */
+function oneOf(failures: readonly CliFailure[]): CliFailure | null {
+  const [first] = failures;
+  if (first === undefined || failures.length === 1) return first ?? null;
+  return new CliFailure(EXIT.FAILED, failures.map(({ message }) => message).join('\n'));
+}
+
+/** @throws CliFailure FAILED for a position without a code */
+function encodedOne(
+  hexcodes: Hexcodes,
+  { latDeg, lngDeg }: Position,
+  options: EncodeOptions,
+  isJson: boolean,
+): string {
+  try {
+    const encoded = hexcodes.encode(latDeg, lngDeg, options);
+    if (isJson) return JSON.stringify(encoded);
+    const former = options.former === true ? `  ${encoded.former_province}` : '';
+    return encoded.hexcodes + former + (options.certainty === true ? certaintyIn(encoded) : '');
+  } catch (error) {
+    if (!(error instanceof HexcodesError)) throw error;
+    const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
+      ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
+      : undefined;
+    throw new CliFailure(EXIT.FAILED, error.message, hint);
+  }
+}
+
+/** How sure the province is, for people. */
+function certaintyIn({ border_m, certainty }: Encoded): string {
+  const border = border_m === null ? 'no border within 5 km' : `border at ${border_m} m`;
+  return certainty === null ? `  ${border}` : `  ${border}, certainty ${certainty}`;
+}
+
+function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): string {
+  const read = hexcodes.read(text);
+  if (read === null) throw new TypeError(`${text} is no code`);
+  const { hexcodes: code, lat, lng, resolution, admin_code } = read;
+  return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
+}

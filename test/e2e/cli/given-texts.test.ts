@@ -1,0 +1,89 @@
+// Positions and codes on the command line in the texts that people have: messages, links, several at a time.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { CliFolder } from '../../support/cli.js';
+
+const folder = new CliFolder();
+const CODE = 'HN-6GHP4-83RFR';
+let centre = '';
+beforeAll(async () => {
+  const { lat, lng } = (await Hexcodes.load()).decode(CODE)!;
+  centre = `${lat},${lng}\n`;
+});
+afterAll(() => folder.remove());
+
+test.each([
+  ['Toi o HN-6GHP4-83RFR nhe'],
+  ['http://hexcodes.example/#HN-6GHP4-83RFR'],
+  ['hexcodes.example/#HN-6GHP4-83RFR'],
+  ['HN-6GHP4-83RFR/'],
+  ['ha noi 6ghp4 83rfr'],
+  ['8d415cb4e42613f'],
+])('decode and inspect read the code in %s', async (text) => {
+  expect(await folder.run(['decode', text])).toMatchObject({ code: 0, stdout: centre, stderr: '' });
+  expect(await folder.run(['decode', ...text.split(' ')])).toMatchObject({ code: 0, stdout: centre });
+  const inspected = await folder.run(['inspect', text, '--json']);
+  expect(JSON.parse(inspected.stdout).hexcodes).toBe(CODE);
+});
+
+test('one of several that is none is named, the others are answered, exit 1', async () => {
+  const decoded = await folder.run(['decode', CODE, 'HN-6GHP4-83RFQ', CODE]);
+  expect(decoded).toMatchObject({ code: 1, stdout: centre + centre });
+  expect(decoded.stderr).toContain('"HN-6GHP4-83RFQ" is not a hexcode');
+  const encoded = await folder.run([
+    'encode',
+    '21.0288,105.8525',
+    '48.8,2.3',
+    '21.x,105',
+    '21.0288,105.8525',
+  ]);
+  expect(encoded).toMatchObject({ code: 1, stdout: `${CODE}\n${CODE}\n` });
+  expect(encoded.stderr).toContain('lat 48.8, lng 2.3');
+  expect(encoded.stderr).toContain('"21.x,105" is not a position');
+});
+
+test('names of files that are absent are no texts', async () => {
+  for (const args of [
+    ['decode', 'absent.csv'],
+    ['decode', `folder/${CODE}.csv`],
+    ['decode', CODE, 'absent.csv'],
+    ['encode', '21.0288,105.8525', 'folder/absent'],
+  ])
+    expect([args, await folder.run(args)]).toEqual([args, expect.objectContaining({ code: 3, stdout: '' })]);
+});
+
+test.each([
+  ['https://www.google.com/maps/@21.0288,105.8525,17z', 'the middle of its view'],
+  ['7PH72VH3+GX', "the middle of the Plus Code's cell"],
+  ['2VH3+GX Hoàn Kiếm, Hà Nội', "the middle of the Plus Code's cell"],
+])('encode says that the position of %s is a middle', async (text, words) => {
+  const ran = await folder.run(['encode', text]);
+  expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^HN-/) });
+  expect(ran.stderr).toContain(words);
+  expect((await folder.run(['encode', text, '--quiet'])).stderr).toBe('');
+  expect((await folder.run(['encode', text.split(' ')[0]!])).code).toBe(text.startsWith('2') ? 3 : 0);
+});
+
+test('links without a pin are counted in the summary of files', async () => {
+  folder.write('links.csv', 'link\nhttps://maps.google.com/?ll=21.0288\\,105.8525\n'.replace('\\,', '%2C'));
+  const ran = await folder.run(['encode', 'links.csv', '--position', 'link']);
+  expect(ran.stdout).toContain(`${CODE},13,HN,OK`);
+  expect(ran.stderr).toContain('1 link has no pin: the middle of the view was taken');
+});
+
+test('cases of links and of degrees and minutes give the code of the pin', async () => {
+  folder.write(
+    'links.csv',
+    [
+      'link',
+      '"https://maps.google.com/maps?ll=21.03,105.80&q=21.0288,105.8525"',
+      '"https://maps.google.com/maps?q=21.0288,105.8525&ll=21.03,105.80"',
+      'https://www.bing.com/maps?cp=21.03~105.80&sp=point.21.0288_105.8525_x',
+      '"https://www.google.com/maps/place/21°01\'43.68""N+105°51\'09.0""E/@21.0288056,105.8499251,17z"',
+      'N21 01.728 E105 51.150',
+      '',
+    ].join('\n'),
+  );
+  const { stdout } = await folder.run(['encode', 'links.csv', '--position', 'link', '--drop', 'link', '-q']);
+  expect(stdout.trim().split('\n').slice(1)).toEqual(Array(5).fill(`${CODE},13,HN,OK`));
+});
