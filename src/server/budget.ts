@@ -2,6 +2,7 @@
 // would pass a limit: of one connection, of one key, or of the process. Whoever is about to hold bytes opens an
 // account, says how many it holds whenever that changes, and closes it; what is refused is up to the holder.
 import { AnsweredError } from './answers.js';
+import { mayTake } from './key-share.js';
 
 export interface BudgetLimits {
   /** Bytes held for one request or WebSocket. */
@@ -85,7 +86,8 @@ export class Budget {
         this.refuse(use.keyId, `the bytes held for ${whom} pass ${this.limits[limit]}`, limit);
       if (heldBytes + moreBytes > connectionBytes) return refuse('one connection', 'connectionBytes');
       if (use.bytes + moreBytes > keyBytes) return refuse('one key', 'keyBytes');
-      if (this.#bytes + moreBytes > processBytes) return refuse('all connections', 'processBytes');
+      if (!mayTake(use.bytes, this.#bytes, moreBytes, processBytes))
+        return refuse('all connections', 'processBytes');
     }
     use.bytes += moreBytes;
     this.#bytes += moreBytes;

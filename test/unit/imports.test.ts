@@ -73,8 +73,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   'bus/jobs': ['bus'],
   'server/keys': ['server/life/heartbeat'],
   'server/usage': ['server/keys', 'server/life/heartbeat'],
-  'server/forward': ['server/answers'],
-  'server/budget': ['server/answers'],
+  'server/forward': ['server/answers', 'server/key-share'],
+  'server/budget': ['server/answers', 'server/key-share'],
   'server/transport': ['server/budget', 'server/kept-memory'],
   'server/metrics': ['server/budget', 'server/ledger', 'server/usage'],
   // Build time only: the description of what the others do.

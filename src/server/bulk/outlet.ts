@@ -120,8 +120,8 @@ export class BulkOutlet {
     if (answer === undefined || this.#isClosed || !this.#isAnswerFull || !this.#isStuck(nowMs)) return false;
     const begins = mayBegin && !this.#isSpooling;
     if (begins) {
+      this.#spool = this.#parts.spools.open(this.#x.keyId);
       this.#isSpooling = true;
-      this.#spool = this.#parts.spools.open();
       this.#unspool(this.#spool, answer).catch((error: unknown) => this.#x.reject(error));
     }
     if (this.#isSpooling) this.#parts.onDrain();
@@ -174,7 +174,7 @@ export class BulkOutlet {
       this.#keptBytes += bytes.buffer.byteLength;
       this.#kept.push({ bytes, sent });
       if (this.#keptBytes <= MAX_KEPT_BYTES) return;
-      this.#spool = this.#parts.spools.open();
+      this.#spool = this.#parts.spools.open(this.#x.keyId);
       this.#keptBytes = 0;
       for (const piece of this.#kept.splice(0)) this.#append(piece.bytes, piece.sent);
     } else {

@@ -12,6 +12,7 @@ import type { KeyInfo } from '../keys/key-record.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../log.js';
 import { fail, failUnavailable, type Route, type Router } from '../router.js';
+import { filesBeside } from '../transport/system-limits.js';
 import { BulkFlow, leastAnswerBytes } from './flow.js';
 import { BULK_TIMES, type BulkTimes } from './outlet.js';
 import { readBulkRequest } from './request.js';
@@ -24,7 +25,7 @@ const TRIM_MS = 2000;
 
 export interface BulkTuning extends BulkTimes {
   readonly sweepMs: number;
-  readonly spool: SpoolLimits;
+  readonly spool: Partial<SpoolLimits>;
 }
 
 interface BulkDeps {
@@ -36,6 +37,7 @@ interface BulkDeps {
     readonly dataDir: string;
     readonly spoolRequestBytes: number;
     readonly spoolBytes: number;
+    readonly maxConnections: number;
   };
   readonly logger: Logger;
   readonly tuning: { readonly bulk?: Partial<BulkTuning> };
@@ -52,14 +54,18 @@ export class Bulk {
   readonly #router: Pick<Router, 'workOf'>;
 
   constructor({ router, kernel, pool, previous, config, logger, tuning: { bulk: tuning = {} } }: BulkDeps) {
-    const spool = { requestBytes: config.spoolRequestBytes, totalBytes: config.spoolBytes };
+    const spool = {
+      requestBytes: config.spoolRequestBytes,
+      totalBytes: config.spoolBytes,
+      files: filesBeside(config.maxConnections),
+    };
     this.#router = router;
     this.#context = {
       kernel,
       pool,
       sink: new KernelSink(kernel),
       buffers: new BlockBuffers(),
-      spools: new Spools(config.dataDir, tuning.spool ?? spool),
+      spools: new Spools(config.dataDir, { ...spool, ...tuning.spool }),
       times: { ...BULK_TIMES, ...tuning },
       logger,
     };

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AnsweredError } from '../answers.js';
+import { mayTake } from '../key-share.js';
 
 const NOT_KEPT = 'an answer could not be kept';
 const UNAVAILABLE = { status: 503, retryAfterSec: 1, close: true, logged: NOT_KEPT };
@@ -16,7 +17,7 @@ export class SpoolFullError extends AnsweredError {
 
   constructor(
     message: string,
-    /** 'request': the answer is too large for any time; 'total': others take up the space now. */
+    /** 'request': the answer is too large for any time; 'total': other answers take up the space now. */
     readonly limit: 'request' | 'total',
   ) {
     super(message, limit === 'request' ? { status: 413, close: true, logged: NOT_KEPT } : UNAVAILABLE);
@@ -35,10 +36,11 @@ export class SpoolDiskError extends AnsweredError {
   }
 }
 
-/** Bytes on disk, of one request and of all. */
+/** Bytes on disk, of one request and of all, and open files of all. */
 export interface SpoolLimits {
   readonly requestBytes: number;
   readonly totalBytes: number;
+  readonly files: number;
 }
 
 /** A sentence for a client whose answer passes the limit of a request. */
@@ -48,11 +50,18 @@ export function tooLargeToHold({ requestBytes }: SpoolLimits): string {
 
 const PIECE_BYTES = 128 * 1024;
 
-/** All spools of a server, and the disk space that they take together. */
+/** Bytes and files of the answers of one key, or of all. */
+interface Held {
+  bytes: number;
+  files: number;
+}
+
+/** All spools of a server, and the disk space and files that they take together, of which each key has its share. */
 export class Spools {
   readonly #folder: string;
   readonly limits: SpoolLimits;
-  #totalBytes = 0;
+  readonly #all: Held = { bytes: 0, files: 0 };
+  readonly #keys = new Map<string, Held>();
 
   constructor(dataDir: string, limits: SpoolLimits) {
     this.#folder = join(dataDir, 'spool');
@@ -60,28 +69,47 @@ export class Spools {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  open(): Spool {
+  /**
+   * @param keyId whose answer it is
+   * @throws SpoolFullError
+   */
+  open(keyId: string): Spool {
+    const key = this.#keys.get(keyId) ?? { bytes: 0, files: 0 };
+    this.#take(key, 'files', 1, `answers of ${this.limits.files} requests wait for their readers on disk`);
+    this.#keys.set(keyId, key);
     return new Spool(
       join(this.#folder, randomBytes(12).toString('hex')),
-      (ownBytes, moreBytes) => this.#claim(ownBytes, moreBytes),
+      (ownBytes, moreBytes) => this.#claim(key, ownBytes, moreBytes),
       (ownBytes) => {
-        this.#totalBytes -= ownBytes;
+        for (const held of [key, this.#all]) {
+          held.bytes -= ownBytes;
+          held.files--;
+        }
+        if (key.files === 0) this.#keys.delete(keyId);
       },
     );
   }
 
   get totalBytes(): number {
-    return this.#totalBytes;
+    return this.#all.bytes;
   }
 
-  #claim(ownBytes: number, moreBytes: number): void {
+  #claim(key: Held, ownBytes: number, moreBytes: number): void {
     const { requestBytes, totalBytes } = this.limits;
     if (ownBytes + moreBytes > requestBytes) throw new SpoolFullError(tooLargeToHold(this.limits), 'request');
-    if (this.#totalBytes + moreBytes > totalBytes) {
-      const message = `answers of ${totalBytes} bytes wait for their readers, the most that may (HEXCODES_SPOOL_BYTES)`;
-      throw new SpoolFullError(message, 'total');
+    const what = `answers of ${totalBytes} bytes wait for their readers`;
+    this.#take(key, 'bytes', moreBytes, `${what}, the most that may (HEXCODES_SPOOL_BYTES)`);
+  }
+
+  /** @param full the message where not even a key that holds nothing may take it */
+  #take(key: Held, of: 'bytes' | 'files', more: number, full: string): void {
+    const most = of === 'bytes' ? this.limits.totalBytes : this.limits.files;
+    if (!mayTake(key[of], this.#all[of], more, most)) {
+      const share = `answers of the key hold ${key[of]} of the ${most} ${of} for answers that wait for their readers, its share (HEXCODES_SPOOL_BYTES)`;
+      throw new SpoolFullError(this.#all[of] + more > most ? full : share, 'total');
     }
-    this.#totalBytes += moreBytes;
+    key[of] += more;
+    this.#all[of] += more;
   }
 }
 

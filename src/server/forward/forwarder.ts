@@ -3,6 +3,7 @@
 
 import { basename, join } from 'node:path';
 import { AnsweredError } from '../answers.js';
+import { mayTake } from '../key-share.js';
 import { Backlog } from './backlog/backlog.js';
 import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
 import { Delivery, type DeliveryLog, within } from './delivery.js';
@@ -32,6 +33,7 @@ export class NotTakenError extends AnsweredError {
 
 interface WaitingLine {
   readonly bytes: Buffer;
+  readonly keyId: string;
   readonly taken: () => void;
   readonly failed: (error: Error) => void;
 }
@@ -110,12 +112,15 @@ export class Forwarder {
     return { waiting: this.waitingRows, delivered: deliveredRows, refused: this.#refusedInAll, isAway };
   }
 
-  /** Whether a line of this size can be taken: not where as much waits as may. */
-  hasSpace(lineBytes: number): boolean {
-    const onDisk = [this.#own, ...this.#older].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    const unwritten = this.#unwrittenBytes + lineBytes;
-    if (unwritten <= MOST_UNWRITTEN_BYTES && onDisk + unwritten <= this.#options.mostBytes) return true;
-    this.#refuse(`as many wait as may, ${this.#options.mostBytes} bytes`, 1);
+  /** Whether a line of this size can be taken: not where as much waits as may, of all or of the key. */
+  hasSpace(lineBytes: number, keyId = ''): boolean {
+    const { mostBytes } = this.#options;
+    const backlogs = [this.#own, ...this.#older];
+    const allBytes = backlogs.reduce((sum, { sizeBytes }) => sum + sizeBytes, this.#unwrittenBytes);
+    const ofKey = backlogs.reduce((sum, backlog) => sum + backlog.bytesOf(keyId), 0);
+    const isWritable = this.#unwrittenBytes + lineBytes <= MOST_UNWRITTEN_BYTES;
+    if (isWritable && mayTake(ofKey, allBytes, lineBytes, mostBytes)) return true;
+    this.#refuse(`as many wait as may, ${mostBytes} bytes, or the share of a key in them`, 1);
     return false;
   }
 
@@ -124,11 +129,11 @@ export class Forwarder {
    * @param line with its line end
    * @throws NotTakenError, as a rejection, where the disk takes nothing
    */
-  take(line: string): Promise<void> {
+  take(line: string, keyId = ''): Promise<void> {
     const bytes = Buffer.from(line);
     this.#unwrittenBytes += bytes.length;
     return new Promise((taken, failed) => {
-      this.#waiting.push({ bytes, taken, failed });
+      this.#waiting.push({ bytes, keyId, taken, failed });
       this.#writing ??= this.#write();
     });
   }
@@ -157,7 +162,10 @@ export class Forwarder {
       const bytes = Buffer.concat(lines.map((line) => line.bytes));
       let fault: Error | undefined;
       try {
-        await this.#append(bytes, lines.length);
+        const keyBytes = new Map<string, number>();
+        for (const line of lines)
+          keyBytes.set(line.keyId, (keyBytes.get(line.keyId) ?? 0) + line.bytes.length);
+        await this.#append(bytes, lines.length, keyBytes);
       } catch (error) {
         fault = new NotTakenError('the disk of the service takes no positions', { cause: error });
         this.#refuse((error as Error).message, lines.length);
@@ -172,13 +180,13 @@ export class Forwarder {
     this.#writing = undefined;
   }
 
-  async #append(lines: Buffer, rows: number): Promise<void> {
+  async #append(lines: Buffer, rows: number, keyBytes: ReadonlyMap<string, number>): Promise<void> {
     try {
-      await this.#own.append(lines, rows);
+      await this.#own.append(lines, rows, keyBytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       await this.#beginAnew();
-      await this.#own.append(lines, rows);
+      await this.#own.append(lines, rows, keyBytes);
     }
   }
 

@@ -46,7 +46,7 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
     }
     // HEAD asks what GET would answer, and changes nothing.
     const to = x.head.method === 'HEAD' ? undefined : forwarder;
-    if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES)) {
+    if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES, x.keyId)) {
       failNotTaken(x, 'the sink of positions is away, and as many wait as may');
       return;
     }
@@ -62,7 +62,7 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       return;
     }
     x.deadline(DISK_DEADLINE_MS);
-    x.after(to.take(`${JSON.stringify(row)}\n`), () => x.send(200, JSON_TYPE, body));
+    x.after(to.take(`${JSON.stringify(row)}\n`, x.keyId), () => x.send(200, JSON_TYPE, body));
   };
 
   const handle = (x: Exchange): void => {

@@ -66,3 +66,11 @@ export function connectionsWithin(
   const warning = `the process may have ${filesLimit} open files, so at most ${maxConnections} connections instead of ${wanted}: ${WAY_OUT}`;
   return { maxConnections, warning };
 }
+
+/** Descriptors that are left for everything but connections and answers on disk. */
+const KEPT = 64;
+
+/** How many files may be open for answers that wait on disk, beside as many connections as `connectionsWithin` says. */
+export function filesBeside(wanted: number, filesLimit = openFilesLimit()): number {
+  return filesLimit - Math.min(wanted, filesLimit - OTHERS) - KEPT;
+}

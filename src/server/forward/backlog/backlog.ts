@@ -34,6 +34,8 @@ interface Segment {
   readonly isFound: boolean;
   /** Size of the lines that are appended; the file may hold more after a write that failed. */
   sizeBytes: number;
+  /** Bytes of each key, as far as this process has appended them. */
+  readonly keyBytes: Map<string, number>;
 }
 
 const LINE_END = 10;
@@ -69,11 +71,21 @@ export class Backlog {
     return this.#segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
+  /** The same, of one key. */
+  bytesOf(keyId: string): number {
+    return this.#segments.reduce((sum, { keyBytes }) => sum + (keyBytes.get(keyId) ?? 0), 0);
+  }
+
   /**
    * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process
    * has the folder now, or somebody has removed the file.
+   * @param keyBytes how many of the bytes are of which key
    */
-  async append(lines: Buffer, rows: number): Promise<void> {
+  async append(
+    lines: Buffer,
+    rows: number,
+    keyBytes: ReadonlyMap<string, number> = new Map(),
+  ): Promise<void> {
     const segment = await this.#segmentFor(lines.length);
     const writer = this.#writer as FileHandle;
     const before = segment.sizeBytes;
@@ -91,6 +103,7 @@ export class Backlog {
       throw error;
     });
     segment.sizeBytes += lines.length;
+    for (const [key, bytes] of keyBytes) segment.keyBytes.set(key, (segment.keyBytes.get(key) ?? 0) + bytes);
     this.rows += rows;
   }
 
@@ -146,7 +159,7 @@ export class Backlog {
     const hasSpace = last !== undefined && last.sizeBytes + moreBytes <= this.segmentBytes;
     if (this.#writer !== undefined && last !== undefined && (hasSpace || last.sizeBytes === 0)) return last;
     await this.#endSegment();
-    const segment = { number: (last?.number ?? 0) + 1, isFound: false, sizeBytes: 0 };
+    const segment = { number: (last?.number ?? 0) + 1, isFound: false, sizeBytes: 0, keyBytes: new Map() };
     this.#writer = await open(this.#pathOf(segment.number), 'w', 0o600);
     this.#segments.push(segment);
     if (this.#segments.length === 1) this.#deliveredBytes = 0;
@@ -203,7 +216,7 @@ export class Backlog {
       const isNext = this.#segments.length === 0 && cursor?.segment === number;
       const from = isNext && isLineStart(bytes, cursor.deliveredBytes) ? cursor.deliveredBytes : 0;
       if (this.#segments.length === 0) this.#deliveredBytes = from;
-      this.#segments.push({ number, isFound: true, sizeBytes: bytes.length });
+      this.#segments.push({ number, isFound: true, sizeBytes: bytes.length, keyBytes: new Map() });
       this.rows += endOfLines(bytes.subarray(from), Number.POSITIVE_INFINITY)[1];
     }
   }

@@ -137,6 +137,40 @@ test.each([
   },
 );
 
+test('a key that withholds the ends of its bodies keeps no other from its answers', async () => {
+  const some = csvBody(5, 40_000);
+  const dueBytes = dueAnswer(kernel, 'encode', 'csv', some);
+  const apiKeys = ['a', 'b', 'c'].map((name) => ({ name, secret: `${name}_0123456789abcdefghij` }));
+  const own = await startServer({ apiKeys, spoolBytes: 16 * dueBytes.length });
+  const peers: RawBulkPeer[] = [];
+  try {
+    for (let i = 0; i < 24; i++) {
+      const peer = await RawBulkPeer.connect(own.port);
+      peers.push(peer);
+      const request = { path: ENCODE, key: apiKeys[0]!.secret, format: 'csv', headers: [HELD] } as const;
+      await peer.send(requestHead(request, some.length));
+      await peer.send(some.subarray(0, some.length - 10));
+    }
+    await expect.poll(() => peers.filter(({ head }) => head.includes(' 503 ')).length).toBeGreaterThan(0);
+    expect(peers.find(({ head }) => head !== '')?.body.toString()).toContain('share');
+    const headers = { 'Content-Type': 'text/csv', 'Hexcodes-Answer': 'after-body', ...PLAIN };
+    for (let time = 0; time < 3; time++) {
+      const answers = await Promise.all(
+        ['b', 'c'].map((name) =>
+          post(own.base + ENCODE, { ...headers, 'X-API-Key': `${name}_0123456789abcdefghij` }, some),
+        ),
+      );
+      for (const answer of answers) {
+        expect(answer.status).toBe(200);
+        expect(Buffer.from(await answer.arrayBuffer()).equals(dueBytes)).toBe(true);
+      }
+    }
+  } finally {
+    for (const peer of peers) peer.socket.destroy();
+    await own.stop();
+  }
+});
+
 async function sendSmall(own: TestServer): Promise<number> {
   const headers = {
     'X-API-Key': own.key,

@@ -31,8 +31,10 @@ test('bytes past the limit of a connection, a key and the process are refused, a
     'one: the bytes held for one key pass 150',
     'two: the bytes held for all connections pass 200',
   ]);
-  // Less than before is never refused.
+  // Less than before is never refused; the last quarter is for keys that hold less than one.
   expect(a.hold(1)).toBeUndefined();
+  expect(c.hold(100)).toBe('the bytes held for all connections pass 200');
+  expect(b.hold(1)).toBeUndefined();
   expect(c.hold(100)).toBeUndefined();
   for (const account of [a, b, c]) account.close();
   expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
