@@ -49,6 +49,7 @@ export const REST = [
   'test/e2e/{forward,keys}/postgres*.test.ts',
   'test/e2e/keys/commands.test.ts',
   'test/e2e/examples-vite-react.test.ts',
+  'test/e2e/stream-examples.test.ts',
   'test/e2e/package*.test.ts',
   'test/e2e/server/api-page.test.ts',
   'test/e2e/server/bulk/peers.test.ts',

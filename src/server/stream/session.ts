@@ -239,8 +239,8 @@ export class StreamSession {
     if (this.#isClosed || this.#isStopping || this.#isOverWindow) return;
     this.#clock.frame(nowMs);
     if (isBinary !== this.#answerer.isBinary) {
-      const kind = this.#answerer.isBinary ? 'binary' : 'text';
-      this.close(1003, `this subprotocol has ${kind} frames`);
+      const [own, other] = this.#answerer.isBinary ? ['binary', 'json'] : ['text', 'binary'];
+      this.close(1003, `this subprotocol has ${own} frames; hexcodes.v1.${other} has the others`);
       return;
     }
     if (message.byteLength > MAX_FRAME_BYTES) {

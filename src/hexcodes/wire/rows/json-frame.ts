@@ -18,6 +18,8 @@ import type { RowAllowance } from './row-allowance.js';
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
 
+const EXAMPLE = '{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}';
+
 /**
  * @param sink to be brought by callers that answer many; the bytes may be a view of it
  * @param mostPoints a frame of more is refused with OVER_QUERY_LIMIT
@@ -62,7 +64,7 @@ export function answerAllowed(
     return { bytes: batchBody(converted, `"seq":${seq},`), total, failed, refused: 0 };
   } catch (error) {
     if (error instanceof NotJsonError)
-      return uncounted(refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}`));
+      return uncounted(refusal(seq, 'INVALID_REQUEST', `the frame ${error.message}, such as ${EXAMPLE}`));
     if (error instanceof BrokenBatchError) return uncounted(refusal(seq, 'INVALID_REQUEST', error.message));
     throw error;
   }
