@@ -39,8 +39,8 @@ export async function sampled(source: TableSource): Promise<{ source: TableSourc
   async function* all(): AsyncGenerator<TableRows> {
     for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
   }
-  const { geometry, position } = source;
-  const sample = { names: columns.map(({ name }) => name), rows, geometry, position };
+  const { geometries, position } = source;
+  const sample = { names: columns.map(({ name }) => name), rows, geometries, position };
   return { source: { ...source, batches: all }, sample };
 }
 

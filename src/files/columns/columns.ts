@@ -3,7 +3,7 @@
 
 import type { FirstRows } from '../../tables/positions/in-values.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
-import type { GeometryColumn } from '../formats/geoparquet.js';
+import type { DeclaredGeometries } from '../formats/geoparquet.js';
 import type { TableColumn } from '../formats/table.js';
 
 /** The column options of the command line; names as in the file. */
@@ -22,8 +22,8 @@ export interface ColumnChoice {
 
 /** The first rows of an input. */
 export interface Sample extends FirstRows {
-  /** Its column of geometries, where the file says which it is. */
-  readonly geometry?: GeometryColumn | undefined;
+  /** Its columns of geometries, where the file declares them. */
+  readonly geometries?: DeclaredGeometries | undefined;
   /** Indexes of the columns that its geometries become. */
   readonly position?: { readonly lat: number; readonly lng: number } | undefined;
 }

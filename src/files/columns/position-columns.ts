@@ -11,6 +11,7 @@ import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
   holdsPositions,
   nestedIn,
+  otherSystemIn,
   positionInText,
   shapesIn,
   textsOf,
@@ -114,10 +115,15 @@ export function findPosition(
   if (choice.position !== undefined) {
     const column = columnCalled(names, choice.position);
     if (column < 0) throw noColumn(names, choice.position, file);
-    return nestedIn(sample, column) ?? { kind: 'text', column };
+    refuseDeclared(sample, [names[column]!]);
+    refuseOtherSystems(sample, column, file);
+    return declaredAt(sample, column);
   }
   const nested = chosenNested(names, choice);
-  if (nested !== null) return nested;
+  if (nested !== null) {
+    if (nested.kind !== 'pair') refuseDeclared(sample, [names[nested.column]!]);
+    return nested;
+  }
   const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   // Properties beside a geometry may have the names of coordinates.
   if (!isChosen && sample.position !== undefined) return { kind: 'pair', ...sample.position };
@@ -129,11 +135,21 @@ export function findPosition(
     return { kind: 'pair', lat, lng };
   }
   if (!isChosen) {
-    if (sample.geometry !== undefined && sample.geometry.fault !== null) throw sample.geometry.fault;
-    const known = sample.geometry === undefined ? -1 : names.indexOf(sample.geometry.name);
-    const whole = wholePosition(sample, hasHeader, known);
-    if (whole !== null) return whole;
-    refuseShapes(sample, file);
+    const { primary } = sample.geometries ?? {};
+    if (primary !== undefined) refuseDeclared(sample, [primary]);
+    const known = names.indexOf(primary ?? '');
+    if (known >= 0) {
+      refuseShapes(sample, [known], file);
+      refuseOtherSystems(sample, known, file);
+      return declaredAt(sample, known);
+    }
+    const whole = wholePosition(sample, hasHeader);
+    if (whole !== null) {
+      refuseDeclared(sample, [names[whole.column]!]);
+      return whole;
+    }
+    refuseShapes(sample, [...names.keys()], file);
+    for (const column of names.keys()) refuseOtherSystems(sample, column, file);
   }
   const fitting = { lat: columnsWithin(sample, 5, 25), lng: columnsWithin(sample, 99, 120) };
   const isClear = fitting.lat.length === 1 && fitting.lng.length === 1;
@@ -167,12 +183,43 @@ function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): Pos
   return { kind: 'nested', column, lat: latPath, lng: lngPath };
 }
 
+/** A column of whole positions that an option or the file names. */
+function declaredAt(sample: Sample, column: number): WholePosition {
+  const nested = nestedIn(sample, column);
+  if (nested !== null) return nested;
+  const arePairs = sample.geometries?.arePairs(sample.names[column]!) === true;
+  return arePairs ? { kind: 'nested', column, lat: ['1'], lng: ['0'] } : { kind: 'text', column };
+}
+
+/** @throws CliFailure BAD_INPUT for columns that the file declares to be geometries of another system */
+function refuseDeclared({ geometries }: Sample, columns: readonly string[]): void {
+  for (const column of columns) {
+    const fault = geometries?.faultOf(column) ?? null;
+    if (fault !== null) throw fault;
+  }
+}
+
+/** @throws CliFailure BAD_INPUT for a column whose geometries (EWKB, EWKT) name another system themselves */
+function refuseOtherSystems(sample: Sample, column: number, file: string): void {
+  const other = otherSystemIn(sample, column);
+  if (other === null) return;
+  throw badInput(
+    { file, column: sample.names[column]! },
+    `the geometries are in another system than WGS 84: ${other.called}`,
+    `PostGIS converts them: SELECT ST_Transform(${sample.names[column]}, 4326).`,
+  );
+}
+
 /** @throws CliFailure BAD_INPUT for a column of lines or areas of which nobody has said which point is meant */
-function refuseShapes(sample: Sample, file: string): void {
-  for (const [column, name] of sample.names.entries()) {
+function refuseShapes(sample: Sample, columns: readonly number[], file: string): void {
+  for (const column of columns) {
     const types = shapesIn(sample, column);
     if (types.length === 0) continue;
-    throw badInput({ file, column: name }, `it holds lines or areas: ${types.join(', ')}`, POINT_HINT);
+    throw badInput(
+      { file, column: sample.names[column]! },
+      `it holds lines or areas: ${types.join(', ')}`,
+      POINT_HINT,
+    );
   }
 }
 

@@ -1,13 +1,26 @@
-// The metadata of GeoParquet, also in Arrow: the column of geometries, and whether its coordinates are degrees of
-// WGS 84.
+// The columns of geometries that files of Parquet and Arrow declare, by the metadata of GeoParquet (`geo`) or by their
+// own types, and whether their coordinates are degrees of WGS 84.
 
+import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { badInput, type CliFailure } from '../exit-codes.js';
 import { shellWord } from '../terminal/say.js';
 
-export interface GeometryColumn {
+/** The columns that a file declares to be geometries. */
+export interface DeclaredGeometries {
+  /** The column that is the position; undefined where the file does not say which of several it is. */
+  readonly primary: string | undefined;
+  /** Whether the values of a column are lists of longitude and latitude, or structs of x and y. */
+  arePairs(column: string): boolean;
+  /** Why the values of a column cannot be taken for positions; null where they can. */
+  faultOf(column: string): CliFailure | null;
+}
+
+/** A column whose own type declares it: a logical type of Parquet, an extension type of Arrow (`geoarrow.wkb`). */
+export interface TypedGeometry {
   readonly name: string;
-  /** Why its values cannot be taken for positions; null where they can. */
-  readonly fault: CliFailure | null;
+  readonly encoding: 'wkb' | 'wkt' | 'point';
+  /** As the type says it; undefined where it says none. */
+  readonly crs: unknown;
 }
 
 /** A member of `columns` in the metadata, for another file: without what is true of the rows of one alone. */
@@ -17,24 +30,108 @@ export interface GeometryMember {
   readonly member: Readonly<Record<string, unknown>>;
 }
 
-const DEGREES: ReadonlySet<string> = new Set(['EPSG:4326', 'EPSG:4979', 'OGC:CRS84', 'OGC:CRS84H']);
 /** Encodings that are read; all others hold no points. */
 const READ: ReadonlySet<string> = new Set(['wkb', 'point']);
 
-/** @param geo the text of the metadata `geo`; undefined where there is none, or none that can be read */
-export function geometryIn(geo: string | undefined, file: string): GeometryColumn | undefined {
-  if (geo === undefined) return undefined;
-  let name: unknown;
-  let column: { encoding?: unknown; crs?: unknown } | undefined;
+/**
+ * @param geo the text of the metadata `geo`; undefined where there is none
+ * @param typed the columns whose own types declare them
+ * @returns undefined where nothing is declared, or nothing that can be read
+ */
+export function declaredGeometries(
+  geo: string | undefined,
+  typed: readonly TypedGeometry[],
+  file: string,
+): DeclaredGeometries | undefined {
+  const { primary_column: named, columns = {} } = geoIn(geo);
+  const primary =
+    typeof named === 'string' && Object.hasOwn(columns, named)
+      ? named
+      : new Set(typed.map(({ name }) => name)).size === 1
+        ? typed[0]!.name
+        : undefined;
+  if (primary === undefined && typed.length === 0) return undefined;
+  return {
+    primary,
+    arePairs: (column) => typed.some(({ name, encoding }) => name === column && encoding === 'point'),
+    faultOf(column) {
+      const described = Object.hasOwn(columns, column) ? columns[column] : undefined;
+      const ofTypes = typed.flatMap((each) => (each.name === column ? (typedFault(each, file) ?? []) : []));
+      return (described === undefined ? null : faultOf(column, described, file)) ?? ofTypes[0] ?? null;
+    },
+  };
+}
+
+/** A type of extension with its metadata, as Arrow has both in those of a field; undefined for any other field. */
+export function geoArrowIn(
+  name: string,
+  metadata: ReadonlyMap<string, string> | null,
+): TypedGeometry | undefined {
+  const extension = metadata?.get('ARROW:extension:name');
+  const [, encoding] = /^(?:geoarrow|ogc)\.(wkb|wkt|point)$/.exec(extension ?? '') ?? [];
+  if (encoding === undefined) return undefined;
+  const said = metadata?.get('ARROW:extension:metadata')?.trim() ?? '';
+  return {
+    name,
+    encoding: encoding as TypedGeometry['encoding'],
+    crs: said === '' ? undefined : crsIn(said),
+  };
+}
+
+function crsIn(said: string): unknown {
   try {
-    const read = JSON.parse(geo) as { primary_column?: unknown; columns?: Record<string, typeof column> };
-    name = read.primary_column;
-    column = typeof name === 'string' ? read.columns?.[name] : undefined;
+    return (JSON.parse(said) as { crs?: unknown } | null)?.crs;
   } catch {
-    return undefined;
+    return said;
   }
-  if (typeof name !== 'string' || typeof column !== 'object' || column === null) return undefined;
-  return { name, fault: faultOf(name, column, file) };
+}
+
+function typedFault({ name, encoding, crs }: TypedGeometry, file: string): CliFailure | null {
+  const other = otherSystem(crs);
+  if (other === null) return null;
+  const column = JSON.stringify(name);
+  const system = JSON.stringify(other.code ?? 'EPSG:…');
+  const series =
+    encoding === 'point'
+      ? `g.GeoSeries.from_xy(*zip(*(p.values() if isinstance(p, dict) else p for p in t[${column}])), crs=${system})`
+      : `g.GeoSeries.from_${encoding}(t[${column}], crs=${system})`;
+  const [read, write] = pandasFor(file);
+  const program = `import sys, pandas, pyarrow.ipc, geopandas as g; t = ${read}; t[${column}] = ${series}.to_crs(4326).to_${encoding === 'wkt' ? 'wkt' : 'wkb'}(); t.${write}`;
+  return badInput(
+    { file, column: name },
+    `the geometries are in another system than WGS 84: ${other.called}`,
+    `geopandas converts it: python3 -c ${shellWord(program)} ${shellWord(file)}`,
+  );
+}
+
+/** How pandas and geopandas read a file, after `pandas` or `geopandas`, and the method that writes it again. */
+function pandasFor(file: string, module = 'pandas'): [read: string, write: string] {
+  if (/\.arrows$/i.test(file))
+    return ['pyarrow.ipc.open_stream(sys.argv[1]).read_pandas()', 'to_feather("points.arrow")'];
+  return /\.(?:arrow|feather|ipc)$/i.test(file)
+    ? [`${module}.read_feather(sys.argv[1])`, 'to_feather("points.arrow")']
+    : [`${module}.read_parquet(sys.argv[1])`, 'to_parquet("points.parquet")'];
+}
+
+interface GeoMetadata {
+  readonly primary_column?: unknown;
+  readonly columns?: Readonly<Record<string, { encoding?: unknown; crs?: unknown }>>;
+}
+
+function geoIn(geo: string | undefined): GeoMetadata {
+  if (geo === undefined) return {};
+  try {
+    const { primary_column, columns } = JSON.parse(geo) as GeoMetadata;
+    const isRead = (column: unknown): boolean => typeof column === 'object' && column !== null;
+    return isRead(columns)
+      ? {
+          primary_column,
+          columns: Object.fromEntries(Object.entries(columns!).filter(([, each]) => isRead(each))),
+        }
+      : {};
+  } catch {
+    return {};
+  }
 }
 
 /** The columns of geometries in well-known binary, by their names. */
@@ -74,13 +171,14 @@ function faultOf(
   { encoding, crs }: { encoding?: unknown; crs?: unknown },
   file: string,
 ): CliFailure | null {
+  const [read, write] = pandasFor(file, 'geopandas');
   const geopandas = (steps: string): string =>
-    `geopandas converts it: python3 -c 'import sys, geopandas; geopandas.read_parquet(sys.argv[1])${steps}.to_parquet("points.parquet")' ${shellWord(file)}`;
-  const system = systemOf(crs);
+    `geopandas converts it: python3 -c 'import sys, geopandas; ${read}${steps}.${write}' ${shellWord(file)}`;
+  const system = otherSystem(crs);
   if (system !== null)
     return badInput(
       { file, column: name },
-      `the geometries are in another system than WGS 84: ${system}`,
+      `the geometries are in another system than WGS 84: ${system.called}`,
       geopandas('.to_crs(4326)'),
     );
   if (READ.has(String(encoding).toLowerCase())) return null;
@@ -89,19 +187,4 @@ function faultOf(
     `the geometries are encoded as ${JSON.stringify(encoding)}, which is not read`,
     geopandas(''),
   );
-}
-
-/** The name of a system of coordinates; null for WGS 84, and where nobody has named one. */
-function systemOf(crs: unknown): string | null {
-  if (crs === undefined || crs === null) return null;
-  // Before version 0.4 of the format: WKT, which ends in the number of the system.
-  if (typeof crs === 'string') {
-    const [, authority = '', code = ''] = /ID\["(\w+)",\s*"?(\w+)"?\]\s*\]\s*$/i.exec(crs) ?? [];
-    const called = `${authority}:${code}`;
-    return DEGREES.has(called.toUpperCase()) ? null : called === ':' ? crs.slice(0, 40) : called;
-  }
-  const { id, name } = crs as { id?: { authority?: unknown; code?: unknown }; name?: unknown };
-  const called = id === undefined ? '' : `${id.authority}:${id.code}`;
-  if (DEGREES.has(called.toUpperCase())) return null;
-  return called === '' ? String(name) : `${called} (${name})`;
 }

@@ -25,9 +25,9 @@ export function atPoints(source: TableSource, choice: PointChoice): TableSource 
 }
 
 /** The column with geometries that are more than points; -1 where the rows have none. */
-function shapeColumnIn({ columns, geometry }: TableSource, { rowCount, values }: TableRows): number {
+function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values }: TableRows): number {
   const names = columns.map(({ name }) => name);
-  const known = geometry === undefined ? -1 : names.indexOf(geometry.name);
+  const known = names.indexOf(geometries?.primary ?? '');
   const order = new Set([...(known < 0 ? [] : [known]), ...positionColumns(names), ...names.keys()]);
   const holdsShapes = (index: number): boolean => {
     for (let row = 0; row < rowCount; row++) {

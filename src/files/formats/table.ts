@@ -1,7 +1,7 @@
 // Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
-import type { GeometryColumn, GeometryMember } from './geoparquet.js';
+import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
 import type { TimeUnitName } from './values/calendar.js';
 
 export type ColumnKind =
@@ -104,8 +104,8 @@ export interface TableSource {
   readonly frame?: CollectionFrame;
   /** Indexes of the columns that its geometries become. */
   readonly position?: { readonly lat: number; readonly lng: number };
-  /** Its column of geometries, where the file says which it is. */
-  readonly geometry?: GeometryColumn | undefined;
+  /** Its columns of geometries, where the file declares them. */
+  readonly geometries?: DeclaredGeometries | undefined;
   batches(): AsyncIterable<TableRows>;
 }
 

@@ -3,10 +3,11 @@
 
 import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { isLineOrArea, shapeInText } from '../shapes/shape-text.js';
-import { typeName } from '../shapes/shapes.js';
+import { isLineOrArea, shapeInText, systemInText } from '../shapes/shape-text.js';
+import { lonePoint, typeName } from '../shapes/shapes.js';
 
 /** The first rows of an input as texts, one a column: columns are judged by them. */
 export interface FirstRows {
@@ -32,12 +33,10 @@ export type WholePosition =
 
 /**
  * One column that holds whole positions: by its name and its values, without a header by its values alone.
- * @param known the column that the file says; -1 where it says none
  */
-export function wholePosition(sample: FirstRows, hasHeader: boolean, known = -1): WholePosition | null {
+export function wholePosition(sample: FirstRows, hasHeader: boolean): WholePosition | null {
   const { names } = sample;
-  const named = [...(known < 0 ? [] : [known]), ...positionColumns(names)];
-  for (const column of named) {
+  for (const column of positionColumns(names)) {
     const where = nestedIn(sample, column) ?? textIn(sample, column);
     if (where !== null) return where;
   }
@@ -74,7 +73,16 @@ const textIn = (sample: FirstRows, column: number): WholePosition | null =>
 /** Whether most texts of a column are whole positions. */
 export function holdsPositions(sample: FirstRows, column: number): boolean {
   const texts = textsOf(sample, column);
-  return texts.length > 0 && texts.filter((text) => parsePosition(text) !== null).length > texts.length / 2;
+  return texts.length > 0 && texts.filter((text) => wholeIn(text) !== null).length > texts.length / 2;
+}
+
+/** A text as one position: also a geometry of several parts that has only one point. */
+function wholeIn(text: string): Position | null {
+  const position = parsePosition(text);
+  if (position !== null) return [position.latDeg, position.lngDeg, position.middleOf === 'view'];
+  const shape = shapeInText(text);
+  const point = shape === null ? null : lonePoint(shape);
+  return point === null ? null : [point[1], point[0], false];
 }
 
 /**
@@ -95,6 +103,15 @@ export function shapesIn(sample: FirstRows, column: number): string[] {
   return types.length <= shapes.length / 2 ? [] : [...new Set(types)];
 }
 
+/** The other system that the first geometry of a column names; null where it is WGS 84 or names none. */
+export function otherSystemIn(sample: FirstRows, column: number): OtherSystem | null {
+  for (const text of textsOf(sample, column)) {
+    const system = systemInText(text);
+    if (system !== null) return otherSystem(system);
+  }
+  return null;
+}
+
 /** `isView`: the middle of the view of a map, of a link without a pin. */
 type Position = readonly [latDeg: number, lngDeg: number, isView: boolean];
 const NONE: Position = [Number.NaN, Number.NaN, false];
@@ -102,8 +119,7 @@ const NONE: Position = [Number.NaN, Number.NaN, false];
 /** The position in the text of such a column; NaN where there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
   if (where.kind === 'text') {
-    const position = parsePosition(text);
-    return position === null ? NONE : [position.latDeg, position.lngDeg, position.middleOf === 'view'];
+    return wholeIn(text) ?? NONE;
   }
   let object: unknown;
   try {
@@ -111,6 +127,8 @@ export function positionInText(text: string, where: WholePosition): Position {
   } catch {
     return NONE;
   }
+  // Geometries of GeoJSON may say their system.
+  if (otherSystem((object as { crs?: unknown } | null)?.crs) !== null) return NONE;
   return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
 }
 

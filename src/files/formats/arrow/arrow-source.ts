@@ -22,7 +22,7 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
-import { type GeometryColumn, geometriesIn, geometryIn } from '../geoparquet.js';
+import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn } from '../geoparquet.js';
 import type { TableColumn, TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
@@ -261,16 +261,16 @@ export interface ArrowFile {
     readonly shape: Shape | null;
     readonly type: DataType;
   }[];
-  readonly geometry: GeometryColumn | undefined;
+  readonly geometries: DeclaredGeometries | undefined;
   batches(): AsyncGenerator<ArrowBatch>;
 }
 
 export async function openArrow(input: Input): Promise<TableSource> {
-  const { fields, geometry, batches } = await readArrow(input);
+  const { fields, geometries, batches } = await readArrow(input);
   const names = fields.map(({ column }) => column.name);
   return {
     columns: fields.map(({ column }) => column),
-    geometry,
+    geometries,
     async *batches() {
       for await (const { firstRow, rowCount, columns } of batches()) {
         const readers = columns.map((batch, c) =>
@@ -335,7 +335,11 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
   });
   return {
     fields,
-    geometry: geometryIn(read.metadata?.get('geo'), input.name),
+    geometries: declaredGeometries(
+      read.metadata?.get('geo'),
+      read.fields.flatMap(({ name, metadata }) => geoArrowIn(name, metadata) ?? []),
+      input.name,
+    ),
     async *batches() {
       let row = 1;
       for await (const message of records()) {

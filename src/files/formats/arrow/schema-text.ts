@@ -3,12 +3,14 @@
 import {
   columnFromArray,
   type DataType,
+  type Field,
   Type,
   tableFromColumns,
   tableFromIPC,
   tableToIPC,
   utf8,
 } from '@uwdata/flechette';
+import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
 import { arrowType } from './arrow-sink.js';
 import { ByteQueue, messagesOf, once } from './messages.js';
@@ -16,21 +18,32 @@ import { SCHEMA } from './sound-metadata.js';
 
 /** The zones of timestamps by the names of their columns; none where the text is no schema. */
 export async function zonesIn(text: string): Promise<ReadonlyMap<string, string>> {
+  // The instants are the same without it.
   const zones = new Map<string, string>();
-  try {
-    const messages = messagesOf(new ByteQueue(once(Buffer.from(text, 'base64'))), ARROW_SCHEMA, false);
-    const first = (await messages.next()).value;
-    if (first?.kind !== SCHEMA) return zones;
-    for (const { name, type } of tableFromIPC([first.bytes]).schema.fields)
-      if (type.typeId === Type.Timestamp && type.timezone) zones.set(name, type.timezone);
-  } catch {
-    // The instants are the same without it.
-    return new Map();
-  }
+  for (const { name, type } of await fieldsIn(Buffer.from(text, 'base64')))
+    if (type.typeId === Type.Timestamp && type.timezone) zones.set(name, type.timezone);
   return zones;
 }
 
 const ARROW_SCHEMA = 'ARROW:schema';
+
+/** The columns with geometries as Arrow's types of extension. */
+export async function geoArrowColumns(text: string): Promise<TypedGeometry[]> {
+  const bytes = Buffer.from(text, 'base64');
+  if (!bytes.includes('ARROW:extension:name')) return [];
+  return (await fieldsIn(bytes)).flatMap(({ name, metadata }) => geoArrowIn(name, metadata) ?? []);
+}
+
+/** The fields of a schema; none where it is none. */
+async function fieldsIn(bytes: Uint8Array): Promise<readonly Field[]> {
+  try {
+    const messages = messagesOf(new ByteQueue(once(bytes)), ARROW_SCHEMA, false);
+    const first = (await messages.next()).value;
+    return first?.kind === SCHEMA ? tableFromIPC([first.bytes]).schema.fields : [];
+  } catch {
+    return [];
+  }
+}
 
 /** The schema of columns that Parquet holds. */
 export function schemaText(columns: readonly TableColumn[]): string {

@@ -1,8 +1,14 @@
 // Key values in the footer of Parquet describe its columns beside the schema: the zones in which people read instants,
 // which Arrow's schema has (`ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (`geo`).
 
-import type { KeyValue } from 'hyparquet';
-import { geoMetadata, geometriesIn } from '../geoparquet.js';
+import type { KeyValue, SchemaElement } from 'hyparquet';
+import {
+  type DeclaredGeometries,
+  declaredGeometries,
+  geoMetadata,
+  geometriesIn,
+  type TypedGeometry,
+} from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
 import type { ShapedColumn } from '../values/nested.js';
 
@@ -26,6 +32,27 @@ export async function describedFields(
       shape,
     };
   });
+}
+
+/** The columns that a file declares to be geometries: by `geo`, by their logical types, by the schema of Arrow. */
+export async function geometriesOf(
+  elements: readonly (SchemaElement | null)[],
+  said: readonly KeyValue[] | undefined,
+  file: string,
+): Promise<DeclaredGeometries | undefined> {
+  const saidOf = (wanted: string): string | undefined => said?.find(({ key }) => key === wanted)?.value;
+  const logical = elements.flatMap((element): TypedGeometry[] => {
+    const type = element?.logical_type;
+    if (type?.type !== 'GEOMETRY' && type?.type !== 'GEOGRAPHY') return [];
+    // A system may be kept under a key of its own.
+    const [, key] = /^projjson:(.*)$/.exec(type.crs ?? '') ?? [];
+    const crs = key === undefined ? type.crs : (saidOf(key) ?? type.crs);
+    return [{ name: element!.name, encoding: 'wkb', crs }];
+  });
+  const schema = saidOf(ARROW_SCHEMA);
+  const typed =
+    schema === undefined ? [] : await (await import('../arrow/schema-text.js')).geoArrowColumns(schema);
+  return declaredGeometries(saidOf(GEO), [...logical, ...typed], file);
 }
 
 /** The key values of columns that are written. */

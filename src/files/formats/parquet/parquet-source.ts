@@ -15,12 +15,11 @@ import type { Input } from '../../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import { ceilingBytes, requireBelowCeiling, wholeContent } from '../../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../../held/row-windows.js';
-import { geometryIn } from '../geoparquet.js';
 import type { TableSource } from '../table.js';
 import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
 import { readFooter } from './footer.js';
-import { describedFields } from './key-values.js';
+import { describedFields, geometriesOf } from './key-values.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
 import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
 
@@ -89,7 +88,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
   const scan = scanOf(parquet, pages);
   return {
     columns: fields.map(({ column }) => column),
-    geometry: geometryIn(metadata.key_value_metadata?.find(({ key }) => key === 'geo')?.value, input.name),
+    geometries: await geometriesOf(parquet.elements, metadata.key_value_metadata, input.name),
     async *batches() {
       let groupStart = 0;
       for (const group of metadata.row_groups) {

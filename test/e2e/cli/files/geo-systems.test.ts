@@ -1,0 +1,230 @@
+// Systems of coordinates, by every way in which a file declares one: WGS 84 is read, any other is refused by its name.
+import {
+  binary,
+  columnFromArray,
+  field,
+  fixedSizeList,
+  float64,
+  struct,
+  tableFromColumns,
+  tableToIPC,
+} from '@uwdata/flechette';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
+import { CliFolder } from '../../../support/cli.js';
+import { encodeFile } from '../../../support/files/convert.js';
+
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+const library = await loadLibrary();
+const [LNG, LAT] = [105.8525, 21.0288];
+
+/** A system as PROJJSON, and its number. */
+const projJson = (name: string, authority: string, code: number | string) => ({
+  type: 'GeographicCRS',
+  name,
+  datum: { type: 'GeodeticReferenceFrame', name },
+  id: { authority, code },
+});
+const VN_2000 = projJson('VN-2000', 'EPSG', 4756);
+const PASSING: readonly unknown[] = [
+  undefined,
+  'OGC:CRS84',
+  'EPSG:4326',
+  'EPSG:4979',
+  projJson('WGS 84', 'OGC', 'CRS84'),
+];
+const OTHERS: readonly (readonly [unknown, string])[] = [
+  [VN_2000, 'EPSG:4756 (VN-2000)'],
+  ['EPSG:3405', 'EPSG:3405'],
+  ['urn:ogc:def:crs:EPSG::5897', 'EPSG:5897'],
+  ['a name', 'a name'],
+];
+
+/** Well-known binary: a point, a multipoint of one, an empty point; with a system as PostGIS has it. */
+function wkb(type: 'point' | 'multi' | 'empty', srid?: number): Uint8Array {
+  const head = (code: number): Buffer => {
+    const bytes = Buffer.alloc(srid === undefined ? 5 : 9, 1);
+    bytes.writeUInt32LE(srid === undefined ? code : code + 0x2000_0000, 1);
+    if (srid !== undefined) bytes.writeUInt32LE(srid, 5);
+    return bytes;
+  };
+  const numbers = Buffer.alloc(16);
+  const [x, y] = type === 'empty' ? [Number.NaN, Number.NaN] : [LNG, LAT];
+  numbers.writeDoubleLE(x, 0);
+  numbers.writeDoubleLE(y, 8);
+  const point = Buffer.concat([Buffer.from([1, 1, 0, 0, 0]), numbers]);
+  if (type === 'multi') return Buffer.concat([head(4), Buffer.from([1, 0, 0, 0]), point]);
+  return Buffer.concat([head(1), numbers]);
+}
+
+function arrow(
+  type: unknown,
+  values: unknown[],
+  metadata: Readonly<Record<string, string>>,
+  geo?: string,
+): Uint8Array {
+  const table = tableFromColumns([['geometry', columnFromArray(values, type as never)]]);
+  table.schema.fields[0] = field('geometry', type as never, true, new Map(Object.entries(metadata)) as never);
+  if (geo !== undefined) table.schema.metadata = new Map([['geo', geo]]);
+  return tableToIPC(table, { format: 'stream' })!;
+}
+
+function parquet(
+  values: Uint8Array[],
+  { type = undefined as object | undefined, said = {} as Readonly<Record<string, string>> },
+): Uint8Array {
+  const kvMetadata = Object.entries(said).map(([key, value]) => ({ key, value }));
+  const element = {
+    name: 'geometry',
+    type: 'BYTE_ARRAY',
+    repetition_type: 'OPTIONAL',
+    ...(type === undefined ? {} : { logical_type: type }),
+  };
+  // The writer takes geometries of GeoJSON where the type is one of geometries.
+  const data = type === undefined ? values : values.map(() => ({ type: 'Point', coordinates: [LNG, LAT] }));
+  const schema = [{ name: 'root', num_children: 1 }, element] as never;
+  return new Uint8Array(parquetWriteBuffer({ columnData: [{ name: 'geometry', data }], schema, kvMetadata }));
+}
+
+const POINT_WKB = wkb('point');
+const asText = (crs: unknown): string => (typeof crs === 'string' ? crs : JSON.stringify(crs));
+const extension = (encoding: string, crs: unknown) => ({
+  'ARROW:extension:name': `geoarrow.${encoding}`,
+  ...(crs === undefined ? {} : { 'ARROW:extension:metadata': JSON.stringify({ crs, crs_type: 'projjson' }) }),
+});
+const geo = (crs: unknown) =>
+  JSON.stringify({
+    version: '1.1.0',
+    primary_column: 'geometry',
+    columns: { geometry: { encoding: 'WKB', geometry_types: [], crs } },
+  });
+/** The first message of a stream: its schema. */
+function schemaText(stream: Uint8Array): string {
+  const size = new DataView(stream.buffer, stream.byteOffset).getInt32(4, true);
+  return Buffer.from(stream.subarray(0, 8 + size)).toString('base64');
+}
+
+const struct2 = struct({ x: float64(), y: float64() });
+const WAYS: Readonly<Record<string, (crs: unknown) => [extension: string, content: Uint8Array]>> = {
+  'geo of Parquet': (crs) => ['parquet', parquet([POINT_WKB], { said: { geo: geo(crs) } })],
+  'geo of Arrow': (crs) => ['arrows', arrow(binary(), [POINT_WKB], {}, geo(crs))],
+  'logical type GEOMETRY': (crs) => [
+    'parquet',
+    parquet([POINT_WKB], { type: { type: 'GEOMETRY', ...(crs === undefined ? {} : { crs: asText(crs) }) } }),
+  ],
+  'logical type GEOGRAPHY': (crs) => [
+    'parquet',
+    parquet([POINT_WKB], { type: { type: 'GEOGRAPHY', ...(crs === undefined ? {} : { crs: asText(crs) }) } }),
+  ],
+  'logical type with a key': (crs) => [
+    'parquet',
+    parquet([POINT_WKB], {
+      type: { type: 'GEOMETRY', crs: crs === undefined ? 'srid:4326' : 'projjson:a b' },
+      said: crs === undefined ? {} : { 'a b': asText(crs) },
+    }),
+  ],
+  'geoarrow.wkb': (crs) => ['arrows', arrow(binary(), [POINT_WKB], extension('wkb', crs))],
+  'geoarrow.point of x and y': (crs) => [
+    'arrows',
+    arrow(struct2, [{ x: LNG, y: LAT }], extension('point', crs)),
+  ],
+  'geoarrow.point of pairs': (crs) => [
+    'arrows',
+    arrow(fixedSizeList(float64(), 2), [[LNG, LAT]], extension('point', crs)),
+  ],
+  'geoarrow.wkb in ARROW:schema': (crs) => [
+    'parquet',
+    parquet([POINT_WKB], {
+      said: { 'ARROW:schema': schemaText(arrow(binary(), [POINT_WKB], extension('wkb', crs))) },
+    }),
+  ],
+  'crs of GeoJSON': (crs) => [
+    'geojson',
+    Buffer.from(
+      JSON.stringify({
+        type: 'FeatureCollection',
+        ...(crs === undefined
+          ? {}
+          : {
+              crs: {
+                type: 'name',
+                properties: {
+                  name:
+                    typeof crs === 'string'
+                      ? crs
+                      : `${(crs as typeof VN_2000).id.authority}:${(crs as typeof VN_2000).id.code}`,
+                },
+              },
+            }),
+        features: [{ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: [LNG, LAT] } }],
+      }),
+    ),
+  ],
+};
+
+async function codesOf(name: string, content: Uint8Array | string): Promise<(string | undefined)[]> {
+  folder.write(name, content);
+  await encodeFile(library, folder.file(name), folder.file('out.ndjson'));
+  return folder
+    .read('out.ndjson')
+    .trimEnd()
+    .split('\n')
+    .map((line) => /"hexcodes":"([^"]+)"/.exec(line)?.[1]);
+}
+
+describe.each(Object.entries(WAYS))('%s', (way, made) => {
+  const name = `f${Object.keys(WAYS).indexOf(way)}`;
+  test.each(PASSING)('%j is read', async (crs) => {
+    const [extension, content] = made(crs);
+    expect(await codesOf(`${name}.${extension}`, content)).toEqual(['HN-6GHP4-83RFR']);
+  });
+
+  test.each(OTHERS)('%j is refused', async (crs, called) => {
+    const [extension, content] = made(crs);
+    const words = way === 'crs of GeoJSON' ? called.replace(/ \(.*/, '') : called;
+    await expect(codesOf(`${name}.${extension}`, content)).rejects.toThrow(words);
+  });
+});
+
+describe('geometries that say their system themselves', () => {
+  const hex = (srid: number): string => Buffer.from(wkb('point', srid)).toString('hex');
+  test.each([4326, 4979])('%i', async (srid) => {
+    expect(await codesOf('e.csv', `geom\n${hex(srid)}\nSRID=4326;POINT(${LNG} ${LAT})\n`)).toEqual([
+      'HN-6GHP4-83RFR',
+      'HN-6GHP4-83RFR',
+    ]);
+  });
+  test.each([`geom\n${hex(3405)}\n`, `id,shape\n1,SRID=4756;POINT(${LNG} ${LAT})\n`])('%s', async (text) => {
+    await expect(codesOf('e.csv', text)).rejects.toThrow(/another system than WGS 84: EPSG:(?:3405|4756)/);
+  });
+  test('one of them fails its row', async () => {
+    const rows = [hex(4326), hex(4326), hex(4756)];
+    expect(await codesOf('e.csv', `geom\n${rows.join('\n')}\n`)).toEqual([
+      'HN-6GHP4-83RFR',
+      'HN-6GHP4-83RFR',
+      undefined,
+    ]);
+  });
+});
+
+describe('the declared column is the position', () => {
+  test.each([
+    ['empty points', ['empty', 'empty', 'point'], [undefined, undefined, 'HN-6GHP4-83RFR']],
+    ['a multipoint of one', ['multi', 'empty', 'empty'], ['HN-6GHP4-83RFR', undefined, undefined]],
+    ['none at all', ['empty'], [undefined]],
+  ] as const)('%s', async (_, types, codes) => {
+    const values = types.map((type) => wkb(type));
+    expect(await codesOf('d.parquet', parquet(values, { said: { geo: geo('OGC:CRS84') } }))).toEqual(codes);
+    expect(await codesOf('d.arrows', arrow(binary(), values, extension('wkb', undefined)))).toEqual(codes);
+  });
+
+  test('a multipoint of one has one answer in texts, too', async () => {
+    const text = Buffer.from(wkb('multi')).toString('hex');
+    expect(await codesOf('m.csv', `geom\nMULTIPOINT (${LNG} ${LAT})\n${text}\n`)).toEqual([
+      'HN-6GHP4-83RFR',
+      'HN-6GHP4-83RFR',
+    ]);
+  });
+});
