@@ -134,6 +134,27 @@ test('npm run sbom lists what is bundled into the page and linked into native co
   expect(new Set(components.map((each) => each['bom-ref'])).size).toBe(components.length);
 });
 
+test.each([UNIT, WORKER_UNIT])('%s starts again what dies, however often', (unit) => {
+  const sections = new Map(
+    readFileSync(unit, 'utf8')
+      .split(/^\[(?=\w+\]$)/m)
+      .map((section) => [section.split(']')[0], section.split('\n')]),
+  );
+  expect(sections.get('Unit')).toContain('StartLimitIntervalSec=0');
+  expect(sections.get('Service')).toContain('Restart=always');
+  expect(sections.get('Service')?.find((line) => line.startsWith('RestartSec='))).toBe('RestartSec=1');
+  expect(
+    sections.get('Service')?.filter((line) => /^(SuccessExitStatus|RestartPrevent|StartLimit)/.test(line)),
+  ).toEqual([]);
+});
+
+test('every service of compose that serves starts again what dies', () => {
+  const services = readFileSync('deploy/compose.yaml', 'utf8').split(/^ {2}(?=\w[\w-]*:$)/m);
+  const own = services.filter((service) => /^ {4}image: hexcodes$/m.test(service));
+  expect(own.length).toBe(2);
+  for (const service of own) expect(service).toMatch(/^ {4}restart: unless-stopped$/m);
+});
+
 describe.skipIf(!hasProgram('systemd-analyze'))('systemd (where systemd-analyze is installed)', () => {
   test.each([UNIT, WORKER_UNIT])('%s is exposed by 1.5 of 10 at most', (unit) => {
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', unit], {

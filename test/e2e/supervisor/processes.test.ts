@@ -63,6 +63,37 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(service.lines('stopped')).toHaveLength(2);
   });
 
+  test('kill -SEGV again and again: the log names the signal, the pause grows, and the other serves on', async () => {
+    const service = serve(['--processes', '2', '--own-ports', '--port', String(await freePort(3))]);
+    await service.base();
+    const { port } = await service.line('all processes listen');
+    const ofFirst = `http://127.0.0.1:${(port as number) + 1}/v1/meta`;
+    const answers = new Set<number>();
+    let isOver = false;
+    const asking = (async () => {
+      while (!isOver) answers.add((await fetch(ofFirst, { headers })).status);
+    })();
+    let pid = ((await service.line('all processes listen')).pids as number[])[1] as number;
+    for (let count = 1; count <= 3; count++) {
+      process.kill(pid, 'SIGSEGV');
+      const died = await service.line('a process has died', count);
+      expect(died).toMatchObject({ process: 2, pid, ending: 'SIGSEGV' });
+      expect(died.restart_in_ms).toBe([0, 1000, 2000][count - 1]);
+      pid = (await service.line('the process listens again', count)).pid as number;
+    }
+    isOver = true;
+    await asking;
+    expect([...answers]).toEqual([200]);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('one process without a supervisor dies of its signal, which the unit or the container sees', async () => {
+    const service = serve([]);
+    await service.base();
+    service.child.kill('SIGSEGV');
+    expect(await service.exit).toBe('SIGSEGV');
+  });
+
   test('SIGHUP: the processes are replaced one by one without a lost request, and serve the new index and settings', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hexcodes-reload-'));
     const config = join(folder, 'hexcodes.env');
