@@ -325,14 +325,22 @@ export class KeyLedger {
   }
 
   #overQuota(count: number): LimitRefusal {
-    const exceeded = this.quotas()
-      .filter(({ left }) => count > left)
-      .at(-1);
+    const quotas = this.quotas();
+    const periodOf = ({ name }: QuotaState): string => (name === 'points-day' ? 'day' : 'month');
+    const smaller = quotas.find(({ quota }) => count > quota);
+    if (smaller !== undefined) {
+      const message = `the request has ${count} points, and the key has ${smaller.quota} a ${periodOf(smaller)}: send it in parts`;
+      return { kind: 'quota', message, waitMs: 0, isForGood: true };
+    }
     // Others have taken what this process believed to be left.
-    const { name, left, endsInMs } = exceeded ?? this.quotas().at(-1)!;
-    const period = name === 'points-day' ? 'day' : 'month';
-    const message = `${OVER_QUOTA_MESSAGE}: ${Math.min(left, count - 1)} points are left of this ${period}, ${count} were asked for`;
-    return { kind: 'quota', message, waitMs: endsInMs };
+    const exceeded = quotas.filter(({ left }) => count > left).at(-1) ?? quotas.at(-1)!;
+    const of = `of the ${exceeded.quota} points of this ${periodOf(exceeded)}`;
+    // Other processes may hold some: the number that is left is not known here.
+    const message =
+      count === 1
+        ? `${OVER_QUOTA_MESSAGE}: ${of} none is left`
+        : `the quota of the key does not cover the request: ${of} fewer than ${count} are left`;
+    return { kind: 'quota', message, waitMs: exceeded.endsInMs };
   }
 }
 

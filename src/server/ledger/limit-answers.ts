@@ -72,7 +72,7 @@ export function refusePoints(
   failOverLimit(x, refusal, input);
 }
 
-/** 429; 503 where it is not the key that has reached a limit but the service. */
+/** 429; 413 where no wait helps; 503 where it is not the key that has reached a limit but the service. */
 export function failOverLimit(
   x: Exchange,
   refusal: LimitRefusal,
@@ -80,9 +80,11 @@ export function failOverLimit(
   close = false,
 ): void {
   if (x.notes.entry !== undefined) x.lateHeaderLines = limitLines(x.notes.entry.key);
-  const headerLines = `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
+  const isForGood = refusal.isForGood === true;
+  const headerLines = isForGood ? '' : `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
   const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
-  fail(x, refusal.kind === 'service' ? 503 : 429, refusal.message, failure);
+  const status = isForGood ? 413 : refusal.kind === 'service' ? 503 : 429;
+  fail(x, status, refusal.message, failure);
 }
 
 /** `RateLimit-Policy` and `RateLimit` of a key; '' for a key without limits. */

@@ -17,6 +17,8 @@ export interface LimitRefusal {
   /** Sentence for people. */
   readonly message: string;
   readonly waitMs: number;
+  /** The request alone has more points than the quota: no day and no month covers it. */
+  readonly isForGood?: boolean;
 }
 
 /** Points may be let in in a moment: the store, or work under way, has to tell first. */

@@ -107,11 +107,20 @@ async function retried<T extends { status: number; headers: Headers }>(ask: () =
 test('a batch for the pool with more points than are left is refused as a whole', async () => {
   await start({ defaultPointsPerDay: 100 });
   const refused = await batch(101, POOLED);
-  expect(refused.status).toBe(429);
-  expect(refused.body.message).toBe(
-    'the quota of the key is used up: 100 points are left of this day, 101 were asked for',
-  );
-  expect((await batch(100, POOLED)).status).toBe(200);
+  expect([refused.status, refused.headers.get('retry-after'), refused.body.message]).toEqual([
+    413,
+    null,
+    'the request has 101 points, and the key has 100 a day: send it in parts',
+  ]);
+  expect((await batch(50, POOLED)).status).toBe(200);
+  for (const answer of [await batch(51, POOLED), await batch(51)]) {
+    expect([answer.status, answer.body.message]).toEqual([
+      429,
+      'the quota of the key does not cover the request: of the 100 points of this day fewer than 51 are left',
+    ]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await batch(50, POOLED)).status).toBe(200);
   expect((await batch(1)).status).toBe(429);
   expect((await usage()).day.points).toBe(100);
 });
@@ -199,7 +208,7 @@ test('look-ups have a price: a point for each code that they may be about; 304 i
   const refused = await call('/grid/12/3252/1803');
   expect([refused.status, refused.body.message]).toEqual([
     429,
-    `the quota of the key is used up: ${150 - 12 - codes} points are left of this day, ${codes} were asked for`,
+    `the quota of the key does not cover the request: of the 150 points of this day fewer than ${codes} are left`,
   ]);
   expect((await call('/meta')).status).toBe(200);
 });
