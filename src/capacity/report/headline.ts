@@ -1,5 +1,6 @@
 // The answer of a plan in words, for who has to decide: what does not hold first, then how many machines and of what,
 // what they cost, what fails first and what moves that, what happens when a machine dies, and how sure all of it is.
+import { VERSION } from '../../hexcodes/version.js';
 import type { Limit, Plan } from '../model/plan.js';
 import { bytes, percent, plain, range, roughTime, time, whole } from './figures.js';
 
@@ -8,11 +9,15 @@ export const HEADLINE_WIDTH = 80;
 export const NOISY_LINE = 'NOT TO BE RELIED ON: the machine was too noisy while it was measured (--force).';
 const HOURS_A_MONTH = 730;
 
-/** Five lines, and before them one for each thing that does not hold; none has more than HEADLINE_WIDTH columns. */
-export function headlineOf(plan: Plan): string[] {
+/**
+ * Five lines, and before them one for each thing that does not hold; none has more than HEADLINE_WIDTH columns.
+ * @param isRecorded whether the results are those that ship, of another machine
+ */
+export function headlineOf(plan: Plan, isRecorded = false): string[] {
   return [
     ...failuresOf(plan),
-    ...[machinesLine(plan), costLine(plan), limitLine(plan), deathLine(plan), sureLine(plan)],
+    ...[machinesLine(plan), costLine(plan), limitLine(plan), deathLine(plan)],
+    isRecorded ? recordedLine(plan.results.version) : sureLine(plan),
   ];
 }
 
@@ -108,6 +113,15 @@ function deathLine({ oneLess }: Plan): string {
   return fitting(
     `One machine dies at the peak: ${left}, ${tail}: ${end}.`,
     `One machine dies: ${left}: ${end}.`,
+  );
+}
+
+/** The last line of any plan from the results that ship. @param measured the version that was measured */
+export function recordedLine(measured: string): string {
+  const version = measured === VERSION ? `hexcodes ${measured}` : `the older hexcodes ${measured}`;
+  return fitting(
+    `How sure: measured on another machine, with ${version}. Run hexcodes bench here.`,
+    `How sure: another machine, ${version}. Run hexcodes bench here.`,
   );
 }
 

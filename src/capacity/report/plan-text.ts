@@ -5,14 +5,18 @@ import type { Results } from '../measure/results.js';
 import type { Plan } from '../model/plan.js';
 import { MOST_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
 import { bytes, columns, percent, plain, range, roughTime, time, whole } from './figures.js';
-import { headlineOf, NOISY_LINE } from './headline.js';
+import { headlineOf, NOISY_LINE, recordedLine } from './headline.js';
+
+/** The source of the results that ship. */
+const RECORDED = 'recorded, a machine of ours: run hexcodes bench on yours';
 
 // A simulated trace for people.
-/** @param source where the results are from */
-export function traceText(plan: TracePlan, results: Results, source: string): string {
+/** @param source the file that the results are from; undefined: those that ship */
+export function traceText(plan: TracePlan, results: Results, source: string | undefined): string {
   const { messages, points, seconds, peakPerS, vehicles, tries, answer, request } = plan;
   const lines = [
     ...(results.isQuietEnough ? [] : [NOISY_LINE]),
+    ...(source === undefined ? [recordedLine(results.version)] : []),
     ...(answer === null
       ? [
           `no number of processes up to ${MOST_PROCESSES.toLocaleString('en')} holds a p99 of ${time(request.targetP99Us)} for this trace with ${percent(request.headroom)} headroom`,
@@ -38,7 +42,7 @@ export function traceText(plan: TracePlan, results: Results, source: string): st
       [0, 1, 2, 3, 4],
     ),
     '',
-    `measured (${source}): costs, service times and speed-ups, on ${results.machine.cores} × ${results.machine.model}, Node ${results.node}, hexcodes ${results.version}, ${results.date}${results.isQuick ? ', by a quick run' : ''}`,
+    `measured (${source ?? RECORDED}): costs, service times and speed-ups, on ${results.machine.cores} × ${results.machine.model}, Node ${results.node}, hexcodes ${results.version}, ${results.date}${results.isQuick ? ', by a quick run' : ''}`,
     'assumed: cores as fast as those measured, no network between (its delays add to p50 and p99)',
   ];
   return `${lines.join('\n')}\n`;
@@ -70,12 +74,15 @@ function memoryText(memoryBytes: number, request: TraceRequest, vehicles: number
 const LIMITS_SHOWN = 6;
 const WHEN = { peak: 'at the peak', mean: 'on average', night: 'at night' } as const;
 
-/** @param source where the results are from @param explain adds the arithmetic, and what was measured or assumed */
-export function planText(plan: Plan, source: string, explain = false): string {
+/**
+ * @param source the file that the results are from; undefined: those that ship
+ * @param explain adds the arithmetic, and what was measured or assumed
+ */
+export function planText(plan: Plan, source: string | undefined, explain = false): string {
   const { request, demand, answer, limits, whatIfs, sizing } = plan;
   const { fleet } = request;
   const lines = [
-    ...headlineOf(plan),
+    ...headlineOf(plan, source === undefined),
     '',
     columns([
       ['vehicles', plain(fleet.vehicles * fleet.growth), `every ${time(1000 * fleet.intervalMs)}`],
@@ -206,7 +213,7 @@ function arithmeticOf(plan: Plan): string[] {
   ];
 }
 
-function sources({ request, results, scaling }: Plan, source: string): string[] {
+function sources({ request, results, scaling }: Plan, source = RECORDED): string[] {
   const { fleet } = request;
   const { machine } = results;
   return [

@@ -97,7 +97,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
       `${options.from ?? 'the recorded results'}: the machine was too noisy while it was measured, so a plan from it may be wrong by a multiple`,
       'Measure again with hexcodes bench while nothing else runs, or plan all the same with --force.',
     );
-  const source = options.from ?? 'recorded, a machine of ours: run hexcodes bench on yours';
+  const source = options.from;
   try {
     process.stdout.write(
       options.trace === undefined
@@ -125,7 +125,7 @@ function onceAnswer(options: PlanOptions, results: Results): string {
   const { coresPerMachine, pricePerCoreHour } = machinesOf(options, results);
   const request = { rows: once!, withinMs: within, format, headroom, coresPerMachine, pricePerCoreHour };
   const made = planOnce(request, results);
-  return options.json ? planJson(made) : onceText(made, results.isQuietEnough);
+  return options.json ? planJson(made) : onceText(made, results, options.from === undefined);
 }
 
 /** As long as `hexcodes worker collect` lets a position wait, unless told otherwise. */
@@ -151,7 +151,7 @@ function busAnswer(options: PlanOptions, results: Results): string {
     : busText({ answer, request, collected }, { demand, survive, pricePerCoreHour });
 }
 
-function fleetAnswer(options: PlanOptions, results: Results, source: string): string {
+function fleetAnswer(options: PlanOptions, results: Results, source: string | undefined): string {
   const request = requestOf(options, results);
   const made = planFor(request, results);
   const { carrying, processesPerMachine, p99Us } = made.answer;
@@ -162,7 +162,7 @@ function fleetAnswer(options: PlanOptions, results: Results, source: string): st
       'Fewer vehicles, a longer --interval, or --flush.',
     );
   return options.json
-    ? planJson({ headline: headlineOf(made), ...made })
+    ? planJson({ headline: headlineOf(made, source === undefined), ...made })
     : planText(made, source, options.explain);
 }
 
@@ -190,7 +190,7 @@ async function traceAnswer(
   path: string,
   options: PlanOptions,
   results: Results,
-  source: string,
+  source: string | undefined,
 ): Promise<string> {
   const mostPoints = options.profile === 'stream' ? MAX_FRAME_POINTS : MAX_BATCH_ITEMS;
   const trace = await readTraceFile(path, mostPoints);

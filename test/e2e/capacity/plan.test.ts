@@ -65,6 +65,12 @@ test('the bus and a history answer in five lines as well, each beside no other k
     expect([code, lines.indexOf('')]).toEqual([0, 5]);
     expect(Math.max(...lines.slice(0, 5).map((line) => line.length))).toBeLessThanOrEqual(80);
   }
+  const fleet = await folder.run(FLEET);
+  for (const { stdout } of [fleet, bus, once]) {
+    const lines = stdout.split('\n');
+    expect(lines[lines.indexOf('') - 1]).toMatch(/^How sure: .*another machine/);
+  }
+  expect(fleet.stdout).toMatch(/^How sure: measured on another machine, with the older hexcodes 0\.2\.0\. /m);
   expect(bus.stdout).toContain('3 replicas');
   expect(once.stdout).toMatch(/^rows +2,000,000,000 +parquet$/m);
   // Conversions of the shipped results are newer, and of another machine.
