@@ -24,7 +24,7 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
     await makePositions(folder.file('in.parquet'), ROWS);
     const encode = ['encode', 'in.parquet', '-o', 'wanted.parquet', '--resolution', String(RESOLUTION), '-q'];
     expect(await folder.run(encode)).toMatchObject({ code: 0, stderr: '' });
-  }, 300_000);
+  });
 
   const answer = (of: string): Promise<EngineCheck> =>
     checkEngine(folder.file('wanted.parquet'), folder.file(of));

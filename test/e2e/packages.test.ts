@@ -28,7 +28,7 @@ beforeAll(async () => {
   [command, server] = (await packInto(tarballs, ['hexcodes-cli', 'hexcodes-server'])) as [Packed, Packed];
   installFrom(alone, [command.file]);
   installFrom(both, [command.file, server.file]);
-}, 120_000);
+});
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 const packageOf = (specifier: string): string =>

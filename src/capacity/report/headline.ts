@@ -120,8 +120,8 @@ function deathLine({ oneLess }: Plan): string {
 export function recordedLine(measured: string): string {
   const version = measured === VERSION ? `hexcodes ${measured}` : `the older hexcodes ${measured}`;
   return fitting(
-    `How sure: measured on another machine, with ${version}. Run hexcodes bench here.`,
-    `How sure: another machine, ${version}. Run hexcodes bench here.`,
+    `How sure: figures of another machine and ${version}. Bench yours.`,
+    'How sure: figures of another machine and version. Run hexcodes bench here.',
   );
 }
 

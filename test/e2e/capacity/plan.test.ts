@@ -70,7 +70,7 @@ test('the bus and a history answer in five lines as well, each beside no other k
     const lines = stdout.split('\n');
     expect(lines[lines.indexOf('') - 1]).toMatch(/^How sure: .*another machine/);
   }
-  expect(fleet.stdout).toMatch(/^How sure: measured on another machine, with the older hexcodes 0\.2\.0\. /m);
+  expect(fleet.stdout).toMatch(/^How sure: figures of another machine and the older hexcodes 0\.2\.0\. /m);
   expect(bus.stdout).toContain('3 replicas');
   expect(once.stdout).toMatch(/^rows +2,000,000,000 +parquet$/m);
   // Conversions of the shipped results are newer, and of another machine.

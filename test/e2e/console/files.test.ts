@@ -57,7 +57,7 @@ async function convert(
   await page
     .locator('#file-input')
     .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) });
-  await expect.poll(() => statusOf(page), { timeout: 60_000 }).toMatch(done);
+  await expect.poll(() => statusOf(page)).toMatch(done);
 }
 
 async function withPage(work: (shown: ConsolePage) => Promise<void>): Promise<void> {

@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     } finally {
       await browser.close();
     }
-  }, 120_000);
+  });
   afterAll(() => server.stop());
 
   test('the first map stands after 490 KB, 240 KB of them without its library', () => {

@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
         expect(properties.resolution).toBe(resolution);
       }
       await page.click('[data-label="wholeCountry"]');
-      await expect.poll(() => page.getAttribute('#map', 'data-grid'), { timeout: 60_000 }).toMatch(/^[0-6]$/);
+      await expect.poll(() => page.getAttribute('#map', 'data-grid')).toMatch(/^[0-6]$/);
       await page.selectOption('#grid-resolution', '15');
       await page.click('#grid-download');
       await expect

@@ -34,7 +34,7 @@ async function press(page: Page, isTouched: boolean, across: number, down: numbe
 }
 
 async function waitForCodes(page: Page): Promise<void> {
-  await expect.poll(() => page.textContent('#zones-status'), { timeout: 30_000 }).toMatch(/(?:codes|mã)\.$/);
+  await expect.poll(() => page.textContent('#zones-status')).toMatch(/(?:codes|mã)\.$/);
 }
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       await mapState(page);
       await page.click('#tab-zones');
       await expect
-        .poll(() => page.textContent('#zones-status'), { timeout: 30_000 })
+        .poll(() => page.textContent('#zones-status'))
         .toBe('Nước may have more than 2,000,000 cells of this size: choose larger ones.');
       expect(await page.isDisabled('#zones-csv')).toBe(true);
       await page.selectOption('#zone-size', '5');

@@ -72,7 +72,7 @@ async function pixelsOf(page: Page, color: readonly number[]): Promise<number> {
 }
 
 const listed = (page: Page): Promise<string | null> => page.locator('#zones-status').textContent();
-const isListed = (page: Page) => expect.poll(() => listed(page), { timeout: 30_000 }).toMatch(/codes\.$/);
+const isListed = (page: Page) => expect.poll(() => listed(page)).toMatch(/codes\.$/);
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
   describe.each([

@@ -105,7 +105,7 @@ describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
     for (const body of bodies) await jetstream(nc).publish('fleet.3.position', body);
     const collector = start('collect');
     start('run');
-    await expect.poll(async () => (await answers()).length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(async () => (await answers()).length).toBe(2);
     expect(await answers()).toEqual([
       { source: 'fleet.3.position', code: codeOf(21.03, 105.85) },
       { source: '9', code: codeOf(10.78, 106.7) },

@@ -70,7 +70,7 @@ describe.skipIf(noNats !== undefined)(`room that is given back${natsNote}`, () =
     // Known by its number, which no other message may have had.
     await jetstream(nc).publish('hexcodes.in.fleet', frame);
     await worker.says(/181 messages /);
-  }, 120_000);
+  });
 
   test('a frame of a collector stays, and so does what another consumer has not read', async () => {
     await jsm.consumers.add('HEXCODES_IN', { durable_name: 'archive', ack_policy: 'explicit' });
@@ -93,7 +93,7 @@ describe.skipIf(noNats !== undefined)(`room that is given back${natsNote}`, () =
     await expect.poll(() => firstOf('HEXCODES_IN'), WITHIN).toBe(31);
     await new Promise((resolve) => setTimeout(resolve, 6000));
     expect(await firstOf('HEXCODES_IN')).toBe(31);
-  }, 120_000);
+  });
 
   test('positions that are in frames: three times what their stream holds, each in one frame', async () => {
     start('collect', '--give-back', '1s', '--points', '100', '--wait', '20ms');
@@ -110,5 +110,5 @@ describe.skipIf(noNats !== undefined)(`room that is given back${natsNote}`, () =
     await expect.poll(async () => (await collected()).length, WITHIN).toBe(330);
     expect(new Set(await collected()).size).toBe(330);
     expect(await firstOf('HEXCODES_POSITIONS')).toBeGreaterThan(150);
-  }, 120_000);
+  });
 });

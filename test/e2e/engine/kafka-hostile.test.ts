@@ -21,7 +21,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   beforeAll(async () => {
     broker = await KafkaBroker.start();
     admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`] });
-  }, 120_000);
+  });
   afterEach(async () => {
     for (const worker of workers) await worker.end('SIGKILL');
     workers = [];

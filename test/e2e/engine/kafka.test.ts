@@ -18,7 +18,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
   let count = 0;
   beforeAll(async () => {
     broker = await KafkaBroker.start();
-  }, 120_000);
+  });
   afterEach(async () => {
     for (const worker of workers) await worker.end('SIGKILL');
     workers = [];
@@ -97,7 +97,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
       expect(headers.get('Hexcodes-Reason')).toMatch(/./);
       expect(headers.get('Hexcodes-Place')).toMatch(new RegExp(`^topic ${name}.in`));
     }
-  }, 120_000);
+  });
 
   test('workers share the partitions; one that leaves in the middle costs nothing', async () => {
     const { name, args } = await setUp();
@@ -140,7 +140,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     const [dead] = await stored(`${name}.dead`, 1);
     expect([dead?.key, dead?.value.length]).toEqual(['big', 30_000 * 17]);
     expect(dead?.headers.get('Hexcodes-Reason')).toContain('max.message.bytes');
-  }, 120_000);
+  });
 
   test('what cannot be is said in one sentence', async () => {
     const run = async (...args: string[]) => {
@@ -160,7 +160,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     );
     expect((await run('--from', 'kafka://me:secret@host'))[1]).toMatch(/must not hold a user or password/);
     expect((await run('--from', 'kafka://ho st'))[1]).toMatch(/must be addresses as kafka:\/\//);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () => {
@@ -202,7 +202,7 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
         ];
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     folder.remove();
     await broker?.remove();

@@ -56,9 +56,7 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
   }
   async function stored(stream: string, wanted: number): Promise<StoredMessage[]> {
     const jsm = await jetstreamManager(nc);
-    await expect
-      .poll(async () => (await jsm.streams.info(stream)).state.messages, { timeout: 60_000 })
-      .toBe(wanted);
+    await expect.poll(async () => (await jsm.streams.info(stream)).state.messages).toBe(wanted);
     return messagesOf(nc, stream);
   }
 

@@ -16,7 +16,7 @@ describe.skipIf(why !== undefined)(`PostgreSQL by TLS${why === undefined ? '' : 
   beforeAll(async () => {
     postgres = await Postgres.start();
     certificate = await postgres.requireTls();
-  }, 60_000);
+  });
   afterAll(async () => {
     await postgres.remove();
     rmSync(root, { recursive: true });

@@ -19,7 +19,7 @@ describe.skipIf(noPostgres !== undefined)(
     let store: string;
     beforeAll(async () => {
       postgres = await Postgres.start();
-    }, 60_000);
+    });
     afterAll(async () => {
       await postgres.remove();
       rmSync(root, { recursive: true });
@@ -133,7 +133,7 @@ describe.skipIf(noPostgres !== undefined)(
         await logged(server, 'the key store can be read again');
         // Usage is in the same database, and its thread tries again in its own time.
         const readyz = async () => (await fetch(`http://127.0.0.1:${server.adminPort}/readyz`)).text();
-        await expect.poll(readyz, { timeout: 20_000 }).toBe('ready\n');
+        await expect.poll(readyz).toBe('ready\n');
         await server.stop();
       },
       60_000,
@@ -151,7 +151,7 @@ describe.skipIf(noPostgres !== undefined)(
       } finally {
         postgres.freeze(false);
       }
-    }, 60_000);
+    });
 
     test('wrong passwords, databases and addresses are refused with a sentence, without the password', async () => {
       const wrong = store.replace(encodeURIComponent(POSTGRES_PASSWORD), 'wrong-secret');

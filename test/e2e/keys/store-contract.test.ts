@@ -22,7 +22,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 let postgres: Postgres | undefined;
 beforeAll(async () => {
   if (noPostgres === undefined) postgres = await Postgres.start();
-}, 60_000);
+});
 afterAll(() => postgres?.remove());
 
 const STORES: [name: string, skip: boolean, options: () => StoreOptions][] = [

@@ -246,7 +246,7 @@ describe.skipIf(!canMount)('disks (needs root)', () => {
     expect(stdout.replaceAll(dir, 'DIR')).toMatch(
       /^200 ready \| warning: DIR\/keys\.db cannot be (read or )?written.*\n200 ready\n$/,
     );
-  }, 60_000);
+  });
 
   test('a full disk: no empty file is left, the sentence says so, and with room again the start succeeds', () => {
     const { stdout, stderr } = onOwnDisk(`

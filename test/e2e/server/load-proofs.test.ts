@@ -20,4 +20,4 @@ test.each(['C1 frames', 'H3 csv ,'])(
 test('a few seconds of mixed load with faults leave memory and descriptors where they were', async () => {
   const { stdout } = await proof('soak', '--for', '4s', '--parts', '1', '--seed', '7');
   expect(stdout).toContain('no fault');
-}, 120_000);
+});

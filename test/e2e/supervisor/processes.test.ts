@@ -1,5 +1,5 @@
 // `hexcodes serve --processes N`: one port for all, crashes, reloads, signals, and the admin port that speaks for all.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ function serve(args: readonly string[], env: Record<string, string> = {}): Serve
 }
 
 const headers = { 'X-API-Key': COMMAND_KEY };
+const hasScript = spawnSync('script', ['--version']).status === 0;
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 const metaOf = async (base: string): Promise<{ boundary_data: { source: string } }> =>
   (await fetch(`${base}/v1/meta`, { headers: { ...headers, Connection: 'close' } })).json();
@@ -259,7 +260,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     while ((pids as number[]).some(isAlive)) await sleep(20);
   });
 
-  test('a terminal that is closed ends the service', async () => {
+  test.skipIf(!hasScript)('a terminal that is closed ends the service (needs script)', async () => {
     // util-linux: a terminal of its own for a command.
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-terminal-'));
     const log = join(dataDir, 'log');

@@ -144,7 +144,7 @@ test('processes that are killed can give no point again', async () => {
   expect(used).toBeLessThanOrEqual(1000);
   expect(used).toBeGreaterThanOrEqual(800);
   expect(statusesOf(answered)).toEqual([200, 429]);
-}, 60_000);
+});
 
 describe.skipIf(noPostgres !== undefined)(
   `two nodes on PostgreSQL${noPostgres === undefined ? '' : ` (${noPostgres})`}`,
@@ -152,7 +152,7 @@ describe.skipIf(noPostgres !== undefined)(
     let postgres: Postgres;
     beforeAll(async () => {
       postgres = await Postgres.start();
-    }, 60_000);
+    });
     afterAll(() => postgres.remove());
 
     test.each([

@@ -71,7 +71,7 @@ describe.skipIf(noPostgres !== undefined)(
     const nodes: TestServer[] = [];
     beforeAll(async () => {
       postgres = await Postgres.start();
-    }, 60_000);
+    });
     afterAll(() => postgres.remove());
     beforeEach(() => {
       store = postgres.newDatabase();
@@ -124,7 +124,7 @@ describe.skipIf(noPostgres !== undefined)(
       const again = await startServer({ store, keyPepper: PEPPER, dataDir, ...quota });
       expect([await batch(again.base, key, 1), (await dayOf(again.base, key)).points]).toEqual([429, points]);
       await again.stop();
-    }, 60_000);
+    });
 
     test('usage of a key without limits is that of all nodes, also where it has sent nothing before', async () => {
       const [first, second] = (await start(2)) as [string, string];
@@ -135,7 +135,7 @@ describe.skipIf(noPostgres !== undefined)(
       await storedBecomes(42);
       expect((await dayOf(second, key)).points).toBe(42);
       await stop();
-    }, 60_000);
+    });
 
     test('two nodes have one rate', async () => {
       const [first] = (await start(1)) as [string];
@@ -153,7 +153,7 @@ describe.skipIf(noPostgres !== undefined)(
       const comeMeanwhile = (performance.now() - startMs) / 10_000;
       expect(points).toBeLessThanOrEqual(400 + 2 * 20 + comeMeanwhile);
       await stop();
-    }, 60_000);
+    });
 
     test.each(['open', 'closed'] as const)(
       'the database stops and comes back, limits are %s meanwhile: what was answered is counted once',
@@ -221,7 +221,7 @@ describe.skipIf(noPostgres !== undefined)(
       const third = await startServer(settings);
       await third.stop();
       expect([left(), storedPoints()]).toEqual([['usage-left-00.json'], 17]);
-    }, 60_000);
+    });
 
     test('answers go on while the database hangs', async () => {
       const [base] = (await start(1, { defaultPointsPerDay: 800 })) as [string];
@@ -234,7 +234,7 @@ describe.skipIf(noPostgres !== undefined)(
       }
       await storedBecomes(points);
       await stop();
-    }, 60_000);
+    });
   },
 );
 
@@ -266,5 +266,5 @@ describe.skipIf(process.platform !== 'linux')('processes of one service on one d
     } finally {
       service.remove();
     }
-  }, 60_000);
+  });
 });

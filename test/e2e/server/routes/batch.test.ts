@@ -139,4 +139,4 @@ test('every cut of a request into two segments gives the same answer', async () 
     );
     for (const answer of answers) expect(bodyOf(answer)).toBe(whole);
   }
-}, 120_000);
+});

@@ -141,4 +141,4 @@ test('broken off and resumed', async () => {
   expect(said).toEqual([expect.stringMatching(/^Going on after row [\d,]+\.$/)]);
   const straight = await converted([path], {});
   expect(readFileSync(output, 'latin1') === straight.text).toBe(true);
-}, 60_000);
+});

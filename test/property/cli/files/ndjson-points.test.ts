@@ -86,4 +86,4 @@ test('positions and faults of both roads', async () => {
     { numRuns: 25, endOnFailure: true },
   );
   expect(whole).toBeGreaterThan(5);
-}, 120_000);
+});

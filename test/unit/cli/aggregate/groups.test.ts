@@ -1,9 +1,10 @@
 // Groups against a Map: in memory, sorted, and merged of several files.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   addValue,
   doubleSumAt,
@@ -16,8 +17,18 @@ import {
 import { groupsOf, SpilledGroups } from '#dist/files/aggregate/spilled-groups.js';
 
 const WIDTH = widthOf(1);
+const before = process.env.TMPDIR;
+const ownTemp = mkdtempSync(join(tmpdir(), 'groups-'));
+beforeAll(() => {
+  process.env.TMPDIR = ownTemp;
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+  rmSync(ownTemp, { recursive: true });
+});
 const foldersOf = (): string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('hexcodes-aggregate-'));
+  readdirSync(ownTemp).filter((name) => name.startsWith('hexcodes-aggregate-'));
 
 let spilled: SpilledGroups | undefined;
 afterEach(() => spilled?.remove());

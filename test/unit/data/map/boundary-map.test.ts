@@ -23,7 +23,7 @@ const REACH_SHA256 = '8919c2f9d13f02a159274ab8377f0186b2c1db58ff10a745774d99e21b
 let built: ShippedMap;
 beforeAll(() => {
   built = buildShippedMap();
-}, 300_000);
+});
 
 test('the sources make the committed index, byte for byte', () => {
   const file = writeIndexFile(built.partition, LICENCE);

@@ -252,4 +252,4 @@ test('a whole file becomes a partition of 34 provinces with its own notice, and 
   expect(report).toMatch(/95 features, \d+ vertices/);
   expect(report).toMatch(/^HN +33\d\d\.\d +3359\.8 +33\d\d\.\d +3364\.7 /m);
   expect(report).toMatch(/moved, of 0\.05 km² and more: \d+\.\d km²/);
-}, 300_000);
+});

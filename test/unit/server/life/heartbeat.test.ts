@@ -29,8 +29,8 @@ test('a thread that is idle, and one that works and ends its work, is not silent
 test('work that never ends is silence, then a thread that hangs, said once; another one is not blamed', async () => {
   const { watch, figures, heart } = watched();
   void heart.during(() => new Promise(() => {}));
-  await expect.poll(() => watch.silentS, { timeout: 30_000 }).toBeGreaterThanOrEqual(0.5);
-  await expect.poll(() => figures.hung, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(0.5);
+  await expect.poll(() => figures.hung).toBe(1);
   await sleep(300);
   expect(figures.hung).toBe(1);
   new Heart(watch.begin());
@@ -45,7 +45,7 @@ test('a disk that does not answer is a warning, until it does', async () => {
   const disk = new DiskWatch('.', (_, done) => (answer = done), TICK_MS);
   ends.push(() => disk.close());
   expect(disk.warning).toBeUndefined();
-  await expect.poll(() => disk.warning, { timeout: 30_000 }).toMatch(/disk .* has not answered for [\d.]+ s/);
+  await expect.poll(() => disk.warning).toMatch(/disk .* has not answered for [\d.]+ s/);
   answer();
   await expect.poll(() => disk.warning, { interval: 5 }).toBeUndefined();
 });

@@ -164,4 +164,4 @@ test('a connection that made one request with a key and rests is closed by the t
   const peer = await client();
   expect(await askRaw(peer, [SINGLE])).toMatch(/^HTTP\/1\.1 200 /);
   await peer.closed;
-}, 60_000);
+});

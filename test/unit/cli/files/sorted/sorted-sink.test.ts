@@ -197,7 +197,7 @@ test('rows of any values, in memory and from the disk', async () => {
     ),
     { seed: 26, numRuns: 40 },
   );
-}, 60_000);
+});
 
 const none = KEPT.map(() => null);
 
@@ -232,7 +232,7 @@ test('more runs than are merged at a time, with rows larger than a block', async
   );
   const sorted = await sortedBytes(rows, 1, 2);
   expect(await contentOf(sorted, true)).toEqual(await contentOf(await expectedBytes(rows), false));
-}, 60_000);
+});
 
 test('both zeros stay', async () => {
   const rows = [-0, 0, -0].map((zero): Row => [[null, zero, ...none.slice(2)], 1, 'NOT_FOUND', 0]);
