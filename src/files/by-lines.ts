@@ -4,6 +4,7 @@
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { BLOCK_BYTES, ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { columnsNamed } from '../hexcodes/wire/rows/column-names.js';
+import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import type { Pool } from '../pool/pool.js';
 import type { SliceAnswer } from '../pool/slices.js';
@@ -192,7 +193,9 @@ class LinesRun {
       await this.#write(at, block, { ...fast, bytes }, block.length);
       return;
     }
-    at.rows += await this.#convertSlowly(block, at.input.name, at.lines, at.rows + 1);
+    const rows = await this.#convertSlowly(block, at.input.name, at.lines, at.rows + 1);
+    countSlow('file', 'line', rows);
+    at.rows += rows;
     at.lines += linesIn(block);
     this.#moveOn(at, block.length);
   }

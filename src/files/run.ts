@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
+import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { convertByColumns } from './by-columns.js';
 import { refuseUnwritable } from './content/kinds.js';
@@ -14,6 +15,7 @@ import { CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
+import { SlowRows } from './slow-rows.js';
 import { Interruption, Progress } from './terminal/progress.js';
 import { grouped } from './terminal/say.js';
 
@@ -113,10 +115,14 @@ export async function convertFiles(
       throw interrupted(targets, interruption);
     },
   };
+  const slowRows = new SlowRows();
+  const rowsBefore = targets.tally.rows;
   try {
     const road = await convertOn(run);
     if (request.isVerbose === true) say(run.said ?? road);
     await targets.finish(progress.elapsedMs);
+    const slow = slowRows.sentence(targets.tally.rows - rowsBefore, request.isVerbose === true);
+    if (slow !== null) say(slow);
     return { tally: targets.tally, elapsedMs: progress.elapsedMs };
   } catch (error) {
     // After an interruption or a full disk the user can resume; after any other failure the same run fails again.
@@ -130,6 +136,9 @@ export async function convertFiles(
     current.close();
   }
 }
+
+/** Formats between which rows can be converted without a value being read. */
+const READ_BY_BYTES: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'parquet', 'arrow']);
 
 /** Converts on the fastest road that knows the formats. @returns which it was, and why */
 async function convertOn(run: Run): Promise<string> {
@@ -168,7 +177,10 @@ async function convertOn(run: Run): Promise<string> {
     }
     if (reason === pair) reason = plan;
   }
+  const rowsBefore = run.targets.tally.rows;
   await convertByColumns(run);
+  const hasFastPath = READ_BY_BYTES.has(run.sourceFormat) && READ_BY_BYTES.has(run.targetFormat);
+  if (hasFastPath) countSlow('file', 'values', run.targets.tally.rows - rowsBefore);
   return `Converted value by value: ${reason}.`;
 }
 

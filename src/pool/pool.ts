@@ -12,11 +12,12 @@ import {
   TooManyItemsError,
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
+import { addSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
 import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
 import type { FileSlice, SliceAnswer, SliceWork } from './slices.js';
 import { defaultThreads } from './usable-cores.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
-import type { WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
+import type { CountedWork, WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';
 
 export interface PoolOptions {
   readonly kernel: WorkerKernel;
@@ -77,7 +78,7 @@ const LOADING_POLL_MS = 10;
 
 export class Pool {
   readonly threads: number;
-  readonly #piscina: Piscina<WorkOrder, WorkAnswer>;
+  readonly #piscina: Piscina<WorkOrder, CountedWork>;
   readonly #shelf = new BlockShelf();
   /** Free, each of ANSWER_BUFFER_BYTES. */
   readonly #answerBuffers: ArrayBuffer[] = [];
@@ -317,10 +318,12 @@ export class Pool {
         const order = makeOrder();
         const buffer = 'answerBuffer' in order ? order.answerBuffer : undefined;
         const transferList = buffer === undefined ? [] : [buffer];
-        const answer = this.#piscina.run(order, { transferList });
+        const work = this.#piscina.run(order, { transferList });
         this.#watchLoading();
         this.#running.add(block);
-        return await answer;
+        const { answer, slow } = await work;
+        if (slow !== undefined) addSlowRows(slow);
+        return answer;
       } catch (cause) {
         this.#lostWorkers++;
         if (tries === TRIES) throw new PoolLostError('three workers died over this block', { cause });

@@ -23,6 +23,7 @@ import {
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '../hexcodes/wire/rows/json-frame.js';
+import { takeSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
 import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
 import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from './slices.js';
 
@@ -57,6 +58,12 @@ export type WorkOrder =
   | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly answerBuffer: ArrayBuffer | undefined }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly mostPoints: number };
 
+/** With the slow rows of the thread since its last answer. */
+export interface CountedWork {
+  readonly answer: WorkAnswer;
+  readonly slow: Float64Array | undefined;
+}
+
 /** Failures of the work itself come back as values; a rejected task therefore means that the worker has died. */
 export type WorkAnswer =
   | { readonly done: ConvertedBlock | CountedAnswer | SliceAnswer | Uint8Array }
@@ -75,18 +82,25 @@ const { module, index, reach } = workerData as WorkerKernel;
 const kernel = Kernel.create(module, index, reach);
 const sink = new ByteSink();
 
-export default function work(order: WorkOrder): WorkAnswer {
+export default function work(order: WorkOrder): CountedWork {
+  const { answer, buffer } = answerTo(order);
+  const counted: CountedWork = { answer, slow: takeSlowRows() };
+  // The answer owns its buffer, which is transferred instead of copied.
+  if (buffer === undefined) return counted;
+  return move({ [transferableSymbol]: buffer, [valueSymbol]: counted }) as unknown as CountedWork;
+}
+
+function answerTo(order: WorkOrder): { answer: WorkAnswer; buffer?: ArrayBufferLike } {
   try {
     const done = order.kind === 'slice' ? answerSliceOf(order) : workOn(order);
-    if (done === null) return { left: true };
-    // The answer owns its buffer, which is transferred instead of copied.
+    if (done === null) return { answer: { left: true } };
     const { buffer } = done instanceof Uint8Array ? done : done.bytes;
-    return move({ [transferableSymbol]: buffer, [valueSymbol]: { done } }) as unknown as WorkAnswer;
+    return { answer: { done }, buffer };
   } catch (error) {
-    if (error instanceof BrokenBatchError) return { broken: error.faults };
-    if (error instanceof TooManyItemsError) return { tooMany: error.count };
-    if (error instanceof BulkInputError) return { unreadable: error.message };
-    return { fault: error instanceof Error ? error : new Error(String(error)) };
+    if (error instanceof BrokenBatchError) return { answer: { broken: error.faults } };
+    if (error instanceof TooManyItemsError) return { answer: { tooMany: error.count } };
+    if (error instanceof BulkInputError) return { answer: { unreadable: error.message } };
+    return { answer: { fault: error instanceof Error ? error : new Error(String(error)) } };
   }
 }
 

@@ -44,6 +44,40 @@ const RESOLUTION = 13;
 const MOST_EXCHANGES = 1024;
 const MOST_POINTS = POSITIONS;
 
+type Spelling = (lat: number, lng: number, n: number) => string;
+
+/**
+ * Items of batches as senders write them, one spelling a batch, in turns: pairs; objects without a blank; json.dumps
+ * and jsonb, the same with a vehicle's other members; latitude and longitude; indented, as jq and PHP do.
+ */
+const BATCH_ITEMS: readonly Spelling[] = [
+  (lat, lng) => `[${lat},${lng}]`,
+  (lat, lng, n) => `{"id":${n},"lat":${lat},"lng":${lng}}`,
+  (lat, lng, n) => `{"id": ${n}, "lat": ${lat}, "lng": ${lng}}`,
+  (lat, lng, n) =>
+    `{"vehicle": "51F-${n}", "lat": ${lat}, "lng": ${lng}, "time": "2026-01-01T00:00:00Z", "speed": 12.5, "ok": true}`,
+  (lat, lng, n) =>
+    `{"deviceId":${n},"attributes":{"sat":12,"ignition":true},"latitude":${lat},"longitude":${lng}}`,
+  (lat, lng, n) => `\n  {\n    "id": ${n},\n    "lat": ${lat},\n    "lon": ${lng}\n  }`,
+];
+
+/** Rows of CSV in the same way: plain, all quoted, with blanks. */
+const CSV_ROWS: readonly Spelling[] = [
+  (lat, lng) => `${lat},${lng}`,
+  (lat, lng) => `"${lat}","${lng}"`,
+  (lat, lng) => ` ${lat}, ${lng}`,
+];
+
+/** Positions in the spelling of the n-th request. */
+function spelled(
+  spellings: readonly Spelling[],
+  points: readonly (readonly [number, number])[],
+  n: number,
+): string[] {
+  const spelling = spellings[n % spellings.length]!;
+  return points.map(([lat, lng], at) => spelling(lat, lng, at));
+}
+
 interface Encoded {
   readonly hexcodes: string;
   readonly admin_code: string;
@@ -77,7 +111,7 @@ export class Traffic {
       const pairs = this.pairsDeg.subarray(2 * points * at, 2 * points * (at + 1));
       if (kind === 'stream') return this.#frame(pairs);
       if (kind === 'single') return this.#single(pairs, host, key);
-      return kind === 'batch' ? this.#batch(pairs, host, key) : this.#csv(pairs, host, key);
+      return kind === 'batch' ? this.#batch(pairs, host, key, at) : this.#csv(pairs, host, key, at);
     });
   }
 
@@ -96,10 +130,10 @@ export class Traffic {
     };
   }
 
-  #batch(pairs: Float64Array, host: string, key: string): Exchange {
+  #batch(pairs: Float64Array, host: string, key: string, at: number): Exchange {
     const points = positionsOf(pairs);
     const expected = points.map(([latDeg, lngDeg]) => this.library.encode(latDeg, lngDeg).hexcodes).join();
-    const body = Buffer.from(JSON.stringify({ points }));
+    const body = Buffer.from(`{"points":[${spelled(BATCH_ITEMS, points, at).join(',')}]}`);
     return {
       request: post('/v1/hexcodes/encode/batch', 'application/json', body, host, key),
       fault: (answer) => {
@@ -111,12 +145,13 @@ export class Traffic {
     };
   }
 
-  #csv(pairs: Float64Array, host: string, key: string): Exchange {
+  #csv(pairs: Float64Array, host: string, key: string, at: number): Exchange {
     const points = positionsOf(pairs);
-    const body = Buffer.from(`lat,lng\n${points.map((position) => position.join()).join('\n')}\n`);
-    const rows = points.map(([latDeg, lngDeg]) => {
+    const given = spelled(CSV_ROWS, points, at);
+    const body = Buffer.from(`lat,lng\n${given.join('\n')}\n`);
+    const rows = points.map(([latDeg, lngDeg], n) => {
       const { hexcodes, resolution, admin_code } = this.library.encode(latDeg, lngDeg);
-      return `${latDeg},${lngDeg},${hexcodes},${resolution},${admin_code},OK\n`;
+      return `${given[n]},${hexcodes},${resolution},${admin_code},OK\n`;
     });
     const expected = Buffer.from(`lat,lng,hexcodes,resolution,admin_code,status\n${rows.join('')}`);
     return {

@@ -13,6 +13,7 @@ import {
   MemberMemory,
   NUMBERS,
 } from '../../hexcodes/kernel/member-memory.js';
+import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
 import type { Input } from '../disk/input.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
 import { lineBlocks, linesIn } from '../formats/line-blocks.js';
@@ -171,6 +172,7 @@ export class NdjsonRowReader {
     this.#latLngDeg.set(this.#kernel.input.subarray(0, 2 * scanned));
     this.#isLeft.fill(0, 0, scanned);
     const { hostRowCount, hostRows } = members.text;
+    if (hostRowCount > 0) countSlow('file', 'spelling', hostRowCount);
     for (let i = 0; i < hostRowCount; i++) this.#isLeft[hostRows[i]!] = 1;
     let hasLeft = hostRowCount > 0;
     for (let column = 0; column < this.#columns.length; column++)

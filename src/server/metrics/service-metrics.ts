@@ -2,6 +2,7 @@
 // them; a test holds the two together.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { slowRowCounts } from '../../hexcodes/wire/rows/row-allowance.js';
 import type { Budget } from '../budget.js';
 import type { PointCounts } from '../ledger/point-counts.js';
 import type { Labels, Metric, Sample } from './registry.js';
@@ -279,6 +280,16 @@ function requestMetrics(of: MetricSources): Metric[] {
       labels: ['reason'],
       samples: () =>
         Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),
+    },
+    {
+      kind: 'counter',
+      name: 'hexcodes_slow_rows_total',
+      help: 'Rows that the kernel left to JavaScript, which takes some 30 times the CPU: by endpoint and reason.',
+      labels: ['endpoint', 'reason'],
+      samples: () =>
+        slowRowCounts()
+          .filter(({ origin, reason }) => origin !== 'file' && reason !== 'line' && reason !== 'values')
+          .map(({ origin, reason, rows }): Sample => [{ endpoint: origin, reason }, rows]),
     },
     {
       kind: 'counter',

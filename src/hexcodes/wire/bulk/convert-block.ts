@@ -294,6 +294,7 @@ function taskOf(job: BulkJob, source: number, report: RowReport | undefined): Ro
     isArray: false,
     csv: job.csv,
     report,
+    origin: 'bulk',
   };
 }
 

@@ -16,7 +16,7 @@ import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
 import { NO_FORMER, type ParameterFault } from '../params/parameters.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
-import type { RowAllowance } from './row-allowance.js';
+import type { RowAllowance, RowOrigin } from './row-allowance.js';
 
 /** Bytes of the smallest item and its comma: bounds the items of a body. */
 export const LEAST_ITEM_BYTES = 2;
@@ -48,6 +48,7 @@ export interface Batch {
   readonly bytes: Uint8Array;
   /** The array of its items. */
   readonly items: JsonMember;
+  readonly origin: RowOrigin;
 }
 
 export interface ConvertedBatch {
@@ -109,7 +110,7 @@ function envelopeOf(bytes: Uint8Array, kernel: Kernel | undefined): JsonEnvelope
  * Reads the batch in an envelope that may have other members too.
  * @throws BrokenBatchError
  */
-export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
+export function batchOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin = 'batch'): Batch {
   const faults: ParameterFault[] = [];
   const name = operation === 'encode' ? 'points' : 'hexcodes';
   const [items, ...others] = envelope.members(name);
@@ -137,7 +138,7 @@ export function batchOf(operation: Operation, envelope: JsonEnvelope): Batch {
   const former = isAsked('former');
   const certainty = isAsked('certainty');
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, former, certainty, bytes: envelope.bytes, items };
+  return { operation, resolution, former, certainty, bytes: envelope.bytes, items, origin };
 }
 
 function broken(parameter: string, message: string): BrokenBatchError {
@@ -276,7 +277,7 @@ function nameOf(operation: Operation): string {
   return operation === 'encode' ? 'points' : 'hexcodes';
 }
 
-function taskOf({ operation, resolution, former, certainty }: Batch): RowsTask {
+function taskOf({ operation, resolution, former, certainty, origin }: Batch): RowsTask {
   return {
     operation,
     source: FROM_JSON,
@@ -291,6 +292,7 @@ function taskOf({ operation, resolution, former, certainty }: Batch): RowsTask {
     isArray: true,
     csv: undefined,
     report: undefined,
+    origin,
   };
 }
 

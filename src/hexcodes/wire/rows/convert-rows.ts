@@ -27,7 +27,7 @@ import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
-import { type RowAllowance, slowWork } from './row-allowance.js';
+import { countSlow, type RowAllowance, type RowOrigin, type SlowReason, slowWork } from './row-allowance.js';
 import type { RowReport } from './row-report.js';
 import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
@@ -60,6 +60,7 @@ export interface RowsTask {
   readonly isArray: boolean;
   readonly csv: CsvShape | undefined;
   readonly report: RowReport | undefined;
+  readonly origin: RowOrigin;
 }
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
@@ -131,6 +132,7 @@ function readHostRows(
     const index = memory.hostRows[i]!;
     if (!takeSlowRow(memory, task, index, allowance)) return index;
     if (task.source === FROM_CSV) {
+      countSlow(task.origin, task.operation === 'decode' ? 'code' : 'number');
       if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
       else
         for (const axis of [0, 1] as const)
@@ -139,6 +141,7 @@ function readHostRows(
     }
     const row = readItem(task, memory.rowText(index));
     if (task.isArray && isNotJson(row)) throw new BrokenArrayError();
+    countSlow(task.origin, row.faults === undefined ? 'spelling' : 'refused');
     items.set(index, row);
     memory.setStatus(index, INVALID_REQUEST);
     if (row.faults !== undefined) continue;
@@ -233,6 +236,7 @@ function writeRows(
       if (!memory.isLeftToHost(stop) && !takeSlowRow(memory, task, stop, allowance)) break;
       const answer = answerOf(kernel, memory, task, stop, count, items.get(stop));
       const status = ROW_STATUSES.indexOf(answer.status);
+      if (!memory.isLeftToHost(stop)) countSlow(task.origin, slowReasonOf(answer));
       memory.statusCounts[status]!++;
       memory.setStatus(stop, status);
       if (isJson) {
@@ -249,6 +253,11 @@ function writeRows(
   }
   task.report?.endScan(from, refusal === 0);
   return from;
+}
+
+/** Why the host writes an answer to a row that the kernel has read. */
+function slowReasonOf({ status }: RowAnswer): SlowReason {
+  return status === 'INVALID_REQUEST' ? 'refused' : 'answer';
 }
 
 function answerOf(

@@ -50,7 +50,7 @@ export function answerAllowed(
     if (seq === 'null') faults.push('seq must be an integer of at most 15 digits');
     if (operation !== '"encode"' && operation !== '"decode"') faults.push('op must be "encode" or "decode"');
     if (faults.length > 0) return uncounted(refusal(seq, 'INVALID_REQUEST', faults.join('; ')));
-    const batch = batchOf(operation === '"encode"' ? 'encode' : 'decode', envelope);
+    const batch = batchOf(operation === '"encode"' ? 'encode' : 'decode', envelope, 'stream');
     if (batch.items.count > MAX_FRAME_POINTS) {
       return uncounted(refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`));
     }

@@ -1,0 +1,55 @@
+// The line of a run about rows that were read the slow way, through the real command.
+import { afterAll, expect, test } from 'vitest';
+import { CliFolder } from '../../../support/cli.js';
+
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+
+const ROWS = 20_000;
+
+function write(name: string, lineOf: (n: number) => string): string {
+  folder.write(name, Array.from({ length: ROWS }, (_, n) => `${lineOf(n)}\n`).join(''));
+  return name;
+}
+
+async function said(...args: string[]): Promise<string[]> {
+  const { code, stderr } = await folder.run(['encode', ...args, '-o', 'out', '--threads', '2']);
+  expect(code).toBe(0);
+  return stderr.split('\n').filter((line) => / of the rows were read the slow way/.test(line));
+}
+
+test('spellings of every kind take the fast path', async () => {
+  const spaced = write(
+    'spaced.ndjson',
+    (n) => `{"id": ${n}, "lat": 21.0288, "note": {"a": [1, "\\u00e9"]}, "lng": 1.058525e2}`,
+  );
+  expect(await said(spaced, '--to', 'ndjson', '--verbose')).toEqual([]);
+  const blank = write(
+    'blank.ndjson',
+    (n) => `{"id" : ${n}, "lat" : 21.0288, "lng" : 105.85250000000000000001}`,
+  );
+  expect(await said(blank, '--to', 'csv', '--verbose')).toEqual([]);
+  const table = write('table.csv', (n) => (n === 0 ? 'lat,lng' : '" 21,0288","1.058525e2"'));
+  expect(await said(table, '--to', 'csv', '--verbose')).toEqual([]);
+});
+
+test('a run ends with the share of slow rows, what they are and a remedy', async () => {
+  const numbers = write('numbers.csv', (n) =>
+    n === 0 ? 'lat,lng' : n % 4 === 0 ? '21e-300,105' : '21.0288,105.85',
+  );
+  expect(await said(numbers, '--to', 'csv')).toEqual([]);
+  expect(await said(numbers, '--to', 'csv', '--verbose')).toEqual([
+    expect.stringMatching(
+      /^25 % of the rows were read the slow way: 4,999 numbers .* \(write degrees as decimals\)\.$/,
+    ),
+  ]);
+  const faulty = write('faulty.ndjson', (n) => `{"lat":${n % 100 === 0 ? '"x"' : 21.0288},"lng":105.8525}`);
+  expect(await said(faulty, '--to', 'ndjson')).toEqual([
+    expect.stringMatching(/^100 % of the rows were read the slow way: 20,000 lines beside one /),
+  ]);
+  const sure = write('sure.ndjson', () => '{"lat":21.0288,"lng":105.8525}');
+  expect(await said(sure, '--to', 'ndjson', '--certainty')).toEqual([
+    '100 % of the rows were read the slow way: 20,000 rows value by value (--verbose says why).',
+  ]);
+  expect(await said(sure, '--to', 'ndjson', '--certainty', '-q')).toEqual([]);
+});
