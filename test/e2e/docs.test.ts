@@ -27,7 +27,7 @@ mkdirSync('build', { recursive: true });
 const inside = mkdtempSync(join('build', 'docs-'));
 const folder = new CliFolder();
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
-const hasPython = spawnSync('python3', ['--version']).status === 0;
+const hasWebsockets = spawnSync('python3', ['-c', 'import websockets']).status === 0;
 const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0;
 
 let server: TestServer;
@@ -104,7 +104,9 @@ describe('README.md', () => {
     const commands = blocksOf('README.md', 'sh').flatMap(({ text }) => text.trim().split('\n'));
     // The first line starts the service, curl has its own test.
     expect(commands.shift()).toBe('npm ci && npm start');
-    const ran = commands.filter((each) => !each.startsWith('curl ') && (hasPython || !/python3/.test(each)));
+    const ran = commands.filter(
+      (each) => !each.startsWith('curl ') && (hasWebsockets || !/python3/.test(each)),
+    );
     expect(ran.length).toBeGreaterThan(3);
     for (const command of ran) {
       for (const [path] of command.matchAll(/examples\/\S+/g)) expect(existsSync(path), command).toBe(true);
