@@ -147,7 +147,12 @@ export class Router {
     });
     this.adapter.route('any', route.path, (x) => {
       if (readsKeyParameter) x.headerLines = CORS_NO_STORE;
-      fail(x, 405, `${methodName(x)} is not allowed here`, { headerLines: allow });
+      const name = methodName(x);
+      // uWS has no route for a method in lower case.
+      const message = allowed.includes(name)
+        ? `methods are in upper case: ${name}`
+        : `${name} is not allowed here`;
+      fail(x, 405, message, { headerLines: allow });
     });
   }
 
@@ -226,8 +231,12 @@ function takeKeyParameter(x: Exchange): boolean {
 
 /** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
 function wayOut({ head: { path } }: Exchange): string {
-  if (path.toLowerCase().startsWith('/v1/') && path !== path.toLowerCase())
+  if (path.length > 1 && path.endsWith('/') && path !== '/v1/')
+    return '; try it without the slash at its end';
+  if (path === '/v1' || path === '/v1/') return '; /openapi.json lists the paths';
+  // Codes stand in paths, in upper case.
+  const words = path.replace(/^(\/v1\/hexcodes\/)[^/]*\d[^/]*/i, '$1');
+  if (words.toLowerCase().startsWith('/v1/') && words !== words.toLowerCase())
     return '; paths are in lower case';
-  if (path.length > 1 && path.endsWith('/')) return '; try it without the slash at its end';
   return path.startsWith('/v1/') ? '' : '; every path begins with /v1/';
 }

@@ -33,25 +33,34 @@ export function readResolution(start: usize, end: usize): u32 {
   return readSmallInteger(start, beforeBlanks(start, end), 15);
 }
 
-/** U+00A0 in UTF-8, as a little-endian u16. */
-const NO_BREAK_SPACE: u16 = 0xa0c2;
-
 function behindBlanks(start: usize, end: usize): usize {
-  for (; start < end; start++) {
-    const byte: u32 = load<u8>(start);
-    if (byte == SPACE || byte == TAB) continue;
-    if (end - start < 2 || load<u16>(start) != NO_BREAK_SPACE) break;
-    start++;
-  }
+  for (let size: usize = 1; start < end && size > 0; start += size) size = blankAt(start, end);
   return start;
 }
 
 function beforeBlanks(start: usize, end: usize): usize {
-  for (; end > start; end--) {
-    const byte: u32 = load<u8>(end - 1);
-    if (byte == SPACE || byte == TAB) continue;
-    if (end - start < 2 || load<u16>(end - 2) != NO_BREAK_SPACE) break;
-    end--;
+  while (end > start) {
+    let size: usize = 1;
+    while (size <= 3 && (end - start < size || blankAt(end - size, end) != size)) size++;
+    if (size > 3) break;
+    end -= size;
   }
   return end;
+}
+
+/** Bytes of the blank that begins here; 0 where none does. Blanks are also U+00A0 and characters of no width. */
+function blankAt(at: usize, end: usize): usize {
+  const first: u32 = load<u8>(at);
+  if (first == SPACE || first == TAB) return 1;
+  if (first < 0xc2 || end - at < 2) return 0;
+  const second: u32 = load<u8>(at + 1);
+  if (first == 0xc2) return second == 0xa0 ? 2 : 0;
+  if (end - at < 3) return 0;
+  const rest: u32 = (second << 8) | load<u8>(at + 2);
+  if (first == 0xef) return rest == 0xbbbf ? 3 : 0;
+  if (first != 0xe2) return 0;
+  // U+200B to U+200F, U+202A to U+202E, U+2060, U+2066 to U+2069.
+  const isInvisible =
+    rest - 0x808b <= 4 || rest - 0x80aa <= 4 || rest == 0x81a0 || rest - 0x81a6 <= 3;
+  return isInvisible ? 3 : 0;
 }

@@ -5,6 +5,8 @@ import {
   codeColumns,
   columnCalled,
   columnsNamed,
+  HEMISPHERES_REFUSED,
+  hemisphereColumns,
   pairColumns,
 } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
@@ -131,6 +133,7 @@ export function findPosition(
   const lat = columnOf(sample, choice.lat, named.lat, 'lat', file);
   const lng = columnOf(sample, choice.lng, named.lng, 'lng', file);
   if (lat >= 0 && lng >= 0) {
+    refuseHemispheres(names, file);
     if (!isChosen) refuseOtherUnits(sample, lat, lng, file);
     return { kind: 'pair', lat, lng };
   }
@@ -233,6 +236,14 @@ function columnsWithin(sample: Sample, least: number, most: number): number[] {
     };
     return texts.length > 0 && texts.every(isIn) ? [column] : [];
   });
+}
+
+/** @throws CliFailure BAD_INPUT for degrees whose sign stands in columns of their own */
+function refuseHemispheres(names: readonly string[], file: string): void {
+  const columns = hemisphereColumns(names);
+  if (columns === null) return;
+  const both = columns.map((name) => JSON.stringify(name)).join(' and ');
+  throw badInput({ file, row: 1 }, `the columns ${both} ${HEMISPHERES_REFUSED}`);
 }
 
 /** @throws CliFailure BAD_INPUT for columns called x and y that hold metres of another datum, say */

@@ -66,7 +66,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     const wantsCertainty = isCertaintyWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
     if (faults !== undefined) {
-      const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : '';
+      const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : nameHint(parameters);
       fail(x, 400, faultsMessage(faults) + hint, { faults, input });
       return;
     }
@@ -95,7 +95,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     const faults = decodeFaults(parameters);
     addHint(x, parameters);
     if (faults !== undefined) {
-      fail(x, 400, faultsMessage(faults), { faults });
+      fail(x, 400, faultsMessage(faults) + nameHint(parameters), { faults });
       return;
     }
     const later = (): void => decode(x, keptOf(x, parameters), true);
@@ -134,6 +134,9 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
 function addHint(x: Exchange, parameters: SingleParameters): void {
   if (parameters.unknown !== undefined) x.notes.hint = `\r\nHexcodes-Hint: ${parameters.hint}`;
 }
+
+/** The same hint behind the message of an error. */
+const nameHint = ({ unknown, hint }: SingleParameters): string => (unknown === undefined ? '' : `; ${hint}`);
 
 /** A code ends at the first NUL of its record. */
 function codeText(bytes: Buffer): string {
@@ -189,6 +192,10 @@ function withParameters(
   );
 }
 
+/** `curl -d '{…}'` calls its body a form. */
+const JSON_AS_FORM =
+  'is JSON, and its Content-Type says that it is a form: send it with Content-Type: application/json';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Why the body cannot be read, if it cannot. */
@@ -199,6 +206,7 @@ function addBody(parameters: SingleParameters, type: string, body: Uint8Array): 
   } catch {
     return 'is not valid UTF-8';
   }
+  if (type === FORM_TYPE && /^\s*[{[]/.test(text)) return JSON_AS_FORM;
   if (type === FORM_TYPE) parameters.addQuery(text);
   else if (!parameters.addJson(text)) return 'is not one JSON object';
   return undefined;

@@ -87,3 +87,16 @@ test('cases of links and of degrees and minutes give the code of the pin', async
   const { stdout } = await folder.run(['encode', 'links.csv', '--position', 'link', '--drop', 'link', '-q']);
   expect(stdout.trim().split('\n').slice(1)).toEqual(Array(5).fill(`${CODE},13,HN,OK`));
 });
+
+test('columns of hemispheres are refused, characters of no width around numbers are read', async () => {
+  folder.write('sides.csv', 'lat,ns,lng,ew\n21.0288,S,105.8525,W\n');
+  const refused = await folder.run(['encode', 'sides.csv']);
+  expect(refused).toMatchObject({ code: 3, stdout: '' });
+  expect(refused.stderr).toContain('"ns" and "ew" say the hemisphere of lat and lng');
+  expect((await folder.run(['encode', 'sides.csv', '--lat', 'lat', '--lng', 'lng'])).code).toBe(3);
+  folder.write('times.csv', 'lat,lng,ns\n21.0288,105.8525,5\n');
+  expect((await folder.run(['encode', 'times.csv', '-q'])).stdout).toContain(`${CODE},13,HN,OK`);
+  folder.write('marks.csv', 'lat,lng\n\u200e21.0288\u200e,\u200b105.8525\n\ufeff21.0288,105.8525\u202c\n');
+  const read = await folder.run(['encode', 'marks.csv', '-q']);
+  expect(read.stdout.match(/,OK$/gm)).toHaveLength(2);
+});

@@ -1,7 +1,15 @@
 // The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
-import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
+import {
+  codeColumns,
+  columnChosen,
+  columnsNamed,
+  HEMISPHERES_REFUSED,
+  hemisphereColumns,
+  isKnownName,
+  pairColumns,
+} from '../rows/column-names.js';
 import { csvFields, withoutAround } from '../rows/csv-fields.js';
 
 // The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
@@ -160,6 +168,11 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
     return found[0] ?? -1;
   };
   const isEncode = request.operation === 'encode';
+  const hemispheres = isEncode ? hemisphereColumns(names) : null;
+  if (hemispheres !== null)
+    throw new BulkInputError(
+      `${hemispheres.map((name) => JSON.stringify(name)).join(' and ')} ${HEMISPHERES_REFUSED}`,
+    );
   const pair = pairColumns(names);
   const shape: CsvShape = {
     columns: names.length,

@@ -13,13 +13,24 @@ export function degreesOf({ text, fault }: Parameter, limitDeg: 90 | 180): numbe
   if (fault !== undefined) return fault;
   if (text === undefined) return 'is required';
   const value = readDecimal(text);
-  return degreesFault(value, limitDeg) ?? value;
+  return degreesFault(value, limitDeg, text) ?? value;
 }
 
 /** Why a number, or NaN, cannot be degrees, as the end of a sentence; undefined where it can. */
-function degreesFault(value: number, limitDeg: 90 | 180): string | undefined {
+function degreesFault(value: number, limitDeg: 90 | 180, text: string): string | undefined {
   if (Math.abs(value) <= limitDeg) return undefined;
-  return `must be ${Number.isFinite(value) ? '' : 'a decimal number '}from -${limitDeg} to ${limitDeg}`;
+  const range = `from -${limitDeg} to ${limitDeg}`;
+  return Number.isFinite(value)
+    ? `must be ${range}`
+    : `must be a decimal number ${range}${spellingHint(text)}`;
+}
+
+/** The remedy for a number that is written as people or locales write it, as the end of a sentence. */
+function spellingHint(text: string): string {
+  if (/^[-+]?\d{1,3},\d{1,20}$/.test(text)) return `, with a decimal point: ${text.replace(',', '.')}`;
+  // In a query and in a form a plus sign is a blank.
+  if (/^[+ ]\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, without a plus sign: ${text.slice(1)}`;
+  return '';
 }
 
 /** A fault of one parameter, as the error body lists it in `details`. */
@@ -71,7 +82,7 @@ const MEANT: Readonly<Record<string, string>> = {
   },
 };
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
-const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}$/i;
+const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\])?$/i;
 const MOST_UNKNOWN = 3;
 const NO_PARAMETER = 'is not a parameter';
 
@@ -79,12 +90,18 @@ function addUnknown(names: string[], name: string): void {
   if (REPEATABLE.test(name) && names.length < MOST_UNKNOWN && !names.includes(name)) names.push(name);
 }
 
+/** The parameter that was probably meant by a name: `LAT`, `lat[]`, `long`. */
+function meantBy(name: string, known: readonly string[]): string | undefined {
+  const plain = name.toLowerCase().replace('[]', '');
+  return [plain, MEANT[plain]].find((each) => each !== undefined && known.includes(each));
+}
+
 /** Says of names that they are no parameters, and which of these was probably meant. */
 function hintAbout(names: readonly string[], known: readonly string[], said: string): string {
   return names
     .map((name) => {
-      const meant = MEANT[name.toLowerCase()];
-      return `${name} ${said}${meant !== undefined && known.includes(meant) ? `; perhaps ${meant}` : ''}`;
+      const meant = meantBy(name, known);
+      return `${name} ${said}${meant === undefined ? '' : `; perhaps ${meant}`}`;
     })
     .join(', ');
 }
@@ -137,7 +154,18 @@ export class SingleParameters {
 
   /** A hint about names that no parameter has, for a header; empty where there are none. */
   get hint(): string {
-    return this.unknown === undefined ? '' : hintAbout(this.unknown, Object.values(MEANT), NO_PARAMETER);
+    return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER);
+  }
+
+  /** Names of parameters that the request has not given. */
+  #absent(): string[] {
+    const given = {
+      ...{ lat: this.latGiven, latitude: this.latGiven, lng: this.lngGiven, lon: this.lngGiven },
+      ...{ longitude: this.lngGiven, resolution: this.resolution, hexcodes: this.hexcodes },
+      ...{ admin_v2: this.adminV2, former: this.former, certainty: this.certainty },
+    };
+    const absent = Object.entries(given).flatMap(([name, { isGiven }]) => (isGiven ? [] : [name]));
+    return [...absent, 'apikey'];
   }
 
   /** Adds a raw query string or the text of a form body. */
@@ -267,7 +295,7 @@ export class EncodeInput {
       return Number.NaN;
     }
     const value = readDecimal(parameter.text);
-    const fault = degreesFault(value, limitDeg);
+    const fault = degreesFault(value, limitDeg, parameter.text);
     if (fault === undefined) return value;
     this.add(name, fault);
     return Number.isFinite(value) ? value : Number.NaN;

@@ -3,14 +3,19 @@
 
 // Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the
 // kernel's (assembly/text/scan/csv-numbers.ts).
-/** Without the spaces, tabs and no-break spaces around a text. */
+/** Without the spaces, tabs, no-break spaces and characters of no width around a text. */
 export function withoutBlanks(text: string): string {
   return withoutAround(text, isBlank);
 }
 
 function isBlank(unit: string): boolean {
-  return unit === ' ' || unit === '\t' || unit === '\u00a0';
+  if (unit === ' ' || unit === '\t' || unit === '\u00a0') return true;
+  // Marks of direction and joiners, which copied numbers have around them.
+  return unit > '\u200a' && (unit <= '\u200f' || unit === '\u2060' || unit === '\ufeff' || isEmbedding(unit));
 }
+
+const isEmbedding = (unit: string): boolean =>
+  (unit >= '\u202a' && unit <= '\u202e') || (unit >= '\u2066' && unit <= '\u2069');
 
 /**
  * Without the UTF-16 units around a text that `isDropped` names. An expression like /[ ]+$/ would try every blank

@@ -1,6 +1,7 @@
 // Habits of callers: other names of the coordinates, a parameter that does not exist, numbers as some
 // languages print them, gzip, headers of tracing scripts.
 
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../../support/server.js';
 
@@ -58,7 +59,17 @@ test.each([
     'utm_source is not a parameter, zoom is not a parameter; perhaps resolution',
   ],
   ['encode?res=9', 'res is not a parameter; perhaps resolution'],
-  [`decode?hexcodes=${CODE}&code=x`, 'code is not a parameter; perhaps hexcodes'],
+  [`decode?hexcodes=${CODE}&code=x`, 'code is not a parameter'],
+  ['encode?lat=21.0288&lng=105.8525&x=1', 'x is not a parameter'],
+  ['encode?lat=21.0288&lng=105.8525&Resolution=9', 'Resolution is not a parameter; perhaps resolution'],
+  [
+    'encode?LAT=21.0288&LNG=105.8525',
+    'LAT is not a parameter; perhaps lat, LNG is not a parameter; perhaps lng',
+  ],
+  [
+    'encode?lat[]=21.0288&lng%5B%5D=105.8525',
+    'lat[] is not a parameter; perhaps lat, lng[] is not a parameter; perhaps lng',
+  ],
   [`decode?hexcodes=${CODE}&apikey=`, null],
   [`decode?hexcodes=${CODE}&hx_0123456789abcdefghijklmnopqrstuvwxyz=1`, null],
   [`decode?hexcodes=${CODE}&a%0d%0aX:y=1`, null],
@@ -100,6 +111,72 @@ test('a JSON string as a coordinate, and gzip on a single call, are refused by n
   expect(((await packed.json()) as { message: string }).message).toBe(
     'only bodies of /bulk may have gzip: send this one unpacked',
   );
+});
+
+test.each([
+  ['encode?LAT=21.0288&lng=105.8525', 'lat is required; LAT is not a parameter; perhaps lat'],
+  [
+    'encode?lat=21,0288&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, with a decimal point: 21.0288',
+  ],
+  [
+    'encode?lat=%2B21.0288&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, without a plus sign: 21.0288',
+  ],
+  [
+    'encode?lat=+21.0288&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, without a plus sign: 21.0288',
+  ],
+  [`${CODE}/`, 'there is nothing at this path; try it without the slash at its end'],
+])('%s is answered with the remedy', async (path, message) => {
+  const answer = await call(path);
+  expect([400, 404]).toContain(answer.status);
+  expect(((await answer.json()) as { message: string }).message).toBe(message);
+});
+
+test('JSON without a Content-Type, as curl -d sends it, is told which one to send', async () => {
+  const body = '{"lat":21.0288,"lng":105.8525}';
+  const answer = await post('encode', body, 'application/x-www-form-urlencoded');
+  expect(answer.status).toBe(400);
+  expect(((await answer.json()) as { message: string }).message).toBe(
+    'the body is JSON, and its Content-Type says that it is a form: send it with Content-Type: application/json',
+  );
+  expect((await post('encode', 'lat=21.0288&lng=105.8525', 'application/x-www-form-urlencoded')).status).toBe(
+    200,
+  );
+});
+
+test('a method in lower case is told so', async () => {
+  const answer = await sentRaw(
+    server.port,
+    `get /v1/hexcodes/encode?lat=21.0288&lng=105.8525&apikey=${server.key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toContain('methods are in upper case: GET');
+});
+
+/** The answer to bytes as they are. */
+function sentRaw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      if (text.includes('}')) socket.destroy();
+    });
+    socket.on('close', () => resolve(text)).on('error', reject);
+  });
+}
+
+test('columns of hemispheres are refused, characters of no width around numbers are read', async () => {
+  const sides = await post('encode/bulk', 'lat,ns,lng,ew\n21.0288,S,105.8525,W\n', 'text/csv');
+  expect(sides.status).toBe(400);
+  expect(((await sides.json()) as { message: string }).message).toContain('"ns" and "ew" say the hemisphere');
+  expect((await post('encode/bulk', 'lat,lng,ns\n21.0288,105.8525,5\n', 'text/csv')).status).toBe(200);
+  const marked =
+    'lat,lng\n\u200e21.0288\u200e,\u200b105.8525\n\ufeff21.0288,105.8525\u202c\n21.0288,105.8525\u2060\n';
+  const answer = await post('encode/bulk', marked, 'text/csv');
+  expect((await answer.text()).match(/,OK$/gm)).toHaveLength(3);
 });
 
 test('a preflight allows the headers of tracing scripts and of caches', async () => {
