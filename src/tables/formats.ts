@@ -1,6 +1,8 @@
 // The file formats, each described once: help, documents, messages, readers and the page go by this list. How the
 // command opens a format is in files/formats/open.ts.
 
+import { utf16Of } from './xml/utf16.js';
+
 interface Format {
   /** As people write it. */
   readonly title: string;
@@ -160,13 +162,21 @@ export function formatOfName(path: string): NamedFormat {
 
 /** The format that the first bytes of a content show; csv for content that has no mark of its own. */
 export function formatOfBytes(head: Uint8Array): FileFormat {
-  const text = String.fromCharCode(...head.subarray(0, 4096));
+  const text = beginningOf(head);
   const start = text
     .replace(/^\xef\xbb\xbf/, '')
     .replace('\u001e', '')
     .trimStart();
   // From the last one, whose marks are the surest, to the first, which takes what no other knows.
   return FILE_FORMATS.findLast((name) => FORMATS[name].sniff(text, start)) ?? 'csv';
+}
+
+/** The first 4,096 bytes as Latin-1; XML in UTF-16 as its letters. */
+function beginningOf(head: Uint8Array): string {
+  const bytes = head.subarray(0, 4096);
+  const wide = utf16Of(bytes);
+  const text = wide === undefined ? '' : new TextDecoder(wide).decode(bytes);
+  return text.trimStart().startsWith('<') ? text : String.fromCharCode(...bytes);
 }
 
 /** The format in which rows of an input are read. */

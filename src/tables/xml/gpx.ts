@@ -1,62 +1,100 @@
 // Waypoints, routes and tracks of GPX (1.0 and 1.1) as rows, as the file is read: one a point.
 
 import { CsvLines } from '../rows-as-csv.js';
-import { XmlReader } from './xml-reader.js';
+import { requireShort, XmlFields } from './xml-fields.js';
+import { attributesOf, XmlReader } from './xml-reader.js';
 
-/** Elements of a point that become columns, also inside its extensions. */
-const OF_POINT = ['time', 'ele', 'speed', 'course', 'hdop', 'sat', 'hr', 'cad', 'sym', 'desc'] as const;
-const COLUMNS = ['kind', 'name', 'number', 'segment', 'lat', 'lng', ...OF_POINT] as const;
-const KINDS: Readonly<Record<string, string>> = { wpt: 'waypoint', rtept: 'route', trkpt: 'track' };
-const WANTED: ReadonlySet<string> = new Set(['name', ...OF_POINT]);
+/** Elements of a point that become columns, also inside its extensions: numbers and times, and texts. */
+const VALUES = ['time', 'ele', 'speed', 'course', 'hdop', 'sat', 'hr', 'cad'] as const;
+const TEXTS = ['sym', 'desc'] as const;
+const COLUMNS = ['kind', 'name', 'number', 'segment', 'lat', 'lng', ...VALUES, ...TEXTS, 'other'] as const;
+const KINDS: Readonly<Record<string, 'waypoint' | 'route' | 'track'>> = {
+  wpt: 'waypoint',
+  rtept: 'route',
+  trkpt: 'track',
+};
+const COLLAPSED: ReadonlySet<string> = new Set(VALUES);
+const WANTED: ReadonlySet<string> = new Set(['name', ...VALUES, ...TEXTS]);
+
+interface Point {
+  readonly kind: 'waypoint' | 'route' | 'track';
+  readonly columns: Map<string, string>;
+  readonly fields: XmlFields;
+}
+
+/** A track or a route: what its points have in common. */
+interface Line {
+  name: string | undefined;
+  readonly number: number;
+  segment: number;
+  isInSegment: boolean;
+  readonly fields: XmlFields;
+}
 
 /**
  * CSV with a row for each point. `name` is that of the point, else of its track or route, `number` counts these from 1,
- * and `segment` the parts of a track.
+ * and `segment` the parts of a track. `other` is a JSON object of all other fields, with those of the track or route in
+ * `track` or `route`.
  * @throws TableError, as the chunks come
  */
 export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const lines = new CsvLines();
   lines.add(COLUMNS);
-  const lineOf = { name: '', number: 0, segment: 0 };
   const numbers = { trk: 0, rte: 0 };
-  const path: string[] = [];
-  let point: Record<string, string> | null = null;
+  let line: Line | null = null;
+  let point: Point | null = null;
   /** Names inside of a link are those of the page that it leads to. */
   let linkDepth = 0;
   const reader = new XmlReader({
-    open(name, attributes) {
-      path.push(name);
-      if (name === 'link') linkDepth++;
-      if (KINDS[name] !== undefined) {
-        const { lat = '', lon = '' } = attributes();
-        point = { lat, lng: lon };
-      } else if (name === 'trk' || name === 'rte') {
-        lineOf.name = '';
-        lineOf.number = ++numbers[name];
-        lineOf.segment = 0;
-      } else if (name === 'trkseg') {
-        lineOf.segment++;
+    open(name, attributes, qualified) {
+      if (point !== null) {
+        if (name === 'link') linkDepth++;
+        point.fields.open(qualified, attributesOf(attributes));
+        return;
       }
-    },
-    close(name, text) {
-      path.pop();
-      if (name === 'link') linkDepth--;
       const kind = KINDS[name];
-      if (kind !== undefined && point !== null) {
-        const isLone = kind === 'waypoint';
-        const of: Readonly<Record<string, string | undefined>> = {
-          ...point,
-          kind,
-          name: point.name ?? (isLone ? undefined : lineOf.name),
-          number: isLone ? undefined : String(lineOf.number),
-          segment: kind === 'track' ? String(lineOf.segment) : undefined,
+      if (kind !== undefined) {
+        const { lat = '', lon = '', ...others } = attributesOf(attributes);
+        const columns = new Map([
+          ['kind', kind],
+          ['lat', lat],
+          ['lng', lon],
+        ]);
+        point = { kind, columns, fields: new XmlFields() };
+        for (const [attribute, value] of Object.entries(others)) point.fields.add(`@${attribute}`, value);
+      } else if (name === 'trk' || name === 'rte')
+        line = {
+          name: undefined,
+          number: ++numbers[name],
+          segment: 0,
+          isInSegment: false,
+          fields: new XmlFields(),
         };
-        lines.add(COLUMNS.map((column) => of[column]));
+      else if (name === 'trkseg' && line !== null) {
+        line.segment++;
+        line.isInSegment = true;
+      } else if (line?.isInSegment === false) line.fields.open(qualified, attributesOf(attributes));
+    },
+    close(name, text, whole) {
+      if (point !== null && point.fields.depth > 0) {
+        const { columns, fields } = point;
+        const hasColumn = linkDepth === 0 && WANTED.has(name) && fields.isPlain && !columns.has(name);
+        if (hasColumn) columns.set(name, COLLAPSED.has(name) ? text : whole);
+        fields.close(hasColumn ? null : whole);
+        if (name === 'link') linkDepth--;
+      } else if (point !== null) {
+        if (line !== null && point.kind !== 'waypoint') addLine(point, line);
+        const { columns, fields } = point;
+        const other = fields.json();
+        lines.add(COLUMNS.map((column) => (column === 'other' ? other : columns.get(column))));
         point = null;
-      } else if (linkDepth === 0 && point !== null && WANTED.has(name)) {
-        point[name] ??= text;
-      } else if (name === 'name' && /^(?:trk|rte)$/.test(path.at(-1) ?? '')) {
-        lineOf.name = text;
+      } else if (name === 'trk' || name === 'rte') line = null;
+      else if (name === 'trkseg' && line !== null) line.isInSegment = false;
+      else if (line?.isInSegment === false && line.fields.depth > 0) {
+        const isName =
+          name === 'name' && line.fields.depth === 1 && line.fields.isPlain && line.name === undefined;
+        if (isName) line.name = whole;
+        line.fields.close(isName ? null : whole);
       }
     },
   });
@@ -66,4 +104,13 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   }
   reader.end();
   yield lines.take();
+}
+
+function addLine({ kind, columns, fields }: Point, line: Line): void {
+  requireShort((line.name ?? '').length + line.fields.letters, `what a ${kind} says of itself`);
+  if (!columns.has('name') && line.name !== undefined) columns.set('name', line.name);
+  columns.set('number', String(line.number));
+  if (kind === 'track') columns.set('segment', String(line.segment));
+  const value = line.fields.value();
+  if (value !== undefined) fields.add(kind, value);
 }

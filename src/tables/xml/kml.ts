@@ -6,23 +6,36 @@ import { rowsAsCsv } from '../rows-as-csv.js';
 import { placedRows, type ShapeRow } from '../shapes/shape-rows.js';
 import type { PointChoice } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
-import { XmlReader } from './xml-reader.js';
+import { requireShort, XmlFields } from './xml-fields.js';
+import { attributesOf, XmlReader } from './xml-reader.js';
 
 const OF_MARK = ['name', 'description', 'folder', 'time'] as const;
+/** The column of all other fields, behind the data. */
+const OTHER = 'other';
 /** Memory of a field of a row, about. */
 const FIELD_BYTES = 32;
 
+/** A placemark, or a link to another file. */
 interface Mark {
-  readonly fields: Map<string, string>;
+  readonly columns: Map<string, string>;
+  readonly other: XmlFields;
   readonly shape: Shape;
   readonly types: Set<number>;
-  /** Points of a track with their times. */
-  readonly track: { time: string; lng: number; lat: number }[];
+  /** Points of a track with their times; null for one that cannot be read. */
+  readonly track: { readonly time: string; readonly point: readonly [lng: number, lat: number] | null }[];
+  /** Whether a coordinate of its shape cannot be read: then it has no position. */
+  isBroken: boolean;
+  /** Address of a link. */
+  href: string;
 }
 
+type Row = ShapeRow<string | undefined>;
+
 /**
+ * CSV with a row for each placemark, for each point of its tracks, and, without a position, for each link to a file
+ * outside of the archive. `other` is a JSON object of the fields that have no column.
  * @param hold is told of bytes that are held, and throws where they are too many
- * @throws TableError
+ * @throws TableError, also for a file of links alone
  */
 export function kmlAsCsv(
   content: Uint8Array,
@@ -31,27 +44,40 @@ export function kmlAsCsv(
 ): Iterable<Uint8Array> {
   const placemarks = new PlacemarksReader(hold);
   const isZip = content[0] === 0x50 && content[1] === 0x4b;
-  for (const document of isZip ? unzipped(content, hold) : [content]) placemarks.read(document);
-  const names = [...OF_MARK, ...placemarks.dataNames].filter((name) => !/^(?:lat|lng)$/i.test(name));
-  const rows = placemarks.placemarks.flatMap(
-    ({ fields, shape, types, track }): ShapeRow<string | undefined>[] => {
+  const documents = isZip ? unzipped(content, hold) : { '': content };
+  for (const document of Object.values(documents)) placemarks.read(document);
+  const links = placemarks.links.filter(({ href }) => !Object.hasOwn(documents, href.replace(/^\.\//, '')));
+  if (placemarks.placemarks.length === 0 && links.length > 0)
+    throw new TableError(
+      `it holds only links to other files, which are not followed: ${links
+        .slice(0, 3)
+        .map(({ href }) => href.slice(0, 200))
+        .join(', ')}${links.length > 3 ? `, and ${links.length - 3} more` : ''}`,
+      'Fetch the files, and convert them.',
+    );
+  const names = [...OF_MARK, ...placemarks.dataNames, OTHER].filter((name) => !/^(?:lat|lng)$/i.test(name));
+  const rows = [...placemarks.placemarks, ...links].flatMap(
+    ({ columns, shape, types, track, isBroken }): Row[] => {
       const of = (time?: string): (string | undefined)[] =>
-        names.map((name) => (name === 'time' && time !== undefined ? time : fields.get(name)));
+        names.map((name) => (name === 'time' && time !== undefined ? time : columns.get(name)));
       const type = types.size === 1 ? [...types][0]! : 7;
-      const whole = { fields: of(), shape: types.size === 0 ? null : { ...shape, type } };
-      const each = track.map(({ time, lng, lat }) => ({ fields: of(time), shape: pointAt(lng, lat) }));
-      return types.size === 0 && each.length > 0 ? each : [whole, ...each];
+      const whole = { fields: of(), shape: types.size === 0 || isBroken ? null : { ...shape, type } };
+      const each = track.map(({ time, point }) => ({
+        fields: of(time),
+        shape: point === null ? null : pointAt(point),
+      }));
+      return types.size === 0 && each.length > 0 && !isBroken ? each : [whole, ...each];
     },
   );
   return rowsAsCsv(names, placedRows(rows, choice));
 }
 
-const pointAt = (lng: number, lat: number): Shape => ({
-  ...{ type: 1, points: [lng, lat], lines: [], polygons: [], system: 0 },
+const pointAt = (point: readonly [number, number]): Shape => ({
+  ...{ type: 1, points: [...point], lines: [], polygons: [], system: 0 },
 });
 
 /** The documents of an archive: the first may only link to others, with a layer in each. */
-function unzipped(content: Uint8Array, hold: (bytes: number) => void): Uint8Array[] {
+function unzipped(content: Uint8Array, hold: (bytes: number) => void): Readonly<Record<string, Uint8Array>> {
   let files: Record<string, Uint8Array>;
   try {
     files = unzipSync(content, {
@@ -66,9 +92,8 @@ function unzipped(content: Uint8Array, hold: (bytes: number) => void): Uint8Arra
       throw new TableError(`the archive is broken (${error.message})`);
     throw error;
   }
-  const documents = Object.values(files);
-  if (documents.length === 0) throw new TableError('the archive holds no KML');
-  return documents;
+  if (Object.keys(files).length === 0) throw new TableError('the archive holds no KML');
+  return files;
 }
 
 const PIECE_BYTES = 256 * 1024;
@@ -76,6 +101,7 @@ const SYSTEM = { system: 0 } as const;
 
 class PlacemarksReader {
   readonly placemarks: Mark[] = [];
+  readonly links: Mark[] = [];
   /** Names of the data of placemarks, in the order in which they appear. */
   readonly dataNames = new Set<string>();
   #mark: Mark | null = null;
@@ -90,90 +116,151 @@ class PlacemarksReader {
 
   read(content: Uint8Array): void {
     const reader = new XmlReader({
-      open: (name, attributes) => this.#open(name, attributes),
-      close: (name, text) => this.#close(name, text),
+      open: (name, attributes, qualified) => this.#open(name, attributes, qualified),
+      close: (name, text, whole) => this.#close(name, text, whole),
     });
     for (let at = 0; at < content.length; at += PIECE_BYTES)
       reader.push(content.subarray(at, at + PIECE_BYTES));
     reader.end();
   }
 
-  #open(name: string, attributes: () => Readonly<Record<string, string>>): void {
+  #open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): void {
     this.#path.push(name);
-    if (name === 'Folder' || name === 'Document') this.#folders.push('');
-    else if (name === 'Placemark') {
-      const shape = { type: 0, points: [], lines: [], polygons: [], ...SYSTEM };
-      this.#mark = { fields: new Map(), shape, types: new Set(), track: [] };
-    } else if (name === 'Data' || name === 'SimpleData') this.#dataName = attributes().name ?? '';
+    const mark = this.#mark;
+    if (mark === null) {
+      if (name === 'Folder' || name === 'Document') this.#folders.push('');
+      else if (name === 'Placemark' || name === 'NetworkLink') this.#mark = markOf(attributesOf(attributes));
+      return;
+    }
+    const { name: dataName, schemaUrl: _, ...others } = attributesOf(attributes);
+    const isData = name === 'Data' || name === 'SimpleData';
+    if (isData) this.#dataName = dataName ?? '';
     else if (name === 'Polygon') this.#rings = [];
     else if (name === 'Track') {
       this.#when = [];
       this.#at = 0;
     }
+    mark.other.open(qualified, isData || dataName === undefined ? others : { ...others, name: dataName });
   }
 
-  #close(name: string, text: string): void {
+  #close(name: string, text: string, whole: string): void {
     this.#path.pop();
     const parent = this.#path.at(-1) ?? '';
     const mark = this.#mark;
     if (mark === null) {
-      if (name === 'name' && parent === 'Folder') this.#folders[this.#folders.length - 1] = text;
+      if (name === 'name' && parent === 'Folder') this.#folders[this.#folders.length - 1] = whole;
       if (name === 'Folder' || name === 'Document') this.#folders.pop();
-      return;
-    }
-    if (name === 'Placemark') {
-      const folder = this.#folders.filter((each) => each !== '').join(' / ');
-      if (folder !== '') this.#set('folder', folder);
-      this.placemarks.push(mark);
-      this.#mark = null;
-    } else if (parent === 'Placemark' && (name === 'name' || name === 'description')) this.#set(name, text);
-    else if (parent === 'TimeStamp' && name === 'when') this.#set('time', text);
-    else if ((parent === 'Data' && name === 'value') || name === 'SimpleData') this.#setData(text);
-    else if (name === 'coordinates') this.#geometry(parent, coordinatesIn(text));
-    else if (name === 'Polygon') {
-      mark.shape.polygons.push(this.#rings);
-      mark.types.add(3);
-    } else if (parent === 'Track' && name === 'when') this.#when.push(text);
-    else if (parent === 'Track' && name === 'coord') {
-      const [lng = Number.NaN, lat = Number.NaN] = text.split(/\s+/).map(Number);
-      this.hold(4 * FIELD_BYTES);
-      mark.track.push({ time: this.#when[this.#at++] ?? '', lng, lat });
+    } else if (mark.other.depth === 0) this.#end(mark, name);
+    else {
+      const hasColumn = this.#take(mark, name, parent, text, whole);
+      mark.other.close(hasColumn ? null : whole);
+      const isSecond = !hasColumn && parent === 'Data' && name === 'value';
+      if (isSecond) mark.other.add('@name', this.#dataName);
     }
   }
 
-  #geometry(parent: string, coordinates: number[]): void {
-    const { shape, types } = this.#mark!;
+  #end(mark: Mark, name: string): void {
+    this.#mark = null;
+    const folder = this.#folders.filter((each) => each.trim() !== '').join(' / ');
+    requireShort(folder.length, 'the name of a folder');
+    if (folder !== '') this.#set(mark, 'folder', folder);
+    const other = mark.other.json();
+    if (other !== undefined) this.#set(mark, OTHER, other);
+    this.hold(FIELD_BYTES);
+    (name === 'Placemark' ? this.placemarks : this.links).push(mark);
+  }
+
+  /** @returns whether the element has a place in columns or in the shape */
+  #take(mark: Mark, name: string, parent: string, text: string, whole: string): boolean {
+    const isText = mark.other.isPlain;
+    if (mark.other.depth === 1 && (name === 'name' || name === 'description'))
+      return isText && this.#setOnce(mark, name, whole);
+    if (parent === 'TimeStamp' && name === 'when') return isText && this.#setOnce(mark, 'time', text);
+    if ((parent === 'Data' && name === 'value') || name === 'SimpleData') {
+      const isTaken = isText && this.#setData(mark, whole);
+      if (!isTaken && name === 'SimpleData') mark.other.add('@name', this.#dataName);
+      return isTaken;
+    }
+    if (name === 'coordinates') return this.#geometry(mark, parent, text);
+    if (name === 'Polygon') {
+      mark.shape.polygons.push(this.#rings);
+      mark.types.add(3);
+    } else if (parent === 'Track' && name === 'when') {
+      this.#when.push(text);
+      return true;
+    } else if (parent === 'Track' && name === 'coord') {
+      const point = positionIn(text.split(/\s+/));
+      this.hold(4 * FIELD_BYTES);
+      mark.track.push({ time: this.#when[this.#at++] ?? '', point });
+      return point !== null;
+    } else if (name === 'href' && (parent === 'Link' || parent === 'Url')) mark.href ||= text;
+    return false;
+  }
+
+  #geometry(mark: Mark, parent: string, text: string): boolean {
+    const { shape, types, other } = mark;
+    const coordinates = coordinatesIn(text);
+    if (coordinates === null || (parent === 'Point' && coordinates.length > 2)) {
+      mark.isBroken = true;
+      return false;
+    }
     this.hold(8 * coordinates.length);
     if (parent === 'Point') {
-      shape.points.push(...coordinates.slice(0, 2));
+      shape.points.push(...coordinates);
       types.add(1);
+      const height = text.split(',')[2];
+      if (height !== undefined && Number(height) !== 0) other.add('@height', height);
     } else if (this.#path.includes('Polygon')) this.#rings.push(coordinates);
     else {
       shape.lines.push(coordinates);
       types.add(2);
     }
+    return true;
   }
 
-  #setData(text: string): void {
-    const isTaken = (OF_MARK as readonly string[]).includes(this.#dataName);
+  #setData(mark: Mark, text: string): boolean {
+    const isTaken = ([...OF_MARK, OTHER] as readonly string[]).includes(this.#dataName);
     const name = isTaken ? `data_${this.#dataName}` : this.#dataName;
-    if (name === '') return;
+    if (name === '' || /^(?:lat|lng)$/i.test(name)) return false;
     this.dataNames.add(name);
-    this.#set(name, text);
+    return this.#setOnce(mark, name, text);
   }
 
-  #set(name: string, text: string): void {
+  #setOnce(mark: Mark, name: string, text: string): boolean {
+    if (mark.columns.has(name)) return false;
+    this.#set(mark, name, text);
+    return true;
+  }
+
+  #set(mark: Mark, name: string, text: string): void {
     this.hold(FIELD_BYTES + 2 * text.length);
-    this.#mark!.fields.set(name, text);
+    mark.columns.set(name, text);
   }
 }
 
-/** `lng,lat[,alt]` between blanks, without what is no position. */
-function coordinatesIn(text: string): number[] {
+function markOf(attributes: Readonly<Record<string, string>>): Mark {
+  const shape = { type: 0, points: [], lines: [], polygons: [], ...SYSTEM };
+  const other = new XmlFields();
+  for (const [name, value] of Object.entries(attributes)) other.add(`@${name}`, value);
+  return { columns: new Map(), other, shape, types: new Set(), track: [], isBroken: false, href: '' };
+}
+
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+
+/** Longitude and latitude of two or three numbers; null for anything else. */
+function positionIn(numbers: readonly string[]): readonly [lng: number, lat: number] | null {
+  if (numbers.length < 2 || numbers.length > 3 || !numbers.every((each) => NUMBER.test(each))) return null;
+  return [Number(numbers[0]), Number(numbers[1])];
+}
+
+/** Tuples `lng,lat[,height]` between blanks; null where one of them is something else. */
+function coordinatesIn(text: string): number[] | null {
   const coordinates: number[] = [];
+  if (text === '') return coordinates;
   for (const tuple of text.split(/\s+/)) {
-    const [lng, lat] = tuple.split(',').map((each) => (each === '' ? Number.NaN : Number(each)));
-    if (Number.isFinite(lng) && Number.isFinite(lat)) coordinates.push(lng!, lat!);
+    const position = positionIn(tuple.split(','));
+    if (position === null) return null;
+    coordinates.push(...position);
   }
   return coordinates;
 }

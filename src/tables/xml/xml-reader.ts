@@ -3,10 +3,15 @@
 
 import { Parser } from 'saxen';
 import { TableError } from '../table-error.js';
+import { utf16Of } from './utf16.js';
 
 export interface XmlEvents {
-  /** @param attributes their values as they stand: `decoded` reads references in one */
-  open(name: string, attributes: () => Readonly<Record<string, string>>): void;
+  /**
+   * @param name without the prefix of its namespace
+   * @param attributes their values as they stand: `decoded` reads references in one, `attributesOf` in all
+   * @param qualified the name as the file writes it
+   */
+  open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): void;
   /** @param whole the text with the blanks around it */
   close(name: string, text: string, whole: string): void;
 }
@@ -44,7 +49,7 @@ export class XmlReader {
       if (texts.length >= MOST_DEPTH)
         throw new TableError(`elements are nested more than ${MOST_DEPTH} deep`);
       texts.push('');
-      events.open(localName(name), attributes as () => Record<string, string>);
+      events.open(localName(name), attributes as () => Record<string, string>, name);
     });
     parser.on('closeTag', (name) => {
       this.#sinceEvent = 0;
@@ -105,16 +110,18 @@ export class XmlReader {
 }
 
 function decoderOf(head: Uint8Array): TextDecoder {
-  const [first, second] = head;
-  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const text = String.fromCharCode(...head.subarray(0, 300)).replace(/^\xef\xbb\xbf/, '');
-  const named = isUtf16 ? (first === 0xff ? 'utf-16le' : 'utf-16be') : (ENCODING.exec(text)?.[1] ?? 'utf-8');
+  const named =
+    utf16Of(head) ??
+    ENCODING.exec(latin1(head.subarray(0, 300)).replace(/^\xef\xbb\xbf/, ''))?.[1] ??
+    'utf-8';
   try {
     return new TextDecoder(named, { fatal: true });
   } catch {
     throw new TableError(`its encoding ${named} is not known`);
   }
 }
+
+const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 function localName(name: string): string {
   const colon = name.indexOf(':');
@@ -134,6 +141,17 @@ export function decoded(text: string): string {
     const point = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
     return point > LAST_POINT ? all : String.fromCodePoint(point);
   });
+}
+
+/** Attributes with what references in their values stand for. */
+export function attributesOf(
+  attributes: () => Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const read = attributes();
+  for (const value of Object.values(read))
+    if (value.includes('&') || value.includes('\r'))
+      return Object.fromEntries(Object.entries(read).map(([name, each]) => [name, decoded(each)]));
+  return read;
 }
 
 /** Line ends as a reader of XML has to give them (XML 1.0, 2.11). */

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { shapeOfWkb } from '#dist/hexcodes/wire/rows/well-known-binary.js';
 import { pointsOf } from '#dist/tables/shapes/shapes.js';
+import { shapeOfWkt } from '#dist/tables/shapes/well-known-text.js';
 
 const NONE = { type: 3, points: [], lines: [], polygons: [], system: 0 };
 const square = (x: number, y: number, side: number): number[] => [
@@ -73,3 +74,9 @@ test.each(['', '01', '0101000000', `0101000000${LNG}${LAT}00`, '0102000000ffffff
     expect(wkb(hex)).toBeNull();
   },
 );
+
+test('a multipoint and a multiline of 200,000 parts', () => {
+  const parts = (part: string): string => Array(200_000).fill(part).join(',');
+  expect(shapeOfWkt(`MULTIPOINT (${parts('1 2')})`)?.points).toHaveLength(400_000);
+  expect(shapeOfWkt(`MULTILINESTRING (${parts('(1 2, 3 4)')})`)?.lines).toHaveLength(200_000);
+});

@@ -1,0 +1,94 @@
+// Elements that have no column of their own as one JSON object: an element is its text, or an object of its attributes
+// (`@name`), its elements and its text (`#text`); elements of one name are a list. Names are as the file writes them,
+// with the prefixes of their namespaces.
+
+import { TableError } from '../table-error.js';
+
+type Members = Map<string, unknown>;
+
+/** Letters of all fields of one row, about. */
+const MAX_LETTERS = 16 * 1024 * 1024;
+/** Letters of a text that is repeated in many rows: the name of a track, the fields of a route. */
+const MAX_REPEATED = 16 * 1024;
+
+class Listed {
+  readonly values: unknown[] = [];
+}
+
+export class XmlFields {
+  readonly #root: Members = new Map();
+  readonly #open: { readonly name: string; readonly members: Members; hasElements: boolean }[] = [];
+  #letters = 0;
+
+  /** Elements that are open below the root. */
+  get depth(): number {
+    return this.#open.length;
+  }
+
+  /** Whether the innermost open element is a text alone so far. */
+  get isPlain(): boolean {
+    const innermost = this.#open.at(-1);
+    return innermost?.members.size === 0 && !innermost.hasElements;
+  }
+
+  /** Letters so far, about. */
+  get letters(): number {
+    return this.#letters;
+  }
+
+  /** Adds a value to the innermost open element. */
+  add(name: string, value: unknown): void {
+    const members = this.#open.at(-1)?.members ?? this.#root;
+    const before = members.get(name);
+    if (before === undefined) members.set(name, value);
+    else if (before instanceof Listed) before.values.push(value);
+    else {
+      const listed = new Listed();
+      listed.values.push(before, value);
+      members.set(name, listed);
+    }
+    this.#letters += name.length + (typeof value === 'string' ? value.length : 0) + 8;
+    if (this.#letters > MAX_LETTERS) throw new TableError('the fields of a row in it are longer than 16 MiB');
+  }
+
+  /** @param attributes decoded */
+  open(name: string, attributes: Readonly<Record<string, string>>): void {
+    const parent = this.#open.at(-1);
+    if (parent !== undefined) parent.hasElements = true;
+    this.#open.push({ name, members: new Map(), hasElements: false });
+    for (const [attribute, value] of Object.entries(attributes))
+      if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, value);
+  }
+
+  /** @param text of the element; null where it has a column of its own */
+  close(text: string | null): void {
+    const { name, members, hasElements } = this.#open.pop()!;
+    const isBlank = text === null || text.trim() === '';
+    if (members.size > 0) {
+      if (!isBlank) members.set('#text', text);
+      this.add(name, members);
+    } else if (text !== null && !(isBlank && hasElements)) this.add(name, text);
+  }
+
+  /** The object as JSON; undefined where there is nothing in it. */
+  json(): string | undefined {
+    return this.#root.size === 0 ? undefined : JSON.stringify(plain(this.#root));
+  }
+
+  /** The object for another one. */
+  value(): unknown {
+    return this.#root.size === 0 ? undefined : this.#root;
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Listed) return value.values.map(plain);
+  return value instanceof Map
+    ? Object.fromEntries([...value].map(([name, each]) => [name, plain(each)]))
+    : value;
+}
+
+/** @throws TableError for a text that many rows repeat, and that would make them many times as long as the file */
+export function requireShort(letters: number, what: string): void {
+  if (letters > MAX_REPEATED) throw new TableError(`${what} is longer than ${MAX_REPEATED / 1024} KiB`);
+}
