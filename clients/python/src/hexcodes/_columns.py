@@ -5,6 +5,9 @@ No row becomes a Python object but those of lists, and texts that are not plain 
 
 from __future__ import annotations
 
+import re
+import warnings
+from array import array
 from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
@@ -18,6 +21,8 @@ LIST, NUMPY, PANDAS, POLARS, ARROW, CHUNKED, EXPRESSION = "list", "NumPy", "pand
 #: Bytes of a text that fits a record.
 _MOST_BYTES = RECORD_BYTES - 1
 _MOST_INT32 = 2**31 - 1
+#: A decimal number as files and databases write it.
+_DECIMAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def kind_of(column: Any) -> Optional[str]:
@@ -26,6 +31,8 @@ def kind_of(column: Any) -> Optional[str]:
         return LIST
     if isinstance(column, np.ndarray):
         return NUMPY if column.ndim > 0 else None
+    if isinstance(column, (array, memoryview)):
+        return NUMPY
     home = type(column).__module__.split(".")[0]
     name = type(column).__name__
     if home == "pandas" and name == "Series":
@@ -44,44 +51,78 @@ def kind_of(column: Any) -> Optional[str]:
 
 
 def numbers_of(column: Any, name: str) -> np.ndarray:
-    """A column of degrees as float64, contiguous or not; NaN where a value is missing."""
+    """A column of degrees as float64, contiguous or not; NaN where a value is missing, masked or no number.
+
+    Numbers are integers, float64, Decimal and decimal texts.
+    """
     kind = kind_of(column)
     if kind == NUMPY:
-        values = column
+        values = _unmasked(column) if isinstance(column, np.ma.MaskedArray) else np.asarray(column)
     elif kind == LIST:
-        values = _from_list(column, name)
+        values = _from_values(column)
     elif kind in (PANDAS, POLARS):
         values = _from_series(column, kind)
     else:
-        values = _arrow(column).to_numpy(**({"zero_copy_only": False} if kind == ARROW else {}))
+        values = _from_arrow(_arrow(column), kind)
+    if values.dtype.kind in "OUS":
+        values = _from_values(values.tolist())
     if values.ndim != 1:
         raise _wrong(name, f"has one dimension, not the shape {values.shape}")
     if values.dtype == np.float32 or values.dtype == np.float16:
         raise _wrong(name, f"is {values.dtype}, which moves a position by metres: convert it to float64 where that is meant")
     if values.dtype.kind not in "fiu":
-        raise _wrong(name, f"has numbers in degrees, not {values.dtype}")
+        raise _wrong(name, f"has numbers in degrees, not {values.dtype}: convert it, as by astype(float)")
     return values if values.dtype == np.float64 else values.astype(np.float64)
 
 
-def _from_list(column: Any, name: str) -> np.ndarray:
-    # A text that looks like a number is none: NumPy would convert it. numpy.float32 in a list is what its owner wrote there.
-    if any(isinstance(each, (str, bytes, bool)) for each in column):
-        at = next(i for i, each in enumerate(column) if isinstance(each, (str, bytes, bool)))
-        raise _wrong(f"{name}[{at}]", f"is a number in degrees, not {column[at]!r}")
+def _from_values(column: Any) -> np.ndarray:
+    """Values of Python as float64: numbers, Decimal and decimal texts; every other value is NaN and fails its row alone."""
+    return np.array([_number(each) for each in column], np.float64)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (bool, np.bool_)) or value is None:
+        return np.nan
+    if isinstance(value, (str, bytes)):
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        return float(text) if _DECIMAL.fullmatch(text) else np.nan
     try:
-        return np.array([np.nan if each is None else each for each in column], np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _wrong(name, f"has numbers in degrees: {error}") from None
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _unmasked(column: Any) -> np.ndarray:
+    """The values of a masked array, NaN where the mask is set. Single precision stays as it is, to be refused."""
+    if column.dtype.kind not in "iu":
+        return np.asarray(column.filled(np.nan) if column.dtype.kind == "f" else column.astype(object).filled(None))
+    return np.asarray(column.astype(np.float64).filled(np.nan))
+
+
+def _from_arrow(column: Any, kind: Optional[str]) -> np.ndarray:
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(**({"zero_copy_only": False} if kind == ARROW else {})))
 
 
 def _from_series(column: Any, kind: str) -> np.ndarray:
     if kind == PANDAS:
         dtype = column.dtype
         if getattr(dtype, "kind", "O") in "fiu" and str(dtype).lower() not in ("float32", "float16", "float[pyarrow]"):
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        values = column.to_numpy()
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if str(dtype).startswith("decimal"):
+            return np.asarray(column.to_numpy(dtype=object))
+        values = np.asarray(column.to_numpy())
         return values if values.dtype != object else np.array(values, dtype=object)
-    return column.to_numpy()
+    if str(column.dtype).startswith("Decimal"):
+        import polars
+
+        return np.asarray(column.cast(polars.Float64).to_numpy())
+    return np.asarray(column.to_numpy())
 
 
 def points_of(lat: Any, lng: Any, kind: str) -> Tuple[np.ndarray, np.ndarray]:
@@ -97,18 +138,17 @@ def points_of(lat: Any, lng: Any, kind: str) -> Tuple[np.ndarray, np.ndarray]:
     return points
 
 
-def resolutions_of(given: Any, count: int) -> Any:
-    """A resolution for all points, or uint8 for each."""
+def resolutions_of(given: Any, count: int) -> Tuple[Any, Optional[np.ndarray]]:
+    """A resolution for all points, or uint8 for each; and which rows have none that is an integer from 0 to 15, if any."""
     if kind_of(given) is None:
-        return resolution_of(given)
-    values = np.asarray(given if kind_of(given) in (LIST, NUMPY) else _plain(given))
-    if values.shape != (count,) or values.dtype.kind not in "iu":
+        return resolution_of(given), None
+    values = numbers_of(given, "resolution") if kind_of(given) != NUMPY or given.dtype.kind not in "iu" else np.asarray(given)
+    if values.shape != (count,):
         raise HexcodesError("BAD_RESOLUTION", f"Resolutions are {count} integers from 0 to 15, not {values.dtype} of shape {values.shape}")
-    wrong = (values < 0) | (values > 15)
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise HexcodesError("BAD_RESOLUTION", f"A resolution is an integer from 0 to 15, not {values[at]} (row {at})")
-    return values.astype(np.uint8)
+    wrong = ~((values >= 0) & (values <= 15) & (values == np.floor(values)))
+    if not wrong.any():
+        return values.astype(np.uint8), None
+    return np.where(wrong, 0, values).astype(np.uint8), wrong
 
 
 def resolution_of(given: Any) -> int:
@@ -119,8 +159,20 @@ def resolution_of(given: Any) -> int:
     return int(given)
 
 
-def _plain(column: Any) -> np.ndarray:
-    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else _arrow(column).to_numpy(zero_copy_only=False))
+def warn_if_exchanged(points: Tuple[np.ndarray, np.ndarray], none: np.ndarray, has_province: Callable[[float, float], bool]) -> None:
+    """Warns where no row of columns has an answer, and the first one shows why: exchanged columns, or metres of a projection.
+
+    none is true for rows without an answer.
+    """
+    lat, lng = points
+    known = np.flatnonzero(np.isfinite(lat) & np.isfinite(lng))
+    if len(known) == 0 or not none.all():
+        return
+    first_lat, first_lng = float(lat[known[0]]), float(lng[known[0]])
+    if abs(first_lng) <= 90 and abs(first_lat) <= 180 and has_province(first_lng, first_lat):
+        warnings.warn("no row has a hexcode: lat and lng look swapped", UserWarning, stacklevel=4)
+    elif (np.abs(lat[known]) > 180).all() and (np.abs(lng[known]) > 180).all():
+        warnings.warn("no row has a hexcode: these look like metres of a projection, not degrees of WGS 84", UserWarning, stacklevel=4)
 
 
 # Answers

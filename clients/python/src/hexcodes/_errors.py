@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Tuple
+
 
 class HexcodesError(ValueError):
     """A call that has no answer.
@@ -15,5 +17,5 @@ class HexcodesError(ValueError):
         super().__init__(message)
         self.code = code
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> Tuple[Any, ...]:
         return HexcodesError, (self.code, str(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Tuple, Union
 
@@ -12,7 +13,8 @@ from ._kernel import NONE, OK, OUTSIDE_COVERAGE, Compiled, Kernel, compile_kerne
 from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
-DATA = Path(__file__).parent / "data"
+#: Also inside a zip, as Spark's --py-files ships it.
+DATA = files(__package__).joinpath("data")
 FILES = ("kernel.wasm", "index.bin", "reach.bin")
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
@@ -47,8 +49,9 @@ class Hexcodes:
     """A kernel with its boundaries. Threads share nothing but its compiled code, and an instance goes to other processes by pickle.
 
     Columns are lists and tuples, NumPy arrays, Series of pandas and Polars, arrays and chunked arrays of Arrow, and whatever else gives
-    itself as Arrow (`__arrow_c_array__`, `__arrow_c_stream__`); the answer is a column of the same kind. A row without an answer never
-    fails the others: it is None, null or NaN, and in NumPy the empty text, 0 or 255. Degrees are WGS 84 and float64; resolutions are
+    itself as Arrow (`__arrow_c_array__`, `__arrow_c_stream__`); the answer is a column of the same kind. Numbers may be Decimal or decimal
+    text. A row that is missing, masked, no number, or has no resolution from 0 to 15 never fails the others: its answer is None, null or
+    NaN, and in NumPy the empty text, 0 or 255. Where no row has an answer and lat and lng look swapped or projected, a warning says so. Degrees are WGS 84 and float64; resolutions are
     those of H3, 0 to 15.
     """
 
@@ -81,7 +84,7 @@ class Hexcodes:
         lat is -90 to 90 and lng -180 to 180 degrees; resolution is one for all rows, or a column. Two expressions of Polars make one.
 
         Raises HexcodesError: BAD_RESOLUTION; for a single position OUTSIDE_COVERAGE (in no province) and NOT_A_COORDINATE; BAD_ARGUMENT
-        for columns of different kinds, lengths or indexes, in single precision, or without numbers.
+        for columns of different kinds, lengths or indexes, in single precision, or of another type than numbers, Decimal and text.
         """
         kind = _column_kind(lat, lng)
         if kind is None:
@@ -93,8 +96,13 @@ class Hexcodes:
         points, resolution = self._given_points(lat, lng, resolution, kind)
         if kind in (columns.LIST, columns.NUMPY):
             texts = views.encoded_units(self.kernel, points, resolution)
+            if len(texts) and not texts[0]:
+                self._warn_if_exchanged(points, texts == "")
             return [each or None for each in texts.tolist()] if kind == columns.LIST else texts
-        return columns.text_column(views.encoded_texts(self.kernel, points, resolution), lat, kind, "hexcodes")
+        encoded = views.encoded_texts(self.kernel, points, resolution)
+        if encoded.valid is not None and not encoded.valid[0]:
+            self._warn_if_exchanged(points, ~encoded.valid)
+        return columns.text_column(encoded, lat, kind, "hexcodes")
 
     def cells(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
         """The H3 cell that the code of a position names, as a 64-bit number; 0 in NumPy where there is none. As `encode` otherwise."""
@@ -110,6 +118,8 @@ class Hexcodes:
 
         points, resolution = self._given_points(lat, lng, resolution, kind)
         cells = views.encoded_cells(self.kernel, points, resolution)
+        if len(cells) and cells[0] == 0:
+            self._warn_if_exchanged(points, cells == 0)
         return columns.value_column(cells, cells != 0, lat, kind, "cell")
 
     def provinces(self, lat: Any, lng: Any) -> Any:
@@ -192,10 +202,20 @@ class Hexcodes:
     # Columns
 
     def _given_points(self, lat: Any, lng: Any, resolution: Any, kind: str) -> Tuple[Any, Any]:
+        import numpy as np
+
         from . import _columns as columns
 
         points = columns.points_of(lat, lng, kind)
-        return points, columns.resolutions_of(resolution, len(points[0]))
+        resolutions, wrong = columns.resolutions_of(resolution, len(points[0]))
+        if wrong is not None:
+            points = np.where(wrong, np.nan, points[0]), points[1]
+        return points, resolutions
+
+    def _warn_if_exchanged(self, points: Any, none: Any) -> None:
+        from . import _columns as columns
+
+        columns.warn_if_exchanged(points, none, lambda lat, lng: self.kernel.call("regionOf", lat, lng) != NONE)
 
     def _located(
         self, lat: Any, lng: Any, method: str, one: str, many: str, words: List[str], name: str
@@ -258,8 +278,8 @@ def _shipped(name: str) -> bytes:
     """A file of the package, which must be as it was packed."""
     what = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}[name]
     try:
-        content = (DATA / name).read_bytes()
-        sums = dict(line.split()[::-1] for line in (DATA / "SHA256SUMS").read_text("ascii").splitlines())
+        content = DATA.joinpath(name).read_bytes()
+        sums = dict(line.split()[::-1] for line in DATA.joinpath("SHA256SUMS").read_text("ascii").splitlines())
     except (OSError, ValueError) as error:
         raise HexcodesError("BAD_DATA", f"The {what} cannot be used: {error}") from None
     if hashlib.sha256(content).hexdigest() != sums.get(name):
