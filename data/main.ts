@@ -67,7 +67,9 @@ function makeUserIndex(path: string): void {
   try {
     const date = values.date ?? statSync(path).mtime.toISOString().slice(0, 10);
     const name = values.name ?? basename(path);
-    const { partition, report } = buildUserMap({ path, codeProperty, toleranceM, mend, notice, name, date });
+    const made = buildUserMap({ path, codeProperty, toleranceM, mend, notice, name, date });
+    const { partition, report, warnings } = made;
+    for (const warning of warnings) console.error(`warning: ${warning}`);
     const file = writeIndexFile(partition, licence);
     checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
     writeFileSync(out, file);

@@ -3,12 +3,12 @@
 // on it, so later maps are checked against it. Both ask the kernel at many points: a lattice over the map, and both
 // sides of every line.
 import { readFileSync } from 'node:fs';
-import { cellToParent, getResolution, gridDisk } from 'h3-js';
+import { cellToLatLng, cellToParent, getResolution, gridDisk, latLngToCell } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
 import type { Partition } from './partition.js';
-import { METRES_PER_STEP, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
+import { METRES_PER_STEP, type Ring, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';
 
 export const REACH_FILE = 'data/reach.bin';
@@ -147,6 +147,16 @@ export function buildReach(partition: Partition, index: Uint8Array): BigUint64Ar
   return rows;
 }
 
+/** Whether no vertex of a ring lies where a hexcode may name the province: its codes would be refused. */
+export function isBeyondReach(ring: Ring, admin: number, rows: BigUint64Array): boolean {
+  for (let i = 0; i < ring.length; i += 2) {
+    const cell = latLngToCell(ring[i + 1]! / STEPS_PER_DEGREE, ring[i]! / STEPS_PER_DEGREE, FINEST_ROW);
+    const row = rowOf(cell);
+    if (row !== null && ((rows[row]! >> BigInt(admin)) & 1n) === 1n) return false;
+  }
+  return true;
+}
+
 /** Throws if a province has a point in a cell whose hexcodes may not name that province. */
 export function checkWithinReach(
   partition: Partition,
@@ -160,11 +170,16 @@ export function checkWithinReach(
     if (missing === 0n) continue;
     const codes = ADMIN_UNITS.filter((_, admin) => (missing >> BigInt(admin)) & 1n).map(({ code }) => code);
     throw new Error(
-      `The map has ${codes.join(', ')} in cell ${cell}, which no hexcode of theirs may name: the reach is frozen, ` +
+      `The map has ${codes.join(', ')} in cell ${cell}, around ${positionText(...cellToLatLng(cell))}, which no ` +
+        'hexcode of theirs may name: the reach is frozen, ' +
         'and a border that moved this far would need another format of hexcodes.',
     );
   }
 }
+
+/** `9.9200 N, 102.8900 E` */
+export const positionText = (latDeg: number, lngDeg: number): string =>
+  `${latDeg.toFixed(4)} N, ${lngDeg.toFixed(4)} E`;
 
 /** The row of a cell of resolution 0 to 4; null where no hexcode can stand for it. */
 export function rowOf(cell: string): number | null {

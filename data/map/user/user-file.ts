@@ -14,6 +14,8 @@ export class BoundaryFileError extends Error {
 }
 
 export interface UserPolygon {
+  /** Its feature, for messages: `Feature 3 (An Giang)`. */
+  readonly name: string;
   /** Index in ADMIN_UNITS. */
   readonly admin: number;
   /** The outer ring, then holes; open, in steps. */
@@ -74,7 +76,7 @@ export function readUserFile(path: string, codeProperty: string): UserFile {
       const read = rings.map((ring, k) => readRing(ring, (text) => fault(`${name}, ring ${k}: ${text}`)));
       for (const ring of read) vertexCount += (ring?.length ?? 0) / 2;
       const whole = read.filter((ring) => ring !== null && ring.length >= 6) as Ring[];
-      if (read[0] && read[0].length >= 6) polygons.push({ admin, rings: whole });
+      if (read[0] && read[0].length >= 6) polygons.push({ name, admin, rings: whole });
     }
   });
   const given = new Set(polygons.map(({ admin }) => admin));

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { OFFICIAL_KM2 } from '../area-table.js';
 import { checkPartition } from '../check-partition.js';
 import { define, unitNamed, type Zone } from '../coverage.js';
@@ -10,13 +11,14 @@ import { drawMap, toPartition } from '../draw-map.js';
 import { sortLand } from '../neighbourhood.js';
 import { FORMER_PROVINCES, type Partition } from '../partition.js';
 import { areasOfUnits, pairAreas } from '../plane/areas.js';
-import { VERTEX_STEP } from '../plane/grid.js';
+import { METRES_PER_STEP, ringArea, STEPS_PER_DEGREE, shrink, VERTEX_STEP } from '../plane/grid.js';
 import { joined, type LabelledLines, OUTSIDE, taggedLinesOfMap } from '../plane/labelled-lines.js';
 import { LineField } from '../plane/line-field.js';
 import { linesOf, type TaggedRing, taggedLinesOf } from '../plane/tagged-lines.js';
+import { isBeyondReach, positionText, REACH_FILE } from '../reach.js';
 import { INDEX_FILE, OSM_NOTICE } from '../shipped-map.js';
 import { readLand } from '../sources.js';
-import { readUserFile } from './user-file.js';
+import { BoundaryFileError, readUserFile, type UserPolygon } from './user-file.js';
 import { unitsOf } from './user-units.js';
 
 export interface UserMapOptions {
@@ -33,6 +35,8 @@ export interface UserMap {
   readonly partition: Partition;
   /** Many lines of text, for people. */
   readonly report: string;
+  /** What of the file is not in the map, a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** An island of the sources with a vertex nearer than this to the file's land is taken for land of the file. */
@@ -45,7 +49,8 @@ export function buildUserMap(options: UserMapOptions): UserMap {
   const notice = options.notice ?? file.notice;
   if (notice === undefined)
     throw new Error('Say whose boundaries these are: --notice TEXT, or a "notice" beside the "features".');
-  const own = unitsOf(file.polygons, options.toleranceM, options.mend);
+  const { within, warnings } = withinReach(file.polygons);
+  const own = unitsOf(within, options.toleranceM, options.mend);
   const provinces = taggedLinesOfMap(own.map);
   const sorted = sortLand(readLand());
   const zoneUnitOf = (zone: Zone) => FORMER_PROVINCES[unitNamed(zone.unitName)]!.admin;
@@ -82,7 +87,30 @@ export function buildUserMap(options: UserMapOptions): UserMap {
     `${islands.length} islands that the file lacks taken from the shipped map's sources`,
     `${map.left.length} lines; notice: ${partition.notice}`,
   ];
-  return { partition, report: [...head, '', ...compared(own.map, map, shipped)].join('\n') };
+  return { partition, report: [...head, '', ...compared(own.map, map, shipped)].join('\n'), warnings };
+}
+
+/** The polygons without those that lie wholly where no hexcode may name their province. */
+function withinReach(polygons: readonly UserPolygon[]): { within: UserPolygon[]; warnings: string[] } {
+  const rows = decodeReach(readFileSync(REACH_FILE));
+  const within: UserPolygon[] = [];
+  const warnings: string[] = [];
+  for (const polygon of polygons) {
+    const { name, admin, rings } = polygon;
+    const [outer] = rings;
+    if (!isBeyondReach(outer!, admin, rows)) within.push(polygon);
+    else {
+      const km2 = (Math.abs(ringArea(outer!)) / 2) * shrink(outer![1]!) * (METRES_PER_STEP / 1000) ** 2;
+      const at = positionText(outer![1]! / STEPS_PER_DEGREE, outer![0]! / STEPS_PER_DEGREE);
+      warnings.push(
+        `${name}: ${km2.toFixed(2)} km² at ${at} left out: no hexcode may name ${ADMIN_UNITS[admin]!.code} there, as the reach is frozen`,
+      );
+    }
+  }
+  const left = new Set(within.map(({ admin }) => admin));
+  const lost = ADMIN_UNITS.filter((_, admin) => !left.has(admin)).map(({ code }) => code);
+  if (lost.length > 0) throw new BoundaryFileError([...warnings, `Nothing is left of ${lost.join(', ')}.`]);
+  return { within, warnings };
 }
 
 /** The islands of the sources with no vertex on or near the file's land. */

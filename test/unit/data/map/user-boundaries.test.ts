@@ -1,10 +1,13 @@
 // Boundaries that a user brings: what is refused and in which words, what is mended, and the index they become.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
+import { writeIndexFile } from '../../../../data/map/index-file.js';
 import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
+import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
 import { readUnits } from '../../../../data/map/sources.js';
 import { readUserFile } from '../../../../data/map/user/user-file.js';
 import { buildUserMap } from '../../../../data/map/user/user-map.js';
@@ -236,8 +239,14 @@ describe('polygons together', () => {
 });
 
 test('a whole file becomes a partition of 34 provinces with its own notice, and a report', () => {
-  write(features(), { notice: 'Boundaries by the test' });
-  const { partition, report } = buildUserMap({
+  // Two islets off An Giang and one off Palawan lie where no code may name their provinces.
+  const beyond = [
+    feature('AG', square(102.89, 9.92, 0.012)),
+    feature('AG', square(102.93, 9.91, 0.013)),
+    feature('KH', square(118.5, 9, 0.01)),
+  ];
+  write([...features(), ...beyond], { notice: 'Boundaries by the test' });
+  const { partition, report, warnings } = buildUserMap({
     path,
     codeProperty: 'ma',
     toleranceM: 500,
@@ -249,7 +258,31 @@ test('a whole file becomes a partition of 34 provinces with its own notice, and 
   expect(partition.units.map(({ name }) => name)).toEqual(ADMIN_UNITS.map(({ name }) => name));
   expect(partition.notice).toMatch(/^Boundaries by the test; .*OpenStreetMap/);
   expect(partition.source).toEqual({ name: 'test', date: '2026-01-01' });
-  expect(report).toMatch(/95 features, \d+ vertices/);
+  const left = warnings.map((text) =>
+    /^(Feature \d+) .*: (\d+\.\d+) km² at (.*) left out: .* ([A-Z]+) /.exec(text)?.slice(1),
+  );
+  expect(left).toEqual([
+    ['Feature 95', '1.75', '9.9200 N, 102.8900 E', 'AG'],
+    ['Feature 96', '2.06', '9.9100 N, 102.9300 E', 'AG'],
+    ['Feature 97', '1.22', '9.0000 N, 118.5000 E', 'KH'],
+  ]);
+  checkWithinReach(partition, writeIndexFile(partition, 'none'), decodeReach(readFileSync(REACH_FILE)));
+  expect(report).toMatch(/98 features, \d+ vertices/);
   expect(report).toMatch(/^HN +33\d\d\.\d +3359\.8 +33\d\d\.\d +3364\.7 /m);
   expect(report).toMatch(/moved, of 0\.05 km² and more: \d+\.\d km²/);
+});
+
+test('a file of which nothing is left of a province is refused', () => {
+  const list = features().filter(({ properties }) => properties.ma !== 'CB');
+  write([...list, feature('CB', square(102.89, 9.92, 0.01))]);
+  const options = {
+    path,
+    codeProperty: 'ma',
+    toleranceM: 500,
+    mend: true,
+    notice: 'x',
+    name: 'x',
+    date: 'x',
+  };
+  expect(faultsOf(() => buildUserMap(options))).toMatch(/left out: .*CB.*\nNothing is left of CB\.$/);
 });
