@@ -23,7 +23,11 @@ function scanCsv({ exports, blockAt, block }: TextMemory, text: string, isDecode
 }
 
 test('rows of positions: text, coordinates, resolution, and those left to the host', () => {
-  const lines = ['21.03,105.85,7', '"10.5" ,106.7,', '21°,106,9'];
+  const lines = [
+    '21.03,105.85,7',
+    '"10.5" ,106.7,',
+    '0.001000000000000000129236898960272128533688373863697052001953125,106,9',
+  ];
   expect(scanCsv(memory, lines.join('\n'), false)).toBe(lines.length);
   expect(lines.map((_, n) => textOf(memory.rowText(n)))).toEqual(lines);
   const at = memory.coordinateAt(0, 0);
