@@ -175,7 +175,7 @@ function rowsOf(keys: readonly StoredKey[]): string {
   return keys
     .map(
       ({ id, state, createdMs, name }) =>
-        `${id}\t${state}\t${new Date(createdMs).toISOString()}\t${visible(name)}\n`,
+        `${visible(id)}\t${state}\t${new Date(createdMs).toISOString()}\t${visible(name)}\n`,
     )
     .join('');
 }
@@ -184,7 +184,7 @@ const HEAD = ['ID', 'STATE', 'MADE', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'];
 
 function tableOf(keys: readonly StoredKey[]): string {
   const rows = keys.map((key) => [
-    key.id,
+    visible(key.id),
     stateOf(key),
     day(key.createdMs),
     key.lastUsedMs === undefined ? 'never' : day(key.lastUsedMs),
@@ -193,7 +193,8 @@ function tableOf(keys: readonly StoredKey[]): string {
     visible(key.name),
   ]);
   const widths = HEAD.map((title, at) =>
-    Math.max(title.length, ...rows.map((row) => (row[at] as string).length)),
+    // No spread: there may be more keys than a call takes arguments.
+    rows.reduce((width, row) => Math.max(width, (row[at] as string).length), title.length),
   );
   return [HEAD, ...rows]
     .map(
@@ -209,7 +210,7 @@ function tableOf(keys: readonly StoredKey[]): string {
 function detailsOf(key: StoredKey): string {
   const { name, state: _, limits, ...rest } = keyJson(key);
   const lines: [string, unknown][] = [
-    ['name', visible(name)],
+    ['name', name],
     ['state', stateOf(key)],
     ...Object.entries(rest),
     ...Object.entries(limits),
@@ -217,7 +218,7 @@ function detailsOf(key: StoredKey): string {
   return lines
     .map(([title, value]) => {
       const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
-      return `${title.replaceAll('_', ' ').padEnd(20)}${text === '' ? '-' : text}\n`;
+      return `${title.replaceAll('_', ' ').padEnd(20)}${text === '' ? '-' : visible(text)}\n`;
     })
     .join('');
 }
@@ -277,7 +278,7 @@ function addMaking(keys: Command): void {
       );
       const until =
         key.formerUntilMs === undefined ? 'ends now' : `ends ${new Date(key.formerUntilMs).toISOString()}`;
-      say(`key ${id} has a new text, which is not kept anywhere else; the one before ${until}\n`);
+      say(`key ${visible(id)} has a new text, which is not kept anywhere else; the one before ${until}\n`);
     });
   });
 }

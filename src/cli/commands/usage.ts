@@ -241,7 +241,9 @@ async function tableOf(rows: AsyncIterable<UsageRow>, names: ReadonlyMap<string,
     .map(([name, line]) => [...name.split('\t').map(visible), ...Object.values(line).map(String)]);
   if (table.length === 0) return 'no usage\n';
   const all = [TITLES, ...table];
-  const widths = TITLES.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  const widths = TITLES.map((_, column) =>
+    all.reduce((width, row) => Math.max(width, row[column]!.length), 0),
+  );
   const text = (row: readonly string[]): string =>
     row
       .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))

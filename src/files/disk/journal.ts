@@ -2,7 +2,9 @@
 // bytes as an uninterrupted run.
 
 import { closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { badOutput } from '../exit-codes.js';
+import { AlteredStateError, checkedText, readChecked } from '../../config/checked-state.js';
+import { badOutput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { visible } from '../terminal/say.js';
 import { journalPathOf, partialPathOf } from './destination.js';
 import { createAfresh, syncDirectory } from './file-output.js';
 
@@ -47,12 +49,22 @@ export class Journal {
     this.#path = journalPathOf(outputPath);
   }
 
-  /** The last checkpoint of an earlier run; null if there is none that can be read. */
+  /**
+   * The last checkpoint of an earlier run; null if there is no journal.
+   * @throws CliFailure for one that is not as it was written: its offsets would give an output of other bytes
+   */
   static read(outputPath: string): Checkpoint | null {
+    const path = journalPathOf(outputPath);
     try {
-      return JSON.parse(readFileSync(journalPathOf(outputPath), 'utf8')) as Checkpoint;
-    } catch {
-      return null;
+      return readChecked(readFileSync(path, 'utf8')) as Checkpoint;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      const reason = error instanceof AlteredStateError ? error.message : reasonOf(error);
+      throw new CliFailure(
+        EXIT.BAD_OUTPUT,
+        `cannot resume by ${visible(path)}: ${reason}`,
+        'Without --resume the run begins again.',
+      );
     }
   }
 
@@ -61,7 +73,7 @@ export class Journal {
     const beside = `${this.#path}.new`;
     try {
       const file = createAfresh(beside);
-      writeFileSync(file, JSON.stringify(checkpoint));
+      writeFileSync(file, checkedText(checkpoint));
       fsyncSync(file);
       closeSync(file);
       renameSync(beside, this.#path);

@@ -248,6 +248,11 @@ export class Forwarder {
       const path = join(folder, name);
       try {
         const backlog = await Backlog.open(path, segmentBytesOf(this.#options));
+        if (backlog.doubtful !== undefined)
+          log.warn(
+            { path: backlog.doubtful },
+            'a cursor of positions is not as it was written: some may come twice',
+          );
         if (backlog.rows > 0) log.info({ waiting: backlog.rows }, 'positions that were left are delivered');
         this.#addOlder(backlog);
         this.#delivery.notice();

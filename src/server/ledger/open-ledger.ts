@@ -76,6 +76,11 @@ export async function openLedger(
         { batches },
         'usage that could not be stored is in a file of the data folder for the next start',
       ),
+    refused: (path, reason) =>
+      logger.error(
+        { path, reason },
+        'usage of an earlier process is not counted: its file cannot be believed',
+      ),
     lost: (batches) => logger.error({ batches }, 'usage that could not be stored until the stop is lost'),
   });
   const isShared = config.store !== undefined || (config.processes ?? 1) > 1;

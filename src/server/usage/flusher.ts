@@ -46,6 +46,8 @@ export interface FlusherOptions {
   readonly kept: (batches: number) => void;
   /** The same, where the file cannot be written, either. */
   readonly lost: (batches: number) => void;
+  /** Called with the path of a file of an earlier process that cannot be believed, and why; it stays. */
+  readonly refused: (path: string, reason: string) => void;
 }
 
 /** How long a stop waits for the last batches. */
@@ -302,6 +304,10 @@ export class UsageFlusher {
   }
 
   #replied(reply: UsageReply): void {
+    if (reply.kind === 'refused') {
+      this.options.refused(reply.path, reply.reason);
+      return;
+    }
     if (reply.kind === 'failed') {
       this.#failed(reply.reason);
       return;

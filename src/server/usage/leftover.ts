@@ -3,6 +3,7 @@
 // are found.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkedText, readChecked } from '../../config/checked-state.js';
 import { ensureDataDir } from '../keys/private-files.js';
 import type { UsageBatch } from './batch.js';
 
@@ -28,7 +29,7 @@ export function keepLeftover(dataDir: string, node: string, batches: readonly Us
   }));
   const path = join(dataDir, `usage-left-${node}.json`);
   try {
-    writeFileSync(path, JSON.stringify(kept), { mode: 0o600 });
+    writeFileSync(path, checkedText(kept), { mode: 0o600 });
   } catch (error) {
     rmSync(path, { force: true });
     throw error;
@@ -45,16 +46,25 @@ function batchOf(kept: KeptBatch): UsageBatch {
   return { ...kept, cells: Float64Array.from(cells), covered, returns, quotas: [] };
 }
 
-/** A file that cannot be read, as one that was cut off on a full disk, is left where it is. */
-export function leftoversIn(dataDir: string): Leftover[] {
+/**
+ * A file that cannot be read, or was altered, is left where it is.
+ * @param refused called with its path and the reason
+ */
+export function leftoversIn(
+  dataDir: string,
+  refused: (path: string, reason: string) => void = () => {},
+): Leftover[] {
   return readdirSync(dataDir).flatMap((name): Leftover[] => {
     const node = NAME.exec(name)?.[1];
     if (node === undefined) return [];
     const path = join(dataDir, name);
     try {
-      const kept = JSON.parse(readFileSync(path, 'utf8')) as KeptBatch[];
+      const text = readFileSync(path, 'utf8');
+      // Versions before 0.4.0 wrote a list, without a digest.
+      const kept = (text.startsWith('[') ? JSON.parse(text) : readChecked(text)) as KeptBatch[];
       return [{ path, node, batches: kept.map(batchOf) }];
-    } catch {
+    } catch (error) {
+      refused(path, (error as Error).message);
       return [];
     }
   });

@@ -30,7 +30,9 @@ export type UsageReply =
   /** The use of some keys of the batch; rates and grants come with the last. */
   | { readonly kind: 'added'; readonly stored: Stored; readonly isLast: boolean }
   /** A sentence that says why the store cannot be used just now. */
-  | { readonly kind: 'failed'; readonly reason: string };
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Usage of an earlier process is in a file that cannot be believed; no answer to an order. */
+  | { readonly kind: 'refused'; readonly path: string; readonly reason: string };
 
 const DAY_MS = 24 * 3_600_000;
 /** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
@@ -52,7 +54,8 @@ async function opened(): Promise<UsageStore> {
   if (store?.isCurrent === false) await close();
   if (store !== undefined) return store;
   store = await openOrMakeUsage(address);
-  for (const left of leftoversIn(address.dataDir)) {
+  const refused = (path: string, reason: string): void => reply({ kind: 'refused', path, reason });
+  for (const left of leftoversIn(address.dataDir, refused)) {
     for (const batch of left.batches) {
       await store.add(left.node, batch, Date.now());
       heart.beat();

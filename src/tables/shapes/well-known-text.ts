@@ -53,11 +53,9 @@ class WktReader {
     else if (type === 1) to.points.push(...this.#position(true));
     else if (type === 2) to.lines.push(this.#line());
     else if (type === 3) to.polygons.push(this.#list(() => this.#line()));
-    else if (type === 4)
-      for (const point of this.#list(() => this.#position(this.#token === '('))) to.points.push(...point);
-    else if (type === 5) for (const line of this.#list(() => this.#line())) to.lines.push(line);
-    else if (type === 6)
-      for (const rings of this.#list(() => this.#list(() => this.#line()))) to.polygons.push(rings);
+    else if (type === 4) this.#list(() => to.points.push(...this.#position(this.#token === '(')));
+    else if (type === 5) this.#list(() => to.lines.push(this.#line()));
+    else if (type === 6) this.#list(() => to.polygons.push(this.#list(() => this.#line())));
     else this.#list(() => this.geometry(to, depth + 1));
     return type;
   }

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { checkedText } from '#dist/config/checked-state.js';
 import { Backlog } from '#dist/server/forward/backlog/backlog.js';
 import { LeftFolders, leave, nameOwn, release } from '#dist/server/forward/backlog/owner.js';
 
@@ -92,6 +93,13 @@ test.each([
   ['{"segment":1', 'a torn one'],
   ['null', 'null'],
   ['{"segment":7,"deliveredBytes":9}', 'of a segment that is gone'],
+  ['{"segment":1,"deliveredBytes":16}', 'a row later, without its digest'],
+  [
+    checkedText({ segment: 1, deliveredBytes: 8 }).replace('8}', '16}'),
+    'a row later, with the former digest',
+  ],
+  [checkedText({ segment: 1, deliveredBytes: 9 }), 'in the midst of a line, with a digest'],
+  [checkedText(null), 'null with a digest'],
   ['{"segment":1,"deliveredBytes":100000}', 'beyond the segment'],
   ['{"segment":1,"deliveredBytes":9}', 'in the midst of a line'],
   ['{"segment":1,"deliveredBytes":-8}', 'before its beginning'],
@@ -266,6 +274,7 @@ test('lines of which a full disk takes a part are not there, and the next ones f
     const code = await backlog.append(Buffer.from('x'.repeat(9000) + '\\n'), 1).catch((error) => error.code);
     await backlog.append(Buffer.from('next\\n'), 1);
     console.log(JSON.stringify([code, backlog.rows, backlog.sizeBytes]));
+    await backlog.close();
   `;
   // A file of 4 KiB at most, in blocks of 1 KiB: the system takes a part and refuses the rest.
   const command = `ulimit -f 4; exec "${process.execPath}" --input-type=module -e "$SCRIPT"`;

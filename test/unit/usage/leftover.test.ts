@@ -1,6 +1,6 @@
 // Counts that a process left in a file: added once to the store by the next one, which removes the file then and only
 // then.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -33,6 +33,20 @@ test('kept and read again, without rates, and gone when it is forgotten', () => 
   const [left, ...more] = leftoversIn(folder);
   expect([more.length, left?.node]).toEqual([0, 'abc1']);
   expect(left?.batches).toEqual([{ ...batch(7), rates: [], watchedIds: [] }]);
+  const text = readFileSync(left!.path, 'utf8');
+  for (const altered of [text.replace('"cells":[7', '"cells":[8'), text.slice(0, -1), '{}', '[{']) {
+    expect(altered).not.toBe(text);
+    writeFileSync(join(folder, 'usage-left-12.json'), altered);
+    const refused: string[] = [];
+    expect(leftoversIn(folder, (path) => refused.push(path))).toHaveLength(1);
+    expect(refused).toEqual([join(folder, 'usage-left-12.json')]);
+  }
+  // As version 0.3.0 has written it.
+  writeFileSync(
+    join(folder, 'usage-left-12.json'),
+    JSON.stringify([{ ...batch(7), cells: [...batch(7).cells] }]),
+  );
+  expect(leftoversIn(folder)).toHaveLength(2);
   writeFileSync(join(folder, 'usage-left-12.json'), '[{');
   writeFileSync(join(folder, 'usage-left-XY.json'), '[]');
   expect(leftoversIn(folder)).toHaveLength(1);

@@ -89,7 +89,7 @@ test('what is counted until a stop is stored once, while flushes of many keys ar
   const flusher = new UsageFlusher({
     ...{ address: { dataDir: folder, url: undefined }, flushMs: 20, keepDays: 400 },
     // On a slow disk the last batch is left to the next process.
-    ...{ failed: note, recovered: note, kept: note, lost: never },
+    ...{ failed: note, recovered: note, kept: note, lost: never, refused: never },
   });
   const ledger = ledgerOf();
   ledger.onCut(() => flusher.cut());

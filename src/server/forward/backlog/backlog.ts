@@ -15,6 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkedText, readChecked } from '../../../config/checked-state.js';
 
 /** Lines that are to be delivered next. */
 export interface Piece {
@@ -45,6 +46,8 @@ const CURSOR = 'cursor.json';
 export class Backlog {
   /** Appended and not delivered. */
   rows = 0;
+  /** Path of a cursor that is not as it was written. */
+  doubtful: string | undefined;
   readonly #segments: Segment[] = [];
   #deliveredBytes = 0;
   /** Handle of the last segment, if lines are appended to it. */
@@ -202,7 +205,7 @@ export class Backlog {
   /** A cursor that cannot be kept costs nothing but repetitions after a kill. */
   async #keepCursor(segment: number, deliveredBytes: number): Promise<void> {
     const path = join(this.folder, CURSOR);
-    await writeFile(`${path}.tmp`, JSON.stringify({ segment, deliveredBytes }), { mode: 0o600 })
+    await writeFile(`${path}.tmp`, checkedText({ segment, deliveredBytes }), { mode: 0o600 })
       .then(() => rename(`${path}.tmp`, path))
       .catch(() => {});
   }
@@ -221,11 +224,15 @@ export class Backlog {
     }
   }
 
-  /** undefined where there is none, or it is damaged: all of the first segment is delivered then. */
+  /** undefined where there is none, or it is not as it was written: all of the first segment is delivered then. */
   async #readCursor(): Promise<{ segment?: unknown; deliveredBytes?: unknown } | undefined> {
+    const path = join(this.folder, CURSOR);
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
     try {
-      return JSON.parse(await readFile(join(this.folder, CURSOR), 'utf8'));
+      return readChecked(text) as { segment?: unknown; deliveredBytes?: unknown };
     } catch {
+      this.doubtful = path;
       return undefined;
     }
   }

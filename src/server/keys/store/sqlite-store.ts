@@ -5,9 +5,10 @@
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import type { KeyLimits, KeyState, Scope, StoredKey } from '../key-record.js';
+import { type KeyLimits, type KeyState, SCOPES, type Scope, type StoredKey } from '../key-record.js';
 import { ensureDataDir } from '../private-files.js';
 import type { FollowedStore, StoreHead } from './key-store.js';
+import { refuseOtherSchema } from './sqlite-schema.js';
 import { isDamage } from './store-faults.js';
 
 // The tables of the embedded store, and how an older store becomes the present one. `user_version` counts the steps
@@ -148,6 +149,7 @@ export class SqliteStore implements FollowedStore {
     try {
       this.#db.pragma(`busy_timeout = ${busyTimeoutMs}`);
       this.#db.pragma('journal_mode = DELETE');
+      refuseOtherSchema(this.#db, this.address, STEPS);
       migrate(this.#db, this.address);
       this.#version = this.#dataVersion();
     } catch (error) {
@@ -205,12 +207,12 @@ export class SqliteStore implements FollowedStore {
         : this.#db.prepare(CHANGED).pluck(true).all(afterChange);
     const parsed = new Parsed();
     const rows = (texts as string[]).flatMap((text) => JSON.parse(text) as Row[]);
-    return rows.map((row) => keyOf(row, parsed)).sort(byAge);
+    return rows.map((row) => this.#keyOf(row, parsed)).sort(byAge);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
     const row = this.#db.prepare(ONE).get(id) as { text: string } | undefined;
-    return row === undefined ? undefined : keyOf(JSON.parse(row.text) as Row, new Parsed());
+    return row === undefined ? undefined : this.#keyOf(JSON.parse(row.text) as Row, new Parsed());
   }
 
   async count(): Promise<number> {
@@ -285,6 +287,15 @@ export class SqliteStore implements FollowedStore {
     this.#db.close();
   }
 
+  /** @throws Error that names file, key and column */
+  #keyOf(row: Row, parsed: Parsed): StoredKey {
+    try {
+      return keyOf(row, parsed);
+    } catch (error) {
+      throw new Error(`${this.address}: key ${JSON.stringify(row[0])}: ${(error as Error).message}`);
+    }
+  }
+
   #dataVersion(): number {
     return (this.#db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
   }
@@ -298,33 +309,87 @@ export class SqliteStore implements FollowedStore {
 /** Device and inode of a stamp. */
 const fileOf = (stamp: string): string => stamp.split(',').slice(0, 2).join();
 
+/** A kind of values in a JSON column. */
+interface JsonColumn<T> {
+  readonly what: string;
+  readonly is: (value: unknown) => value is T;
+}
+
+const isList = <T>(value: unknown, is: (each: unknown) => each is T): value is T[] =>
+  Array.isArray(value) && value.every(is);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isScope = (value: unknown): value is Scope => (SCOPES as readonly unknown[]).includes(value);
+const TEXTS: JsonColumn<string[]> = {
+  what: 'a JSON list of texts',
+  is: (value) => isList(value, isText),
+};
+const SCOPE_LIST: JsonColumn<Scope[]> = {
+  what: `a JSON list of ${SCOPES.join(', ')}`,
+  is: (value) => isList(value, isScope),
+};
+const LIMITS: JsonColumn<KeyLimits> = {
+  what: 'a JSON object of numbers that are 0 or more',
+  is: (value): value is KeyLimits =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((each) => typeof each === 'number' && each >= 0),
+};
+
 /** Values of JSON columns: equal texts are one object, which many keys share. */
 class Parsed {
-  readonly #values = new Map<string, unknown>();
+  readonly #values = new Map<JsonColumn<unknown>, Map<string, unknown>>();
 
-  of<T>(text: string): T {
-    let value = this.#values.get(text);
+  /** @throws Error with a clause for people */
+  of<T>(text: string, column: JsonColumn<T>): T {
+    let values = this.#values.get(column);
+    if (values === undefined) {
+      values = new Map();
+      this.#values.set(column, values);
+    }
+    let value = values.get(text);
     if (value === undefined) {
-      value = JSON.parse(text);
-      this.#values.set(text, value);
+      try {
+        value = JSON.parse(text);
+      } catch {
+        value = undefined;
+      }
+      if (!column.is(value)) throw new Error(`must be ${column.what}`);
+      values.set(text, value);
     }
     return value as T;
   }
 }
 
+/** The greatest time that a Date holds. */
+const MAX_TIME_MS = 8.64e15;
+
+/** @throws Error that begins with the column */
 function keyOf(row: Row, parsed: Parsed): StoredKey {
   const [id, name, state, digestHex, scopes, expiresMs, origins, cidrs, limits, createdMs, ...rest] = row;
   const [lastUsedMs, generation, formerDigestHex, formerUntilMs] = rest;
+  const read = <T>(column: string, text: string, of: JsonColumn<T>): T => {
+    try {
+      return parsed.of(text, of);
+    } catch (error) {
+      throw new Error(`${column} ${(error as Error).message}`);
+    }
+  };
+  for (const [column, timeMs] of Object.entries({
+    ...{ created_ms: createdMs, expires_ms: expiresMs },
+    ...{ last_used_ms: lastUsedMs, former_until_ms: formerUntilMs },
+  }))
+    if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is no time`);
   return {
     id,
     name,
     state,
     digestHex,
-    scopes: parsed.of<Scope[]>(scopes),
+    scopes: read('scopes', scopes, SCOPE_LIST),
     expiresMs: expiresMs ?? undefined,
-    origins: parsed.of<string[]>(origins),
-    cidrs: parsed.of<string[]>(cidrs),
-    limits: parsed.of<KeyLimits>(limits),
+    origins: read('origins', origins, TEXTS),
+    cidrs: read('cidrs', cidrs, TEXTS),
+    limits: read('limits', limits, LIMITS),
     createdMs,
     lastUsedMs: lastUsedMs ?? undefined,
     generation,

@@ -13,6 +13,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkedText, readChecked } from '#dist/config/checked-state.js';
 import { destinationOf } from '#dist/files/disk/destination.js';
 import { Targets, type TargetsRequest } from '#dist/files/disk/targets.js';
 
@@ -77,8 +78,8 @@ test('a resumed run cuts off the rows behind the journal and goes on', async () 
 test('after a crash between the last journal and a rename, --resume only renames', async () => {
   for (const renamed of [[], ['out.csv'], ['out.csv', 'bad.csv']]) {
     await crashed();
-    const journal = JSON.parse(textOf('out.csv.partial.journal'));
-    writeFileSync(at('out.csv.partial.journal'), JSON.stringify({ ...journal, isWhole: true }));
+    const journal = readChecked(textOf('out.csv.partial.journal')) as object;
+    writeFileSync(at('out.csv.partial.journal'), checkedText({ ...journal, isWhole: true }));
     for (const name of renamed) {
       writeFileSync(at(name), readFileSync(at(`${name}.partial`)));
       rmSync(at(`${name}.partial`));
@@ -103,12 +104,29 @@ test('--resume with other options is refused; without --resume the run starts ag
   expect(textOf('out.csv')).toBe('new\n');
 });
 
-test('with a broken journal, or without the partial file, the run starts again', async () => {
+test('a journal that is not as it was written is refused by name, whichever byte is another or missing', async () => {
   await crashed();
-  writeFileSync(at('out.csv.partial.journal'), '{"digest": "sa');
-  const again = new Targets(request({ isResume: true }));
-  expect(again.from).toBeNull();
-  again.abandon(false);
+  const journal = readFileSync(at('out.csv.partial.journal'));
+  const altered = [...journal.keys()].flatMap((i) => [
+    Buffer.from(journal).fill(journal[i]! ^ 1, i, i + 1),
+    journal.subarray(0, i),
+  ]);
+  // Numbers and members that a person may have typed.
+  const { state } = JSON.parse(journal.toString()) as { state: object };
+  altered.push(Buffer.from(JSON.stringify(state)), Buffer.from('null'));
+  for (const bytes of altered) {
+    writeFileSync(at('out.csv.partial.journal'), bytes);
+    expect(() => new Targets(request({ isResume: true })), bytes.toString()).toThrow(
+      /cannot resume by .*out\.csv\.partial\.journal: it is not as it was written/,
+    );
+  }
+  expect(textOf('out.csv.partial')).toContain('three');
+  const targets = new Targets(request());
+  expect(targets.from).toBeNull();
+  targets.abandon(false);
+});
+
+test('without the partial file the run starts again', async () => {
   await crashed();
   rmSync(at('out.csv.partial'));
   const targets = new Targets(request({ isResume: true }));
@@ -129,8 +147,8 @@ test('an abandoned run leaves its files only if they are worth keeping', async (
 test('a partial file shorter than its journal is refused, whole or not, and stays as it is', async () => {
   for (const isWhole of [false, true]) {
     await crashed();
-    const journal = JSON.parse(textOf('out.csv.partial.journal'));
-    writeFileSync(at('out.csv.partial.journal'), JSON.stringify({ ...journal, isWhole }));
+    const journal = readChecked(textOf('out.csv.partial.journal')) as object;
+    writeFileSync(at('out.csv.partial.journal'), checkedText({ ...journal, isWhole }));
     writeFileSync(at('out.csv.partial'), 'one\n');
     expect(() => new Targets(request({ isResume: true }))).toThrow(/has 4 bytes, its journal counts 8/);
     expect(textOf('out.csv.partial')).toBe('one\n');
