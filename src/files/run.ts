@@ -11,7 +11,7 @@ import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
-import { CliFailure, EXIT, unreadable } from './exit-codes.js';
+import { CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv-dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
@@ -130,8 +130,6 @@ export async function convertFiles(
     const isWorthKeeping =
       interruption.isAsked || (error instanceof CliFailure && error.exitCode === EXIT.BAD_OUTPUT);
     targets.abandon(isWorthKeeping);
-    // A format's own words about a value: a fault of this program has another class.
-    if (error instanceof Error && error.constructor === Error) throw unreadable(current.name, error);
     throw error;
   } finally {
     progress.stop();

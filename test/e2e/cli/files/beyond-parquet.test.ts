@@ -1,6 +1,5 @@
 // Values of an Arrow file that Parquet has no place for: the file is named.
 import {
-  TimeSecond,
   Field,
   Float64,
   makeData,
@@ -8,6 +7,7 @@ import {
   Schema,
   Struct,
   Table,
+  TimeSecond,
   tableToIPC,
 } from 'apache-arrow';
 import { expect, test } from 'vitest';
@@ -30,8 +30,5 @@ test('a time of day beyond 32 bits is refused with the name of its file', async 
   folder.write('times.arrow', tableToIPC(new Table(schema, batch), 'file'));
   const ran = await folder.run(['encode', 'times.arrow', '-o', 'out.parquet', '-q']);
   folder.remove();
-  expect([ran.code, ran.stderr]).toEqual([
-    3,
-    expect.stringContaining('cannot read times.arrow: parquet expected'),
-  ]);
+  expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('times.arrow, row 1, column time')]);
 });
