@@ -3,8 +3,7 @@ import fc from 'fast-check';
 
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
-  readonly const?: unknown;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -29,7 +28,7 @@ export function valuesOf(schema: Schema, resolve: (ref: string) => Schema): fc.A
   if (schema.$ref !== undefined) return of(resolve(schema.$ref));
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(of));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if ('const' in schema) return fc.constant(schema.const);
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type: string) => of({ ...schema, type })));
   const { minimum: min = -1e9, maximum: max = 1e9 } = schema;
   switch (schema.type) {
     case 'object': {

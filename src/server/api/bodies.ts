@@ -8,19 +8,36 @@ import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 /** A schema of bodies.ts, by its name. */
 const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
 
-const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
+/** A number of 64 bits: without a format generators take 32 bits, which give other codes. */
+const double = (more: object = {}): TSchema => Type.Unsafe({ type: 'number', format: 'double', ...more });
+const int32 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int32', ...more });
+const int64 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int64', ...more });
+/** The schema or null: as a second type, which generators know, where the schema is no reference. */
+const orNull = (schema: TSchema): TSchema => {
+  const { type } = schema as { type?: string };
+  return type === undefined
+    ? Type.Union([schema, Type.Null()])
+    : Type.Unsafe({ ...schema, type: [type, 'null'] });
+};
 /** Schema of an answer: all members are there, and further ones may come. */
 const answer = (members: TProperties): TObject => Type.Object(members);
-const word = (status: string): TSchema => Type.Literal(status);
-const oneOf = (values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: [...values] });
+/** Enums, never constants or unions of them: generators ignore the one and make a class of each of the other. */
+const oneOf = (...values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: values });
 
-const lat = Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north, WGS 84' });
-const lng = Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east, WGS 84' });
-const resolution = Type.Integer({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
+const lat = double({ minimum: -90, maximum: 90, description: 'Degrees north, WGS 84' });
+const lng = double({ minimum: -180, maximum: 180, description: 'Degrees east, WGS 84' });
+const resolution = int32({ minimum: 0, maximum: 15, description: 'Resolution of H3' });
+const CODE = {
+  type: 'string',
+  pattern: '^[A-Z]{2,3}-([2-9CFGHJKMPQRVX]{5}-){0,2}[2-9CFGHJKMPQRVX]{1,5}$',
+  description: 'A hexcode in its canonical spelling',
+};
 const code = named('Code');
+/** In place of a reference, beside which generators do not know null. */
+const codeOrNull = orNull(Type.Unsafe(CODE));
 const adminCode = named('AdminCode');
 /** Position of GeoJSON. */
-const position = Type.Array(Type.Number(), {
+const position = Type.Array(double(), {
   minItems: 2,
   maxItems: 2,
   description: 'Longitude, latitude',
@@ -28,15 +45,15 @@ const position = Type.Array(Type.Number(), {
 
 const GRID_BODIES: Readonly<Record<string, TSchema>> = {
   Grid: answer({
-    type: Type.Literal('FeatureCollection'),
-    status: word('OK'),
+    type: oneOf('FeatureCollection'),
+    status: oneOf('OK'),
     resolution,
     features: Type.Array(
       answer({
-        type: Type.Literal('Feature'),
+        type: oneOf('Feature'),
         id: code,
         geometry: Type.Object({
-          type: Type.Literal('Polygon'),
+          type: oneOf('Polygon'),
           coordinates: Type.Array(Type.Array(position, { minItems: 7 }), { minItems: 1, maxItems: 1 }),
         }),
         properties: answer({ hexcodes: code, resolution, admin_code: adminCode }),
@@ -46,10 +63,16 @@ const GRID_BODIES: Readonly<Record<string, TSchema>> = {
   }),
 };
 
-const knownNumber = Type.Optional(orNull(Type.Number()));
-const time = orNull(
-  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:?\\d\\d)$' }),
-);
+const knownNumber = Type.Optional(orNull(double()));
+/** What the service reads as a time, with days that each month has. */
+const DATE =
+  '\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))';
+const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?';
+const time = Type.Union([
+  Type.String({ pattern: `^${DATE}T${CLOCK}(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)$`, description: 'ISO 8601' }),
+  int64({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
+  Type.Null(),
+]);
 const tracked = {
   id: Type.String({
     pattern: '^[0-9a-f]{32}$',
@@ -60,26 +83,30 @@ const tracked = {
 };
 
 const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
-  Reversed: answer({
-    licence: Type.String({ description: 'The line to show wherever the boundaries are shown' }),
-    lat: Type.String({ description: 'Centre of the cell, degrees north' }),
-    lon: Type.String({ description: 'Centre of the cell, degrees east' }),
-    name: code,
-    display_name: Type.String({ description: 'Code, province, country' }),
-    address: Type.Optional(
-      answer({ state: Type.String(), country: word('Việt Nam'), country_code: word('vn') }),
+  ReverseAnswer: Type.Object({
+    error: Type.Optional(Type.String({ description: 'In place of all other members: "Unable to geocode"' })),
+    licence: Type.Optional(
+      Type.String({ description: 'The line to show wherever the boundaries are shown' }),
     ),
-    boundingbox: Type.Array(Type.String(), {
-      minItems: 4,
-      maxItems: 4,
-      description: 'Of the cell: south, north, west, east',
-    }),
-    hexcodes: code,
-    resolution,
-    admin_code: adminCode,
-    status: word('OK'),
+    lat: Type.Optional(Type.String({ description: 'Centre of the cell, degrees north' })),
+    lon: Type.Optional(Type.String({ description: 'Centre of the cell, degrees east' })),
+    name: Type.Optional(code),
+    display_name: Type.Optional(Type.String({ description: 'Code, province, country' })),
+    address: Type.Optional(
+      answer({ state: Type.String(), country: oneOf('Việt Nam'), country_code: oneOf('vn') }),
+    ),
+    boundingbox: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 4,
+        maxItems: 4,
+        description: 'Of the cell: south, north, west, east',
+      }),
+    ),
+    hexcodes: Type.Optional(code),
+    resolution: Type.Optional(resolution),
+    admin_code: Type.Optional(adminCode),
+    status: Type.Optional(oneOf('OK')),
   }),
-  NotReversed: answer({ error: Type.Literal('Unable to geocode') }),
   TraccarRequest: Type.Object(
     {
       position: Type.Object({
@@ -110,38 +137,39 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
       ],
     },
   ),
-  Tracked: answer({ ...tracked, hexcodes: code, admin_code: adminCode, status: word('OK') }),
-  TrackedOutside: answer({
+  Tracked: answer({
     ...tracked,
-    hexcodes: Type.Null(),
-    admin_code: Type.Null(),
-    status: word('NOT_FOUND'),
+    hexcodes: codeOrNull,
+    admin_code: orNull(adminCode),
+    status: oneOf('OK', 'NOT_FOUND'),
   }),
 };
 
-const anyNumber = orNull(Type.Number());
-const id = Type.Union([Type.String({ maxLength: 128 }), Type.Number()], {
+const anyNumber = orNull(double());
+const id = Type.Union([Type.String({ maxLength: 128 }), double()], {
   description: 'Of the caller; comes back as it was spelled',
 });
 const message = Type.String({ description: 'For people; may be worded differently in another version' });
 const requestId = Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' });
 const details = Type.Array(named('Fault'), { description: 'Every fault at once' });
 
-/** The members of an encode answer that failed: null for what was not read or not understood. */
-const failedEncode = {
-  hexcodes: Type.Null(),
+const itemFault = { message: Type.Optional(message), details: Type.Optional(details) };
+
+/** The members of an encode answer that may have failed: null for what was not read or not understood. */
+const triedEncode = {
+  hexcodes: codeOrNull,
   lat: anyNumber,
   lng: anyNumber,
   resolution: orNull(resolution),
-  admin_code: Type.Null(),
+  admin_code: orNull(adminCode),
 };
 const formerProvince = Type.Optional(
-  Type.String({ description: 'Where `former` asks for it: the province before July 2025' }),
+  orNull(Type.String({ description: 'Where `former` asks for it: the province before July 2025' })),
 );
 const border = {
   border_m: Type.Optional(
     orNull(
-      Type.Integer({
+      int32({
         minimum: 0,
         maximum: 5000,
         description:
@@ -151,7 +179,7 @@ const border = {
   ),
   certainty: Type.Optional(
     orNull(
-      Type.Number({
+      double({
         minimum: 0,
         maximum: 1,
         description:
@@ -160,24 +188,32 @@ const border = {
     ),
   ),
 };
-const noDecoded = { lat: Type.Null(), lng: Type.Null(), resolution: Type.Null() };
-const noneAsked = {
-  former_province: Type.Optional(Type.Null()),
-  border_m: Type.Optional(Type.Null()),
-  certainty: Type.Optional(Type.Null()),
-};
+const triedDecode = { lat: orNull(lat), lng: orNull(lng), resolution: orNull(resolution) };
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
-  Type.Object({ type: Type.Literal('Feature'), geometry, properties: answer(properties) });
+  Type.Object({ type: oneOf('Feature'), geometry, properties: answer(properties) });
 const unitMembers = {
   admin_code: adminCode,
   name: Type.String(),
   merged_units: Type.Array(Type.String(), { description: 'Provinces and cities before the merger of 2025' }),
 };
-const count = Type.Integer({ minimum: 0 });
-const limit = Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
-  description: 'null: no limit',
-});
+const count = int64({ minimum: 0 });
+const limit = orNull(double({ exclusiveMinimum: 0, description: 'null: no limit' }));
+
+const errorMembers = {
+  status: oneOf(
+    'INVALID_HEXCODES',
+    'INVALID_REQUEST',
+    'NOT_FOUND',
+    'REQUEST_DENIED',
+    'OVER_QUERY_LIMIT',
+    'UNAVAILABLE',
+    'INTERNAL_ERROR',
+  ),
+  message,
+  request_id: requestId,
+  details: Type.Optional(details),
+};
 
 const boundaryData = answer({
   source: Type.String(),
@@ -188,8 +224,8 @@ const boundaryData = answer({
   bands: Type.Optional(
     Type.Array(
       answer({
-        below_m: orNull(Type.Integer({ minimum: 1 })),
-        certainty: Type.Number({ minimum: 0, maximum: 1 }),
+        below_m: orNull(int32({ minimum: 1 })),
+        certainty: double({ minimum: 0, maximum: 1 }),
       }),
       {
         description:
@@ -203,13 +239,9 @@ const boundaryData = answer({
 });
 
 export const BODIES: Readonly<Record<string, TSchema>> = {
-  Code: Type.String({
-    pattern: '^[A-Z]{2,3}-([2-9CFGHJKMPQRVX]{5}-){0,2}[2-9CFGHJKMPQRVX]{1,5}$',
-    description: 'A hexcode in its canonical spelling',
-    examples: ['HN-6GHP4-83RFR'],
-  }),
+  Code: Type.Unsafe({ ...CODE, examples: ['HN-6GHP4-83RFR'] }),
   AdminCode: Type.Unsafe({
-    ...oneOf(ADMIN_UNITS.map((unit) => unit.code)),
+    ...oneOf(...ADMIN_UNITS.map((unit) => unit.code)),
     description: 'One of the 34 provinces since 2025',
   }),
   EncodeRequest: Type.Object(
@@ -231,19 +263,16 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     admin_code: adminCode,
     former_province: formerProvince,
     ...border,
-    status: word('OK'),
+    status: oneOf('OK'),
   }),
   DecodeRequest: Type.Object(
     { hexcodes: Type.String({ minLength: 1 }), admin_v2: Type.Optional(Type.Boolean()) },
     { examples: [{ hexcodes: 'HN-6GHP4-83RFR' }] },
   ),
-  Decoded: answer({ lat, lng, resolution, hexcodes: Type.String(), status: word('OK') }),
-  NotDecoded: answer({ ...noDecoded, hexcodes: Type.String(), status: word('INVALID_HEXCODES') }),
-  FileForm: Type.Object({
-    file: Type.String({
-      contentMediaType: 'application/octet-stream',
-      description: 'One file. Its Content-Type says its format, else its extension.',
-    }),
+  DecodeAnswer: answer({
+    ...triedDecode,
+    hexcodes: Type.String({ description: 'As it was sent' }),
+    status: oneOf('OK', 'INVALID_HEXCODES'),
   }),
   EncodeBatchRequest: Type.Object(
     {
@@ -256,7 +285,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
             type: 'array',
             prefixItems: [lat, lng],
             // Without it linters and generators of older drafts find no type.
-            items: { type: 'number' },
+            items: { type: 'number', format: 'double' },
             minItems: 2,
             maxItems: 2,
             description: 'lat, lng',
@@ -269,32 +298,18 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     { examples: [{ points: [[21.0288, 105.8525]] }] },
   ),
   EncodeBatchAnswer: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     summary: named('Summary'),
     results: Type.Array(named('EncodeResult')),
   }),
-  EncodeResult: Type.Union([
-    answer({
-      hexcodes: code,
-      lat,
-      lng,
-      resolution,
-      admin_code: adminCode,
-      former_province: formerProvince,
-      ...border,
-      status: word('OK'),
-      id: Type.Optional(id),
-    }),
-    answer({ ...failedEncode, ...noneAsked, status: word('NOT_FOUND'), message, id: Type.Optional(id) }),
-    answer({
-      ...failedEncode,
-      ...noneAsked,
-      status: word('INVALID_REQUEST'),
-      message,
-      details,
-      id: Type.Optional(id),
-    }),
-  ]),
+  EncodeResult: answer({
+    ...triedEncode,
+    former_province: formerProvince,
+    ...border,
+    status: oneOf('OK', 'NOT_FOUND', 'INVALID_REQUEST'),
+    ...itemFault,
+    id: Type.Optional(id),
+  }),
   DecodeBatchRequest: Type.Object(
     {
       hexcodes: Type.Array(
@@ -305,23 +320,22 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     { examples: [{ hexcodes: ['HN-6GHP4-83RFR'] }] },
   ),
   DecodeBatchAnswer: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     summary: named('Summary'),
     results: Type.Array(named('DecodeResult')),
   }),
-  DecodeResult: Type.Union([
-    answer({ lat, lng, resolution, hexcodes: Type.String(), status: word('OK'), id: Type.Optional(id) }),
-    answer({
-      ...noDecoded,
-      hexcodes: Type.String(),
-      status: word('INVALID_HEXCODES'),
-      id: Type.Optional(id),
-    }),
-    answer({ status: word('INVALID_REQUEST'), message, details, id: Type.Optional(id) }),
-  ]),
+  DecodeResult: Type.Object({
+    lat: Type.Optional(triedDecode.lat),
+    lng: Type.Optional(triedDecode.lng),
+    resolution: Type.Optional(triedDecode.resolution),
+    hexcodes: Type.Optional(Type.String({ description: 'As it was sent' })),
+    status: oneOf('OK', 'INVALID_HEXCODES', 'INVALID_REQUEST'),
+    ...itemFault,
+    id: Type.Optional(id),
+  }),
   Summary: answer({ total: count, ok: count, failed: count }),
   CodeInfo: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     hexcodes: code,
     resolution,
     admin_code: adminCode,
@@ -329,20 +343,20 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     h3_cell: Type.String({ pattern: '^8[0-9a-f]{14}$', description: 'H3 index, hexadecimal' }),
     lat,
     lng,
-    area_m2: Type.Number({ exclusiveMinimum: 0, description: 'Square metres' }),
-    edge_m: Type.Number({ exclusiveMinimum: 0, description: 'Mean length of an edge in metres' }),
+    area_m2: double({ exclusiveMinimum: 0, description: 'Square metres' }),
+    edge_m: double({ exclusiveMinimum: 0, description: 'Mean length of an edge in metres' }),
     boundary: shape(
       Type.Object({
-        type: Type.Literal('Polygon'),
+        type: oneOf('Polygon'),
         coordinates: Type.Array(ring, { minItems: 1, maxItems: 1 }),
       }),
       { hexcodes: code, resolution, admin_code: adminCode },
     ),
-    parent: orNull(code),
+    parent: codeOrNull,
     neighbors: Type.Array(code, { maxItems: 6 }),
   }),
   Suggestions: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     hexcodes: Type.String({ description: 'The text as it was sent' }),
     suggestions: Type.Array(
       answer({
@@ -351,47 +365,37 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
         admin_code: adminCode,
         lat,
         lng,
-        slip: Type.Union(
-          ['none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'].map((slip) =>
-            Type.Literal(slip),
-          ),
-        ),
-        distance_m: Type.Optional(
-          Type.Number({ minimum: 0, description: 'From `near` to the centre, metres' }),
-        ),
+        slip: oneOf('none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'),
+        distance_m: Type.Optional(double({ minimum: 0, description: 'From `near` to the centre, metres' })),
       }),
       { maxItems: 10 },
     ),
   }),
   Places: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     licence: Type.String({ description: 'The line to show where many of these names are shown' }),
     places: Type.Array(
       answer({
         name: Type.String(),
-        kind: Type.Union(
-          ['province', 'former_province', 'town', 'landmark'].map((kind) => Type.Literal(kind)),
-        ),
+        kind: oneOf('province', 'former_province', 'town', 'landmark'),
         lat,
         lng,
-        radius_m: Type.Number({ exclusiveMinimum: 0, description: 'About half its width, metres' }),
+        radius_m: double({ exclusiveMinimum: 0, description: 'About half its width, metres' }),
         admin_code: adminCode,
-        distance_m: Type.Optional(
-          Type.Number({ minimum: 0, description: 'From `near` to the middle, metres' }),
-        ),
+        distance_m: Type.Optional(double({ minimum: 0, description: 'From `near` to the middle, metres' })),
       }),
       { maxItems: 100 },
     ),
   }),
   AdminUnits: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     admin_units: Type.Array(answer(unitMembers), {
       minItems: ADMIN_UNITS.length,
       maxItems: ADMIN_UNITS.length,
     }),
   }),
   FormerProvinces: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     former_provinces: Type.Array(
       answer({
         former_province: Type.String({ description: 'A province before July 2025' }),
@@ -402,11 +406,11 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     ),
   }),
   AdminUnit: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     ...unitMembers,
     boundary: shape(
       Type.Object({
-        type: Type.Literal('MultiPolygon'),
+        type: oneOf('MultiPolygon'),
         coordinates: Type.Array(Type.Array(ring, { minItems: 1 }), { minItems: 1 }),
       }),
       unitMembers,
@@ -414,15 +418,15 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     notice: Type.String({ description: 'The line to show wherever the boundary is shown' }),
   }),
   Meta: answer({
-    status: word('OK'),
-    service: answer({ name: Type.Literal('hexcodes'), version: Type.String() }),
-    code_format: Type.Literal(1),
+    status: oneOf('OK'),
+    service: answer({ name: oneOf('hexcodes'), version: Type.String() }),
+    code_format: int32({ minimum: 1 }),
     transport: answer({ name: Type.String(), version: Type.String() }),
     boundary_data: boundaryData,
     previous_boundary_data: Type.Optional(boundaryData),
   }),
   Usage: answer({
-    status: word('OK'),
+    status: oneOf('OK'),
     key: answer({ id: Type.String(), name: Type.String() }),
     day: answer({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), requests: count, points: count }),
     month: answer({ month: Type.String({ pattern: '^\\d{4}-\\d{2}$' }), requests: count, points: count }),
@@ -437,21 +441,8 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     }),
   }),
   Fault: answer({ parameter: Type.String(), message: Type.String() }),
-  Error: answer({
-    status: oneOf([
-      'INVALID_HEXCODES',
-      'INVALID_REQUEST',
-      'NOT_FOUND',
-      'REQUEST_DENIED',
-      'OVER_QUERY_LIMIT',
-      'UNAVAILABLE',
-      'INTERNAL_ERROR',
-    ]),
-    message,
-    request_id: requestId,
-    details: Type.Optional(details),
-  }),
-  EncodeError: Type.Intersect([Type.Object(failedEncode), named('Error')]),
+  Error: answer(errorMembers),
+  EncodeError: answer({ ...triedEncode, ...errorMembers }),
   ...TRACKER_BODIES,
   ...GRID_BODIES,
 };

@@ -5,7 +5,7 @@ import { VERSION } from '../../hexcodes/version.js';
 import { ASKED_AGAIN, KEPT } from '../freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
-import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation } from './operations.js';
+import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation, VECTOR_TILE } from './operations.js';
 import { exampleRequests } from './page/calls.js';
 import { RECORDED_ANSWERS } from './recorded-answers.js';
 
@@ -17,8 +17,8 @@ const HEADERS = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     required: true,
   },
-  AllowOrigin: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
-  ExposeHeaders: { description: 'CORS', schema: { type: 'string', const: '*' }, required: true },
+  AllowOrigin: { description: 'CORS', schema: { type: 'string', enum: ['*'] }, required: true },
+  ExposeHeaders: { description: 'CORS', schema: { type: 'string', enum: ['*'] }, required: true },
   CacheControl: {
     description:
       'Where the key is in the URL nothing is to be stored; else, how long an answer of a look-up holds',
@@ -29,22 +29,26 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   RateLimit: { description: 'What is left of them', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds', schema: { type: 'integer', minimum: 1 }, required: true },
-  Authenticate: { schema: { type: 'string', const: 'ApiKey realm="hexcodes"' }, required: true },
-  Vary: { schema: { type: 'string', const: 'Accept, Accept-Encoding' } },
+  RetryAfter: {
+    description: 'Seconds',
+    schema: { type: 'integer', format: 'int32', minimum: 1 },
+    required: true,
+  },
+  Authenticate: { schema: { type: 'string', enum: ['ApiKey realm="hexcodes"'] }, required: true },
+  Vary: { schema: { type: 'string', enum: ['Accept, Accept-Encoding'] } },
   EntityTag: {
     description:
       'Of this version and its data; to be sent back as If-None-Match. None where the key is in the URL',
     schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
   },
-  VaryKey: { schema: { type: 'string', const: 'X-API-Key' } },
+  VaryKey: { schema: { type: 'string', enum: ['X-API-Key'] } },
   DataVersion: {
     description:
       'The boundary data that were used, where the service has two versions or the request names one',
     schema: { type: 'string', pattern: '^[0-9a-f]{12}$' },
   },
-  VaryKeyAndType: { schema: { type: 'string', const: 'Accept, X-API-Key' } },
-  ContentEncoding: { schema: { type: 'string', const: 'gzip' } },
+  VaryKeyAndType: { schema: { type: 'string', enum: ['Accept, X-API-Key'] } },
+  ContentEncoding: { schema: { type: 'string', enum: ['gzip'] } },
   Hint: {
     description: 'Names in the request that no parameter has, and what was probably meant',
     schema: { type: 'string' },
@@ -91,29 +95,36 @@ function errorResponse(status: number, schema: string): object {
   };
 }
 
-/** The content of a vector tile. */
-const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
+/** The media types whose bytes are no text. */
+const BINARY: readonly string[] = [VECTOR_TILE, 'application/vnd.hexcodes.frames'];
+const schemaOf = (type: string): object => ({
+  type: 'string',
+  ...(BINARY.includes(type) ? { format: 'binary' } : {}),
+});
 const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
+const OF_TILE = { ...OF_KEPT, Vary: header('VaryKeyAndType') };
+const isTile = ({ id }: Operation): boolean => id === 'grid' || id === 'gridTile';
 
 function okResponse(operation: Operation): object {
-  const { answers, id, isKept, otherTypes = [] } = operation;
+  const { answers, id, isKept } = operation;
   const isBulk = id.endsWith('Bulk');
-  const schema = answers.length === 1 ? ref(answers[0] as string) : { oneOf: answers.map(ref) };
   const recorded = RECORDED_ANSWERS[id];
   const withExample = (type: string, schema: object): [string, object] => {
     const example = recorded?.[type];
     return [type, { schema, ...(example === undefined ? {} : { example }) }];
   };
   const content = Object.fromEntries(
-    isBulk
-      ? answers.map((type) => withExample(type, { type: 'string' }))
-      : [withExample(JSON_TYPE, schema), ...otherTypes.map((type) => withExample(type, BYTES))],
+    answers.map((name) =>
+      name.includes('/') ? withExample(name, schemaOf(name)) : withExample(JSON_TYPE, ref(name)),
+    ),
   );
   const more = isBulk
     ? { Vary: header('Vary'), 'Content-Encoding': header('ContentEncoding') }
-    : isKept
-      ? { ...OF_KEPT, ...(otherTypes.length > 0 ? { Vary: header('VaryKeyAndType') } : {}) }
-      : {};
+    : isTile(operation)
+      ? OF_TILE
+      : isKept
+        ? OF_KEPT
+        : {};
   const data = operation.parameters.includes(DATA_VERSION) ? { 'Hexcodes-Data': header('DataVersion') } : {};
   return { description: 'Done', headers: { ...EVERY_ANSWER, ...more, ...data }, content };
 }
@@ -141,7 +152,6 @@ function operationObject(operation: Operation): object {
     errors,
     errorSchema = 'Error',
     isKept,
-    otherTypes,
   } = operation;
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
   const responses = Object.fromEntries([
@@ -151,7 +161,7 @@ function operationObject(operation: Operation): object {
           [
             '304',
             {
-              $ref: `#/components/responses/${otherTypes === undefined ? 'NotModified' : 'TypeNotModified'}`,
+              $ref: `#/components/responses/${isTile(operation) ? 'TypeNotModified' : 'NotModified'}`,
             },
           ] as const,
         ]
@@ -163,7 +173,7 @@ function operationObject(operation: Operation): object {
       ? undefined
       : Object.entries(body.types).map(([type, name]) => [
           type,
-          { schema: name === 'text' ? { type: 'string' } : ref(name), ...exampleOfBody(operation, type) },
+          { schema: name === 'text' ? schemaOf(type) : ref(name), ...exampleOfBody(operation, type) },
         ]);
   return {
     operationId: id,
@@ -208,7 +218,7 @@ export function openApiDocument(): object {
       headers: HEADERS,
       responses: {
         NotModified: notModified(OF_KEPT),
-        TypeNotModified: notModified({ ...OF_KEPT, Vary: header('VaryKeyAndType') }),
+        TypeNotModified: notModified(OF_TILE),
         ...Object.fromEntries(
           ['Error', 'EncodeError'].flatMap((schema) =>
             Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),

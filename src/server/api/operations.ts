@@ -19,14 +19,15 @@ const query = (name: string, description: string, schema: object, example?: unkn
 });
 const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
 
-const LATITUDE = { type: 'number', minimum: -90, maximum: 90 };
-const LONGITUDE = { type: 'number', minimum: -180, maximum: 180 };
+const LATITUDE = { type: 'number', format: 'double', minimum: -90, maximum: 90 };
+const LONGITUDE = { type: 'number', format: 'double', minimum: -180, maximum: 180 };
 
 /** @param name of the parameter */
 const latitude = (name: string): Parameter => query(name, 'Degrees north (WGS 84)', LATITUDE, 21.0288);
 const longitude = (name: string): Parameter => query(name, 'Degrees east (WGS 84)', LONGITUDE, 105.8525);
 const RESOLUTION = query('resolution', 'Resolution of H3, written without sign, point or leading zero', {
   type: 'integer',
+  format: 'int32',
   minimum: 0,
   maximum: 15,
   default: 13,
@@ -56,7 +57,7 @@ const PLACE_NAME = query(
   'ha long',
 );
 const LIMIT = query('limit', 'Answers at most', {
-  ...{ type: 'integer', minimum: 1, maximum: 100, default: 10 },
+  ...{ type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 10 },
 });
 const REVERSE_FORMAT = query('format', 'The same answer for both', {
   type: 'string',
@@ -65,6 +66,7 @@ const REVERSE_FORMAT = query('format', 'The same answer for both', {
 });
 const ADDRESS_DETAILS = query('addressdetails', 'Whether the answer has `address`', {
   type: 'integer',
+  format: 'int32',
   enum: [0, 1],
   default: 1,
 });
@@ -106,28 +108,20 @@ const CODE_IN_PATH: Parameter = {
   schema: { type: 'string', minLength: 1 },
   example: 'HN-6GHP4-83RFR',
 };
-const TILE_NUMBER = {
+/** Columns and rows of the finest zoom. */
+const MOST_TILES = 2 ** 22;
+const tileNumber = (name: string, description: string, maximum: number, example: number): Parameter => ({
+  name,
   in: 'path',
   required: true,
-  schema: { type: 'string', pattern: '^[0-9]{1,7}$' },
-} as const;
-
+  description,
+  schema: { type: 'integer', format: 'int32', minimum: 0, maximum },
+  example,
+});
 const TILE: readonly Parameter[] = [
-  {
-    ...TILE_NUMBER,
-    name: 'z',
-    description: 'Zoom, 0 to 22',
-    schema: { type: 'string', pattern: '^(?:1?[0-9]|2[0-2])$' },
-    example: '12',
-  },
-  { ...TILE_NUMBER, name: 'x', description: 'Column, from 0 in the west', example: '3252' },
-  {
-    ...TILE_NUMBER,
-    name: 'y',
-    description: 'Row, from 0 in the north',
-    schema: { type: 'string', pattern: '^[0-9]{1,7}(?:\\.mvt|\\.geojson)?$' },
-    example: '1803',
-  },
+  tileNumber('z', 'Zoom', 22, 12),
+  tileNumber('x', 'Column, from 0 in the west', MOST_TILES - 1, 3252),
+  tileNumber('y', 'Row, from 0 in the north', MOST_TILES - 1, 1803),
 ];
 
 export interface Operation {
@@ -140,10 +134,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** Media types of the body: a schema's name, or text for a body that is no JSON. */
   readonly body?: { readonly required: boolean; readonly types: Readonly<Record<string, string>> };
-  /** Names of the schemas that 200 may have; media types for answers that are no JSON. */
+  /** The schema of 200, by its name; media types for answers that are no JSON. */
   readonly answers: readonly string[];
-  /** Media types that the answer may have besides JSON; then `Accept` takes part in the choice. */
-  readonly otherTypes?: readonly string[];
   /** Beside those that every operation has. */
   readonly errors: readonly number[];
   /** The schema of its errors. */
@@ -155,17 +147,12 @@ export interface Operation {
 /** Every operation may answer these: a broken request, keys, Accept, target, limits, a defect, overload. */
 export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
 
+export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile';
 const FORM = 'application/x-www-form-urlencoded';
 const BULK_TYPES = [
   ...['text/csv', 'text/tab-separated-values', 'application/x-ndjson', 'application/vnd.hexcodes.frames'],
 ];
-const BULK_BODY = {
-  required: true,
-  types: {
-    ...Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])),
-    'multipart/form-data': 'FileForm',
-  },
-};
+const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
 const OF_TRACCAR =
   'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
 const IN_ANY_PART = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
@@ -180,7 +167,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
         ? 'The cell that holds the position. 404 where the position lies in no province.'
         : 'A text that is no code is answered 200, with the status INVALID_HEXCODES.',
     tag: 'One at a time',
-    answers: id === 'encode' ? ['Encoded'] : ['Decoded', 'NotDecoded'],
+    answers: [id === 'encode' ? 'Encoded' : 'DecodeAnswer'],
     ...(id === 'encode' ? { errorSchema: 'EncodeError' } : {}),
   };
   const errors = [...(id === 'encode' ? [404] : []), 408, 413, 415];
@@ -228,7 +215,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
     id: `${operation}Bulk`,
     summary: `${operation === 'encode' ? 'Positions to codes' : 'Codes to positions'} of a body of any length, answered row by row while it is sent`,
     description:
-      'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. docs/bulk.md has the columns, lines and frames.',
+      'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. A form with one file (`multipart/form-data`) is read, too; docs/bulk.md has it, the columns, lines and frames.',
     tag: 'Many at a time',
     parameters: [
       ...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []),
@@ -292,9 +279,12 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
     description:
-      'Resolutions by zoom: docs/http.md. `y` may end in .geojson or .mvt; without an ending `Accept` chooses, GeoJSON by default.',
+      'GeoJSON. Resolutions by zoom: docs/http.md. `y` may end in .geojson; an `Accept` that prefers the vector tile gets that.',
     parameters: TILE,
-    otherTypes: ['application/vnd.mapbox-vector-tile'],
+  }),
+  look('/v1/grid/{z}/{x}/{y}.mvt', 'gridTile', 'The same as a vector tile', VECTOR_TILE, {
+    description: 'Mapbox Vector Tile 2.1 with one layer, `grid`.',
+    parameters: TILE,
   }),
   look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits', {
     description: 'Each with those of before July 2025 that were merged into it.',
@@ -331,7 +321,7 @@ export const OPERATIONS: readonly Operation[] = [
       REVERSE_FORMAT,
       ADDRESS_DETAILS,
     ],
-    answers: ['Reversed', 'NotReversed'],
+    answers: ['ReverseAnswer'],
     errors: [],
   },
   {
@@ -343,7 +333,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Trackers',
     parameters: [RESOLUTION],
     body: { required: true, types: { 'application/json': 'TraccarRequest' } },
-    answers: ['Tracked', 'TrackedOutside'],
+    answers: ['Tracked'],
     errors: [408, 413, 415],
   },
   {
@@ -364,10 +354,15 @@ export const OPERATIONS: readonly Operation[] = [
       ),
       required(latitude('latitude')),
       required(longitude('longitude')),
-      query('fixTime', 'Milliseconds since 1970', { type: 'integer', minimum: 0 }, 1795335302000),
+      query(
+        'fixTime',
+        'Milliseconds since 1970',
+        { type: 'integer', format: 'int64', minimum: 0, maximum: 8.64e15 },
+        1795335302000,
+      ),
       RESOLUTION,
     ],
-    answers: ['Tracked', 'TrackedOutside'],
+    answers: ['Tracked'],
     errors: [],
   },
   look('/v1/meta', 'meta', 'Versions and the source of the boundaries', 'Meta', {

@@ -213,6 +213,7 @@ export const RECORDED_ANSWERS: Readonly<Record<string, Readonly<Record<string, u
       ],
     },
   },
+  gridTile: {},
   adminUnits: {
     'application/json': {
       status: 'OK',
@@ -424,8 +425,8 @@ export const RECORDED_ANSWERS: Readonly<Record<string, Readonly<Record<string, u
     'application/json': {
       status: 'OK',
       key: { id: 'env:example', name: 'example' },
-      day: { date: '2026-11-25', requests: 21, points: 155 },
-      month: { month: '2026-11', requests: 21, points: 155 },
+      day: { date: '2026-11-25', requests: 22, points: 285 },
+      month: { month: '2026-11', requests: 22, points: 285 },
       time_zone: 'Asia/Ho_Chi_Minh',
       limits: {
         points_per_second: null,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => described.stop());
 
-const TILES = ['12/3252/1803', '12/3252/1803.mvt', '5/0/0', '23/0/0', '12/x/y'];
+const TILES = ['12/3252/1803', '12/3252/1803.geojson', '5/0/0', '23/0/0', '12/x/y'];
 const settings = { seed: SEED, numRuns: RUNS };
 
 test('every array says what it holds, as linters ask', () => {
@@ -170,6 +170,7 @@ test.each([
   ['/v1/hexcodes/{code}/suggestions', { code: ['HN-6GHP4-B3RFR', 'HN-6GHP4-83RFR', 'x', '%zz'] }],
   ['/v1/admin-units/{admin_code}', { admin_code: ['HN', 'hcm', 'XX'] }],
   ['/v1/grid/{z}/{x}/{y}', { 'z}/{x}/{y': TILES }],
+  ['/v1/grid/{z}/{x}/{y}.mvt', { 'z}/{x}/{y': ['12/3252/1803', '5/0/0', '23/0/0', '12/x/y'] }],
   ['/v1/admin-units', {}],
   ['/v1/admin-units/former', {}],
   ['/v1/meta', {}],
@@ -196,7 +197,7 @@ test('look-ups have an entity tag, and who sends it is answered 304, as describe
     expect(again.status, path).toBe(304);
     expect(await api.faultOf(operation, again), path).toBeUndefined();
   }
-  expect(kept).toHaveLength(8);
+  expect(kept).toHaveLength(9);
 });
 
 test('bodies of any bytes to /bulk are answered as described', async () => {
@@ -283,4 +284,49 @@ test('every path of the service is described, and no other', async () => {
   expect(new Set(Object.keys(api.document.paths))).toEqual(
     new Set(documented.filter((path) => !path.endsWith('/stream'))),
   );
+});
+
+/** Every schema of the document, with the path to it. */
+function* schemasIn(value: unknown, path: string): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [path, value as Record<string, unknown>];
+  for (const [name, inner] of Object.entries(value))
+    if (!['example', 'examples'].includes(name)) yield* schemasIn(inner, `${path}/${name}`);
+}
+
+test('generators find a format of every number, enums in place of constants, and no answer that is one of several', () => {
+  const faults: string[] = [];
+  for (const [path, schema] of schemasIn(api.document, '')) {
+    const types = [schema.type].flat();
+    const formats: Record<string, string[]> = { number: ['double'], integer: ['int32', 'int64'] };
+    for (const type of types)
+      if (typeof type === 'string' && type in formats && !formats[type]!.includes(String(schema.format)))
+        faults.push(`${path}: a ${type} without a format`);
+    if (schema.format === 'int32' && Math.abs(Number(schema.maximum ?? 0)) >= 2 ** 31)
+      faults.push(`${path}: more than int32 holds`);
+    if ('const' in schema) faults.push(`${path}: a constant`);
+    if (types.length === 1 && types[0] === 'null' && !path.includes('/anyOf/')) faults.push(`${path}: null alone`);
+    if ('contentMediaType' in schema) faults.push(`${path}: bytes are format binary`);
+    if ('oneOf' in schema || 'allOf' in schema) faults.push(`${path}: oneOf or allOf`);
+    const choices = (schema.anyOf ?? []) as { enum?: unknown; const?: unknown; type?: string }[];
+    if (choices.length > 1 && choices.every((each) => 'const' in each || 'enum' in each))
+      faults.push(`${path}: a union of constants`);
+  }
+  for (const methods of Object.values(api.document.paths))
+    for (const { operationId, responses, requestBody } of Object.values(methods)) {
+      const { content } = responses[200]!;
+      for (const [type, { schema }] of Object.entries(content!)) {
+        const isRef = '$ref' in schema || ('type' in schema && schema.type === 'string');
+        if (!isRef) faults.push(`${operationId} ${type}: an answer without a name`);
+      }
+      const types = Object.keys(requestBody?.content ?? {});
+      if (types.includes('multipart/form-data')) faults.push(`${operationId}: a form beside other bodies`);
+    }
+  expect(faults).toEqual([]);
+});
+
+test('the document has an absolute address and the version of the service', () => {
+  const { servers, info } = api.document as unknown as { servers: { url: string }[]; info: { version: string } };
+  expect(servers.map(({ url }) => new URL(url).protocol)).toEqual(['http:']);
+  expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
 });

@@ -19,7 +19,7 @@ const encoded = await api.GET('/v1/hexcodes/encode', { params: { query: { lat: 2
 if (encoded.data !== undefined) said.push(encoded.data.hexcodes satisfies string);
 
 const decoded = await api.POST('/v1/hexcodes/decode', { body: { hexcodes: 'hn 6ghp4 83rfr' } });
-if (decoded.data?.status === 'OK') said.push(decoded.data.resolution satisfies number);
+if (decoded.data?.status === 'OK') said.push(decoded.data.resolution satisfies number | null);
 
 const nowhere = await api.GET('/v1/hexcodes/encode', { params: { query: { lat: 48.8584, lng: 2.2945 } } });
 const error: Pick<components['schemas']['EncodeError'], 'status' | 'message'> | undefined = nowhere.error;

@@ -7,6 +7,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Agent as UndiciAgent, request as undiciRequest } from 'undici';
@@ -84,9 +85,11 @@ async function drive(reporterOf: (base: string) => Reporter, run: Run): Promise<
         try {
           const status = await reporter.post(body);
           answered++;
-          if (status !== want) failures.push(`status ${status}`);
+          if (status !== want) failures.push(`report ${round + 1}: status ${status}`);
         } catch (error) {
-          failures.push((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+          failures.push(
+            `report ${round + 1}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`,
+          );
         }
         nextMs += intervalMs;
         await sleep(Math.max(0, nextMs - performance.now()));
@@ -132,7 +135,8 @@ function buildGo(folder: string): string | undefined {
 
 /**
  * @param options `speedUp` shortens every interval; the proxy's timers are to be shortened by the same factor.
- * `seconds` is how long each vehicle drives at least, before it is shortened; `vehicles` are for each interval.
+ * `seconds` is how long each vehicle drives at least, before it is shortened; `vehicles` are for each interval, shared by
+ * the clients.
  */
 export async function reportPaced({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
   const { speedUp = 1, seconds = 180, vehicles = 60, delayMs = 50 } = options;
@@ -147,6 +151,8 @@ export async function reportPaced({ base }: Behind, options: TaskOptions): Promi
     clients.push(['Go', (run) => driveGo(go, 1, run)]);
     clients.push(['Go, HTTP/2', (run) => driveGo(go, 2, run)]);
   }
+  const stalls = monitorEventLoopDelay({ resolution: 20 });
+  stalls.enable();
   const faults: string[] = [];
   const notes: string[] = go === undefined ? ['go is not installed'] : [];
   let done = 0;
@@ -156,12 +162,15 @@ export async function reportPaced({ base }: Behind, options: TaskOptions): Promi
         clients.map(async ([name, run]) => {
           const intervalMs = (intervalSec * 1000) / speedUp;
           const rounds = Math.max(3, Math.ceil(seconds / intervalSec));
-          const { answered, failures } = await run({ base: line.base, intervalMs, vehicles, rounds });
+          const own = Math.ceil(vehicles / clients.length);
+          const { answered, failures } = await run({ base: line.base, intervalMs, vehicles: own, rounds });
           done += answered;
-          const of = vehicles * (rounds - 1);
+          const of = own * rounds;
           notes.push(`${name} every ${intervalSec} s: ${failures.length} of ${of}`);
           if (failures.length > 0)
-            faults.push(`${name} every ${intervalSec} s: ${failures.length} of ${of} failed, ${failures[0]}`);
+            faults.push(
+              `${name} every ${intervalSec} s: ${failures.length} of ${of} failed, ${failures.slice(0, 3).join(', ')}`,
+            );
         }),
       ),
     );
@@ -169,5 +178,6 @@ export async function reportPaced({ base }: Behind, options: TaskOptions): Promi
     line.server.close();
     rmSync(folder, { recursive: true });
   }
+  notes.push(`the longest stall of this process: ${(stalls.max / 1e9).toFixed(1)} s`);
   return { done, faults, notes };
 }

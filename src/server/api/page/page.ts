@@ -145,8 +145,7 @@ function operationHtml(operation: Operation): string {
     `<code>${type}</code>`,
     name === 'text' ? withCode('see docs/bulk.md') : linkTo(name),
   ]);
-  const isText = body !== undefined && Object.values(body.types).includes('text');
-  const answerText = isText ? answers.map((type) => `<code>${type}</code>`) : answers.map(linkTo);
+  const answerText = answers.map((name) => (name.includes('/') ? `<code>${name}</code>` : linkTo(name)));
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
   const calls = callsOf(operation).map(
     ({ language, code }) =>

@@ -47,12 +47,12 @@ func main() {
 				request.Header.Set("Content-Type", "application/json")
 				answer, err := client.Do(request)
 				if err != nil {
-					fmt.Println(err)
+					fmt.Println("report", k+1, err)
 				} else {
 					io.Copy(io.Discard, answer.Body)
 					answer.Body.Close()
 					if answer.StatusCode != want {
-						fmt.Println("status", answer.StatusCode)
+						fmt.Println("report", k+1, "status", answer.StatusCode)
 					}
 					done.Add(1)
 				}
