@@ -49,6 +49,22 @@ function tilesUrl(text: string | undefined): string | undefined {
   return text;
 }
 
+function publicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash)
+    throw new Fault('must be an address like https://codes.example.com, without a path');
+  if (url.username || url.password) throw new Fault('must not hold a user or password');
+  return url.origin;
+}
+
+function securityContact(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const isAddress = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text);
+  if (!isAddress) throw new Fault('must begin with mailto: or https://, as mailto:security@example.com');
+  return text;
+}
+
 const MOST_PROCESSES = 256;
 const MOST_THREADS = 1024;
 
@@ -117,6 +133,20 @@ export const LISTENING = {
     argument: '<number>',
     help: 'port to listen on (PORT, else 8080; 0: any free one)',
     read: integerOr(8080, 0, 65_535),
+  },
+  /** Origin by which clients reach the service, without a slash at its end; undefined: host and port. */
+  publicUrl: {
+    variable: 'HEXCODES_PUBLIC_URL',
+    flag: '--public-url',
+    argument: '<url>',
+    help: 'address by which clients reach the service, as /openapi.json names it (http://HOST:PORT)',
+    read: publicUrl,
+  },
+  /** What /.well-known/security.txt names; undefined: there is none. */
+  securityContact: {
+    variable: 'HEXCODES_SECURITY_CONTACT',
+    help: 'where faults that an attacker could use are reported: mailto: or https:, for /.well-known/security.txt (none)',
+    read: securityContact,
   },
   adminHost: {
     variable: 'HEXCODES_ADMIN_HOST',

@@ -24,3 +24,8 @@ export function holdsKey(text: string, presented: readonly (string | undefined |
   if (text.search(KEY_TEXT) !== -1) return true;
   return presented.some((key) => key && key.length >= MIN_KEY_LENGTH && text.includes(key));
 }
+
+/** The key in the value of an Authorization header; undefined for another scheme, which is for a proxy in front. */
+export function keyInCredentials(value: string): string | undefined {
+  return /^(?:ApiKey|Bearer) +(\S+) *$/i.exec(value)?.[1];
+}

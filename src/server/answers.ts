@@ -67,15 +67,71 @@ export interface UnderstoodInput {
 
 const NOTHING_UNDERSTOOD: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
 
+/** Finer than the status word: what a program may tell apart (docs/http.md, Errors). */
+export type ErrorCode =
+  | 'parameter_missing'
+  | 'parameter_invalid'
+  | 'request_invalid'
+  | 'key_invalid'
+  | 'key_forbidden'
+  | 'not_found'
+  | 'outside_coverage'
+  | 'hexcode_invalid'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'timeout'
+  | 'too_large'
+  | 'target_too_long'
+  | 'media_type_unsupported'
+  | 'expectation_failed'
+  | 'upgrade_required'
+  | 'limit_reached'
+  | 'internal'
+  | 'unavailable';
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'key_invalid',
+  403: 'key_forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  408: 'timeout',
+  413: 'too_large',
+  414: 'target_too_long',
+  415: 'media_type_unsupported',
+  417: 'expectation_failed',
+  426: 'upgrade_required',
+  429: 'limit_reached',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+/** The code of an error answer; where parameters are at fault, that of the first. */
+export function codeOf(httpStatus: number, faults?: readonly ParameterFault[]): ErrorCode {
+  const [first] = faults ?? [];
+  if (first === undefined) return CODES[httpStatus] ?? 'request_invalid';
+  return first.message.startsWith('is required') ? 'parameter_missing' : 'parameter_invalid';
+}
+
+/** What went wrong, in the form of every answer but those of the contract's two endpoints: they keep theirs. */
+export interface ErrorObject {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The first parameter at fault. */
+  readonly param: string | null;
+}
+
 /** The error body: one JSON object and a line end, for people who read it in a terminal. */
 export function errorBody(
   word: StatusWord,
   message: string,
   requestId: string,
   faults?: readonly ParameterFault[],
+  error?: ErrorObject,
 ): string {
+  const object = error === undefined ? '' : `,"error":${JSON.stringify(error)}`;
   const details = faults === undefined ? '' : `,"details":${JSON.stringify(faults)}`;
-  return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}}\n`;
+  return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}${object}}\n`;
 }
 
 /** The error body of encode: first the fields of a result, null where the request does not tell them. */

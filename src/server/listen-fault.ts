@@ -14,6 +14,9 @@ const FLAGS = {
   'the admin port': ['--admin-port', '--admin-host'],
 } as const;
 
+/** Where Prometheus listens unless it is told otherwise, and the admin port too. */
+const PROMETHEUS_PORT = 9090;
+
 /** Reasons by the codes of errors, and whether another port or another host is the way out. */
 const REASONS: Readonly<Record<string, readonly [reason: string, wayOut: 'port' | 'host']>> = {
   EADDRINUSE: ['the port is in use', 'port'],
@@ -32,7 +35,11 @@ export function listenSentence({ host, port, use }: ListenAddress, error?: NodeJ
   ];
   const [portFlag, hostFlag] = FLAGS[use];
   const shown = host.includes(':') ? `[${host}]` : host;
-  return `cannot listen on ${shown}:${port} for ${use}: ${reason} (${wayOut === 'port' ? portFlag : hostFlag} names another)`;
+  const isOfPrometheus = use === 'the admin port' && port === PROMETHEUS_PORT && error?.code === 'EADDRINUSE';
+  const remedy = isOfPrometheus
+    ? `Prometheus itself listens on ${port}: ${portFlag} 9091, or another`
+    : `${wayOut === 'port' ? portFlag : hostFlag} names another`;
+  return `cannot listen on ${shown}:${port} for ${use}: ${reason} (${remedy})`;
 }
 
 /** @throws Error with a sentence if the two would listen at one address */

@@ -33,21 +33,20 @@ export function qualityOf(type: string, accepted: readonly Preference[]): number
   return 0;
 }
 
+/**
+ * Whether Accept names the type of errors and says nothing of this one. Generated clients send it to operations whose
+ * answers are no JSON, so it refuses nothing.
+ */
+export function wantsErrorsOnly(accepted: readonly Preference[], type: string): boolean {
+  return accepted.length > 0 && accepted.every(({ name }) => name === JSON_TYPE) && type !== JSON_TYPE;
+}
+
 /** True if the request accepts JSON; otherwise it is answered 406. */
 export function requireJson(x: Exchange): boolean {
   const { accept } = x.head;
   // Nearly every client sends one of these two.
   if (accept === '' || accept === '*/*' || qualityOf(JSON_TYPE, preferences(accept)) > 0) return true;
   fail(x, 406, 'the answer is application/json, which the Accept header refuses');
-  return false;
-}
-
-/** True if the body comes as it is; a body with a Content-Encoding, which only /bulk unpacks, is answered 415. */
-export function requirePlainBody(x: Exchange): boolean {
-  const encoding = x.head.header('content-encoding').trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') return true;
-  const name = encoding === 'gzip' || encoding === 'x-gzip' ? 'gzip' : 'a Content-Encoding';
-  fail(x, 415, `only bodies of /bulk may have ${name}: send this one unpacked`);
   return false;
 }
 

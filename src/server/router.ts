@@ -4,7 +4,15 @@
 import { withoutKeys } from '../config/mask.js';
 import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
 import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../hexcodes/wire/params/query.js';
-import { encodeErrorBody, errorBody, JSON_TYPE, type UnderstoodInput, wordOf } from './answers.js';
+import {
+  codeOf,
+  type ErrorCode,
+  encodeErrorBody,
+  errorBody,
+  JSON_TYPE,
+  type UnderstoodInput,
+  wordOf,
+} from './answers.js';
 import type { ClientAddresses } from './client-address.js';
 import type { Adapter, Exchange } from './exchange.js';
 import { boundFault, type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-record.js';
@@ -37,6 +45,7 @@ export interface SocketRoute<T extends SocketData = SocketData> extends Omit<Web
 }
 
 export const ENCODE_PATH = '/v1/hexcodes/encode';
+export const DECODE_PATH = '/v1/hexcodes/decode';
 
 /** Stands for the key in an open route. */
 const ANYONE: KeyInfo = {
@@ -73,6 +82,8 @@ export interface Failure {
   /** Further "\r\nName: value" lines. */
   readonly headerLines?: string;
   readonly close?: boolean;
+  /** Default: that of the status and the faults. */
+  readonly code?: ErrorCode;
 }
 
 /** Answers an error, in the form of the request's endpoint. */
@@ -85,10 +96,14 @@ export function fail(x: Exchange, status: number, message: string, failure: Fail
   const presented = [readApiKey(x.head.rawQuery), x.head.apiKey];
   const said = withoutKeys(message, presented);
   const saidFaults = faults?.map((fault) => ({ ...fault, message: withoutKeys(fault.message, presented) }));
+  const { path, requestId } = x.head;
+  const word = wordOf(status);
+  const code = failure.code ?? codeOf(status, saidFaults);
+  const error = { code, message: said, param: saidFaults?.[0]?.parameter ?? null };
   const body =
-    x.head.path === ENCODE_PATH
-      ? encodeErrorBody(wordOf(status), said, x.head.requestId, saidFaults, input)
-      : errorBody(wordOf(status), said, x.head.requestId, saidFaults);
+    path === ENCODE_PATH
+      ? encodeErrorBody(word, said, requestId, saidFaults, input)
+      : errorBody(word, said, requestId, saidFaults, path === DECODE_PATH ? undefined : error);
   x.send(status, JSON_TYPE, body, headerLines + x.notes.hint, close);
 }
 
@@ -229,8 +244,13 @@ function takeKeyParameter(x: Exchange): boolean {
   return true;
 }
 
+/** Paths that people look for here and that the admin port has. */
+const ON_ADMIN_PORT: readonly string[] = ['/livez', '/readyz', '/metrics', '/activity'];
+
 /** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
 function wayOut({ head: { path } }: Exchange): string {
+  if (ON_ADMIN_PORT.includes(path))
+    return `; ${path} is on the admin port (--admin-port, 9090 unless it is set)`;
   if (path.length > 1 && path.endsWith('/') && path !== '/v1/')
     return '; try it without the slash at its end';
   if (path === '/v1' || path === '/v1/') return '; /openapi.json lists the paths';

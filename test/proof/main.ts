@@ -9,6 +9,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
+  clients: () => import('./clients.js'),
   console: () => import('./console.js'),
   demo: () => import('./demo.js'),
   costs: () => import('./costs.js'),

@@ -28,7 +28,8 @@ export function valuesOf(schema: Schema, resolve: (ref: string) => Schema): fc.A
   if (schema.$ref !== undefined) return of(resolve(schema.$ref));
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(of));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type: string) => of({ ...schema, type })));
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map((type: string) => of({ ...schema, type })));
   const { minimum: min = -1e9, maximum: max = 1e9 } = schema;
   switch (schema.type) {
     case 'object': {

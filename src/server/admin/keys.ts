@@ -2,7 +2,10 @@
 // answered in the keys' thread (keys/manage/key-calls.ts).
 
 import { timingSafeEqual } from 'node:crypto';
+import { keyInCredentials } from '../../config/mask.js';
 import { canonicalAddress, Networks } from '../../config/networks.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { codeOf } from '../answers.js';
 import { clientAddress } from '../client-address.js';
 import { boundFault } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
@@ -70,8 +73,9 @@ export interface KeyRoutesOptions {
 }
 
 export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
+  const repeated = new RepeatedCalls();
   const route = (
-    method: 'GET' | 'POST' | 'PATCH',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     callOf: (id: string, body: unknown) => KeyCall,
   ): AdminRoute => ({
@@ -83,11 +87,16 @@ export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
       const body = method === 'GET' ? { json: undefined } : await readJson(request);
       if ('type' in body) return body;
       const asked = callOf(request.parameters.id as string, body.json);
-      const answer = await options.call(asked);
-      if (answer.kind !== 'done') return failureOf(answer);
-      if (!('id' in answer.value)) return json(200, { status: 'OK', keys: answer.value });
-      if (method !== 'GET') options.changed(by, asked.op, answer.value.id);
-      return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
+      const run = async (): Promise<AdminAnswer> => {
+        const answer = await options.call(asked);
+        if (answer.kind !== 'done') return failureOf(answer);
+        if (!('id' in answer.value)) return pageOf(answer.value, request.query);
+        if (method !== 'GET') options.changed(by, asked.op, answer.value.id);
+        return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
+      };
+      const once = request.header('idempotency-key');
+      if (once === undefined || asked.op !== 'create') return run();
+      return repeated.answer(`${by} ${once}`, JSON.stringify(body.json), run);
     },
   });
   return [
@@ -100,15 +109,62 @@ export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
       id,
       overlap: (body as { overlap?: unknown } | null | undefined)?.overlap,
     })),
+    route('DELETE', '/:id', (id) => ({ op: 'state', id, state: 'revoked' })),
     ...(['enable', 'disable', 'revoke'] as const).map((verb) =>
       route('POST', `/:id/${verb}`, (id) => ({ op: 'state', id, state: STATES[verb] })),
     ),
   ];
 }
 
+const MAX_PAGE = 1000;
+
+/** The keys behind `after`, at most `limit` of them; all without either. */
+function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams): AdminAnswer {
+  const after = query.get('after');
+  const limit = query.get('limit');
+  const details: object[] = [];
+  const begin = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && begin === 0) details.push({ parameter: 'after', message: 'is no id of a key' });
+  const count = limit === null ? keys.length : Number(limit);
+  if (limit !== null && !(/^\d{1,4}$/.test(limit) && count >= 1 && count <= MAX_PAGE))
+    details.push({ parameter: 'limit', message: `must be an integer from 1 to ${MAX_PAGE}` });
+  if (details.length > 0) return failure(400, 'INVALID_REQUEST', 'the page cannot be read', details);
+  const page = keys.slice(begin, begin + count);
+  const next = begin + count < keys.length ? { next: page.at(-1)?.id } : {};
+  return json(200, { status: 'OK', keys: page, ...next });
+}
+
+/** How long an answer is kept for whoever did not get it; it holds the text of a key. */
+const REPEATABLE_MS = 600_000;
+const MAX_REPEATABLE = 1000;
+
+/** Calls with an Idempotency-Key: the second of the same body gets the answer of the first. */
+class RepeatedCalls {
+  readonly #calls = new Map<string, { body: string; answer: Promise<AdminAnswer>; endsMs: number }>();
+
+  async answer(name: string, body: string, run: () => Promise<AdminAnswer>): Promise<AdminAnswer> {
+    const nowMs = performance.now();
+    for (const [each, { endsMs }] of this.#calls) {
+      if (endsMs > nowMs && this.#calls.size < MAX_REPEATABLE) break;
+      this.#calls.delete(each);
+    }
+    const known = this.#calls.get(name);
+    if (known !== undefined)
+      return known.body === body
+        ? known.answer
+        : failure(409, 'CONFLICT', 'another body had this Idempotency-Key in the last 10 minutes');
+    const answer = run();
+    this.#calls.set(name, { body, answer, endsMs: nowMs + REPEATABLE_MS });
+    // What failed may be tried again.
+    const { status } = await answer.catch(() => ({ status: 500 }));
+    if (status >= 400) this.#calls.delete(name);
+    return answer;
+  }
+}
+
 /** The id of the caller's key, or the answer to a caller who may not do this. */
 function callerOf(request: AdminRequest, { ring, clientOf }: KeyRoutesOptions): string | AdminAnswer {
-  const bearer = /^Bearer +(\S+) *$/i.exec(request.header('authorization') ?? '')?.[1];
+  const bearer = keyInCredentials(request.header('authorization') ?? '');
   const given = request.header('x-api-key');
   if (bearer !== undefined && given !== undefined && bearer !== given)
     return failure(400, 'INVALID_REQUEST', 'two different keys are given');
@@ -151,7 +207,10 @@ function failure(
   message: string,
   details: readonly object[] = [],
 ): AdminAnswer {
-  return json(status, { status: word, message, ...(details.length > 0 ? { details } : {}) });
+  const faults = details as ParameterFault[];
+  const code = status === 409 ? 'conflict' : codeOf(status, faults);
+  const error = { code, message, param: faults[0]?.parameter ?? null };
+  return json(status, { status: word, message, ...(details.length > 0 ? { details } : {}), error });
 }
 
 const json = (status: number, value: unknown): AdminAnswer => ({

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { codeOf, wordOf } from '../answers.js';
 import { HeartWatch } from '../life/heartbeat.js';
 import { listenSentence } from '../listen-fault.js';
 import type { AdminListener } from './listener.js';
@@ -163,6 +164,16 @@ export function textAnswer(status: number, ...lines: readonly string[]): AdminAn
   return { status, type: 'text/plain; charset=utf-8', body: lines.map((line) => `${line}\n`).join('') };
 }
 
+const NOTHING_HERE =
+  'there is nothing at this path: the admin port has /livez, /readyz, /metrics, /activity and /admin/v1/keys; /v1 is on the port of the service';
+
+/** An error in the form of the service's, but for the id of the request. */
+function errorAnswer(status: number, message: string): AdminAnswer {
+  const error = { code: codeOf(status), message, param: null };
+  const body = `${JSON.stringify({ status: wordOf(status), message, error })}\n`;
+  return { status, type: 'application/json', body };
+}
+
 /**
  * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot
  * listen there.
@@ -201,15 +212,16 @@ export async function openAdminPort(
       }
       allowed.add(route.method);
     }
-    if (allowed.size === 0) return textAnswer(404, 'not found');
+    if (allowed.size === 0) return errorAnswer(404, NOTHING_HERE);
     if (allowed.has('GET')) allowed.add('HEAD');
-    return { ...textAnswer(405, 'method not allowed'), headers: { Allow: [...allowed].join(', ') } };
+    const message = `${method} is not allowed here`;
+    return { ...errorAnswer(405, message), headers: { Allow: [...allowed].join(', ') } };
   };
 
   const answer = (call: AdminCall): Promise<AdminAnswer> =>
     answerOf(call).catch((error: unknown) => {
       failed(error);
-      return textAnswer(500, 'failed');
+      return errorAnswer(500, 'internal error');
     });
   const shared = routes.filter(({ isShared }) => isShared === true).map(({ path }) => path);
   return openPortFront({ host, port, names, pulse, shared }, answer, failed);

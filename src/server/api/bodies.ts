@@ -68,11 +68,8 @@ const knownNumber = Type.Optional(orNull(double()));
 const DATE =
   '\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))';
 const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?';
-const time = Type.Union([
-  Type.String({ pattern: `^${DATE}T${CLOCK}(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)$`, description: 'ISO 8601' }),
-  int64({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
-  Type.Null(),
-]);
+/** The time, or null. */
+const time = Type.Union([named('TrackerTime'), Type.Null()]);
 const tracked = {
   id: Type.String({
     pattern: '^[0-9a-f]{32}$',
@@ -107,6 +104,13 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
     admin_code: Type.Optional(adminCode),
     status: Type.Optional(oneOf('OK')),
   }),
+  TrackerTime: Type.Union([
+    Type.String({
+      pattern: `^${DATE}T${CLOCK}(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)$`,
+      description: 'ISO 8601',
+    }),
+    int64({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
+  ]),
   TraccarRequest: Type.Object(
     {
       position: Type.Object({
@@ -146,14 +150,17 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
 };
 
 const anyNumber = orNull(double());
-const id = Type.Union([Type.String({ maxLength: 128 }), double()], {
-  description: 'Of the caller; comes back as it was spelled',
-});
+const id = named('ItemId');
 const message = Type.String({ description: 'For people; may be worded differently in another version' });
 const requestId = Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' });
 const details = Type.Array(named('Fault'), { description: 'Every fault at once' });
 
-const itemFault = { message: Type.Optional(message), details: Type.Optional(details) };
+const itemFault = {
+  code: Type.Optional(Type.String({ description: 'Why the item failed: a code of `Error`' })),
+  index: Type.Optional(int32({ minimum: 0, description: 'Of an item that failed, in its list' })),
+  message: Type.Optional(message),
+  details: Type.Optional(details),
+};
 
 /** The members of an encode answer that may have failed: null for what was not read or not understood. */
 const triedEncode = {
@@ -214,6 +221,13 @@ const errorMembers = {
   request_id: requestId,
   details: Type.Optional(details),
 };
+const errorObject = answer({
+  code: Type.String({
+    description: 'For programs, finer than `status`: docs/http.md, Errors. Further ones may come',
+  }),
+  message,
+  param: orNull(Type.String({ description: 'The first parameter at fault' })),
+});
 
 const boundaryData = answer({
   source: Type.String(),
@@ -265,6 +279,11 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     ...border,
     status: oneOf('OK'),
   }),
+  ItemId: Type.Union([Type.String({ maxLength: 128 }), double()], {
+    description: 'Of the caller; comes back as it was spelled',
+  }),
+  Point: Type.Object({ lat, lng, resolution: Type.Optional(resolution), id: Type.Optional(id) }),
+  CodeItem: Type.Object({ hexcodes: Type.String(), id: Type.Optional(id) }),
   DecodeRequest: Type.Object(
     { hexcodes: Type.String({ minLength: 1 }), admin_v2: Type.Optional(Type.Boolean()) },
     { examples: [{ hexcodes: 'HN-6GHP4-83RFR' }] },
@@ -290,7 +309,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
             maxItems: 2,
             description: 'lat, lng',
           }),
-          Type.Object({ lat, lng, resolution: Type.Optional(resolution), id: Type.Optional(id) }),
+          named('Point'),
         ]),
         { maxItems: MAX_BATCH_ITEMS },
       ),
@@ -312,10 +331,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   DecodeBatchRequest: Type.Object(
     {
-      hexcodes: Type.Array(
-        Type.Union([Type.String(), Type.Object({ hexcodes: Type.String(), id: Type.Optional(id) })]),
-        { maxItems: MAX_BATCH_ITEMS },
-      ),
+      hexcodes: Type.Array(Type.Union([Type.String(), named('CodeItem')]), { maxItems: MAX_BATCH_ITEMS }),
     },
     { examples: [{ hexcodes: ['HN-6GHP4-83RFR'] }] },
   ),
@@ -441,7 +457,9 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     }),
   }),
   Fault: answer({ parameter: Type.String(), message: Type.String() }),
-  Error: answer(errorMembers),
+  Error: answer({ ...errorMembers, error: named('ErrorObject') }),
+  ErrorObject: errorObject,
+  DecodeError: answer(errorMembers),
   EncodeError: answer({ ...triedEncode, ...errorMembers }),
   ...TRACKER_BODIES,
   ...GRID_BODIES,

@@ -10,6 +10,8 @@ import { exampleRequests } from './page/calls.js';
 import { RECORDED_ANSWERS } from './recorded-answers.js';
 
 const JSON_TYPE = 'application/json';
+/** Stands for the address of the service, which puts its own in its place (routes/descriptions.ts). */
+const LOCAL_ADDRESS = 'http://127.0.0.1:8080';
 
 const HEADERS = {
   RequestId: {
@@ -29,6 +31,18 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   RateLimit: { description: 'What is left of them', schema: { type: 'string' } },
+  LimitOfLeast: {
+    description: 'The limit of the key of which the least is left: how many there may be',
+    schema: { type: 'integer', format: 'int64', minimum: 0 },
+  },
+  LimitRemaining: {
+    description: 'Left of that limit',
+    schema: { type: 'integer', format: 'int64', minimum: 0 },
+  },
+  LimitReset: {
+    description: 'Seconds until all of it is there again',
+    schema: { type: 'integer', format: 'int64', minimum: 0 },
+  },
   RetryAfter: {
     description: 'Seconds',
     schema: { type: 'integer', format: 'int32', minimum: 1 },
@@ -63,6 +77,9 @@ const EVERY_ANSWER = {
   'Cache-Control': header('CacheControl'),
   'RateLimit-Policy': header('RateLimitPolicy'),
   RateLimit: header('RateLimit'),
+  'X-RateLimit-Limit': header('LimitOfLeast'),
+  'X-RateLimit-Remaining': header('LimitRemaining'),
+  'X-RateLimit-Reset': header('LimitReset'),
   'Hexcodes-Hint': header('Hint'),
 };
 
@@ -188,6 +205,15 @@ function operationObject(operation: Operation): object {
   };
 }
 
+/** An answer of each error schema and status that some operation has. */
+function errorResponses(): Record<string, object> {
+  const found: Record<string, object> = {};
+  for (const { errors, errorSchema = 'Error' } of OPERATIONS)
+    for (const status of [...COMMON_ERRORS, ...errors])
+      found[errorSchema + status] = errorResponse(status, errorSchema);
+  return found;
+}
+
 /** The document as an object that JSON.stringify writes. */
 export function openApiDocument(): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -204,7 +230,7 @@ export function openApiDocument(): object {
         'HEAD is answered wherever GET is, OPTIONS on every path. The bulk stream is a WebSocket at /v1/hexcodes/stream: docs/stream.md.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: LOCAL_ADDRESS }],
     security: [{ header: [] }, { query: [] }],
     tags: [
       { name: 'One at a time', description: 'A position or a code in a call' },
@@ -219,11 +245,7 @@ export function openApiDocument(): object {
       responses: {
         NotModified: notModified(OF_KEPT),
         TypeNotModified: notModified(OF_TILE),
-        ...Object.fromEntries(
-          ['Error', 'EncodeError'].flatMap((schema) =>
-            Object.keys(REASONS).map((status) => [schema + status, errorResponse(Number(status), schema)]),
-          ),
-        ),
+        ...errorResponses(),
       },
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

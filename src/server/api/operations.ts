@@ -18,6 +18,11 @@ const query = (name: string, description: string, schema: object, example?: unkn
   ...(example === undefined ? {} : { example }),
 });
 const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
+/** Generated clients send a default, which then contradicts what the body says. */
+const withoutDefault = (parameter: Parameter): Parameter => {
+  const { default: _, ...schema } = parameter.schema as { default?: unknown };
+  return { ...parameter, schema };
+};
 
 const LATITUDE = { type: 'number', format: 'double', minimum: -90, maximum: 90 };
 const LONGITUDE = { type: 'number', format: 'double', minimum: -180, maximum: 180 };
@@ -168,7 +173,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
         : 'A text that is no code is answered 200, with the status INVALID_HEXCODES.',
     tag: 'One at a time',
     answers: [id === 'encode' ? 'Encoded' : 'DecodeAnswer'],
-    ...(id === 'encode' ? { errorSchema: 'EncodeError' } : {}),
+    errorSchema: id === 'encode' ? 'EncodeError' : 'DecodeError',
   };
   const errors = [...(id === 'encode' ? [404] : []), 408, 413, 415];
   const schema = id === 'encode' ? 'EncodeRequest' : 'DecodeRequest';
@@ -187,7 +192,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
       id: `${id}Post`,
       description: `${common.description} ${IN_ANY_PART}`,
       errors,
-      parameters,
+      parameters: parameters.map(withoutDefault),
       body: { required: false, types: { 'application/json': schema, [FORM]: schema } },
     },
   ];

@@ -96,7 +96,7 @@ export function asyncApiDocument(): object {
   };
   const inChannel = (names: readonly string[]): object[] =>
     names.map((name) => ref(`channels/stream/messages/${name}`));
-  const { Code, AdminCode, Fault, Summary, EncodeResult, DecodeResult } = BODIES;
+  const { Code, AdminCode, Fault, Summary, EncodeResult, DecodeResult, Point, CodeItem, ItemId } = BODIES;
   return {
     asyncapi: '3.0.0',
     info: {
@@ -149,7 +149,7 @@ export function asyncApiDocument(): object {
     },
     components: {
       messages,
-      schemas: { Code, AdminCode, Fault, Summary, EncodeResult, DecodeResult },
+      schemas: { Code, AdminCode, Fault, Summary, EncodeResult, DecodeResult, Point, CodeItem, ItemId },
       securitySchemes: {
         header: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' },
         query: {

@@ -7,7 +7,7 @@ import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';
 import { entityTag, KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { preferences, qualityOf } from '../media-types.js';
+import { preferences, qualityOf, wantsErrorsOnly } from '../media-types.js';
 import { fail, failUnavailable, type Route } from '../router.js';
 import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile, vectorTileOf } from './tile.js';
 
@@ -160,7 +160,7 @@ function typeFor(x: Exchange, ending: string): string | undefined | null {
   const [best] = offered
     .map((type) => ({ type, quality: qualityOf(type, accepted) }))
     .sort((a, b) => b.quality - a.quality);
-  if (best!.quality > 0) return best!.type;
+  if (best!.quality > 0 || (named !== undefined && wantsErrorsOnly(accepted, named))) return best!.type;
   fail(x, 406, `the answer is ${offered.join(' or ')}, which the Accept header refuses`);
   return null;
 }

@@ -19,7 +19,7 @@ export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean
   x.notes.entry = entry;
   if (!entry.key.hasLimits) return true;
   const refusal = entry.key.rates.admitRequest();
-  x.lateHeaderLines = limitLines(entry.key);
+  x.lateHeaderLines = allLimitLines(entry.key);
   if (refusal !== undefined) failOverLimit(x, refusal);
   return refusal === undefined;
 }
@@ -57,7 +57,7 @@ function mayGoOn(
   input: UnderstoodInput | undefined,
 ): boolean {
   if (refusal !== undefined) refusePoints(x, refusal, count, input);
-  else if (x.notes.entry !== undefined) x.lateHeaderLines = limitLines(x.notes.entry.key);
+  else if (x.notes.entry !== undefined) x.lateHeaderLines = allLimitLines(x.notes.entry.key);
   return refusal === undefined;
 }
 
@@ -79,7 +79,7 @@ export function failOverLimit(
   input?: UnderstoodInput,
   close = false,
 ): void {
-  if (x.notes.entry !== undefined) x.lateHeaderLines = limitLines(x.notes.entry.key);
+  if (x.notes.entry !== undefined) x.lateHeaderLines = allLimitLines(x.notes.entry.key);
   const isForGood = refusal.isForGood === true;
   const headerLines = isForGood ? '' : `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
   const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
@@ -89,12 +89,25 @@ export function failOverLimit(
 
 /** `RateLimit-Policy` and `RateLimit` of a key; '' for a key without limits. */
 export function limitLines(key: KeyLedger): string {
-  if (!key.hasLimits) return '';
+  return linesOf(key)?.draft ?? '';
+}
+
+/** With the three `X-RateLimit-…` that SDKs read, of the limit of which the least is left. */
+export function allLimitLines(key: KeyLedger): string {
+  const lines = linesOf(key);
+  return lines === undefined ? '' : lines.draft + lines.ofSdks;
+}
+
+function linesOf(key: KeyLedger): { draft: string; ofSdks: string } | undefined {
+  if (!key.hasLimits) return undefined;
   const policies: string[] = [];
   const states: string[] = [];
+  let least = { quota: 0, left: Infinity, untilSec: 0 };
   const add = (name: string, quota: number, windowSec: number, left: number, untilSec: number): void => {
+    const whole = Math.max(0, Math.floor(left));
     policies.push(`"${name}";q=${quota};w=${windowSec}`);
-    states.push(`"${name}";r=${Math.max(0, Math.floor(left))};t=${untilSec}`);
+    states.push(`"${name}";r=${whole};t=${untilSec}`);
+    if (whole < least.left) least = { quota, left: whole, untilSec };
   };
   for (const { name, bucket, left, fullInMs } of key.rates.states()) {
     const windowSec = Math.max(1, Math.ceil(bucket.capacity / bucket.perSecond));
@@ -104,7 +117,11 @@ export function limitLines(key: KeyLedger): string {
     const windowSec = name === 'points-day' ? DAY_SEC : Math.round((period.endMs - period.startMs) / 1000);
     add(name, quota, windowSec, left, secondsOf(endsInMs));
   }
-  return `\r\nRateLimit-Policy: ${policies.join(', ')}\r\nRateLimit: ${states.join(', ')}`;
+  const ofSdks = `\r\nX-RateLimit-Limit: ${least.quota}\r\nX-RateLimit-Remaining: ${least.left}\r\nX-RateLimit-Reset: ${least.untilSec}`;
+  return {
+    draft: `\r\nRateLimit-Policy: ${policies.join(', ')}\r\nRateLimit: ${states.join(', ')}`,
+    ofSdks,
+  };
 }
 
 function secondsOf(ms: number): number {

@@ -21,7 +21,8 @@ interface Described {
 }
 
 export interface SampledMetric extends Described {
-  readonly kind: 'counter' | 'gauge';
+  /** A summary has the label `quantile`, and neither sum nor count. */
+  readonly kind: 'counter' | 'gauge' | 'summary';
   /** One value, where the metric has no labels. */
   readonly samples: () => number | Iterable<Sample>;
 }
@@ -33,8 +34,11 @@ export interface LatencyMetric extends Described {
 
 export type Metric = SampledMetric | LatencyMetric;
 
-/** Shown by other metrics of this service: their own would start at zero with every reader. */
-const NOT_WANTED = /^nodejs_eventloop_lag_/;
+/**
+ * Shown by other metrics of this service: their own would start at zero with every reader. The gauges `…_total` are
+ * named as counters are; `nodejs_active_resources` has the same numbers.
+ */
+const NOT_WANTED = /^nodejs_(?:eventloop_lag_|active_\w+_total$)/;
 
 export class MetricsRegistry {
   readonly #registry = new Registry();
@@ -59,7 +63,7 @@ export class MetricsRegistry {
   }
 
   #addSampled({ kind, name, help, labels = [], samples }: SampledMetric): void {
-    const made = new (kind === 'counter' ? Counter : Gauge)({
+    const made = new { counter: Counter, gauge: Gauge, summary: Quantiles }[kind]({
       name,
       help,
       labelNames: [...labels],
@@ -80,6 +84,13 @@ export class MetricsRegistry {
 }
 
 type Values = Awaited<ReturnType<Gauge['get']>>;
+
+/** A gauge that is called a summary: prom-client's own computes quantiles of what it observes. */
+class Quantiles extends Gauge {
+  override async get(): Promise<Values> {
+    return { ...(await super.get()), type: 'summary' as unknown as MetricType };
+  }
+}
 
 /**
  * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is a metric

@@ -184,7 +184,7 @@ function stateMetrics(of: MetricSources): Metric[] {
     ...storeMetrics(of),
     ...forwardMetrics(of.forward),
     {
-      kind: 'gauge',
+      kind: 'summary',
       name: 'hexcodes_event_loop_delay_seconds',
       help: 'How late the event loop was, in the worst second of the last fifteen.',
       labels: ['quantile'],

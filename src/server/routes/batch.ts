@@ -18,11 +18,12 @@ import { PoolFullError } from '../../pool/work-queue.js';
 import { JSON_TYPE } from '../answers.js';
 import type { Exchange } from '../exchange.js';
 import type { Entry } from '../ledger/entry.js';
-import { admitPoints, failOverLimit, limitLines, refusePoints } from '../ledger/limit-answers.js';
+import { admitPoints, allLimitLines, failOverLimit, refusePoints } from '../ledger/limit-answers.js';
 import { WAIT } from '../ledger/rates.js';
-import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
+import { requireJson, utf8TypeOf } from '../media-types.js';
 import { INLINE_ITEMS, INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
-import { fail, failTooLarge, failUnavailable, type Route } from '../router.js';
+import { fail, failUnavailable, type Route } from '../router.js';
+import { readWhole } from '../whole-body.js';
 import { SlicedBatches } from './sliced-batches.js';
 
 /** Long enough for some four hundred batches of 1,000 points. */
@@ -99,18 +100,13 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
       fail(x, 400, 'body is required', { faults: [{ parameter: 'body', message: 'is required' }] });
       return;
     }
-    if (!requirePlainBody(x)) return;
     const { bodySizeBytes } = x.head;
     const isForPool = bodySizeBytes > INLINE_JSON_BYTES && !converter.slices.mayTake(bodySizeBytes);
     if (isForPool && !pool.mayTakeBlock(x.keyId)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
       return;
     }
-    x.body.read(
-      MAX_BATCH_BYTES,
-      () => failTooLarge(x, MAX_BATCH_BYTES),
-      (body) => answerBatch(x, converter, operation, body),
-    );
+    readWhole(x, MAX_BATCH_BYTES, (body) => answerBatch(x, converter, operation, body));
   };
   return (['encode', 'decode'] as const).map((operation) => ({
     path: `/v1/hexcodes/${operation}/batch`,
@@ -133,10 +129,10 @@ function answerBatch(x: Exchange, converter: Converter, operation: Operation, bo
     failUnavailable(x, OVERLOADED_MESSAGE);
     return;
   }
-  const batch = openBatch(operation, body, kernel);
+  const batch = openBatch(operation, body, kernel, true);
   let kept: Uint8Array | undefined;
   const later = (): void =>
-    answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel));
+    answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel, true));
   if (admitPoints(x, batch.items.count, later)) answerHere(x, converter, operation, batch);
   else if (x.state === 'open') {
     // The body is gone after this turn.
@@ -243,7 +239,7 @@ async function runInPool(
     settle(total - failed, failed);
     if (x.mayGoOn?.() === false) return;
     if (refused === 0) {
-      if (entry?.key.hasLimits === true) x.lateHeaderLines = limitLines(entry.key);
+      if (entry?.key.hasLimits === true) x.lateHeaderLines = allLimitLines(entry.key);
       x.send(200, JSON_TYPE, bytes, x.notes.hint);
       return;
     }

@@ -66,7 +66,8 @@ function info(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void 
       ? 'an API key is not a hexcode'
       : `${JSON.stringify(text)} is not a hexcode; ${x.head.path}/suggestions tells what it may have been`;
     withholdKey(x);
-    x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.head.requestId));
+    const error = { code: 'hexcode_invalid', message, param: 'code' } as const;
+    x.send(404, JSON_TYPE, errorBody('INVALID_HEXCODES', message, x.head.requestId, undefined, error));
     return;
   }
   sendPaid(x, tag, CODE_POINTS, () => infoOf(hexcodes, read));

@@ -18,6 +18,9 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
+/** A contact is to be looked at again within a year. */
+const SECURITY_VALID_MS = 180 * 86_400_000;
+
 interface ConsoleDeps {
   readonly config: ServeConfig;
   /** The boundaries of this service. */
@@ -49,6 +52,9 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
   return [
     textRoute('/', HTML_TYPE, html, pageLines),
     textRoute('/service-worker.js', SCRIPT_TYPE, serviceWorker, guard),
+    textRoute('/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nDisallow: /v1/\n', [NOSNIFF]),
+    ...iconRoutes(byName.get(shipped.roles.icon as string)),
+    securityRoute(deps.config),
     {
       path: '/assets/:name',
       methods: ['GET'],
@@ -61,6 +67,31 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
       },
     },
   ];
+}
+
+/** Browsers ask for this address whatever the page names. */
+const iconRoutes = (icon: ConsoleFile | undefined): Route[] =>
+  icon === undefined
+    ? []
+    : [textRoute('/favicon.ico', icon.type, Buffer.from(icon.plain).toString(), [NOSNIFF])];
+
+/** RFC 9116. A contact is the operator's to name. */
+function securityRoute({ securityContact, publicUrl }: ServeConfig): Route {
+  const path = '/.well-known/security.txt';
+  const handle = (x: Exchange): void => {
+    if (securityContact === undefined) {
+      fail(x, 404, 'the operator has named no contact (HEXCODES_SECURITY_CONTACT)');
+      return;
+    }
+    const expires = new Date(Date.now() + SECURITY_VALID_MS).toISOString().replace(/\.\d+/, '');
+    const canonical = publicUrl === undefined ? '' : `Canonical: ${publicUrl}${path}\n`;
+    x.send(
+      200,
+      'text/plain; charset=utf-8',
+      `Contact: ${securityContact}\nExpires: ${expires}\n${canonical}`,
+    );
+  };
+  return { path, methods: ['GET'], access: 'open', handle };
 }
 
 function textRoute(path: string, type: string, text: string, lines: readonly string[]): Route {

@@ -1,6 +1,7 @@
 // GET /openapi.json, /asyncapi.json and /docs: the service described for programs and for people, without a key, and
 // below /docs the documents of the project as pages.
 import { readFileSync } from 'node:fs';
+import type { ServeConfig } from '../../config/config.js';
 import { JSON_TYPE } from '../answers.js';
 import type { Exchange } from '../exchange.js';
 import { preferences, qualityOf } from '../media-types.js';
@@ -8,14 +9,29 @@ import { fail, type Route } from '../router.js';
 import { type CompressedText, compressedText, sendCompressed } from './compressed-text.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 
-export function descriptionRoutes(): Route[] {
+type DescribedAddress = Pick<ServeConfig, 'publicUrl' | 'host' | 'port'>;
+
+export function descriptionRoutes({ config }: { readonly config: DescribedAddress }): Route[] {
+  const described = compressedText(JSON_TYPE, withAddress(OPENAPI, addressOf(config)), []);
   return [
-    routeOf('/openapi.json', compressedText(JSON_TYPE, OPENAPI, [])),
+    routeOf('/openapi.json', described),
+    routeOf('/v1/openapi.json', described),
     routeOf('/asyncapi.json', compressedText(JSON_TYPE, ASYNCAPI, [])),
     routeOf('/docs', compressedText('text/html; charset=utf-8', API_PAGE, linesOfPage(API_PAGE_POLICY))),
     ...documentRoutes(),
   ];
 }
+
+/** Every address and the port 0, which is not known yet, become those of a service on this machine. */
+function addressOf({ publicUrl, host, port }: DescribedAddress): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port === 0 ? 8080 : port}`;
+}
+
+/** The document with the address by which clients reach the service: generators need an absolute one. */
+const withAddress = (document: string, url: string): string =>
+  document.replace(/"servers":\[[^\]]*\]/, () => `"servers":${JSON.stringify([{ url }])}`);
 
 /** Headers of pages: no page is a frame elsewhere, guessed to be of another type, or told to other hosts. */
 const linesOfPage = (policy: string): string[] => [

@@ -17,10 +17,9 @@ import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { encodeOne } from '../encode-one.js';
 import type { Exchange } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { ENCODE_PATH, fail, failTooLarge, type Route } from '../router.js';
-
-const DECODE_PATH = '/v1/hexcodes/decode';
+import { requireJson, utf8TypeOf } from '../media-types.js';
+import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../router.js';
+import { readWhole } from '../whole-body.js';
 
 const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -168,28 +167,23 @@ function withParameters(
     answer(x, inTick);
     return;
   }
-  if (!requirePlainBody(x)) return;
   const type = utf8TypeOf(x.head.contentType);
-  x.body.read(
-    MAX_BODY_BYTES,
-    () => failTooLarge(x, MAX_BODY_BYTES),
-    (body) => {
-      const parameters = new SingleParameters();
-      parameters.addQuery(x.head.rawQuery);
-      if (body.length > 0) {
-        if (type !== JSON_TYPE && type !== FORM_TYPE) {
-          fail(x, 415, 'a body must be application/json or application/x-www-form-urlencoded, in UTF-8');
-          return;
-        }
-        const fault = addBody(parameters, type, body);
-        if (fault !== undefined) {
-          fail(x, 400, `the body ${fault}`, { faults: [{ parameter: 'body', message: fault }] });
-          return;
-        }
+  readWhole(x, MAX_BODY_BYTES, (body) => {
+    const parameters = new SingleParameters();
+    parameters.addQuery(x.head.rawQuery);
+    if (body.length > 0) {
+      if (type !== JSON_TYPE && type !== FORM_TYPE) {
+        fail(x, 415, 'a body must be application/json or application/x-www-form-urlencoded, in UTF-8');
+        return;
       }
-      answer(x, parameters);
-    },
-  );
+      const fault = addBody(parameters, type, body);
+      if (fault !== undefined) {
+        fail(x, 400, `the body ${fault}`, { faults: [{ parameter: 'body', message: fault }] });
+        return;
+      }
+    }
+    answer(x, parameters);
+  });
 }
 
 /** `curl -d '{…}'` calls its body a form. */

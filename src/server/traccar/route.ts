@@ -12,8 +12,9 @@ import type { Exchange } from '../exchange.js';
 import type { Forwarder } from '../forward/forwarder.js';
 import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { requireJson, requirePlainBody, utf8TypeOf } from '../media-types.js';
-import { fail, failNotTaken, failTooLarge, type Route } from '../router.js';
+import { requireJson, utf8TypeOf } from '../media-types.js';
+import { fail, failNotTaken, type Route } from '../router.js';
+import { readWhole } from '../whole-body.js';
 import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
 
 /** A position with the attributes of its device has some kilobytes. */
@@ -75,18 +76,13 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       fail(x, 415, 'the body must be application/json, in UTF-8');
       return;
     }
-    if (!requirePlainBody(x)) return;
-    x.body.read(
-      MAX_BODY_BYTES,
-      () => failTooLarge(x, MAX_BODY_BYTES),
-      (body) => {
-        const value = jsonIn(body);
-        if (value === undefined) {
-          const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
-          fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
-        } else answer(x, positionInJson(value), body.length);
-      },
-    );
+    readWhole(x, MAX_BODY_BYTES, (body) => {
+      const value = jsonIn(body);
+      if (value === undefined) {
+        const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
+        fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
+      } else answer(x, positionInJson(value), body.length);
+    });
   };
   return [
     {

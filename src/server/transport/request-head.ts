@@ -2,6 +2,7 @@
 // handler needs, and finds those headers that uWS accepts although two servers may read them differently (request
 // smuggling; see README U10).
 import { randomBytes } from 'node:crypto';
+import { keyInCredentials } from '../../config/mask.js';
 import type { UwsRequest } from './uws.js';
 
 /** Longest path and query together; more is answered 414. */
@@ -45,9 +46,9 @@ export class RequestHead {
   contentType = '';
   /** All Accept headers, joined by commas; '' if there is none. */
   accept = '';
-  /** The X-API-Key header; undefined if absent. */
+  /** The key of the header X-API-Key or Authorization; undefined if absent. */
   apiKey: string | undefined = undefined;
-  /** Two X-API-Key headers with different values were sent. */
+  /** Two different keys were sent in headers. */
   apiKeyConflict = false;
   /** All X-Forwarded-For headers, joined by commas; '' if there is none. Likewise the two of W3C Trace Context. */
   forwardedFor = '';
@@ -170,6 +171,13 @@ class HeaderVisitor {
         if (head.apiKey !== undefined && head.apiKey !== value) head.apiKeyConflict = true;
         head.apiKey = value;
         break;
+      case 'authorization': {
+        const key = keyInCredentials(value);
+        if (key === undefined) break;
+        if (head.apiKey !== undefined && head.apiKey !== key) head.apiKeyConflict = true;
+        head.apiKey = key;
+        break;
+      }
       case 'content-type':
         head.contentType = value;
         break;

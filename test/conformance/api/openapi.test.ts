@@ -305,7 +305,8 @@ test('generators find a format of every number, enums in place of constants, and
     if (schema.format === 'int32' && Math.abs(Number(schema.maximum ?? 0)) >= 2 ** 31)
       faults.push(`${path}: more than int32 holds`);
     if ('const' in schema) faults.push(`${path}: a constant`);
-    if (types.length === 1 && types[0] === 'null' && !path.includes('/anyOf/')) faults.push(`${path}: null alone`);
+    if (types.length === 1 && types[0] === 'null' && !path.includes('/anyOf/'))
+      faults.push(`${path}: null alone`);
     if ('contentMediaType' in schema) faults.push(`${path}: bytes are format binary`);
     if ('oneOf' in schema || 'allOf' in schema) faults.push(`${path}: oneOf or allOf`);
     const choices = (schema.anyOf ?? []) as { enum?: unknown; const?: unknown; type?: string }[];
@@ -313,20 +314,26 @@ test('generators find a format of every number, enums in place of constants, and
       faults.push(`${path}: a union of constants`);
   }
   for (const methods of Object.values(api.document.paths))
-    for (const { operationId, responses, requestBody } of Object.values(methods)) {
+    for (const { operationId, parameters, responses, requestBody } of Object.values(methods)) {
       const { content } = responses[200]!;
       for (const [type, { schema }] of Object.entries(content!)) {
         const isRef = '$ref' in schema || ('type' in schema && schema.type === 'string');
         if (!isRef) faults.push(`${operationId} ${type}: an answer without a name`);
       }
       const types = Object.keys(requestBody?.content ?? {});
+      const defaults = parameters.filter(({ in: where, schema }) => where === 'query' && 'default' in schema);
+      if (types.includes('application/json') && defaults.length > 0 && operationId !== 'traccar')
+        faults.push(`${operationId}: a default in the query, which contradicts the body`);
       if (types.includes('multipart/form-data')) faults.push(`${operationId}: a form beside other bodies`);
     }
   expect(faults).toEqual([]);
 });
 
 test('the document has an absolute address and the version of the service', () => {
-  const { servers, info } = api.document as unknown as { servers: { url: string }[]; info: { version: string } };
+  const { servers, info } = api.document as unknown as {
+    servers: { url: string }[];
+    info: { version: string };
+  };
   expect(servers.map(({ url }) => new URL(url).protocol)).toEqual(['http:']);
   expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
 });

@@ -14,19 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => described.stop());
 
-test('POST /v1/traccar: what is allowed is taken, but for dates that there are not; all else is refused as described', async () => {
+test('POST /v1/traccar: what is allowed is taken, each of its times too; all else is refused as described', async () => {
   const operation = api.operation('/v1/traccar', 'post');
   const { schema } = operation.requestBody!.content['application/json']!;
   const post = (body: unknown): Promise<globalThis.Response> =>
     described.send('/v1/traccar', 'post', {}, { type: 'application/json', text: JSON.stringify(body) });
-  const isDate = (text: unknown): boolean => !Number.isNaN(Date.parse(String(text ?? '1970-01-01')));
   await fc.assert(
     fc.asyncProperty(valuesOf(schema, api.resolve), async (body) => {
-      const { position } = body as { position: Record<string, unknown> };
-      const { fixTime, deviceTime, serverTime } = position;
-      const isRight = [fixTime, deviceTime, serverTime].every(isDate);
       const answer = await post(body);
-      expect(answer.status, JSON.stringify(body)).toBe(isRight ? 200 : 400);
+      expect(answer.status, JSON.stringify(body)).toBe(200);
       expect(await api.faultOf(operation, answer), JSON.stringify(body)).toBeUndefined();
     }),
     settings,

@@ -78,6 +78,11 @@ for (const proxy of PROXIES) {
       expect([done, faults]).toEqual([options.times, []]);
     });
 
+    test.skipIf(!canHaveNamespaces())('streams of nodes that stop are closed with 1012', async () => {
+      const { done, faults } = await runProxied(proxy.name, 'streams');
+      expect([done, faults]).toEqual([20, []]);
+    });
+
     test.skipIf(!canHaveNamespaces())('an answer whose node dies does not look whole', async () => {
       for (const isHttp1 of [true, false]) {
         const { done, faults } = await runProxied(proxy.name, 'killed', { isHttp1 });

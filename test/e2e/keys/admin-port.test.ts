@@ -159,3 +159,65 @@ test('the log says who changed what, and holds no text', () => {
   expect(server.log()).toMatch(/"key_id":"\w+","op":"rotate","changed_key_id":"\w+".*"a key was changed"/);
   for (const text of texts) expect(server.log()).not.toContain(text);
 });
+
+test('a call with an Idempotency-Key makes one key, however often it is sent, also at the same time', async () => {
+  const create = async (once: string, name: string): Promise<Answer> => {
+    const answer = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, {
+      method: 'POST',
+      headers: { Authorization: `ApiKey ${admin}`, 'Idempotency-Key': once },
+      body: JSON.stringify({ name }),
+    });
+    const body = (await answer.json()) as Record<string, unknown>;
+    return { status: answer.status, body, headers: answer.headers };
+  };
+  const answers = await Promise.all([create('a', 'one'), create('a', 'one'), create('b', 'one')]);
+  answers.push(await create('a', 'one'));
+  texts.push(...answers.map(({ body }) => String(body.key)));
+  const [first, same, other, later] = answers;
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect([same!.body, later!.body]).toEqual([first!.body, first!.body]);
+  expect(other!.body.id).not.toBe(first!.body.id);
+  expect(await create('a', 'two')).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+  // A call that failed is tried again.
+  const bad = await call('POST', '', admin, { name: '' });
+  expect([(await create('c', '')).status, (await create('c', 'three')).status]).toEqual([bad.status, 201]);
+});
+
+test('the list by pages is the list, and DELETE revokes for good', async () => {
+  const all = (await call('GET', '', admin)).body.keys as { id: string }[];
+  const found: { id: string }[] = [];
+  let after = '';
+  for (;;) {
+    const { status, body } = await call('GET', `?limit=2${after}`, admin);
+    expect(status).toBe(200);
+    found.push(...(body.keys as { id: string }[]));
+    if (body.next === undefined) break;
+    after = `&after=${body.next}`;
+  }
+  expect(found).toEqual(all);
+  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?after=none'])
+    expect(await call('GET', query, admin), query).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: 'parameter_invalid', param: query.slice(1, 6) === 'limit' ? 'limit' : 'after' },
+      },
+    });
+  const { id } = (await call('POST', '', admin, { name: 'gone' })).body as { id: string };
+  expect(await call('DELETE', `/${id}`, admin)).toMatchObject({ status: 200, body: { state: 'revoked' } });
+  expect((await call('POST', `/${id}/enable`, admin)).status).toBe(409);
+});
+
+test('errors of the admin port are JSON, and say where /v1 is', async () => {
+  const base = `http://127.0.0.1:${server.adminPort}`;
+  const nothing = await fetch(`${base}/v1/meta`);
+  expect([nothing.status, nothing.headers.get('content-type')]).toEqual([404, 'application/json']);
+  expect(((await nothing.json()) as { message: string }).message).toContain(
+    '/v1 is on the port of the service',
+  );
+  const method = await fetch(`${base}/metrics`, { method: 'POST' });
+  expect(method.status).toBe(405);
+  expect(await method.json()).toMatchObject({
+    status: 'INVALID_REQUEST',
+    error: { code: 'method_not_allowed' },
+  });
+});

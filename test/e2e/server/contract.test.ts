@@ -86,11 +86,17 @@ describe('methods', () => {
     expect((await call(server, path, {}, '')).body.message).toContain(words);
   });
 
-  test('a body with a Content-Encoding is 415 where none is understood', async () => {
+  test('a body with a Content-Encoding that is not understood is 415, one that is no gzip 400', async () => {
     for (const path of [ENCODE, `${ENCODE}/batch`]) {
-      const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
-      const answer = await call(server, path, { method: 'POST', headers, body: 'packed' });
-      expectError(answer, 415, 'INVALID_REQUEST');
+      for (const [coding, status] of [
+        ['br', 415],
+        ['gzip, gzip', 415],
+        ['gzip', 400],
+      ] as const) {
+        const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+        const answer = await call(server, path, { method: 'POST', headers, body: 'packed' });
+        expectError(answer, status, 'INVALID_REQUEST', ...(status === 400 ? [['body']] : []));
+      }
     }
   });
 });

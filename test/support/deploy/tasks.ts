@@ -7,6 +7,7 @@ import { sendOrdinary } from './task-ordinary.js';
 import { reportPaced } from './task-paced.js';
 import { sendRefused } from './task-refused.js';
 import { saturate } from './task-saturated.js';
+import { closeStreams } from './task-streams.js';
 
 export const TASKS = {
   bodies: sendBodies,
@@ -16,6 +17,7 @@ export const TASKS = {
   paced: reportPaced,
   refused: sendRefused,
   saturated: saturate,
+  streams: closeStreams,
 } satisfies Record<string, Task>;
 
 export type TaskName = keyof typeof TASKS;

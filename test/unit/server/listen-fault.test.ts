@@ -17,6 +17,16 @@ test.each([
   );
 });
 
+test('the admin port that Prometheus has is said with its remedy', () => {
+  const error = Object.assign(new Error('in use'), { code: 'EADDRINUSE' });
+  const of = (port: number): string =>
+    listenSentence({ host: '127.0.0.1', port, use: 'the admin port' }, error);
+  expect(of(9090)).toBe(
+    'cannot listen on 127.0.0.1:9090 for the admin port: the port is in use (Prometheus itself listens on 9090: --admin-port 9091, or another)',
+  );
+  expect(of(9191)).toContain('(--admin-port names another)');
+});
+
 test('one address: the same port, and hosts that overlap', () => {
   const at = (host: string, port = 8080) => ({ host, port });
   for (const [one, admin] of [

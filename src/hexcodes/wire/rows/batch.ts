@@ -45,6 +45,8 @@ export interface Batch {
   readonly former: boolean;
   /** Whether the results say how sure the provinces are. */
   readonly certainty: boolean;
+  /** Whether results of failed items have `code` and `index`. */
+  readonly hasReasons?: boolean;
   readonly bytes: Uint8Array;
   /** The array of its items. */
   readonly items: JsonMember;
@@ -89,10 +91,16 @@ const HEAD_BYTES = 192;
 /**
  * Reads the envelope of a request body.
  * @param kernel makes it faster
+ * @param hasReasons whether results of failed items have `code` and `index`
  * @throws BrokenBatchError, TooManyItemsError
  */
-export function openBatch(operation: Operation, bytes: Uint8Array, kernel?: Kernel): Batch {
-  const batch = batchOf(operation, envelopeOf(bytes, kernel));
+export function openBatch(
+  operation: Operation,
+  bytes: Uint8Array,
+  kernel?: Kernel,
+  hasReasons = false,
+): Batch {
+  const batch = { ...batchOf(operation, envelopeOf(bytes, kernel)), hasReasons };
   if (batch.items.count > MAX_BATCH_ITEMS) throw new TooManyItemsError(batch.items.count);
   return batch;
 }
@@ -214,7 +222,7 @@ export class BatchConversion {
    * @throws BrokenBatchError if the array turns out to be no JSON
    */
   step(allowance?: RowAllowance): boolean {
-    const { bytes, operation, resolution, items } = this.#batch;
+    const { bytes, operation, resolution, items, hasReasons = false } = this.#batch;
     const { block, blockAt, blockBytes, exports, statusCounts } = preparedMemoryOf(this.#kernel);
     const isFirst = this.#at === items.start + 1;
     const windowBytes = Math.min(this.#windowBytes, blockBytes);
@@ -226,7 +234,11 @@ export class BatchConversion {
     const taken = exports.jsonEnd.value - blockAt;
     if (count > 0) {
       statusCounts.fill(0);
+      const { sizeBytes } = this.#sink;
+      const before = this.counts.total;
       if (answerElements(this.#kernel, this.#task, count, this.#sink, allowance) < count) return false;
+      if (hasReasons && statusCounts[0]! < count)
+        addReasons(this.#sink, sizeBytes, before, count - statusCounts[0]!);
       for (let status = 0; status < statusCounts.length; status++)
         this.#byStatus[status]! += statusCounts[status]!;
     } else if (state === JSON_OPEN && taken === 0) {
@@ -251,6 +263,61 @@ export class BatchConversion {
     sink.add(CLOSING);
     return { total, failed, byStatus: this.#byStatus, body: sink.added };
   }
+}
+
+const STATUS = Buffer.from('"status":"');
+const OK_LETTER = 79;
+/** The code of a failed item, by its status. */
+const CODES: Readonly<Record<string, string>> = {
+  NOT_FOUND: 'outside_coverage',
+  INVALID_HEXCODES: 'hexcode_invalid',
+};
+const DETAILS = '"details":[{"parameter":"';
+const FAULT = '","message":"';
+const REQUIRED = 'is required';
+
+/** The code of an item of which a parameter is at fault, by the first of its `details`, which follow `at`. */
+function codeOfFault(bytes: Buffer, at: number): string {
+  const faultAt = bytes.indexOf(FAULT, bytes.indexOf(DETAILS, at) + DETAILS.length) + FAULT.length;
+  const said = bytes.toString('latin1', faultAt, faultAt + REQUIRED.length);
+  return said === REQUIRED ? 'parameter_missing' : 'parameter_invalid';
+}
+
+/** More than `,"code":"…","index":…` has. */
+const REASON_BYTES = 64;
+
+/**
+ * Adds `code` and `index` behind the status of each failed item, in place: the bytes from `from` on are the answers to
+ * items of which the first has the index `first`. Inside of a JSON string no quote stands without a backslash, so every
+ * `"status":"` is a member, and each item has one.
+ */
+function addReasons(sink: ByteSink, from: number, first: number, failed: number): void {
+  const end = sink.sizeBytes;
+  sink.reserve(failed * REASON_BYTES);
+  const { buffer, byteOffset } = sink.added;
+  const bytes = Buffer.from(buffer, byteOffset, end);
+  const insertions: [at: number, text: string][] = [];
+  let index = first;
+  for (let at = bytes.indexOf(STATUS, from); at >= 0 && insertions.length < failed; index++) {
+    const wordAt = at + STATUS.length;
+    at = bytes.indexOf(STATUS, wordAt);
+    // OVER_QUERY_LIMIT is no status of an item of a batch.
+    if (bytes[wordAt] === OK_LETTER) continue;
+    const wordEnd = bytes.indexOf(34, wordAt);
+    const word = bytes.toString('latin1', wordAt, wordEnd);
+    const code = CODES[word] ?? codeOfFault(bytes, wordEnd);
+    insertions.push([wordEnd + 1, `,"code":"${code}","index":${index}`]);
+  }
+  const added = insertions.reduce((sum, [, text]) => sum + text.length, 0);
+  const whole = Buffer.from(buffer, byteOffset, end + added);
+  let [sourceEnd, targetEnd] = [end, end + added];
+  for (const [at, text] of insertions.reverse()) {
+    whole.copyWithin(targetEnd - (sourceEnd - at), at, sourceEnd);
+    targetEnd -= sourceEnd - at + text.length;
+    whole.write(text, targetEnd, 'latin1');
+    sourceEnd = at;
+  }
+  sink.commit(added);
 }
 
 function answerElements(

@@ -1,6 +1,6 @@
 // The example request of an operation, and calls of it as people copy them: curl, JavaScript, Python, Go.
 import { BODIES } from '../bodies.js';
-import type { Operation } from '../operations.js';
+import { type Operation, VECTOR_TILE } from '../operations.js';
 
 /** Stand for the address of the service and the key; the page puts its own in their place. */
 export const BASE = 'http://127.0.0.1:8080';
@@ -53,6 +53,8 @@ export function exampleRequests({ id, path, method, parameters, body }: Operatio
 }
 
 interface Example {
+  /** The answer is bytes: their number is printed. */
+  readonly isBinary: boolean;
   readonly method: string;
   readonly url: string;
   readonly type: string | undefined;
@@ -64,6 +66,7 @@ interface Example {
 export function callsOf(operation: Operation): Call[] {
   const { method, target, type, body } = exampleRequests(operation)[0] as ExampleRequest;
   const example = {
+    isBinary: operation.answers[0] === VECTOR_TILE,
     method,
     url: `${BASE}${target}`,
     type,
@@ -77,9 +80,9 @@ export function callsOf(operation: Operation): Call[] {
   ];
 }
 
-function curl({ url, type, body }: Example): string {
+function curl({ isBinary, url, type, body }: Example): string {
   const head = `curl -s -H 'X-API-Key: ${KEY}'`;
-  if (body === undefined) return `${head} '${url}'`;
+  if (body === undefined) return `${head} '${url}'${isBinary ? ' | wc -c' : ''}`;
   const text = body.replaceAll('\\"', '"');
   // printf makes line ends of \\n; JSON has none.
   return type === 'text/csv'
@@ -87,17 +90,17 @@ function curl({ url, type, body }: Example): string {
     : `${head} -H 'Content-Type: ${type}' -d '${text}' '${url}'`;
 }
 
-function javaScript({ method, url, type, body }: Example): string {
+function javaScript({ isBinary, method, url, type, body }: Example): string {
   const typeLine = type === undefined ? '' : `, 'Content-Type': '${type}'`;
   const bodyLine = body === undefined ? '' : `\n  body: "${body}",`;
   return `const answer = await fetch('${url}', {
   method: '${method}',
   headers: { 'X-API-Key': '${KEY}'${typeLine} },${bodyLine}
 });
-console.log(await answer.text());`;
+console.log(${isBinary ? '(await answer.arrayBuffer()).byteLength' : 'await answer.text()'});`;
 }
 
-function python({ method, url, type, body }: Example): string {
+function python({ isBinary, method, url, type, body }: Example): string {
   const typeLine = type === undefined ? '' : `, "Content-Type": "${type}"`;
   const bodyLine = body === undefined ? '' : `\n    data="${body}".encode(),`;
   return `from urllib.request import Request, urlopen
@@ -107,10 +110,10 @@ request = Request(
     method="${method}",
     headers={"X-API-Key": "${KEY}"${typeLine}},${bodyLine}
 )
-print(urlopen(request).read().decode())`;
+print(${isBinary ? 'len(urlopen(request).read())' : 'urlopen(request).read().decode()'})`;
 }
 
-function go({ method, url, type, body }: Example): string {
+function go({ isBinary, method, url, type, body }: Example): string {
   const imports = body === undefined ? ['fmt', 'io', 'net/http'] : ['fmt', 'io', 'net/http', 'strings'];
   const reader = body === undefined ? 'nil' : `strings.NewReader("${body}")`;
   const typeLine = type === undefined ? '' : `\n\trequest.Header.Set("Content-Type", "${type}")`;
@@ -135,6 +138,6 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(string(text))
+	fmt.Println(${isBinary ? 'len(text)' : 'string(text)'})
 }`;
 }

@@ -1,5 +1,6 @@
 // Metrics of the real server: what requests of every kind add to them, and that documents, dashboard and alerts name
 // metrics that there are.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -164,6 +165,16 @@ test('states of the service are shown', async () => {
   expect(sumOf(metrics, 'hexcodes_pool_threads')).toBeGreaterThan(0);
   expect(sumOf(metrics, 'process_cpu_seconds_total')).toBeGreaterThan(0);
   expect([...metrics.keys()].filter((name) => name.startsWith('nodejs_eventloop'))).toEqual([]);
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+test.skipIf(!hasPromtool)('promtool has nothing to say about them (where it is installed)', async () => {
+  const answer = await fetch(`http://127.0.0.1:${server.adminPort}/metrics`);
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: await answer.text(),
+    encoding: 'utf8',
+  });
+  expect([status, stdout + stderr]).toEqual([0, '']);
 });
 
 test('keys in use are shown with their counts', async () => {

@@ -49,13 +49,19 @@ test('each result is the body of the single answer, whatever its status, with it
   expect([status, summary]).toEqual(['OK', { total: 6, ok: 2, failed: 4 }]);
   for (const [i, { lat, lng, resolution = 9, id }] of points.entries()) {
     const wanted = (await single(`encode?lat=${lat}&lng=${lng}&resolution=${resolution}`)) as object;
-    expect(results[i]).toEqual(id === undefined ? wanted : { ...wanted, id });
+    const { code, index, ...rest } = results[i];
+    expect(rest).toEqual(id === undefined ? wanted : { ...wanted, id });
+    const failed = results[i].status !== 'OK';
+    const due = results[i].status === 'NOT_FOUND' ? 'outside_coverage' : 'parameter_invalid';
+    expect([code, index]).toEqual(failed ? [due, i] : [undefined, undefined]);
   }
   const codes = [results[0].hexcodes, 'HN', ' hn6ghmk53fmf', 'HÀ NỘI', 'x'.repeat(80)];
   const back = await (await post(DECODE, JSON.stringify({ hexcodes: codes }))).json();
   expect(back.summary).toEqual({ total: 5, ok: 2, failed: 3 });
   for (const [i, code] of codes.entries()) {
-    expect(back.results[i]).toEqual(await single(`decode?hexcodes=${encodeURIComponent(code)}`));
+    const { code: reason, index, ...rest } = back.results[i];
+    expect(rest).toEqual(await single(`decode?hexcodes=${encodeURIComponent(code)}`));
+    expect([reason, index]).toEqual(rest.status === 'OK' ? [undefined, undefined] : ['hexcode_invalid', i]);
   }
 });
 

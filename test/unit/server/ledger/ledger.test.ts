@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { KeyLimits } from '#dist/server/keys/key-record.js';
 import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
-import { admitPoints, limitLines } from '#dist/server/ledger/limit-answers.js';
+import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
 import { CELLS, cellAt, FAILED, OK, OPERATIONS, REFUSED } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
@@ -103,6 +103,14 @@ test('all limits stand in the headers', async () => {
       // Twelve hours of the day are left, and eight days and twelve hours of the month.
       '\r\nRateLimit: "points";r=2;t=1, "requests";r=1;t=1, "points-day";r=67;t=43200, "points-month";r=897;t=734400',
   );
+});
+
+test('SDKs read the limit of which the least is left', async () => {
+  const meter = world().of({ pointsPerSecond: 5, requestsPerSecond: 9, pointsPerDay: 70 });
+  meter.rates.admitRequest();
+  await convert(meter, 3);
+  const lines = allLimitLines(meter).slice(limitLines(meter).length);
+  expect(lines).toBe('\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 2\r\nX-RateLimit-Reset: 1');
 });
 
 test('requests of a second', () => {
