@@ -170,13 +170,17 @@ test('a call with an Idempotency-Key makes one key, however often it is sent, al
     const body = (await answer.json()) as Record<string, unknown>;
     return { status: answer.status, body, headers: answer.headers };
   };
-  const answers = await Promise.all([create('a', 'one'), create('a', 'one'), create('b', 'one')]);
-  answers.push(await create('a', 'one'));
+  const [first, same, other] = await Promise.all([
+    create('a', 'one'),
+    create('a', 'one'),
+    create('b', 'one'),
+  ]);
+  const later = await create('a', 'one');
+  const answers = [first, same, other, later];
   texts.push(...answers.map(({ body }) => String(body.key)));
-  const [first, same, other, later] = answers;
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-  expect([same!.body, later!.body]).toEqual([first!.body, first!.body]);
-  expect(other!.body.id).not.toBe(first!.body.id);
+  expect([same.body, later.body]).toEqual([first.body, first.body]);
+  expect(other.body.id).not.toBe(first.body.id);
   expect(await create('a', 'two')).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
   // A call that failed is tried again.
   const bad = await call('POST', '', admin, { name: '' });
