@@ -49,6 +49,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   roads: () => import('./roads.js'),
   rolling: () => import('./rolling.js'),
   scale: () => import('./scale.js'),
+  schemathesis: () => import('./schemathesis.js'),
   simulate: () => import('./simulate.js'),
   slow: () => import('./slow.js'),
   soak: () => import('./soak.js'),

@@ -33,9 +33,12 @@ const CODE = {
   description: 'A hexcode in its canonical spelling',
 };
 const code = named('Code');
-/** In place of a reference, beside which generators do not know null. */
+/** In place of references, beside which generators do not know null. */
 const codeOrNull = orNull(Type.Unsafe(CODE));
 const adminCode = named('AdminCode');
+const adminCodeOrNull = orNull(
+  Type.Unsafe({ type: 'string', pattern: '^[A-Z]{2,3}$', description: 'One of `AdminCode`' }),
+);
 /** Position of GeoJSON. */
 const position = Type.Array(double(), {
   minItems: 2,
@@ -144,7 +147,7 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
   Tracked: answer({
     ...tracked,
     hexcodes: codeOrNull,
-    admin_code: orNull(adminCode),
+    admin_code: adminCodeOrNull,
     status: oneOf('OK', 'NOT_FOUND'),
   }),
 };
@@ -168,7 +171,7 @@ const triedEncode = {
   lat: anyNumber,
   lng: anyNumber,
   resolution: orNull(resolution),
-  admin_code: orNull(adminCode),
+  admin_code: adminCodeOrNull,
 };
 const formerProvince = Type.Optional(
   orNull(Type.String({ description: 'Where `former` asks for it: the province before July 2025' })),
@@ -435,7 +438,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   Meta: answer({
     status: oneOf('OK'),
-    service: answer({ name: oneOf('hexcodes'), version: Type.String() }),
+    service: answer({ name: Type.String(), version: Type.String() }),
     code_format: int32({ minimum: 1 }),
     transport: answer({ name: Type.String(), version: Type.String() }),
     boundary_data: boundaryData,
