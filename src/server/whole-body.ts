@@ -7,7 +7,7 @@ import { fail, failTooLarge } from './router.js';
 /** Larger bodies are unpacked in another thread. */
 const INLINE_BYTES = 65_536;
 
-/** What zlib gives with the option `info`, which its types do not know. */
+/** Result of zlib with the option `info`, which its types do not know. */
 interface Unpacked {
   readonly buffer: Uint8Array;
   readonly engine: Gunzip;

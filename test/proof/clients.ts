@@ -1,8 +1,8 @@
 // `npm run proof -- clients [--tools FOLDER] [--only go,oapi-codegen,java,python,typescript]`: clients that generators
-// make of /openapi.json, compiled, and called for every operation: Go by oapi-codegen and openapi-generator, Java, Python,
-// TypeScript. FOLDER (default ~/.cache/hexcodes/generators) keeps the generators, which are installed there when they
-// are missing: the jar from Maven Central by mvn, oapi-codegen by go, openapi-python-client by pip. A language without
-// its tools is named and left out. A position is encoded at resolution 15 with all digits, where 32 bits give
+// make of /openapi.json, compiled, and called for every operation: Go by oapi-codegen and openapi-generator, Java,
+// Python, TypeScript. FOLDER (~/.cache/hexcodes/generators) keeps the generators, which are installed there when
+// they are missing: the jar from Maven Central by mvn, oapi-codegen by go, openapi-python-client by pip. A language
+// without its tools is named and left out. A position is encoded at resolution 15 with all digits, where 32 bits give
 // another code.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,9 +30,9 @@ function run(program: string, args: readonly string[], cwd: string, env: NodeJS.
 }
 
 interface Context {
-  /** Of the generators. */
+  /** Folder of the generators. */
   readonly tools: string;
-  /** Of this client, with openapi.json in it. */
+  /** Folder of this client, with openapi.json in it. */
   readonly folder: string;
   /** Arguments of the programs that call. */
   readonly args: readonly string[];

@@ -1,6 +1,7 @@
 // `npm run proof -- schemathesis [--cases 4000] [--seeds 7,11] [--tools FOLDER]`: schemathesis with all its checks
-// against a service, by the OpenAPI document that it serves: about so many cases for each seed. What it reports is printed.
-// FOLDER (default ~/.cache/hexcodes/generators) keeps its environment of Python, made with pip when it is missing.
+// against a service, by the OpenAPI document that it serves: at least the given number of cases for each seed. Its
+// reports are printed. FOLDER (~/.cache/hexcodes/generators) keeps its environment of Python, made with pip when
+// it is missing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -10,7 +11,7 @@ import { ServerProcess } from '../support/server-process.js';
 import { report } from './run-length.js';
 
 const VERSION = 'schemathesis==4.32.5';
-/** Operations of the document, and cases that its example and coverage phases make of each, roughly. */
+/** Operations of the document. */
 const OPERATIONS = 21;
 
 export default async function proveSchemathesis(args: string[]): Promise<void> {

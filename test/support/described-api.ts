@@ -34,7 +34,7 @@ const TRANSPORT_HEADERS = [
   'uwebsockets',
 ];
 
-/** For generators: they add nothing to types and bounds. */
+/** Formats that are there for generators: they add nothing to types and bounds. */
 const FORMATS = { double: true, int32: true, int64: true, binary: true } as const;
 const JSON_TYPE = 'application/json';
 

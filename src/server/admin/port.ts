@@ -221,7 +221,7 @@ export async function openAdminPort(
   const answer = (call: AdminCall): Promise<AdminAnswer> =>
     answerOf(call).catch((error: unknown) => {
       failed(error);
-      return errorAnswer(500, 'internal error');
+      return textAnswer(500, 'failed');
     });
   const shared = routes.filter(({ isShared }) => isShared === true).map(({ path }) => path);
   return openPortFront({ host, port, names, pulse, shared }, answer, failed);

@@ -67,7 +67,7 @@ const GRID_BODIES: Readonly<Record<string, TSchema>> = {
 };
 
 const knownNumber = Type.Optional(orNull(double()));
-/** What the service reads as a time, with days that each month has. */
+/** Pattern of the dates that the service reads, with the days that each month has. */
 const DATE =
   '\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))';
 const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?';

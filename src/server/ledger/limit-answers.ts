@@ -82,7 +82,13 @@ export function failOverLimit(
   if (x.notes.entry !== undefined) x.lateHeaderLines = allLimitLines(x.notes.entry.key);
   const isForGood = refusal.isForGood === true;
   const headerLines = isForGood ? '' : `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
-  const failure = { headerLines, close, ...(input === undefined ? {} : { input }) };
+  const failure = {
+    headerLines,
+    close,
+    ...(isForGood ? { code: 'limit_reached' as const } : {}),
+    ...(input === undefined ? {} : { input }),
+  };
+
   const status = isForGood ? 413 : refusal.kind === 'service' ? 503 : 429;
   fail(x, status, refusal.message, failure);
 }

@@ -135,8 +135,8 @@ function buildGo(folder: string): string | undefined {
 
 /**
  * @param options `speedUp` shortens every interval; the proxy's timers are to be shortened by the same factor.
- * `seconds` is how long each vehicle drives at least, before it is shortened; `vehicles` are for each interval, shared by
- * the clients.
+ * `seconds` is how long each vehicle drives at least, before it is shortened; `vehicles` are for each interval, shared
+ * by the clients.
  */
 export async function reportPaced({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
   const { speedUp = 1, seconds = 180, vehicles = 60, delayMs = 50 } = options;

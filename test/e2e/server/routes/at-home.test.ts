@@ -1,4 +1,4 @@
-// What clients and their authors expect of any public API: keys in the header Authorization, one error object, gzip of
+// Habits of clients of public APIs: keys in the header Authorization, one error object, gzip of
 // every body within its limits, X-RateLimit headers, and files that crawlers and scanners ask for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
