@@ -1,6 +1,7 @@
 // `npm run bench -- NAME [options]` runs one bench, which prints a table and writes the same as JSON to build/bench/.
 
 const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
+  baseline: () => import('./baseline.js'),
   capacity: () => import('./capacity.js'),
   bulk: () => import('./bulk.js'),
   command: () => import('./command.js'),

@@ -28,6 +28,11 @@ export const LOWER_U: u32 = 117;
 export const OPEN_BRACE: u32 = 123;
 export const CLOSE_BRACE: u32 = 125;
 
+/** The value of a hexadecimal digit. */
+export function hexDigit(byte: u32): u32 {
+  return isDigit(byte) ? byte - ZERO : (byte | LOWER_CASE) - LOWER_A + 10;
+}
+
 /** A letter of ASCII or-ed with this is its lower case. */
 export const LOWER_CASE: u32 = 32;
 

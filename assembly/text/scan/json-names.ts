@@ -1,6 +1,6 @@
 // Names of JSON members with the characters around them, as little-endian words: compared at once with loaded bytes.
 
-import { BACKSLASH, isDigit, LOWER_A, LOWER_CASE, LOWER_U, QUOTE, ZERO } from "../chars";
+import { BACKSLASH, hexDigit, LOWER_A, LOWER_U, QUOTE } from "../chars";
 
 export const SEVEN_BYTES: u64 = 0xffffffffffffff;
 export const SIX_BYTES: u64 = 0xffffffffffff;
@@ -79,8 +79,4 @@ export function escapedMemberAt(p: usize): u32 {
     store<u8>(UNESCAPED + <usize>size, <u8>byte);
   }
   return OTHER;
-}
-
-function hexDigit(byte: u32): u32 {
-  return isDigit(byte) ? byte - ZERO : (byte | LOWER_CASE) - LOWER_A + 10;
 }

@@ -4,7 +4,9 @@
 
 import { INPUT, OUTPUT } from "../../memory";
 import { recordAt } from "../../output-layout";
-import { BACKSLASH, CARRIAGE_RETURN, LINE_FEED, QUOTE } from "../chars";
+import {
+  BACKSLASH, CARRIAGE_RETURN, hexDigit, LINE_FEED, LOWER_B, LOWER_F, LOWER_N, LOWER_R, LOWER_T, LOWER_U, QUOTE, TAB,
+} from "../chars";
 import { printSmall } from "../numbers/print";
 import {
   codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
@@ -40,7 +42,6 @@ export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, del
     } else {
       if (flags & WITH_ID) {
         p = writeCsvId(row, p, delimiter);
-        if (!p) return stopAt(index, start);
         store<u8>(p++, <u8>delimiter);
       }
       // The host writes the message for a position that was not understood.
@@ -116,7 +117,6 @@ export function writeDecodedCsv(
       if (source == FROM_JSON && (status == ROW_INVALID_REQUEST || !isPlainCode(row))) return stopAt(index, start);
       if (flags & WITH_ID) {
         p = writeCsvId(row, p, delimiter);
-        if (!p) return stopAt(index, start);
         store<u8>(p++, <u8>delimiter);
       }
       const quotes: u32 = source == FROM_JSON ? 1 : 0;
@@ -147,7 +147,7 @@ export function writeDecodedCsv(
   return stopAt(to, p);
 }
 
-/** Writes the id as a CSV field; 0 if a byte of it needs quotes or is escaped. */
+/** Writes the id as a CSV field. */
 // @ts-ignore: decorator
 @inline
 function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
@@ -161,9 +161,89 @@ function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
   }
   for (let q = p; q < end; q++) {
     const byte: u32 = load<u8>(q);
-    if (byte == QUOTE || byte == BACKSLASH || byte == delimiter) return 0;
+    if (byte == BACKSLASH || byte == delimiter) return writeUnescaped(p, end, out, delimiter);
   }
   return copyText(p, end, out);
+}
+
+/** "\\u" as a little-endian u16. */
+const ESCAPED_UNIT: u16 = 0x755c;
+const REPLACEMENT: u32 = 0xfffd;
+
+/** Writes the text of a JSON string as a CSV field, in quotes where it needs them. */
+function writeUnescaped(p: usize, end: usize, out: usize, delimiter: u32): usize {
+  let needsQuotes = false;
+  let q = out + 1;
+  while (p < end) {
+    let unit: u32 = load<u8>(p++);
+    if (unit != BACKSLASH) {
+      if (unit == delimiter) needsQuotes = true;
+      store<u8>(q++, <u8>unit);
+      continue;
+    }
+    unit = load<u8>(p++);
+    if (unit == LOWER_U) {
+      unit = hexUnit(p);
+      p += 4;
+      if ((unit & 0xf800) == 0xd800) {
+        const low = p < end && load<u16>(p) == ESCAPED_UNIT ? hexUnit(p + 2) : 0;
+        if (unit < 0xdc00 && (low & 0xfc00) == 0xdc00) {
+          unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+          p += 6;
+        } else {
+          unit = REPLACEMENT;
+        }
+      }
+    } else if (unit == LOWER_N) {
+      unit = LINE_FEED;
+    } else if (unit == LOWER_R) {
+      unit = CARRIAGE_RETURN;
+    } else if (unit == LOWER_T) {
+      unit = TAB;
+    } else if (unit == LOWER_B) {
+      unit = 8;
+    } else if (unit == LOWER_F) {
+      unit = 12;
+    }
+    if (unit == QUOTE || unit == delimiter || unit == LINE_FEED || unit == CARRIAGE_RETURN) needsQuotes = true;
+    if (unit == QUOTE) store<u8>(q++, <u8>QUOTE);
+    q = writeUtf8(unit, q);
+  }
+  if (!needsQuotes) {
+    memory.copy(out, out + 1, q - out - 1);
+    return q - 1;
+  }
+  store<u8>(out, <u8>QUOTE);
+  store<u8>(q, <u8>QUOTE);
+  return q + 1;
+}
+
+/** The number that four hexadecimal digits are. */
+function hexUnit(p: usize): u32 {
+  return hexDigit(load<u8>(p)) << 12 | hexDigit(load<u8>(p, 1)) << 8 | hexDigit(load<u8>(p, 2)) << 4 | hexDigit(load<u8>(p, 3));
+}
+
+/** Writes a character in UTF-8. */
+function writeUtf8(character: u32, out: usize): usize {
+  if (character < 0x80) {
+    store<u8>(out, <u8>character);
+    return out + 1;
+  }
+  let lead: u32 = 0xc0;
+  let bits: u32 = 6;
+  if (character >= 0x10000) {
+    lead = 0xf0;
+    bits = 18;
+  } else if (character >= 0x800) {
+    lead = 0xe0;
+    bits = 12;
+  }
+  store<u8>(out++, <u8>(lead | character >> bits));
+  while (bits) {
+    bits -= 6;
+    store<u8>(out++, <u8>(0x80 | ((character >> bits) & 0x3f)));
+  }
+  return out;
 }
 
 // @ts-ignore: decorator

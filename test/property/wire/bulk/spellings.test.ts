@@ -1,12 +1,13 @@
 // Every spelling of real senders: the answers are those of the slow peer, and the kernel reads every row: none is left
 // to the host. The roads are NDJSON, batches, JSON frames and CSV.
 import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
+import type { BulkFormat, Delimiter } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
@@ -27,8 +28,9 @@ function counted<T>(work: () => T): { answer: T; slow: number } {
   return { answer, slow: slowWork.rows - before };
 }
 
-function bulk(input: BulkFormat, output: BulkFormat, body: string): string {
-  const reader = new BulkReader({ operation: 'encode', input, output, resolution: RESOLUTION, prefix: '' });
+function bulk(input: BulkFormat, output: BulkFormat, body: string, delimiter: Delimiter = ','): string {
+  const rules = { input, output, resolution: RESOLUTION, prefix: '', delimiter };
+  const reader = new BulkReader({ operation: 'encode', ...rules });
   const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
   const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
   return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
@@ -74,6 +76,54 @@ describe('JSON', () => {
       expect(counted(() => inArrays(`[${rows.join()}]`))).toEqual({ answer: [due, due], slow: 0 });
     }
   });
+});
+
+test('ids with escapes, quotes and delimiters become fields of CSV, none by the host', () => {
+  const ascii = (json: string): string =>
+    json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const id = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }).map((text) => JSON.stringify(text)),
+    fc.string({ unit: 'binary', maxLength: 20 }).map((text) => ascii(JSON.stringify(text))),
+    fc
+      .array(
+        fc.constantFrom(
+          '\\ud83d',
+          '\\uDE00',
+          '\\u0110',
+          '\\n',
+          '\\/',
+          '\\"',
+          '\\b\\f',
+          ',',
+          ';',
+          'é',
+          '\\u0000',
+        ),
+        {
+          maxLength: 12,
+        },
+      )
+      .map((parts) => `"${parts.join('')}"`),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(id, { minLength: 1, maxLength: 8 }),
+      fc.constantFrom(',', ';', '\t', '|'),
+      (ids, delimiter) => {
+        const lines = ids.map((each) => `{"id":${each},"lat":21.5,"lng":105.5}\n`).join('');
+        const { answer, slow } = counted(() => bulk('ndjson', 'csv', lines, delimiter));
+        const wanted = ids.map((each) => Buffer.from(JSON.parse(each) as string).toString());
+        const fields = wanted.map((text) =>
+          text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
+        );
+        const rest = answer.slice(answer.lastIndexOf('21.5') - 1).trimEnd();
+        const [head] = answer.split('\n');
+        expect(answer).toBe(`${head}\n${fields.map((field) => `${field}${rest}\n`).join('')}`);
+        expect(slow).toBe(0);
+      },
+    ),
+    { seed: SEED, numRuns: 500 },
+  );
 });
 
 test('CSV: every table in every spelling', () => {
