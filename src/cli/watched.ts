@@ -11,6 +11,7 @@ import { ConfigError, readSettings } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
+import { slowRowCounts } from '../hexcodes/wire/rows/row-allowance.js';
 import { requireCount } from './bus-options.js';
 
 export interface AdminOptions {
@@ -170,6 +171,10 @@ export class Watched {
     yield one('hexcodes_worker_ready', 'gauge', this.#unready === undefined ? 1 : 0);
     for (const [name, value] of Object.entries(counters))
       yield one(`hexcodes_worker_${name}_total`, 'counter', value);
+    yield '# TYPE hexcodes_worker_slow_rows_total counter';
+    for (const { origin, reason, rows } of slowRowCounts())
+      if (origin === 'bulk' && reason !== 'line' && reason !== 'values')
+        yield `hexcodes_worker_slow_rows_total{${own},reason="${reason}"} ${rows}`;
     for (const [name, value] of Object.entries(gauges)) yield one(`hexcodes_worker_${name}`, 'gauge', value);
     yield* histogram('hexcodes_worker_duration_seconds', own, times);
     const { look } = this.#last ?? {};
