@@ -1,7 +1,7 @@
 // `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only TEXT] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
 // thread, each run a process of its own whose start is taken off; bulk bodies, batches and JSON frames go through the
-// library in this process. `--write` puts the table into bench/baseline.json, by which changes of conversion are judged.
+// library in this process. `--write` puts the table into bench/baseline.json, which judges changes of conversion.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
