@@ -148,8 +148,6 @@ export function writeDecodedCsv(
 }
 
 /** Writes the id as a CSV field. */
-// @ts-ignore: decorator
-@inline
 function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
   const size = idBytes(row);
   if (size == 0) return out;
