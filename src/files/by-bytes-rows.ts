@@ -2,12 +2,13 @@
 
 import { type BlockReport, type ConvertedBlock, ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { readResolution } from '../hexcodes/wire/params/number.js';
-import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
+import { csvFields, plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
 import { failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
-import { ragged } from './formats/csv-header.js';
+import { badInput } from './exit-codes.js';
+import { ragged, raggedFault } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import {
@@ -20,12 +21,9 @@ import {
   stopped,
 } from './tally.js';
 
-const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
-
 /**
- * Checks the failed rows of a block: a row with too many or too few fields ends the run, as does any failed row where
- * the error policy is to stop; the first row of each reason is noted; positions that have a code with lat and lng
- * exchanged are counted.
+ * Checks the failed rows of a block: any of them ends the run where the error policy is to stop; the first row of each
+ * reason is noted; positions that have a code with lat and lng exchanged are counted.
  * @param firstRow number of the block's first row in the input
  * @throws CliFailure for the row that ends the run
  */
@@ -42,25 +40,30 @@ export function checkFailures(
   const { first } = targets.tally;
   const isStop = request.errors.kind === 'stop';
   let tries = targets.tally.failedRows;
-  const mayBeRagged = answer.byStatus[INVALID_REQUEST]! > 0;
   const hasFirst = ROW_STATUSES.some(
     (word, status) => word !== 'OK' && answer.byStatus[status]! > 0 && !first.has(word as RowFailure),
   );
-  if (!mayBeRagged && !isStop && !hasFirst && tries >= SWAP_TRIES) return;
+  if (!isStop && !hasFirst && tries >= SWAP_TRIES) return;
   for (const { row, status, start, end } of failedRowsOf(reportOf(answer))) {
     const isTried = csv !== undefined && request.operation === 'encode' && tries++ < SWAP_TRIES;
     const reason = status as RowFailure;
-    if (reason !== 'INVALID_REQUEST' && !isStop && !isTried && first.has(reason)) continue;
+    if (!isStop && !isTried && first.has(reason)) continue;
     const fields = fieldsOf(block, start, end, delimiter);
-    if (fields.length !== opening.names.length) {
-      throw ragged(input.name, firstRow + row, fields.length, opening.names);
-    }
+    const isRagged = fields.length !== opening.names.length;
+    if (isRagged && csvFields(Buffer.from(block.subarray(start, end)).toString(), delimiter) === undefined)
+      throw badInput({ file: input.name, row: firstRow + row }, 'a quote is not closed');
     if (!first.has(reason)) {
-      const fault = faultIn(reason, readFields(opening, fields));
+      const fault = isRagged
+        ? raggedFault(fields.length, opening.names.length)
+        : faultIn(reason, readFields(opening, fields));
       first.set(reason, { file: input.name, row: firstRow + row, fault });
     }
     if (isStop) throw stopped(first.get(reason)!, reason);
-    if (isTried && looksSwapped(hexcodes.kernel, numberIn(fields[csv.lat]), numberIn(fields[csv.lng]))) {
+    if (
+      isTried &&
+      !isRagged &&
+      looksSwapped(hexcodes.kernel, numberIn(fields[csv.lat]), numberIn(fields[csv.lng]))
+    ) {
       targets.tally.swapped++;
     }
   }

@@ -218,7 +218,7 @@ async function convertInput(
     } else {
       for await (const chunk of plain.chunksFrom(offset)) await send(splitter.push(chunk));
     }
-    await send(splitter.end());
+    for (const block of splitter.endClosed()) await send([block]);
   } catch (error) {
     // An error of the input: the blocks before it are written first, and an error in one of them is reported instead.
     // After an error of a write nothing more is written.
@@ -290,7 +290,8 @@ async function rowsFrom(plain: PlainFile, offset: number, delimiter: number): Pr
     const [block] = splitter.push(chunk);
     if (block !== undefined) return block;
   }
-  return splitter.end()[0] ?? NO_BYTES;
+  for (const block of splitter.endClosed()) return block;
+  return NO_BYTES;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   resolutionColumn,
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
+import { raggedFault } from './formats/csv-header.js';
 import type { PointColumns } from './formats/json/geojson-source.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
@@ -125,6 +126,8 @@ function encoder(
       const faultOf = (row: number): string => {
         const other = rows.others?.[row] ?? null;
         if (other !== null) return `a ${other}, and ${POINT_WORDS}`;
+        const fields = rows.ragged?.get(row);
+        if (fields !== undefined) return raggedFault(fields, columns.length);
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
         return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
@@ -199,7 +202,8 @@ function decoder(
       const status: RowStatus[] = [];
       let failedRows = 0;
       for (let row = 0; row < rows.rowCount; row++) {
-        const text = codeTextOf(column, rows.values[at]?.[row]);
+        const isRagged = rows.ragged?.has(row) === true;
+        const text = isRagged ? '' : codeTextOf(column, rows.values[at]?.[row]);
         const decoded = hexcodes.decode(text);
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);
@@ -212,6 +216,8 @@ function decoder(
       countStatus(tally, status);
       const keptValues = keptIndexes.map((index) => rows.values[index]!);
       const faultOf = (row: number): string => {
+        const fields = rows.ragged?.get(row);
+        if (fields !== undefined) return raggedFault(fields, columns.length);
         const field = fieldOf(columns, rows, at, row);
         return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
       };

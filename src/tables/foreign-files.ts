@@ -181,6 +181,12 @@ const KINDS: readonly Kind[] = [
     hint: 'One object a line is read: jq -c . FILE | hexcodes …',
   },
   {
+    // Python's csv writes CR LF, and on Windows its text file makes CR CR LF of them.
+    starts: /^[^␀-␈\n]*\r\r\n/,
+    what: 'text whose lines end in CR CR LF',
+    hint: String.raw`Give them other ends: tr -d '\r' < FILE | hexcodes …`,
+  },
+  {
     starts: /^[^␀-␈\n]*\r[^␀-␈\n]+$/,
     what: 'text whose lines end in CR alone',
     hint: String.raw`Give them other ends: tr '\r' '\n' < FILE | hexcodes …`,

@@ -2,11 +2,13 @@
 // suggestions, those nearest to the codes of the rows around it first.
 
 import type { Command } from 'commander';
+import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { refuseRagged } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
@@ -107,6 +109,7 @@ async function checkFile(
     prefix: '',
   });
   const source = await openSource(input, format, 'any', dialect);
+  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
   const names = source.columns.map(({ name }) => name);
   const firstRows = FORMATS[format].delimiter !== null ? (sampleOf(input.head, dialect)?.rows ?? []) : [];
   const choice = { code: options.column, prefix: '' };
@@ -115,7 +118,9 @@ async function checkFile(
   let rows = 0;
   let invalid = 0;
   let before: Read | null = null;
-  for await (const { rowCount, values } of source.batches()) {
+  for await (const batch of source.batches()) {
+    refuseRagged(batch, input.name, rows + 1, source.columns);
+    const { rowCount, values } = batch;
     for (let row = 0; row < rowCount; row++) {
       rows++;
       const text = codeTextOf(column, values[at]?.[row]);

@@ -2,11 +2,13 @@
 
 import type { Command } from 'commander';
 import { sampled } from '../../files/by-columns.js';
+import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
+import { refuseRagged } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
@@ -143,11 +145,14 @@ async function readList(hexcodes: Hexcodes, path: string, column: string | undef
   const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
   const dialect = dialectOf(input.head, format, choice, isCode);
   const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
+  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
   const at = codeColumn(sample, { code: column, prefix: '' }, input.name, isCode, dialect.hasHeader);
   const zoneAt = columnCalled(sample.names, 'zone');
   const codes: (readonly [string, string])[] = [];
   let heldBytes = 0;
-  for await (const { rowCount, values } of source.batches()) {
+  for await (const batch of source.batches()) {
+    refuseRagged(batch, input.name, codes.length + 1, source.columns);
+    const { rowCount, values } = batch;
     for (let row = 0; row < rowCount; row++) {
       const code = codeTextOf(source.columns[at]!, values[at]?.[row]);
       if (!isCode(code))

@@ -1,11 +1,13 @@
 // `hexcodes diff OLD NEW FILE`: which positions or codes of a file have another code with a new boundary index.
 
 import type { Command } from 'commander';
+import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn, findPosition, positionReader } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { refuseRagged } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
@@ -91,6 +93,7 @@ async function listChanges(
   const isCode = (text: string): boolean => libraries[0].isValid(text);
   const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
   const source = await openSource(input, format, 'any', dialect);
+  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
   const names = source.columns.map(({ name }) => name);
   const isText = FORMATS[format].delimiter !== null;
   const sample = { names, rows: isText ? (sampleOf(input.head, dialect)?.rows ?? []) : [] };
@@ -118,6 +121,7 @@ async function listChanges(
   const counts = { rows: 0, changed: 0, unread: 0 };
   process.stdout.write('row,old,new\n');
   for await (const rows of source.batches()) {
+    refuseRagged(rows, input.name, counts.rows + 1, source.columns);
     for (const pair of compare(rows)) {
       counts.rows++;
       if (pair === null) counts.unread++;

@@ -12,11 +12,13 @@ import { headlineOf } from '../../capacity/report/headline.js';
 import { planText, traceText } from '../../capacity/report/plan-text.js';
 import { busText, onceText } from '../../capacity/report/system-text.js';
 import { type Trace, TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
+import { refuseTwice } from '../../files/columns/columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FORMATS, formatOf } from '../../files/format.js';
 import { openCsv } from '../../files/formats/csv.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
+import { refuseRagged } from '../../files/formats/csv-header.js';
 import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { addPlanFlags, type PlanOptions, refuseFleetFlags } from '../capacity/plan-flags.js';
 import { readResultsFile } from '../capacity/results-output.js';
@@ -40,11 +42,17 @@ async function readTraceFile(path: string, mostPoints: number): Promise<Trace> {
       input,
       dialectOf(input.head, format, CHOICE, () => false),
     );
+    refuseTwice(columns, file, 'Give one of them another name in the header.');
     const builder = new TraceBuilder(
       columns.map(({ name }) => name),
       mostPoints,
     );
-    for await (const { values } of batches()) builder.add(values as readonly (readonly string[])[]);
+    let rows = 0;
+    for await (const batch of batches()) {
+      refuseRagged(batch, file, rows + 1, columns);
+      builder.add(batch.values as readonly (readonly string[])[]);
+      rows += batch.rowCount;
+    }
     return builder.build();
   } catch (error) {
     if (error instanceof TraceFault)

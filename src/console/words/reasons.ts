@@ -32,6 +32,8 @@ const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = 
     /^The workbook is larger than 64 MiB; save the sheet as CSV$/,
     'tệp Excel lớn hơn 64 MiB; hãy lưu trang tính dạng CSV',
   ],
+  [/^Lines end in CR CR LF, not in CR LF$/, 'các dòng kết thúc bằng CR CR LF, không phải CR LF'],
+  [/^Lines end in CR alone, not in LF$/, 'các dòng kết thúc bằng CR, không phải LF'],
   [/^The file is too large for a page$/, 'tệp quá lớn cho trang này'],
   [/^it is not XML as it should be: .*$/s, 'tệp XML bị hỏng'],
   [/^the archive is broken \(.*\)$/s, 'tệp nén bị hỏng'],

@@ -47,6 +47,13 @@ export function onlyOne(
   throw badInput({ file }, `more than one column could be ${wanted}: ${both}`);
 }
 
+/** @throws CliFailure BAD_INPUT for a name that two columns have, with the way out */
+export function refuseTwice(columns: readonly TableColumn[], file: string, wayOut: string): void {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw badInput({ file, column: twice }, 'the header names it twice', wayOut);
+}
+
 /** Indexes of the columns that are kept, in the order of the output. */
 export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
   const names = columns.map(({ name }) => name);
@@ -58,8 +65,16 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
       if (!names.includes(name)) throw badInput({ file, column: name }, `no such column, named by ${option}`);
     }
   }
-  if (choice.keep !== undefined) return choice.keep.map((name) => names.indexOf(name));
-  return names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
+  const kept =
+    choice.keep?.map((name) => names.indexOf(name)) ??
+    names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
+  const twice = choice.keep?.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  refuseTwice(
+    twice === undefined ? [...new Set(kept)].map((index) => columns[index]!) : columns,
+    file,
+    'Leave both out with --drop, or give one another name in the header.',
+  );
+  return kept;
 }
 
 export const DECODE_ADDED: readonly TableColumn[] = [

@@ -64,7 +64,7 @@ export function codeColumn(
 type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
 
 export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
-  return ({ rowCount, values }, latLngDeg) => {
+  return ({ rowCount, values, ragged }, latLngDeg) => {
     let views = 0;
     for (let row = 0; row < rowCount; row++) {
       const [latDeg, lngDeg, isView] = positionIn(columns, where, (column) => values[column]?.[row]);
@@ -72,6 +72,7 @@ export function positionReader(columns: readonly TableColumn[], where: PositionC
       latLngDeg[2 * row + 1] = lngDeg;
       if (isView) views++;
     }
+    for (const row of ragged?.keys() ?? []) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
     return views;
   };
 }

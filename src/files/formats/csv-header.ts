@@ -1,4 +1,4 @@
-// The header row of a CSV or TSV input, and the refusal of bytes that are not text and of rows of another length.
+// The header row of a CSV or TSV input, and the refusal of bytes that are not text; rows of another length.
 
 import { isUtf8 } from 'node:buffer';
 import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
@@ -7,6 +7,7 @@ import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
+import type { TableColumn, TableRows } from './table.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -104,8 +105,32 @@ export function refuseNoText(
   });
 }
 
-/** The failure for a row that has more or fewer fields than the header. */
+/** The fault of a row that has more or fewer fields than the header. */
+export const raggedFault = (fields: number, columns: number): string =>
+  `${fields} fields, the header has ${columns}`;
+
+/** The failure for such a row. */
 export function ragged(file: string, row: number, fields: number, names: readonly string[]): Error {
   const column = fields < names.length ? names[fields] : undefined;
-  return badInput({ file, row, column }, `${fields} fields, the header has ${names.length}`);
+  return badInput({ file, row, column }, raggedFault(fields, names.length));
+}
+
+/**
+ * Refuses such rows where every row counts.
+ * @param firstRow number of the first of the rows in the file
+ * @throws CliFailure BAD_INPUT
+ */
+export function refuseRagged(
+  rows: TableRows,
+  file: string,
+  firstRow: number,
+  columns: readonly TableColumn[],
+): void {
+  for (const [row, fields] of rows.ragged ?? [])
+    throw ragged(
+      file,
+      firstRow + row,
+      fields,
+      columns.map(({ name }) => name),
+    );
 }

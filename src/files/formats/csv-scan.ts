@@ -9,7 +9,7 @@ import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
-import { ragged, readHeader, refuseNoText } from './csv-header.js';
+import { readHeader, refuseNoText } from './csv-header.js';
 import { fieldsOf } from './csv-rows.js';
 import type { TableColumn } from './table.js';
 import { degreesOf } from './values/column-text.js';
@@ -52,7 +52,7 @@ export async function* scannedCsv(
       if (next.done === true) break;
       for (const block of splitter.push(next.value)) yield* scanner.scan(block);
     }
-    for (const block of splitter.end()) yield* scanner.scan(block);
+    for (const block of splitter.endClosed()) yield* scanner.scan(block);
   } catch (error) {
     if (error instanceof BulkInputError)
       throw badInput({ file: input.name, row: scanner.rows + 1 }, error.message);
@@ -146,10 +146,9 @@ class BlockScanner {
     for (let row = 0; row < count; row++) {
       if (memory.statusOf(row) === 0 && !memory.isLeftToHost(row)) continue;
       const fields = fieldsAt(row);
-      if (fields.length !== this.#names.length)
-        throw ragged(this.#file, this.rows + row + 1, fields.length, this.#names);
-      input[2 * row] = degreesOf(TEXT, fields[this.#lat], 'lat');
-      input[2 * row + 1] = degreesOf(TEXT, fields[this.#lng], 'lng');
+      const isRagged = fields.length !== this.#names.length;
+      input[2 * row] = isRagged ? Number.NaN : degreesOf(TEXT, fields[this.#lat], 'lat');
+      input[2 * row + 1] = isRagged ? Number.NaN : degreesOf(TEXT, fields[this.#lng], 'lng');
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
-import { ragged, readHeader, refuseNoText } from './csv-header.js';
+import { readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
 import {
   BATCH_BYTES,
@@ -29,8 +29,6 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
   const code = delimiter.charCodeAt(0);
   const chunks = input.chunks()[Symbol.asyncIterator]();
   const { names, rest } = await readHeader(input, chunks, dialect);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the header names it twice');
   return {
     columns: names.map((name) => ({ name, kind: 'text' })),
     async *batches() {
@@ -38,8 +36,10 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
       let rows = 0;
       let held = 0;
       let bytes = 0;
+      let ragged = new Map<number, number>();
       const batch = (): TableRows => {
-        const full = { rowCount: held, values };
+        const full = { rowCount: held, values, ...(ragged.size > 0 ? { ragged } : {}) };
+        ragged = new Map();
         values = names.map(() => []);
         held = 0;
         bytes = 0;
@@ -49,10 +49,11 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
         refuseNoText(block, input.name, code, names, () => rows + 1);
         for (const fields of rowsOf(block, delimiter)) {
           rows++;
-          if (fields.length !== names.length) throw ragged(input.name, rows, fields.length, names);
-          for (let c = 0; c < fields.length; c++) {
-            values[c]!.push(fields[c]!);
-            bytes += FIELD_BYTES + fields[c]!.length;
+          if (fields.length !== names.length) ragged.set(held, fields.length);
+          for (let c = 0; c < names.length; c++) {
+            const field = fields[c] ?? '';
+            values[c]!.push(field);
+            bytes += FIELD_BYTES + field.length;
           }
           held++;
           if (held >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
@@ -79,7 +80,7 @@ async function* blocks(
       if (next.done === true) break;
       yield* splitter.push(next.value);
     }
-    yield* splitter.end();
+    yield* splitter.endClosed();
   } catch (error) {
     if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
     throw error;

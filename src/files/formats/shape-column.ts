@@ -39,6 +39,14 @@ function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values 
   return [...order].find(holdsShapes) ?? -1;
 }
 
+/** The ragged ones among rows that were made of others. @param from the row that each was made of */
+function raggedOf({ ragged }: TableRows, from: readonly number[]): Pick<TableRows, 'ragged'> {
+  if (ragged === undefined) return {};
+  return {
+    ragged: new Map(from.flatMap((row, i) => (ragged.has(row) ? [[i, ragged.get(row)!] as const] : []))),
+  };
+}
+
 function* pointRows(
   rows: TableRows,
   index: number,
@@ -52,7 +60,7 @@ function* pointRows(
     const values = rows.values.map((each, c) => (c === index ? made : from.map((row) => each[row])));
     const documents =
       rows.documents === undefined ? {} : { documents: from.map((row) => rows.documents![row]!) };
-    const batch = { ...rows, rowCount: from.length, values, ...documents };
+    const batch = { ...rows, rowCount: from.length, values, ...documents, ...raggedOf(rows, from) };
     from = [];
     made = [];
     return batch;

@@ -79,6 +79,8 @@ export interface TableRows {
   readonly documents?: readonly JsonDocument[];
   /** Types of the shapes of rows that are no points; null where there is none. */
   readonly others?: readonly (string | null)[];
+  /** The number of fields of each row that has more or fewer than the header: its position or code is not read. */
+  readonly ragged?: ReadonlyMap<number, number>;
 }
 
 /** One JSON object of a file. */

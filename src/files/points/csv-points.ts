@@ -47,7 +47,7 @@ function valuesIn(rows: ScannedRows, makes: Uint8Array, delimiter: number): unkn
     if (rows.isQuoted(row)) {
       const fields = rows.fieldsOf(row);
       for (let column = 0; column < makes.length; column++)
-        if (makes[column] !== UNWANTED) values[column]![row] = fields[column];
+        if (makes[column] !== UNWANTED) values[column]![row] = fields[column] ?? '';
       continue;
     }
     const end = rows.endOf(row);

@@ -3,7 +3,7 @@
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { holdsAngles } from '../../tables/positions/in-values.js';
 import { sampled } from '../by-columns.js';
-import type { ColumnChoice, Sample } from '../columns/columns.js';
+import { type ColumnChoice, refuseTwice, type Sample } from '../columns/columns.js';
 import { findPosition, type PositionColumns, positionReader } from '../columns/position-columns.js';
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
@@ -69,6 +69,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
         searchedBy(files.columns, files.input),
       );
       const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
+      refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
       const { columns } = source;
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;
       const where = findPosition(sample, files.columns, input.name, hasHeader);

@@ -7,7 +7,7 @@ import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
-import { ragged, refuseNoText } from '../formats/csv-header.js';
+import { refuseNoText } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
@@ -33,6 +33,8 @@ export class CsvRowReader {
   #at = 0;
   #end = 0;
   #hasQuotes = false;
+  /** The number of fields of the rows of a window that have more or fewer than the header. */
+  readonly #ragged = new Map<number, number>();
 
   /** @param most rows of a window */
   constructor(
@@ -81,10 +83,17 @@ export class CsvRowReader {
       offset += block.length;
       while (this.#at < this.#end) {
         text.at = this.#end;
-        const rowCount = this.#readWindow(block, input.name, row);
+        this.#ragged.clear();
+        const rowCount = this.#readWindow(block);
         if (rowCount === 0) break;
         row += rowCount;
-        const rows = { text, rowCount, columns: this.#scanned, latLngDeg: this.#latLngDeg };
+        const rows = {
+          text,
+          rowCount,
+          columns: this.#scanned,
+          latLngDeg: this.#latLngDeg,
+          ragged: this.#ragged,
+        };
         yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
       }
       buffers.giveBack(block);
@@ -101,7 +110,7 @@ export class CsvRowReader {
   }
 
   /** Reads rows up to a full window. @returns how many there are */
-  #readWindow(block: Uint8Array, file: string, earlierRows: number): number {
+  #readWindow(block: Uint8Array): number {
     const memory = this.#memory;
     const { exports, input } = this.#kernel;
     const { blockAt } = memory;
@@ -109,7 +118,7 @@ export class CsvRowReader {
     // A CR at the end of the content is no text here, and to the kernel it is.
     const hasLastReturn = block[block.length - 1] === CR;
     if (block.length > memory.blockBytes || (hasLastReturn && this.#hasQuotes)) {
-      const rowCount = this.#split(this.#text.bytes, 0, this.#most, file, earlierRows);
+      const rowCount = this.#split(this.#text.bytes, 0, this.#most);
       for (let row = 0; row < rowCount; row++) this.#readDegrees(row);
       return rowCount;
     }
@@ -123,7 +132,7 @@ export class CsvRowReader {
     for (let row = memory.nextLeft(0, rowCount); row < rowCount; row = memory.nextLeft(row + 1, rowCount)) {
       if (memory.hasLeftFields(row)) {
         [this.#at] = memory.rowBounds(row);
-        this.#split(this.#text.bytes, row, row + 1, file, earlierRows);
+        this.#split(this.#text.bytes, row, row + 1);
       }
       this.#readDegrees(row);
     }
@@ -135,7 +144,7 @@ export class CsvRowReader {
    * Splits rows here, as those from one number on to before another.
    * @returns the number of the next
    */
-  #split(bytes: Uint8Array, from: number, to: number, file: string, earlierRows: number): number {
+  #split(bytes: Uint8Array, from: number, to: number): number {
     const delimiter = this.#delimiter;
     const columns = this.#scanned;
     const end = this.#end;
@@ -193,7 +202,11 @@ export class CsvRowReader {
           ends[row] = stop;
         }
       }
-      if (column !== width) throw ragged(file, earlierRows + row + 1, column, this.#names);
+      if (column !== width) this.#ragged.set(row, column);
+      for (; column < width; column++) {
+        columns[column]!.starts[row] = at;
+        columns[column]!.ends[row] = at;
+      }
       row++;
     }
     this.#at = Math.min(at, end);
@@ -202,6 +215,10 @@ export class CsvRowReader {
 
   #readDegrees(row: number): void {
     const { bytes } = this.#text;
+    if (this.#ragged.has(row)) {
+      this.#latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
+      return;
+    }
     for (const half of [0, 1] as const) {
       const { starts, ends } = this.#scanned[half === 0 ? this.#lat : this.#lng]!;
       const start = starts[row]!;
@@ -268,7 +285,7 @@ async function* blocksOf(
       const next: IteratorResult<Uint8Array> = await chunks.next();
       chunk = next.done === true ? null : next.value;
     }
-    yield* splitter.end();
+    yield* splitter.endClosed();
   } catch (error) {
     if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
     throw error;

@@ -75,7 +75,9 @@ export async function sortCsv(
       if (isOk) byAdmin[adminOf(output, RECORD_BYTES * row)]!++;
       sink.begin(output, RECORD_BYTES * row, points[2 * row]!, points[2 * row + 1]!, request.resolution);
       if (rows.isQuoted(row)) {
-        sink.addFields(sources, rows.fieldsOf(row));
+        const fields = rows.fieldsOf(row);
+        while (fields.length < columns.length) fields.push('');
+        sink.addFields(sources, fields);
         continue;
       }
       const end = rows.endOf(row);
@@ -117,8 +119,9 @@ function noteFailures(
     const fields = rows.fieldsOf(row);
     const records = output.slice();
     const points = input.slice();
-    const values = columns.map((_, column) => [fields[column]]);
-    const fault = converter.convert({ rowCount: 1, values }, new Tally()).faultOf(0);
+    const values = columns.map((_, column) => [fields[column] ?? '']);
+    const ragged = new Map(fields.length === columns.length ? [] : [[0, fields.length]]);
+    const fault = converter.convert({ rowCount: 1, values, ragged }, new Tally()).faultOf(0);
     output.set(records);
     input.set(points);
     tally.first.set(word, { file, row: earlierRows + row + 1, fault });

@@ -18,7 +18,7 @@ const DEFLATED = 8;
 /** Packed bytes at once: each may become a thousand. */
 const PIECE_BYTES = 16_384;
 
-/** A part of more bytes than these that unpacks to more than so many times its size is no table: tables pack to a tenth. */
+/** A part beyond 256 MiB that unpacks to more than 200 times its size is no table: tables pack to a tenth. */
 const SURE_BYTES = 256 * 2 ** 20;
 const MOST_PACKING = 200;
 

@@ -145,11 +145,15 @@ export interface CsvOpening {
 export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Delimiter): CsvOpening {
   if (header.length > MAX_HEADER_BYTES) throw headerTooLong();
   const lineEnd = lineEndOf(header);
+  if (header.at(-3) === 13 && lineEnd === '\r\n')
+    throw new BulkInputError('Lines end in CR CR LF, not in CR LF');
   const bareSize = header.length - (header.at(-1) === 10 ? lineEnd.length : 0);
   const bare = header.subarray(0, bareSize);
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bare);
   const names = csvFields(text.startsWith(BOM) ? text.slice(1) : text, delimiter.charCodeAt(0));
   if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
+  if (/[^"]\r[^\n]/.test(text) && !text.includes('"'))
+    throw new BulkInputError('Lines end in CR alone, not in LF');
 
   const { columns = {} } = request;
   const chosen = (wanted: 'lat' | 'lng' | 'hexcodes', found: readonly number[]): number => {

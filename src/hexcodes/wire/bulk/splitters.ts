@@ -206,6 +206,13 @@ export class CsvSplitter implements BlockSplitter {
     return this.#partial.size === 0 ? [] : [this.#cut(this.#partial.size)];
   }
 
+  /** The same without a quote that is open at the end. @throws BulkInputError for one, behind the rows before it */
+  *endClosed(): Generator<Block> {
+    yield* this.flush();
+    if (this.#state === CsvState.Quoted) throw new BulkInputError('a quote is not closed');
+    yield* this.end();
+  }
+
   #refuseTooLong(): void {
     if (!this.#isTooLong) return;
     const limit = `${BLOCK_BYTES} bytes`;
