@@ -38,7 +38,14 @@ export function workbookXml({
   const styles = formats.map(
     (format, i) => `<xf numFmtId="${typeof format === 'number' ? format : 200 + i}"/>`,
   );
+  const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
   const all: Record<string, string> = {
+    '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/>${
+      texts === undefined
+        ? ''
+        : `<Override PartName="/xl/sharedStrings.xml" ContentType="${type}.sharedStrings+xml"/>`
+    }${names.map((_, i) => `<Override PartName="/xl/worksheets/sheet${i + 1}.xml" ContentType="${type}.worksheet+xml"/>`).join('')}</Types>`,
+    '_rels/.rels': `<Relationships xmlns="${PACKAGE}"><Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
     'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr ${properties}/><sheets>${names
       .map((name, i) => `<sheet name="${escaped(name)}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`)
       .join('')}</sheets></workbook>`,
@@ -52,7 +59,7 @@ export function workbookXml({
         ? ''
         : `<Relationship Id="t" Type="${RELATIONS}/sharedStrings" Target="sharedStrings.xml"/>`
     }</Relationships>`,
-    'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts>${codes.join('')}</numFmts><cellXfs>${styles.join(
+    'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts>${codes.join('')}</numFmts><fonts><font/></fonts><fills><fill><patternFill/></fill></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${styles.join(
       '',
     )}</cellXfs></styleSheet>`,
     ...(texts === undefined ? {} : { 'xl/sharedStrings.xml': `<sst xmlns="${MAIN}">${texts}</sst>` }),

@@ -1,0 +1,134 @@
+// Workbooks drawn over formats, types of cells, both systems of dates, cells with and without places, shared and own
+// texts: openpyxl and python-calamine say what each cell holds.
+import { spawnSync } from 'node:child_process';
+import { afterAll, describe, expect, test } from 'vitest';
+import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
+import { XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
+import { CliFolder } from '../../../support/cli.js';
+import { workbookXml } from '../../../support/files/workbook-xml.js';
+import { PYTHON, runPython } from '../../../support/python-env.js';
+
+const hasJudges = spawnSync(PYTHON, ['-c', 'import openpyxl, python_calamine']).status === 0;
+const note = hasJudges ? '' : ' (openpyxl or python-calamine is missing: .ci/python installs them)';
+
+/** Each cell in the words of the reader: numbers with all digits of a double, times to the millisecond. */
+const READ = `
+import datetime, json, sys
+def text(value):
+    if value is None: return ''
+    if isinstance(value, bool): return 'true' if value else 'false'
+    if isinstance(value, datetime.timedelta):
+        ms = round(value.total_seconds() * 1000)
+        s, f = divmod(abs(ms), 1000)
+        return ('-' if ms < 0 else '') + f'PT{s // 3600}H{s // 60 % 60}M{s % 60}' + (f'.{f:03}' if f else '') + 'S'
+    if isinstance(value, datetime.datetime):
+        value = value + datetime.timedelta(microseconds=500)
+        t = value.strftime('%Y-%m-%dT%H:%M:%S')
+        return t + (f'.{value.microsecond // 1000:03}' if value.microsecond // 1000 else '')
+    if isinstance(value, datetime.date): return value.isoformat() + 'T00:00:00'
+    if isinstance(value, datetime.time):
+        return value.strftime('%H:%M:%S') + (f'.{round(value.microsecond / 1000):03}' if value.microsecond >= 500 else '')
+    if isinstance(value, (int, float)): return repr(float(value))
+    return str(value)
+def openpyxl_of(path):
+    import openpyxl
+    return list(openpyxl.load_workbook(path, data_only=True).active.values)
+def calamine_of(path):
+    from python_calamine import CalamineWorkbook
+    return CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python(skip_empty_area=False)
+rows = globals()[sys.argv[1] + '_of'](sys.argv[2])
+print(json.dumps([[text(value) for value in row] for row in rows]))
+`;
+
+/** Our text in the judges' words: a date is midnight to them, and a number a double. */
+const judged = (text: string): string =>
+  /^-?[\d.]+(?:e[+-]?\d+)?$/.test(text)
+    ? pythonFloat(Number(text))
+    : text.replace(/^\d{4}-\d\d-\d\d$/, '$&T00:00:00');
+function pythonFloat(value: number): string {
+  const text = String(value);
+  return /^-?\d+$/.test(text) ? `${text}.0` : text;
+}
+
+const FORMATS: readonly (number | string)[] = [
+  ...[0, 1, 2, 9, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 37, 45, 46, 47, 49],
+  ...['yyyy-mm-dd', 'd/m/yyyy;@', '[$-409]d/m/yyyy h:mm AM/PM;@', '[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy'],
+  ...['[$-F400]h:mm:ss AM/PM', 'yyyy\\-mm\\-dd\\ hh:mm:ss.000', 'mm:ss', '[h]:mm:ss', '[mm]:ss', '[hh]:mm'],
+  ...['0.00E+00', '"dmy" 0', '0\\d', '0_d', '[Red]0.0;[Blue]-0.0', '#,##0\\ "h"', '[Color 5]0', 'mmm\\-yy'],
+];
+/** Day numbers from March 1900 on, where all programs count alike, with times of whole milliseconds. */
+const VALUES = [61, 46024, 46024.979166666664, 46024 + 0.123 / 86_400, 45_000.25, 2_950_000.5];
+const TIMES = [0.3541666666666667, 0.000011574074074074073, 0.99998842592592596];
+
+describe.skipIf(!hasJudges)(`judges of workbooks${note}`, () => {
+  const folder = new CliFolder();
+  afterAll(() => folder.remove());
+  const readBy = async (judge: string, name: string): Promise<string[][]> => {
+    const { code, stdout, stderr } = await runPython(['-W', 'ignore', '-c', READ, judge, folder.file(name)]);
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout) as string[][];
+  };
+  const ours = (name: string): string[][] =>
+    Array.from(sheetsOf(folder.bytes(name), () => {})[0]!.rows(), (row) => row.map(judged));
+
+  const drawn = (system: string, hasPlaces: boolean, isShared: boolean): Uint8Array => {
+    const texts = ['a', ' b ', 'Hà Nội', 'x&amp;y', '😀'];
+    const rows = FORMATS.map((format, style) => {
+      const isTime =
+        typeof format === 'number'
+          ? [18, 19, 20, 21, 45, 46, 47].includes(format)
+          : /^\[?(?:h|mm:|mm\]|\$-F400)/.test(format);
+      const numbers = (isTime ? TIMES : VALUES).map((value) => ` s="${style}"><v>${value}</v>`);
+      const text = isShared
+        ? ` t="s"><v>${style % texts.length}</v>`
+        : ` t="inlineStr"><is><t xml:space="preserve">${texts[style % texts.length]}</t></is>`;
+      const cells = [...numbers, text, ' t="b"><v>1</v>', ' t="str"><f>A1</f><v>f</v>'];
+      const xml = cells.map(
+        (cell, c) => `<c${hasPlaces ? ` r="${String.fromCharCode(65 + c)}${style + 1}"` : ''}${cell}</c>`,
+      );
+      return `<row${hasPlaces ? ` r="${style + 1}"` : ''}>${xml.join('')}</row>`;
+    });
+    return workbookXml({
+      formats: FORMATS,
+      sheets: { s: rows.join('') },
+      properties: system,
+      texts: texts.map((text) => `<si><t xml:space="preserve">${text}</t></si>`).join(''),
+    });
+  };
+
+  const CASES = ['', 'date1904="1"', 'date1904="true"'].flatMap((system) =>
+    [true, false].flatMap((hasPlaces) =>
+      [true, false].map((isShared) => [system, hasPlaces, isShared] as const),
+    ),
+  );
+  test.each(CASES)('%j, places %s, shared texts %s', async (system, hasPlaces, isShared) => {
+    folder.write('drawn.xlsx', drawn(system, hasPlaces, isShared));
+    const found = ours('drawn.xlsx');
+    for (const judge of ['openpyxl', 'calamine']) {
+      const wanted = await readBy(judge, 'drawn.xlsx');
+      const width = Math.max(...found.map((row) => row.length));
+      const padded = wanted.map((row) => Array.from({ length: width }, (_, c) => row[c] ?? ''));
+      expect([judge, found]).toEqual([judge, padded]);
+    }
+  });
+
+  test('workbooks that are written', async () => {
+    const names = ['t', 'd', 'm', 'h', 'e', 'n', 'i'];
+    const row = [
+      'Hà Nội',
+      '2026-01-02',
+      '2026-01-02T23:30:00.123',
+      '08:30:00',
+      'PT26H5M0S',
+      '21.0288',
+      '861234567890123457',
+    ];
+    const writer = new XlsxWriter(names);
+    writer.add(1, (_, column) => row[column]);
+    writer.end();
+    folder.write('written.xlsx', Buffer.concat(writer.take()));
+    const texts = row.map((text, c) => (names[c] === 'i' ? text : judged(text)));
+    for (const judge of ['openpyxl', 'calamine'])
+      expect([judge, await readBy(judge, 'written.xlsx')]).toEqual([judge, [names, texts]]);
+  });
+});
