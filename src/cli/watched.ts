@@ -48,12 +48,17 @@ export interface WatchedOptions {
 const LOOK_MS = 5000;
 /** Without a look for longer than this it is not ready. */
 const READY_MS = 15_000;
+/** Without an answer stored for longer than this while messages wait it is not ready. */
+const STALLED_MS = 60_000;
 
 export class Watched {
   readonly #options: WatchedOptions;
   #server: Server | undefined;
   #timer: NodeJS.Timeout;
   #last: { readonly atMs: number; readonly look: BusLook } | undefined;
+  /** When an answer was stored last, or nothing waited. */
+  #progressMs = performance.now();
+  #done = -1;
   #isStopping = false;
 
   /** @throws CliFailure where the port cannot be had */
@@ -91,6 +96,13 @@ export class Watched {
     const look = await this.#options.look().catch(() => undefined);
     if (look === undefined) return;
     this.#last = { atMs: performance.now(), look };
+    const { counters, gauges } = this.#options.figures();
+    const { messages = 0, already = 0, dead_letters = 0 } = counters;
+    const done = messages + already + dead_letters;
+    // Workers on NATS share what waits; a member of a group of Kafka has its own.
+    const waiting = (gauges?.held_messages ?? 0) + (look.streams.length === 0 ? look.waiting : 0);
+    if (done !== this.#done || waiting === 0) this.#progressMs = performance.now();
+    this.#done = done;
     const full = look.streams.filter(
       ({ bytes, mostBytes }) => mostBytes > 0 && bytes >= NEARLY_FULL * mostBytes,
     );
@@ -158,6 +170,9 @@ export class Watched {
     if (this.#isStopping) return 'stopping';
     if (this.#last === undefined || performance.now() - this.#last.atMs > READY_MS)
       return 'the bus does not answer';
+    const stalledMs = performance.now() - this.#progressMs;
+    if (stalledMs > STALLED_MS)
+      return `no answer was stored for ${Math.round(stalledMs / 1000)} s, and messages wait`;
     return undefined;
   }
 

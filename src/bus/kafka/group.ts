@@ -21,9 +21,10 @@ import {
   MissingTopic,
   metadataOf,
   mostBatchBytes,
+  TIMEOUT_MS,
 } from './connect.js';
 import { type FetchedRecord, recordsOf } from './fetched-records.js';
-import { batchesOf, type Partition, type Ready, readySpans, type Span } from './spans.js';
+import { batchesOf, type Partition, type Ready, readySpans, type Span, TransactionSize } from './spans.js';
 
 export interface GroupOptions {
   readonly client: Client;
@@ -59,7 +60,12 @@ class TransactionFault extends Error {
   readonly isByRebalance: boolean;
 
   constructor(override readonly cause: unknown) {
-    super(`answers are not stored yet: ${causeOf(cause)}`);
+    const isGivenUp = hasCode(cause, 'PRODUCER_FENCED') || hasCode(cause, 'INVALID_PRODUCER_EPOCH');
+    super(
+      isGivenUp
+        ? `the brokers gave a transaction up, as it took ${TIMEOUT_MS / 1000} s or another worker has the same --instance; its messages are read again, in smaller transactions`
+        : `answers are not stored yet: ${causeOf(cause)}`,
+    );
     const codes = ['ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'];
     this.isByRebalance = codes.some((code) => hasCode(cause, code));
   }
@@ -103,6 +109,7 @@ export class KafkaGroup {
   readonly #transactionalId: string;
   readonly #stopping = new AbortController();
   readonly #given = new AbortController();
+  readonly #transactionSize = new TransactionSize(TIMEOUT_MS / 2);
   #heldBytes = 0;
   #consumer: Consumer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
@@ -440,7 +447,7 @@ export class KafkaGroup {
   async #store(session: Session): Promise<void> {
     const { over, partitions } = session;
     for (;;) {
-      const ready = readySpans(partitions);
+      const ready = readySpans(partitions, this.#transactionSize.bytes);
       if (ready.length > 0 && !over.signal.aborted) {
         await this.#transact(session, ready);
         for (const { partition, spans } of ready) {
@@ -461,6 +468,9 @@ export class KafkaGroup {
     const { group } = this.#options;
     const { consumer } = this.#clients();
     const producer = await this.#openProducer();
+    const startedMs = performance.now();
+    let sizeBytes = 0;
+    for (const { spans } of ready) for (const { heldBytes } of spans) sizeBytes += heldBytes;
     try {
       const { coordinatorId } = consumer;
       const transaction = await producer.beginTransaction();
@@ -473,11 +483,14 @@ export class KafkaGroup {
           metadata: { consumer: { groupId: group, memberId, generationId, coordinatorId } },
         } as unknown as Parameters<typeof transaction.addOffset>[0]);
       await transaction.commit();
+      this.#transactionSize.committed(sizeBytes, performance.now() - startedMs);
     } catch (error) {
       // Whether it was committed is not known: the offsets say so, once a new producer has shut this one out.
       this.#producer = undefined;
       void Promise.resolve(producer.close(true)).catch(() => {});
-      throw new TransactionFault(error);
+      const fault = new TransactionFault(error);
+      if (!fault.isByRebalance) this.#transactionSize.failed();
+      throw fault;
     }
   }
 

@@ -23,7 +23,11 @@ export interface Partition {
 
 /** Memory of a message beside its bytes. */
 export const MESSAGE_BYTES = 1024;
-const MOST_TRANSACTION_BYTES = 16 * 1024 * 1024;
+const FIRST_TRANSACTION_BYTES = 256 * 1024;
+const MIN_TRANSACTION_BYTES = 16 * 1024;
+const MAX_TRANSACTION_BYTES = 8 * 1024 * 1024;
+/** Offsets and headers cost brokers time, too, however small messages are. */
+const MAX_TRANSACTION_MESSAGES = 10_000;
 
 export const sizeOf = ({ key, value, headers }: Output): number => {
   let sizeBytes = 64 + (key?.length ?? 0) + (value?.length ?? 0);
@@ -38,16 +42,63 @@ export interface Ready {
   readonly spans: readonly Span[];
 }
 
-export function readySpans(partitions: readonly Partition[]): Ready[] {
-  const ready: Ready[] = [];
-  let sizeBytes = 0;
-  for (const partition of partitions) {
-    let count = 0;
-    while (partition.spans[count]?.outputs !== undefined && sizeBytes < MOST_TRANSACTION_BYTES)
-      sizeBytes += partition.spans[count++]!.heldBytes;
-    if (count > 0) ready.push({ partition, spans: partition.spans.slice(0, count) });
+/**
+ * Bytes of the next transaction: as many as the brokers are known to commit within a target time. A backlog is stored in
+ * many transactions, so that each is committed long before the brokers give it up.
+ */
+export class TransactionSize {
+  bytes = FIRST_TRANSACTION_BYTES;
+  readonly #targetMs: number;
+
+  /** @param targetMs time that a transaction may take */
+  constructor(targetMs: number) {
+    this.#targetMs = targetMs;
   }
-  return ready;
+
+  /** A transaction of `sizeBytes` was committed after `ms`. */
+  committed(sizeBytes: number, ms: number): void {
+    if (ms > this.#targetMs) this.#set((sizeBytes * this.#targetMs) / ms);
+    // A small transaction says nothing of a large one.
+    else if (sizeBytes >= this.bytes / 2 && ms < this.#targetMs / 2) this.#set(2 * this.bytes);
+  }
+
+  /** A transaction was not committed. */
+  failed(): void {
+    this.#set(this.bytes / 4);
+  }
+
+  #set(sizeBytes: number): void {
+    this.bytes = Math.round(Math.min(MAX_TRANSACTION_BYTES, Math.max(MIN_TRANSACTION_BYTES, sizeBytes)));
+  }
+}
+
+/**
+ * Spans from the first of each partition, one from each in turn, until the bytes or the messages of a transaction are
+ * reached; at least one.
+ */
+export function readySpans(
+  partitions: readonly Partition[],
+  maxBytes: number,
+  maxMessages = MAX_TRANSACTION_MESSAGES,
+): Ready[] {
+  const counts = partitions.map(() => 0);
+  let sizeBytes = 0;
+  let messages = 0;
+  for (let hasMore = true; hasMore; ) {
+    hasMore = false;
+    for (const [i, { spans }] of partitions.entries()) {
+      const next = spans[counts[i]!];
+      if (next?.outputs === undefined) continue;
+      if (messages > 0 && (sizeBytes + next.heldBytes > maxBytes || messages >= maxMessages)) break;
+      counts[i]!++;
+      messages++;
+      sizeBytes += next.heldBytes;
+      hasMore = true;
+    }
+  }
+  return partitions.flatMap((partition, i) =>
+    counts[i] === 0 ? [] : [{ partition, spans: partition.spans.slice(0, counts[i]) }],
+  );
 }
 
 /** The client makes one batch of all messages of a partition that it sends at once, and brokers bound a batch. */

@@ -64,3 +64,41 @@ test('pipelined calls close their connection', async () => {
     true,
   ]);
 });
+
+test('a worker that stores nothing for a minute while messages wait is not ready, and says so', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+  const counters = { messages: 7 };
+  let waiting = 5;
+  let said = '';
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += text;
+    return true;
+  });
+  const stalled = await Watched.open(
+    {
+      role: 'worker',
+      look: async () => ({ waiting, underWay: 0, streams: [] }),
+      figures: () => ({ counters, times: new Durations() }),
+      say: () => {},
+    },
+    { adminPort: '0', adminHost: '127.0.0.1' },
+  );
+  stderr.mockRestore();
+  const other = /127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+  const ready = async (): Promise<string> => (await fetch(`http://127.0.0.1:${other}/readyz`)).text();
+  try {
+    await vi.advanceTimersByTimeAsync(55_000);
+    expect(await ready()).toBe('ready\n');
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await ready()).toMatch(/^no answer was stored for \d+ s, and messages wait\n$/);
+    counters.messages++;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await ready()).toBe('ready\n');
+    waiting = 0;
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(await ready()).toBe('ready\n');
+  } finally {
+    stalled.end();
+    vi.useRealTimers();
+  }
+});
