@@ -142,7 +142,7 @@ export const LISTENING = {
     help: 'address by which clients reach the service, as /openapi.json names it (http://HOST:PORT)',
     read: publicUrl,
   },
-  /** What /.well-known/security.txt names; undefined: there is none. */
+  /** Contact in /.well-known/security.txt; undefined: there is no such file. */
   securityContact: {
     variable: 'HEXCODES_SECURITY_CONTACT',
     help: 'where faults that an attacker could use are reported: mailto: or https:, for /.well-known/security.txt (none)',

@@ -113,7 +113,7 @@ export function codeOf(httpStatus: number, faults?: readonly ParameterFault[]): 
   return first.message.startsWith('is required') ? 'parameter_missing' : 'parameter_invalid';
 }
 
-/** What went wrong, in the form of every answer but those of the contract's two endpoints: they keep theirs. */
+/** The member `error` of every error body but those of the contract's two endpoints, which keep theirs. */
 export interface ErrorObject {
   readonly code: ErrorCode;
   readonly message: string;

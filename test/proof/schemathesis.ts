@@ -3,8 +3,8 @@
 // reports are printed. FOLDER (~/.cache/hexcodes/generators) keeps its environment of Python, made with pip when
 // it is missing.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServerProcess } from '../support/server-process.js';
@@ -29,6 +29,7 @@ export default async function proveSchemathesis(args: string[]): Promise<void> {
   if (!existsSync(python))
     spawnSync('python3', ['-m', 'venv', join(values.tools, 'python')], { stdio: 'inherit' });
   if (!existsSync(program)) spawnSync(python, ['-m', 'pip', 'install', '-q', VERSION], { stdio: 'inherit' });
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-schemathesis-'));
   for (const seed of values.seeds.split(',')) {
     const server = await ServerProcess.start({ isQuiet: true });
     const options = [
@@ -45,7 +46,8 @@ export default async function proveSchemathesis(args: string[]): Promise<void> {
     const { status, stdout, stderr } = spawnSync(
       program,
       ['run', `http://127.0.0.1:${server.port}/openapi.json`, ...options],
-      { encoding: 'utf8', maxBuffer: 1 << 28 },
+      // It leaves files where it runs.
+      { encoding: 'utf8', maxBuffer: 1 << 28, cwd: folder },
     );
     await server.kill();
     console.log(stdout.slice(-20_000) + stderr);
@@ -58,4 +60,5 @@ export default async function proveSchemathesis(args: string[]): Promise<void> {
       status === 0 ? [] : [`ended with ${status}`, ...new Set(failures)],
     );
   }
+  rmSync(folder, { recursive: true });
 }

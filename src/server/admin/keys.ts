@@ -155,7 +155,7 @@ class RepeatedCalls {
         : failure(409, 'CONFLICT', 'another body had this Idempotency-Key in the last 10 minutes');
     const answer = run();
     this.#calls.set(name, { body, answer, endsMs: nowMs + REPEATABLE_MS });
-    // What failed may be tried again.
+    // A call that failed may be tried again.
     const { status } = await answer.catch(() => ({ status: 500 }));
     if (status >= 400) this.#calls.delete(name);
     return answer;
