@@ -38,6 +38,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   overload: () => import('./overload.js'),
   pack: () => import('./pack.js'),
   plan: () => import('./plan.js'),
+  positions: () => import('./positions.js'),
   precision: () => import('./precision.js'),
   proxies: () => import('./proxies.js'),
   python: () => import('./python.js'),

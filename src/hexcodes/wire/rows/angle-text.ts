@@ -32,14 +32,19 @@ type Token =
 const MAX_TOKENS = 17;
 
 const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
-const FOLDS: readonly (readonly [from: RegExp, to: string])[] = [
-  [/[\u2212\ufe63]/g, '-'],
-  [/[º˚\u2070ᵒ]/g, '°'],
-  [/[′’‘ʹʼ´`]/g, "'"],
-  [/[″”“„ʺ]|''/g, '"'],
-  [/[Ðð]/g, 'Đ'],
-  [/\s+/g, ' '],
-];
+/** Other spellings of a sign, by the sign. */
+const SPELLINGS = {
+  '-': '\u2212\ufe63',
+  '°': 'º˚\u2070ᵒ',
+  "'": '′’‘ʹʼ´`',
+  '"': '″”“„ʺ',
+  Đ: 'Ðð',
+};
+const SIGN_OF = new Map(
+  Object.entries(SPELLINGS).flatMap(([sign, all]) => [...all].map((each) => [each, sign])),
+);
+/** Characters that are folded, one by one: those of full width, and other spellings of signs. */
+const FOLDED = new RegExp(`[\\uff01-\\uff5e${[...SIGN_OF.keys()].join('')}]`, 'g');
 
 /** The text without characters of no width, which copied texts have around numbers. */
 export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '');
@@ -51,13 +56,14 @@ export const withoutInvisible = (text: string): string => text.replace(INVISIBLE
 export function foldSigns(text: string): string {
   let folded = text;
   // Most texts are ASCII.
-  if (/[^\x20-\x7e]/.test(folded)) {
-    folded = withoutInvisible(folded.normalize('NFC')).replace(/[\uff01-\uff5e]/g, (unit) =>
-      String.fromCharCode(unit.charCodeAt(0) - 0xfee0),
+  if (/[^\x20-\x7e]|`/.test(folded)) {
+    folded = withoutInvisible(folded.normalize('NFC')).replace(
+      FOLDED,
+      (unit) => SIGN_OF.get(unit) ?? String.fromCharCode(unit.charCodeAt(0) - 0xfee0),
     );
   }
-  for (const [from, to] of FOLDS) folded = folded.replace(from, to);
-  return folded.trim();
+  if (folded.includes("''")) folded = folded.replaceAll("''", '"');
+  return (/[^\S ]|\s\s/.test(folded) ? folded.replace(/\s+/g, ' ') : folded).trim();
 }
 
 const UNITS = [
@@ -81,9 +87,13 @@ const SIDE_OF = new Map(
   ),
 );
 
+const POINT_NUMBER = /\d+(?:\.\d+)?/y;
+const COMMA_NUMBER = /\d+(?:,\d+)?/y;
+const LETTERS = /\p{L}+/uy;
+
 /** The tokens of a folded text; null where it has anything else, or more than two angles have. */
 function tokensOf(text: string, isDecimalComma: boolean): Token[] | null {
-  const number = isDecimalComma ? /\d+(?:,\d+)?/y : /\d+(?:\.\d+)?/y;
+  const number = isDecimalComma ? COMMA_NUMBER : POINT_NUMBER;
   const tokens: Token[] = [];
   for (let at = 0; at < text.length; ) {
     if (text[at] === ' ') {
@@ -108,9 +118,8 @@ function tokensOf(text: string, isDecimalComma: boolean): Token[] | null {
 }
 
 function lettersAt(text: string, at: number): string {
-  const letters = /\p{L}+/uy;
-  letters.lastIndex = at;
-  return letters.exec(text)?.[0] ?? '';
+  LETTERS.lastIndex = at;
+  return LETTERS.exec(text)?.[0] ?? '';
 }
 
 function tokensOfWord(word: string): Token[] | null {
@@ -268,6 +277,8 @@ export function parseAngle(text: string, axis: Axis): number | null {
  */
 export function parseAnglePair(folded: string, isBare = false): Degrees | null {
   return onlyOne(folded, (tokens) => {
+    // `E112 53 33s` is one angle, and no longitude with a latitude of 33 degrees south.
+    if (angleOf(tokens) !== null) return [];
     const separator = tokens.findIndex(({ kind }) => kind === 'separator');
     const found: Degrees[] = [];
     for (let cut = 1; cut < tokens.length; cut++) {

@@ -110,20 +110,26 @@ const behind =
     const text = which === 'next' ? rest[0] : rest.at(-1);
     return text === undefined ? [] : [read(text)];
   };
+const markersOf = (first: string, second: string): RegExp =>
+  new RegExp(`!${first}(${NUMBER})!${second}(${NUMBER})(?![\\d.])`, 'g');
+const [PIN_PAIR, STOP_PAIR, VIEW_PAIR] = [
+  markersOf('3d', '4d'),
+  markersOf('1d', '2d'),
+  markersOf('2d', '3d'),
+];
 /** All pairs of two markers in the data of a link of Google: `!3d21.0288!4d105.8525`. */
-const dataPairs = ({ path, parameters }: Link, first: string, second: string): [string, string][] => {
+const dataPairs = ({ path, parameters }: Link, pattern: RegExp): [string, string][] => {
   const data = [
     ...path.filter((each) => each.startsWith('data=')),
     ...(parameters.get('data') ?? []),
     ...(parameters.get('pb') ?? []),
   ];
-  const pattern = new RegExp(`!${first}(${NUMBER})!${second}(${NUMBER})(?![\\d.])`, 'g');
   return data.flatMap((each) => [...each.matchAll(pattern)].map(([, a, b]): [string, string] => [a!, b!]));
 };
 
 /** The chosen place is the last one. */
 const googlePin: Finder = (link) => {
-  const last = dataPairs(link, '3d', '4d').at(-1);
+  const last = dataPairs(link, PIN_PAIR).at(-1);
   return last === undefined ? [] : [latLng(...last)];
 };
 /** A route names its stops in the path, and in the data the position of each; the last one is the destination. */
@@ -132,19 +138,20 @@ const googleRoute: Finder = (link) => {
   if (written.length === 0 || written[0] !== null) return written;
   const at = link.path.findIndex((each) => each.toLowerCase() === 'dir');
   const stops = link.path.slice(at + 1).filter((each) => each !== '' && !/^(?:@|data=|am=)/.test(each));
-  const pairs = dataPairs(link, '1d', '2d');
+  const pairs = dataPairs(link, STOP_PAIR);
   const last = pairs.at(-1);
   return last === undefined || pairs.length !== stops.length ? [] : [latLng(last[1], last[0])];
 };
 const atSign: Finder = ({ path }) =>
   path.filter((each) => each.startsWith('@')).map((each) => firstTwo(each.slice(1)));
 const embedded: Finder = (link) => {
-  const last = dataPairs(link, '2d', '3d').at(-1);
+  const last = dataPairs(link, VIEW_PAIR).at(-1);
   return last === undefined ? [] : [latLng(last[1], last[0])];
 };
+const ZOOMED = new RegExp(`^(?:map=)?${NUMBER}/(${NUMBER})/(${NUMBER})(?:[/&].*)?$`, 'i');
 /** `#map=17/21.0288/105.8525`, `#17/21.0288/105.8525`. */
 const zoomed: Finder = ({ fragment }) => {
-  const match = new RegExp(`^(?:map=)?${NUMBER}/(${NUMBER})/(${NUMBER})(?:[/&].*)?$`, 'i').exec(fragment);
+  const match = ZOOMED.exec(fragment);
   return match === null ? [] : [latLng(match[1]!, match[2]!)];
 };
 
@@ -254,6 +261,7 @@ export const isLink = (text: string): boolean => SCHEMES.test(text);
 
 /** Text in a link, decoded where it can be. */
 function decoded(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

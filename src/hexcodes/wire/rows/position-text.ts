@@ -7,9 +7,13 @@ import { type Position, parseWritten } from './written-position.js';
 export type { Position } from './written-position.js';
 
 const MAX_UNITS = 4096;
+/** Two numbers as programs write them: most positions. */
+const PLAIN = /^([-+]?\d{1,3}(?:\.\d+)?), ?([-+]?\d{1,3}(?:\.\d+)?)$/;
 
 /** Reads a position in any of these spellings; null if the text is none. Degrees beyond 90 and 180 are not refused. */
 export function parsePosition(text: string): Position | null {
+  const plain = text.length > MAX_UNITS ? null : PLAIN.exec(text);
+  if (plain !== null) return { latDeg: Number(plain[1]), lngDeg: Number(plain[2]) };
   // A Plus Code may have no digit, but has a plus sign.
   if (text.length > MAX_UNITS || !/[\d+\uff0b\uff10-\uff19]/.test(text)) return null;
   const folded = foldSigns(text);

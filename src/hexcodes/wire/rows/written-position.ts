@@ -19,7 +19,7 @@ const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?`;
 const COMMA_NUMBER = String.raw`[-+]?\d+,\d+`;
 // Blanks are folded to one: several optional ones beside each other would be tried in all ways.
 const pairOf = (number: string, between: string): RegExp =>
-  new RegExp(`^(?<lat>${number}) ?(?<mark>°?) ?${between} ?(?<lng>${number}) ?\\k<mark>$`, 'i');
+  new RegExp(`^(${number}) ?(°?) ?${between} ?(${number}) ?\\2$`, 'i');
 
 /**
  * lat, lng, both with a degree sign or neither: `21° 01.7` is one angle. A comma cannot both be in a number and between
@@ -40,15 +40,16 @@ const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
  * @param folded by `foldSigns`
  */
 export function parseWritten(folded: string): Position | null {
-  const wkt = WKT.exec(folded);
-  if (wkt !== null) return position(wkt[2]!, wkt[1]!);
-  if (HEX_WKB.test(folded)) return inWkb(folded);
-  const brackets = BRACKETS.exec(folded);
+  if (/^[SP]/i.test(folded)) {
+    const wkt = WKT.exec(folded);
+    if (wkt !== null) return position(wkt[2]!, wkt[1]!);
+  }
+  if (folded.length > 40 && HEX_WKB.test(folded)) return inWkb(folded);
+  const brackets = /^[([]/.test(folded) ? BRACKETS.exec(folded) : null;
   const bare = brackets === null ? folded : (brackets[1] ?? brackets[2])!.trim();
   for (const pair of PAIRS) {
     const match = pair.exec(bare);
-    const { lat, lng } = match?.groups ?? {};
-    if (lat !== undefined && lng !== undefined) return position(plainNumber(lat), plainNumber(lng));
+    if (match !== null) return position(plainNumber(match[1]!), plainNumber(match[3]!));
   }
   const angles = parseAnglePair(bare);
   if (angles !== null) return { latDeg: angles[0], lngDeg: angles[1] };
