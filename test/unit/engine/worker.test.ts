@@ -304,3 +304,11 @@ test('a message is taken when it fits beside those that are held', async () => {
   await run;
   expect(most).toBe(1);
 });
+
+test('an answer of which nobody knows whether it is stored gives its message back at once', async () => {
+  const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () => 'lost');
+  const worker = workerOf(engine);
+  await settled(worker, engine);
+  expect(engine.verdicts.get('m')).toBe('given back');
+  expect(worker.figures).toMatchObject({ messages: 0, points: 0 });
+});

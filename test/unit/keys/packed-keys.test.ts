@@ -33,3 +33,16 @@ test('what keys have in common is one object', () => {
   expect(third!.limits).toBe(first!.limits);
   expect(packKeys(keys).shared).toHaveLength(2);
 });
+
+test('keys that differ in one field only come out as they went in', () => {
+  const base = usual(1);
+  const others: Partial<StoredKey>[] = [
+    ...[{ state: 'revoked' as const }, { scopes: ['encode' as const] }, { expiresMs: 1 }],
+    ...[{ origins: ['https://a.vn'] }, { cidrs: ['10.0.0.0/8'] }, { limits: { pointsPerDay: 1 } }],
+    ...[{ generation: 2 }, { formerDigestHex: storedKey('x').digestHex }, { formerUntilMs: 5 }],
+  ];
+  for (const other of others) {
+    const pair = [base, { ...base, id: 'k2', ...other }, { ...base, id: 'k3' }];
+    expect(unpackKeys(packKeys(pair)), JSON.stringify(other)).toEqual(pair);
+  }
+});

@@ -80,3 +80,18 @@ test('a multipoint and a multiline of 200,000 parts', () => {
   expect(shapeOfWkt(`MULTIPOINT (${parts('1 2')})`)?.points).toHaveLength(400_000);
   expect(shapeOfWkt(`MULTILINESTRING (${parts('(1 2, 3 4)')})`)?.lines).toHaveLength(200_000);
 });
+
+test('collections of well-known binary are read to sixteen levels, and no deeper', () => {
+  const point = Buffer.alloc(21);
+  point[0] = 1;
+  point.writeUInt32LE(1, 1);
+  point.writeDoubleLE(105, 5);
+  point.writeDoubleLE(21, 13);
+  const nested = (levels: number): Buffer => {
+    const head = Buffer.from([1, 7, 0, 0, 0, 1, 0, 0, 0]);
+    return Buffer.concat([...Array.from({ length: levels }, () => head), point]);
+  };
+  for (const levels of [0, 1, 15, 16])
+    expect(shapeOfWkb(nested(levels))?.points, `${levels}`).toEqual([105, 21]);
+  for (const levels of [17, 18, 100, 1000]) expect(shapeOfWkb(nested(levels)), `${levels}`).toBeNull();
+});

@@ -69,3 +69,31 @@ test('a long row is shown by its beginning', () => {
   const { tally } = converted(`lat,lng,name\nx,105,${'n'.repeat(300)}\n`);
   expect(tally.examples[0]?.text).toBe(`x,105,${'n'.repeat(114)}…`);
 });
+
+test('the file of failed rows has one header row, whenever it is taken', () => {
+  const bytes = Buffer.from('lat,lng\nx,1\n');
+  const request = requestFor(bytes, 'csv', 13);
+  const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+  conversion.push(bytes);
+  conversion.end();
+  const first = Buffer.concat(conversion.takeFailed()).toString();
+  expect(first.split('\n')[0]).toMatch(/^lat,lng,/);
+  const again = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+  const rows: string[] = [];
+  for (const part of ['lat,lng\nx,1\n', `y,1\n${'z,1\n'.repeat(90_000)}`]) {
+    again.push(Buffer.from(part));
+    rows.push(Buffer.concat(again.takeFailed()).toString());
+  }
+  again.end();
+  rows.push(Buffer.concat(again.takeFailed()).toString());
+  expect(rows.join('').split('lat,lng,').length - 1).toBe(1);
+});
+
+test('a header that is shown instead may have any characters', () => {
+  const bytes = Buffer.from('lat,lng\n21.0288,105.8525\n');
+  const request = requestFor(bytes, 'csv', 13);
+  const shown = { header: { read: 'lat,lng', shown: "$& $1 $$ $',lng" } };
+  const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers(), shown as never);
+  const text = Buffer.concat([...conversion.push(bytes), ...conversion.end()]).toString();
+  expect(text.startsWith("$& $1 $$ $',lng,")).toBe(true);
+});

@@ -406,3 +406,38 @@ test('a start goes on with what is stored, also of a day that a clock set back h
   own.wallMs += HOUR_MS;
   expect(lefts(key)).toEqual([35]);
 });
+
+test('a rate that is no whole number lets in the next whole number at once', () => {
+  const meter = world().of({ requestsPerSecond: 1.5, pointsPerSecond: 0.2 });
+  expect(
+    meter.rates
+      .states()
+      .map(({ bucket }) => bucket.capacity)
+      .sort(),
+  ).toEqual([1, 2]);
+});
+
+test('what was held on the day before is not held on the next', () => {
+  const own = world('2026-11-22T16:30:00Z');
+  const meter = own.of({ pointsPerDay: 100 });
+  meter.learn({ ...USED, dayPoints: 5, dayHeld: 20, monthPoints: 5, monthHeld: 20 });
+  expect(meter.used()).toMatchObject({ dayPoints: 5, dayHeld: 20 });
+  own.wallMs += HOUR_MS;
+  meter.quotas();
+  expect(meter.used()).toMatchObject({ dayPoints: 0, dayHeld: 0, monthPoints: 5, monthHeld: 20 });
+});
+
+test('work that goes on over midnight takes the points of each day from that day', () => {
+  const own = world('2026-11-22T16:30:00Z');
+  const key = own.of({ pointsPerDay: 100 }).key;
+  const entry = own.ledger.open({ ...key, limits: { pointsPerDay: 100 } } as never, 'encode_bulk');
+  return (async () => {
+    expect(await entry.whenAdmitted(10)).toBeUndefined();
+    entry.done(10, 0);
+    own.wallMs += HOUR_MS;
+    expect(await entry.whenAdmitted(30)).toBeUndefined();
+    // Five of them were not needed, and belong to the day that has begun.
+    entry.done(25, 0, 30);
+    expect(lefts(entry.key)).toEqual([75]);
+  })();
+});

@@ -97,3 +97,17 @@ test('an answer of a day that is over goes back to that day', () => {
   expect(quota.takeReturns()).toEqual([{ keyId: 'k', ...PERIOD, points: 5 }]);
   expect(quota.take(5, 5)).toBe('wait');
 });
+
+test('points that others held when the process started may come back: the quota is not over', () => {
+  const { quota } = quotaOf(10);
+  quota.start({
+    ...{ dayRequests: 1, dayPoints: 4, dayHeld: 6 },
+    ...{ monthRequests: 1, monthPoints: 4, monthHeld: 6 },
+  });
+  expect([quota.isOver, quota.bound]).toEqual([false, 6]);
+  quota.start({
+    ...{ dayRequests: 1, dayPoints: 10, dayHeld: 0 },
+    ...{ monthRequests: 1, monthPoints: 10, monthHeld: 0 },
+  });
+  expect(quota.isOver).toBe(true);
+});

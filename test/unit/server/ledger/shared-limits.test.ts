@@ -249,3 +249,14 @@ test('property: together processes pass a rate by a lease each at most, and a qu
     }),
   );
 });
+
+test('requests beyond the lease of a process wait for the store, as points do', () => {
+  const store = new Store();
+  const limits = { requestsPerSecond: 10, requestsBurst: 1000 };
+  const process = new Process(store, limits, false);
+  let admitted = 0;
+  let refusal = process.key.rates.admitRequest();
+  for (; refusal === undefined && admitted < 1000; refusal = process.key.rates.admitRequest()) admitted++;
+  expect(admitted).toBeLessThan(1000);
+  expect([refusal?.kind, process.isHurried]).toEqual(['service', true]);
+});

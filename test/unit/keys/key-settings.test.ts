@@ -1,0 +1,46 @@
+// Limits of a key as they are typed: numbers from 0 to the greatest, whole ones but for rates.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readKeySettings } from '#dist/server/keys/manage/key-input.js';
+
+const BASE = { name: 'a', scopes: [], expiresMs: undefined, origins: [], cidrs: [], limits: {} };
+const NAMES = ['points_per_second', 'requests_per_second', 'points_per_day', 'points_per_month'];
+
+test('every limit is a number in its range, or is named', () => {
+  const values = fc.oneof(
+    fc.constantFrom<unknown>(
+      0,
+      -0,
+      -1,
+      1e15,
+      1e15 + 2,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      '5',
+      true,
+      0.5,
+      -0.5,
+      null,
+    ),
+    fc.double({ noNaN: false }),
+    fc.integer(),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...NAMES), values, (name, value) => {
+      const isRate = name.endsWith('_per_second');
+      const isGood =
+        value === null ||
+        (typeof value === 'number' && value >= 0 && value <= 1e15 && (isRate || Number.isInteger(value)));
+      let fault: string | undefined;
+      let limits: unknown;
+      try {
+        ({ limits } = readKeySettings({ limits: { [name]: value } }, BASE, 0));
+      } catch (error) {
+        fault = JSON.stringify((error as { faults?: unknown }).faults);
+      }
+      if (isGood)
+        expect([fault, Object.values(limits as object)]).toEqual([undefined, value === null ? [] : [value]]);
+      else expect(fault).toContain(`limits.${name}`);
+    }),
+  );
+});
