@@ -430,7 +430,7 @@ test('what was held on the day before is not held on the next', () => {
 test('work that goes on over midnight takes the points of each day from that day', () => {
   const own = world('2026-11-22T16:30:00Z');
   const key = own.of({ pointsPerDay: 100 }).key;
-  const entry = own.ledger.open({ ...key, limits: { pointsPerDay: 100 } } as never, 'encode_bulk');
+  const entry = own.ledger.open({ ...key, limits: { pointsPerDay: 100 } } as never, BATCH);
   return (async () => {
     expect(await entry.whenAdmitted(10)).toBeUndefined();
     entry.done(10, 0);
