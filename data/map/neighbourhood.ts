@@ -14,6 +14,27 @@ const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName
   { name: 'Bạch Long Vĩ', latDeg: 20.133, lngDeg: 107.729, unitName: 'Hải Phòng' },
 ];
 
+/**
+ * Islands inside a ring, by corners in degrees, belong to the unit, whatever polygon is nearest. Hạ Long bay: the
+ * monument between the islets Đầu Gỗ, Đầu Bê (lake Ba Hầm) and Cống Tây, of Quảng Ninh by decision 313/VH-VP of 1962 of
+ * the Ministry of Culture, and core of World Heritage 672. Positions: OpenStreetMap.
+ */
+const ISLAND_AREAS: readonly {
+  name: string;
+  unitName: string;
+  corners: readonly (readonly [latDeg: number, lngDeg: number])[];
+}[] = [
+  {
+    name: 'Hạ Long bay',
+    unitName: 'Quảng Ninh',
+    corners: [
+      [20.91, 107.019],
+      [20.77, 107.137],
+      [20.87, 107.32],
+    ],
+  },
+];
+
 /** Foreign land larger than this is never an islet of a zone: so Palawan, Balabac and Banggi stay foreign. */
 const ISLET_AREA_M2 = 20e6;
 
@@ -57,6 +78,20 @@ export function neighbourhoodOf(units: readonly Polygon[], countries: readonly P
     );
     if (!place) throw new Error(`The land file has no island within 2 km of ${name}.`);
     islands[place.tag] = { tag: unitNamed(unitName), ring: islands[place.tag]!.ring };
+  }
+  for (const { name, unitName, corners } of ISLAND_AREAS) {
+    const ring = Int32Array.from(
+      corners.flatMap(([lat, lng]) => [lng, lat]),
+      (deg) => deg * STEPS_PER_DEGREE,
+    );
+    const area = LineField.ofRings([{ tag: 0, ring }]);
+    let count = 0;
+    for (const [n, island] of islands.entries()) {
+      if (area.holderOf(island.ring[0]!, island.ring[1]!) < 0) continue;
+      islands[n] = { tag: unitNamed(unitName), ring: island.ring };
+      count++;
+    }
+    if (count === 0) throw new Error(`The land file has no island in ${name}.`);
   }
   return {
     units: taggedLinesOf([...polygons, ...islands]),

@@ -35,7 +35,7 @@ export interface UserMap {
   readonly partition: Partition;
   /** Many lines of text, for people. */
   readonly report: string;
-  /** What of the file is not in the map, a sentence each. */
+  /** Parts of the file that are not in the map, a sentence each. */
   readonly warnings: readonly string[];
 }
 

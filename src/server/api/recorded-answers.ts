@@ -401,7 +401,7 @@ export const RECORDED_ANSWERS: Readonly<Record<string, Readonly<Record<string, u
         date: '2017-12-01',
         licence: 'ODbL-1.0',
         notice: 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0',
-        sha256: 'dda8484f5cf32524badbf27b5134fd739f6167f2d3883c7a83bc35243f85fc96',
+        sha256: '386631d5a33dede666b3f7c49976f5f41cbdadec9828536fba47ce381fde7c9e',
         bands: [
           { below_m: 25, certainty: 0.53 },
           { below_m: 50, certainty: 0.58 },
