@@ -189,13 +189,23 @@ function decoder(
   const at = codeColumn(sample, choice, file, (text) => hexcodes.isValid(text), hasHeader);
   const column = columns[at]!;
   refuseUnread([column], file);
-  const kept = keptIndexes.map((index) => columns[index]!);
+  // Features without geometries have no position of their own beside the one that we add.
+  const placed = hasNoPosition(sample) ? [sample.position!.lat, sample.position!.lng] : [];
+  const indexes = keptIndexes.filter((index) => !placed.includes(index));
+  const kept = indexes.map((index) => columns[index]!);
   const added = addedColumns(DECODE_ADDED, kept, choice.prefix, file);
 
   return {
     columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
     position: { lat: kept.length, lng: kept.length + 1 },
     convert(rows, tally) {
+      for (const index of placed)
+        if (Array.prototype.some.call(rows.values[index], (value) => value !== null))
+          throw badInput(
+            { file },
+            'a feature with a geometry behind features without one',
+            'Rename our columns with --prefix.',
+          );
       const lats: (number | null)[] = [];
       const lngs: (number | null)[] = [];
       const resolutions: (number | null)[] = [];
@@ -214,7 +224,7 @@ function decoder(
         else countAdmin(tally, decoded.admin_code);
       }
       countStatus(tally, status);
-      const keptValues = keptIndexes.map((index) => rows.values[index]!);
+      const keptValues = indexes.map((index) => rows.values[index]!);
       const faultOf = (row: number): string => {
         const fields = rows.ragged?.get(row);
         if (fields !== undefined) return raggedFault(fields, columns.length);
@@ -230,6 +240,11 @@ function decoder(
       };
     },
   };
+}
+
+/** Whether the first rows have no geometry. */
+function hasNoPosition({ position, rows }: Sample): boolean {
+  return position !== undefined && rows.every((row) => row[position.lat] === '' && row[position.lng] === '');
 }
 
 export type RowStatus = 'OK' | RowFailure;

@@ -65,6 +65,17 @@ const KINDS: readonly Kind[] = [
     what: 'a dBase table',
     hint: CONVERT('ogr2ogr -lco GEOMETRY=AS_XY points.csv FILE'),
   },
+  {
+    // Systems of coordinates are not said in it.
+    starts: /^(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"Topology"/,
+    what: 'TopoJSON',
+    hint: 'If its coordinates are degrees: ogr2ogr -a_srs EPSG:4326 points.geojson FILE',
+  },
+  {
+    starts: /^(?:\xef\xbb\xbf)?\s*\{(?=.*"geometryType"\s*:\s*"esriGeometry)/s,
+    what: 'ESRI JSON',
+    hint: GDAL,
+  },
   { starts: /^!table\s/i, what: 'a MapInfo table', hint: GDAL },
   { starts: /^Version \d+\s+(?:Charset|Delimiter|CoordSys|Columns)\b/i, what: 'MapInfo MIF', hint: GDAL },
   {

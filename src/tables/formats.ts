@@ -102,7 +102,8 @@ const LIST = {
     ...TYPED,
     title: 'Parquet',
     extensions: ['parquet', 'pq'],
-    sniff: (text) => text.startsWith('PAR1'),
+    // Of the second all is encrypted, which its reader says.
+    sniff: (text) => text.startsWith('PAR1') || text.startsWith('PARE'),
   },
   arrow: {
     ...TYPED,

@@ -1,6 +1,7 @@
 // The metadata at the end of a Parquet file: walked first, then read by hyparquet.
 
 import { type AsyncBuffer, type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
+import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
@@ -104,6 +105,10 @@ export function walkThrift(view: DataView, start: number): ThriftSize {
 /** Behind the metadata: u32 their size │ `PAR1`. */
 const END_BYTES = 8;
 const MAGIC = 'PAR1';
+/** The mark of a file whose metadata are encrypted, too. */
+const ENCRYPTED = 'PARE';
+export const DECRYPT =
+  'Write it again without encryption, with the keys: pyarrow.parquet reads it by decryption_properties.';
 const MOST_DEPTH = 64;
 
 /**
@@ -114,6 +119,7 @@ export async function readFooter(buffer: AsyncBuffer, file: string): Promise<Fil
   const { byteLength } = buffer;
   if (byteLength < END_BYTES) throw new Error('it is shorter than the end of a Parquet file');
   const end = Buffer.from(await buffer.slice(byteLength - END_BYTES, byteLength));
+  if (end.toString('latin1', 4) === ENCRYPTED) throw badInput({ file }, 'it is encrypted', DECRYPT);
   if (end.toString('latin1', 4) !== MAGIC) throw new Error(`it does not end with ${MAGIC}`);
   const sizeBytes = end.readUInt32LE(0);
   if (sizeBytes > byteLength - END_BYTES)

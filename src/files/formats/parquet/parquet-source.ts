@@ -18,7 +18,7 @@ import { rowWindows, type ValueReader } from '../../held/row-windows.js';
 import type { TableSource } from '../table.js';
 import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
-import { readFooter } from './footer.js';
+import { DECRYPT, readFooter } from './footer.js';
 import { describedFields, geometriesOf } from './key-values.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
 import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
@@ -61,7 +61,21 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
     throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
   }
   const { children } = parquetSchema(metadata);
-  const shaped = children.map((node) => shapedColumn(node.element.name, () => shapeOf(node)));
+  const encrypted = new Set(
+    metadata.row_groups.flatMap(({ columns }) =>
+      columns.flatMap(({ crypto_metadata: key, meta_data: leaf }) =>
+        key === undefined && leaf !== undefined ? [] : [leaf?.path_in_schema[0]],
+      ),
+    ),
+  );
+  // A column without metadata of its own does not say its name.
+  if (encrypted.has(undefined)) throw badInput({ file: input.name }, 'columns of it are encrypted', DECRYPT);
+  const shaped = children.map((node) =>
+    shapedColumn(node.element.name, () => {
+      if (encrypted.has(node.element.name)) throw new Error('it is encrypted');
+      return shapeOf(node);
+    }),
+  );
   const fields = await describedFields(shaped, metadata.key_value_metadata);
   const elements = children.map(({ element, children: below }) => (below.length > 0 ? null : { ...element }));
   const names = fields.map(({ column }) => column.name);

@@ -26,3 +26,42 @@ describe('a geometry by itself', () => {
     expect([ran.stderr, ran.stdout]).toEqual(['', expect.stringContaining(CODE)]);
   });
 });
+
+describe('files of other programs are named, and the hint converts them', () => {
+  const TOPOLOGY = `{"type":"Topology","objects":{"a":{"type":"GeometryCollection","geometries":[${POINT}]}},"arcs":[]}`;
+  const ESRI =
+    '{"geometryType":"esriGeometryPoint","spatialReference":{"wkid":4326},"fields":[{"name":"n","type":"esriFieldTypeString","length":8}],"features":[{"attributes":{"n":"a"},"geometry":{"x":105.8525,"y":21.0288}}]}';
+  test.each([
+    ['t.json', TOPOLOGY, 'it is TopoJSON'],
+    ['t.geojson', TOPOLOGY, 'it is TopoJSON'],
+    ['e.json', ESRI, 'it is ESRI JSON'],
+    ['spread.json', JSON.stringify(JSON.parse(ESRI), null, 1), 'it is ESRI JSON'],
+  ])(`%s${gdalNote}`, async (name, text, what) => {
+    folder.write(name, text);
+    const ran = await folder.run(['encode', name, '-q', '--to', 'csv']);
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(what)]);
+    const [, line] = /: (ogr2ogr .*)/.exec(ran.stderr)!;
+    if (!hasOgr2ogr) return;
+    spawnSync('bash', ['-c', `rm -f points.geojson; ${line}`], { cwd: folder.path });
+    const again = await folder.run(['encode', 'points.geojson', '-q', '--to', 'csv']);
+    expect(again.stdout).toContain(CODE);
+  });
+});
+
+test('features without geometries are decoded without a word about columns that they do not have', async () => {
+  folder.write(
+    'codes.geojson',
+    `{"type":"Feature","geometry":null,"properties":{"hexcodes":"${CODE}"}}\n`.repeat(2),
+  );
+  const ran = await folder.run(['decode', 'codes.geojson', '-q', '--to', 'csv']);
+  expect([ran.stderr, ran.stdout.split('\n')[0]]).toEqual(['', 'hexcodes,lat,lng,resolution,status']);
+});
+
+test('an encrypted file of Parquet, known by its first bytes', async () => {
+  const bytes = Buffer.concat([Buffer.from('PARE'), Buffer.alloc(60, 7), Buffer.from('PARE')]);
+  for (const name of ['e.parquet', 'e.csv', 'e']) {
+    folder.write(name, bytes);
+    const ran = await folder.run(['encode', name, '-q', '--to', 'csv']);
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(`${name}: it is encrypted`)]);
+  }
+});
