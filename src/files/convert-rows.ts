@@ -71,7 +71,7 @@ function encoder(
         : {}),
     },
     position: addsPosition
-      ? { lat: kept.length, lng: kept.length + 1 }
+      ? { lat: kept.length, lng: kept.length + 1, ...binaryAt(columns, keptIndexes, where) }
       : where.kind === 'pair'
         ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
@@ -132,9 +132,23 @@ function encoder(
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
         return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
       };
-      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf };
+      const givenOf = (row: number): readonly [string, string] =>
+        where.kind === 'pair'
+          ? [fieldOf(columns, rows, where.lat, row).text, fieldOf(columns, rows, where.lng, row).text]
+          : ['', ''];
+      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf, givenOf };
     },
   };
+}
+
+/** The column of binary geometries that positions are read from, by its index among those kept. */
+function binaryAt(
+  columns: readonly TableColumn[],
+  keptIndexes: readonly number[],
+  where: PositionColumns,
+): { readonly shape?: number } {
+  const isBinary = where.kind === 'text' && columns[where.column]!.kind === 'binary';
+  return isBinary ? { shape: keptIndexes.indexOf(where.column) } : {};
 }
 
 /**
@@ -324,8 +338,9 @@ export function rowsWhere(rows: ConvertedRows, isWanted: (status: RowStatus) => 
   rows.status.forEach((word, row) => {
     if (isWanted(word)) wanted.push(row);
   });
-  const { documents } = rows;
+  const { documents, givenOf } = rows;
   return {
+    ...(givenOf === undefined ? {} : { givenOf: (row: number) => givenOf(wanted[row]!) }),
     rowCount: wanted.length,
     values: rows.values.map((column) => wanted.map((row) => column[row])),
     ...(documents === undefined ? {} : { documents: wanted.map((row) => documents[row]!) }),

@@ -77,6 +77,8 @@ export interface TableRows {
   readonly values: readonly ArrayLike<unknown>[];
   /** The rows as they are in the file, of sources whose rows are JSON objects. */
   readonly documents?: readonly JsonDocument[];
+  /** The texts of latitude and longitude as the source has them, for rows whose position cannot be read. */
+  readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
   /** Types of the shapes of rows that are no points; null where there is none. */
   readonly others?: readonly (string | null)[];
   /** The number of fields of each row that has more or fewer than the header: its position or code is not read. */

@@ -249,15 +249,22 @@ interface Start extends Content {
   readonly skippedRows: number;
 }
 
-/** Makes the positions of a window numbers as JSON writes them. @param half 0 for latitudes, 1 for longitudes */
+/**
+ * Makes the positions of a window numbers as JSON writes them.
+ * @param half 0 for latitudes, 1 for longitudes
+ * @param ofPoints whether only those of points of GeoJSON: other values stay as they are
+ */
 export function asNumbers(
   { text, rowCount, columns, latLngDeg }: TextRows,
   column: number,
   half: 0 | 1,
+  ofPoints: boolean,
 ): void {
   const { starts, ends } = columns[column]!;
   for (let row = 0; row < rowCount; row++) {
     const degrees = latLngDeg[2 * row + half]!;
+    if (ofPoints && !(Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180))
+      continue;
     if (Number.isNaN(degrees)) starts[row] = -1;
     else {
       numberIn(text.bytes, starts[row]!, ends[row]!);

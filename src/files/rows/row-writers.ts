@@ -60,7 +60,8 @@ export class RowWriters {
 
   /** @param failed how many of the rows are not OK */
   async write(rows: TextRows, records: Uint8Array, failed: number): Promise<void> {
-    for (const [column, half] of this.#numbers) asNumbers(rows, column, half);
+    for (const [column, half] of this.#numbers)
+      asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
     if (failed === 0 || this.#run.request.errors.kind === 'keep') {
       await this.#output.write(rows, records, 'all');
       return;

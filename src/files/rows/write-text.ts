@@ -9,6 +9,8 @@ import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
+import { isJsonNumber } from '../formats/values/exact-json.js';
+import { utf8Text } from '../formats/values/nested.js';
 import { GrowingBytes, type TextRows } from './text-rows.js';
 
 /** Which rows of a window are written. */
@@ -371,6 +373,7 @@ class GeoJsonWriter extends TextWriter {
   readonly #members: JsonMembers;
   readonly #lat: number;
   readonly #lng: number;
+  readonly #given: readonly { readonly index: number; readonly name: Piece }[];
   #isFirst = true;
 
   /** @param lat and @param lng are columns of numbers, by their index among those kept */
@@ -379,7 +382,12 @@ class GeoJsonWriter extends TextWriter {
     this.#lat = columns.kept[lat]!.index;
     this.#lng = columns.kept[lng]!.index;
     this.#members = new JsonMembers(columns, [lat, lng], '}}');
-    this.ofRow = this.#members.ofRow + POINT.sizeBytes + PROPERTIES.sizeBytes + 8;
+    this.#given = [lat, lng].map((c) => {
+      const { index, name } = columns.kept[c]!;
+      return { index, name: pieceOf(`${JSON.stringify(name)}:`) };
+    });
+    const given = this.#given.reduce((sum, { name }) => sum + name.sizeBytes + 6, 0);
+    this.ofRow = this.#members.ofRow + given + POINT.sizeBytes + PROPERTIES.sizeBytes + 8;
   }
 
   protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
@@ -401,8 +409,22 @@ class GeoJsonWriter extends TextWriter {
         out[at++] = 44;
         at = this.#degrees(area, at, source, columns[this.#lat]!, row);
         at = copied(area, at, PROPERTIES);
-      }
+      } else at = this.#asGiven(area, at, source, rows, row);
       at = this.#members.write(area, at, source, rows, row, records);
+    }
+    return at;
+  }
+
+  /** What cannot be a geometry stays as it was. */
+  #asGiven(area: Area, from: number, source: Area, { columns }: TextRows, row: number): number {
+    let at = from;
+    for (const { index, name } of this.#given) {
+      const { starts, ends } = columns[index]!;
+      const [start, end] = [starts[row]!, ends[row]!];
+      if (start < 0 || start === end) continue;
+      at = copied(area, at, name);
+      at = jsonAt(area, at, source, start, end, isJsonNumber(utf8Text(source.bytes.subarray(start, end))));
+      area.bytes[at++] = 44;
     }
     return at;
   }

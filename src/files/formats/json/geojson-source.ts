@@ -21,7 +21,7 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { jsonText } from '../values/exact-json.js';
+import { isJsonNumber, jsonText } from '../values/exact-json.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
@@ -42,6 +42,8 @@ const MOST_SEEN = 4096;
 export interface PointColumns {
   readonly lat: number;
   readonly lng: number;
+  /** The column of binary geometries that the position is read from. */
+  readonly shape?: number;
 }
 
 export function geoJsonSink(
@@ -61,13 +63,24 @@ export function geoJsonSink(
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
   const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
-  const textFrom = ({ values }: TableRows, row: number): string => {
-    const properties = ofProperties.map((c) => `${names[c]}${writers[c]!(values[c]?.[row])}`).join(',');
+  /** What cannot be a geometry stays as it was. */
+  const givenMembers = (given: readonly [lat: string, lng: string]): string[] =>
+    given.flatMap((text, i) => {
+      if (text === '') return [];
+      return [
+        `${names[i === 0 ? position.lat : position.lng]}${isJsonNumber(text) ? text : JSON.stringify(text)}`,
+      ];
+    });
+  const textFrom = ({ values, givenOf }: TableRows, row: number): string => {
     const lat = degreesOf(all[position.lat]!, values[position.lat]?.[row], 'lat');
     const lng = degreesOf(all[position.lng]!, values[position.lng]?.[row], 'lng');
     const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
     const geometry = isPoint ? `{"type":"Point","coordinates":[${lng},${lat}]}` : 'null';
-    return `{"type":"Feature","geometry":${geometry},"properties":{${properties}}}`;
+    const properties = isPoint || givenOf === undefined ? [] : givenMembers(givenOf(row));
+    // Its binary form would say the point once more.
+    for (const c of ofProperties)
+      if (!isPoint || c !== position.shape) properties.push(`${names[c]}${writers[c]!(values[c]?.[row])}`);
+    return `{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`;
   };
   /** A feature as it was, with our properties. */
   const extended = ({ value, hasBigints }: JsonDocument, { values }: TableRows, row: number): string => {

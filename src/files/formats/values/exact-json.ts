@@ -15,6 +15,13 @@ export function isFalsifiable(text: string): boolean {
   return FALSIFIABLE.test(text);
 }
 
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** Whether a text is a number of JSON that a double holds. */
+export function isJsonNumber(text: string): boolean {
+  return JSON_NUMBER.test(text) && Number.isFinite(Number(text));
+}
+
 /** @throws SyntaxError for what is not JSON, RangeError for a number beyond all doubles */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);

@@ -65,3 +65,24 @@ test('an encrypted file of Parquet, known by its first bytes', async () => {
     expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(`${name}: it is encrypted`)]);
   }
 });
+
+test('a position that cannot be a geometry of GeoJSON stays as it was, by rows of bytes and by columns', async () => {
+  const given = ['abc,105', '95.0,105', '"a ""b"" c",1e999', '-0,181', ',', '21.0288,105.8525', '007,+3°'];
+  folder.write('bad.csv', `id,lat,lng\n${given.map((each, i) => `${i},${each}\n`).join('')}`);
+  const answers: unknown[] = [];
+  for (const source of ['bad.csv', '-']) {
+    const ran = await folder.run(['encode', source, '-q', '--to', 'geojson'], {
+      stdin: folder.bytes('bad.csv'),
+    });
+    const { features } = JSON.parse(ran.stdout) as { features: { properties: Record<string, unknown> }[] };
+    answers.push(features.map(({ properties: { lat, lng } }) => [lat, lng]));
+  }
+  const due = [['abc', 105], [95, 105], ['a "b" c', '1e999'], [0, 181], [], [], []].map((each) => [
+    each[0],
+    each[1],
+  ]);
+  expect(answers[0]).toEqual(answers[1]);
+  expect((answers[0] as unknown[][]).slice(0, 6).map(([lat, lng]) => [lat === 0 ? 0 : lat, lng])).toEqual(
+    due.slice(0, 6),
+  );
+});
