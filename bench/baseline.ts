@@ -1,14 +1,15 @@
-// `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only TEXT] [--write] [--beside FOLDER]`: CPU a row by
+// `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
 // thread, each run a process of its own whose start is taken off; bulk bodies, batches and JSON frames go through the
 // library in this process. `--write` puts the table into bench/baseline.json, which judges changes of conversion.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BESIDE_OPTION, commandIn, libraryModule } from './beside.js';
 import { cpuOf } from './command.js';
-import { head, headLine } from './head.js';
+import { type Head, head, headLine } from './head.js';
 import { table } from './measure.js';
 
 type Row = (lat: string, lng: string, n: number) => string;
@@ -83,6 +84,21 @@ interface Figure {
   readonly ns: (number | null)[];
 }
 
+/** One run of this bench, as bench/baseline.json has it. */
+interface Run {
+  readonly head: Head;
+  /** Rows of a file. */
+  readonly rows: number;
+  readonly rounds: number;
+  /** Commits of the checkouts beside this one, whose figures come second. */
+  readonly besides: readonly string[];
+  readonly figures: readonly Figure[];
+}
+
+function commitIn(folder: string): string {
+  return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' }).trim();
+}
+
 /** One conversion, by each checkout; undefined where a checkout cannot do it. */
 interface Measured {
   readonly what: string;
@@ -91,7 +107,7 @@ interface Measured {
 }
 
 /** Files of every spelling in a folder, and runs of the command over them. */
-function fileCells(folder: string, rows: number, commands: readonly string[], only: string): Measured[] {
+function fileCells(folder: string, rows: number, commands: readonly string[], only: RegExp): Measured[] {
   const position = points(rows);
   const written = new Map<string, string>();
   const fileOf = ({ source, spelling }: FileCell): string => {
@@ -120,7 +136,7 @@ function fileCells(folder: string, rows: number, commands: readonly string[], on
         return cpuOf([commands[checkout]!, ...args], folder);
       },
     };
-  }).filter(({ what }) => what.includes(only));
+  }).filter(({ what }) => only.test(what));
 }
 
 interface Wire {
@@ -181,7 +197,7 @@ async function wireOf(folder: string): Promise<Wire> {
 const REQUEST_ROWS = 1000;
 const REPEATS = 20;
 
-function wireCells(wires: readonly Wire[], only: string): Measured[] {
+function wireCells(wires: readonly Wire[], only: RegExp): Measured[] {
   const position = points(REQUEST_ROWS);
   const measured = (what: string, work: (wire: Wire) => void): Measured => ({
     what,
@@ -218,7 +234,7 @@ function wireCells(wires: readonly Wire[], only: string): Measured[] {
     return measured(`/bulk of CSV, ${spelling}`, (wire) => wire.bulk('csv', body));
   });
   return [...cells, measured('batch, indented', (wire) => wire.batch(indented)), ...tables].filter(
-    ({ what }) => what.includes(only),
+    ({ what }) => only.test(what),
   );
 }
 
@@ -260,6 +276,7 @@ export default async function benchBaseline(args: string[]): Promise<void> {
     },
   });
   const [rounds, rows] = [Number(values.rounds), Number(values.rows)];
+  const only = new RegExp(values.only);
   const folders = ['.', ...(values.beside === '' ? [] : [values.beside])].map((each) => resolve(each));
   const commands = folders.map(commandIn);
   const wires: Wire[] = [];
@@ -274,10 +291,10 @@ export default async function benchBaseline(args: string[]): Promise<void> {
     };
     const none = folders.map(() => 0);
     const startUs = measureAll([start], folders.length, 2 * rounds, none)[0]!;
-    const files = fileCells(folder, rows, commands, values.only);
+    const files = fileCells(folder, rows, commands, only);
     figures = [
       startUs,
-      ...measureAll(wireCells(wires, values.only), folders.length, 3 * rounds, none),
+      ...measureAll(wireCells(wires, only), folders.length, 3 * rounds, none),
       ...measureAll(
         files,
         folders.length,
@@ -298,6 +315,21 @@ export default async function benchBaseline(args: string[]): Promise<void> {
   console.log(`${headLine(headOfRun)}\n\nns of CPU a row, the least of the rounds.\n`);
   console.log(table(['what', ...names], lines));
   if (!values.write) return;
-  const result = { head: headOfRun, rows, rounds, checkouts: folders.length, figures };
-  writeFileSync('bench/baseline.json', `${JSON.stringify(result, null, 1)}\n`);
+  const path = 'bench/baseline.json';
+  const earlier = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Run[]) : [];
+  // A figure that is measured again takes the place of the earlier one.
+  const measured = new Set(figures.map(({ what }) => what));
+  const kept = earlier.map((run) => ({
+    ...run,
+    figures: run.figures.filter(({ what }) => !measured.has(what)),
+  }));
+  const run: Run = {
+    head: headOfRun,
+    rows,
+    rounds,
+    besides: values.beside === '' ? [] : [commitIn(values.beside)],
+    figures,
+  };
+  const runs = [...kept.filter((each) => each.figures.length > 0), run];
+  writeFileSync(path, `${JSON.stringify(runs, null, 1)}\n`);
 }
