@@ -260,6 +260,15 @@ function refuseOtherUnits(sample: Sample, lat: number, lng: number, file: string
   );
 }
 
+/** Columns of positions in a form that is not read, by their values: what they look like, and what to do. */
+function otherUnits(texts: readonly string[]): string | undefined {
+  if (texts.length === 0) return undefined;
+  const isAll = (form: RegExp): boolean => texts.every((text) => text.length < 100 && form.test(text.trim()));
+  if (isAll(/^\d{4}\.\d+ ?,? ?[NS][ ,;]+\d{5}\.\d+ ?,? ?[EW]$/i))
+    return `${texts[0]} looks like NMEA (ddmm.mmmm): write 21 01.7280N 105 51.1500E, with a blank behind the degrees.`;
+  return undefined;
+}
+
 function hintFor(
   sample: Sample,
   lacksLat: boolean,
@@ -267,6 +276,8 @@ function hintFor(
   fitting: { lat: readonly number[]; lng: readonly number[] },
 ): string {
   const { names } = sample;
+  const odd = names.flatMap((_, column) => otherUnits(textsOf(sample, column)) ?? [])[0];
+  if (odd !== undefined) return odd;
   const option = (name: string, column: number): string => `${name} ${JSON.stringify(names[column])}`;
   const options = [...(lacksLat ? ['--lat'] : []), ...(lacksLng ? ['--lng'] : [])].join(' and ');
   const lat = lacksLat && fitting.lat.length === 1 ? [option('--lat', fitting.lat[0]!)] : [];

@@ -100,3 +100,10 @@ test('columns of hemispheres are refused, characters of no width around numbers 
   const read = await folder.run(['encode', 'marks.csv', '-q']);
   expect(read.stdout.match(/,OK$/gm)).toHaveLength(2);
 });
+
+test('positions as NMEA sentences have them are refused with their remedy', async () => {
+  folder.write('nmea.csv', 'position\n"2101.7280,N,10551.1500,E"\n');
+  const refused = await folder.run(['encode', 'nmea.csv']);
+  expect(refused).toMatchObject({ code: 3, stdout: '' });
+  expect(refused.stderr).toContain('looks like NMEA (ddmm.mmmm): write 21 01.7280N 105 51.1500E');
+});
