@@ -76,7 +76,7 @@ export const BOUNDS = {
     variable: 'HEXCODES_MAX_KEYLESS_PER_ADDRESS',
     flag: '--max-keyless-per-address',
     argument: '<number>',
-    help: 'open connections of one address, or one /64 of IPv6, that have not shown a valid key (5000)',
+    help: 'connections that one address, or one /64 of IPv6, opens at once while half of all are open (5000)',
     read: integerOr(5000, 1, MOST_CONNECTIONS),
   },
 };

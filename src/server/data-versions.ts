@@ -69,7 +69,7 @@ export class DataVersions {
       const there = `${this.#shown.slice(0, count).join(' and ')} ${count > 1 ? 'are' : 'is'} there`;
       const message = `must be a version of the boundary data that answers here, 8 to 64 hexadecimal digits: ${there}`;
       const faults = [{ parameter: 'Hexcodes-Data', message }];
-      fail(x, 400, `Hexcodes-Data ${message}`, { faults, close: x.head.mayHaveBody });
+      fail(x, 400, `Hexcodes-Data ${message}`, { faults, close: x.head.bodySizeBytes !== 0 });
       return undefined;
     }
     if (asked === '' && this.sha256s.length === 1) return 0;

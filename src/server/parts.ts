@@ -22,7 +22,6 @@ import { hooksFor, openObserver } from './observe/adapter-hooks.js';
 import type { Observer } from './observe/observer.js';
 import type { StreamTuning } from './stream/route.js';
 import { Adapter as TransportAdapter } from './transport/adapter.js';
-import type { DoorLimits } from './transport/door/door.js';
 import { connectionsWithin, receiveBufferWarning } from './transport/system-limits.js';
 
 /** Seat of one process among several that serve together. */
@@ -40,7 +39,6 @@ export interface ServeTuning {
   readonly stream?: Partial<StreamTuning>;
   readonly bulk?: Partial<BulkTuning>;
   readonly bodyTimeoutMs?: number;
-  readonly keyless?: Partial<DoorLimits>;
   readonly batchTurnMs?: number;
   readonly pool?: Omit<PoolOptions, 'kernel'>;
   /** false: nothing is counted or logged of a request, and no key has limits. */
@@ -89,8 +87,8 @@ export interface Parts {
 
 /** Time of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
 const BODY_TIMEOUT_MS = 120_000;
-/** Divisor of all connections for those of one address that have shown no valid key. */
-const KEYLESS_PARTS = 4;
+/** Share of all connections that a network may open at once, at most, while the service is crowded. */
+const NETWORK_SHARE = 1 / 8;
 /** Idle time after which a worker thread ends: a thread holds some 15 MB. */
 const THREAD_IDLE_MS = 60_000;
 /** A block of 256 KiB takes milliseconds. */
@@ -137,11 +135,8 @@ export class OpenParts {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,
       maxConnections,
-      keyless: {
-        perNetwork: Math.min(config.maxKeylessPerAddress, Math.ceil(maxConnections / KEYLESS_PARTS)),
-        isExempt: (address) => observer.clients.isProxy(address),
-        ...tuning.keyless,
-      },
+      perNetwork: Math.min(config.maxKeylessPerAddress, Math.ceil(maxConnections * NETWORK_SHARE)),
+      isExempt: (address) => observer.clients.isProxy(address),
       bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     });
     this.#adapter = adapter;

@@ -135,7 +135,7 @@ export interface MetricSources extends StoreStates {
   readonly underWay: () => Iterable<CountedRequest> & { readonly size: number };
   readonly connections: () => number;
   /** Connections that were closed at once, and why. */
-  readonly refusedConnections: Readonly<Record<'flood' | 'crowd' | 'share' | 'limit', number>>;
+  readonly refusedConnections: Readonly<Record<'flood' | 'crowd' | 'share', number>>;
   readonly points: PointCounts;
   readonly streams: Readonly<Record<string, StreamCounts>>;
   readonly openStreams: () => OpenStreams;
@@ -276,7 +276,7 @@ function requestMetrics(of: MetricSources): Metric[] {
     {
       kind: 'counter',
       name: 'hexcodes_connections_refused_total',
-      help: 'Connections closed at once, as too many are open or too many requests came in one turn, and those without a key that made way.',
+      help: 'Connections closed at once, as too many are open or too many requests came in one turn.',
       labels: ['reason'],
       samples: () =>
         Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),

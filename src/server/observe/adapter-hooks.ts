@@ -31,11 +31,10 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
     'connections',
     'refused or closed: too many requests or frames in one turn of the event loop',
   );
-  const crowds = new CountedLine(logger, 'connections', 'closed at once: too many connections are open');
-  const evictions = new CountedLine(
+  const crowds = new CountedLine(
     logger,
     'connections',
-    'closed to make way: connections that have shown no valid key',
+    'closed at once: too many connections are open, of all or of one network',
   );
   return {
     notes: () => new RequestNotes(),
@@ -55,14 +54,9 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
       observer.refusedConnections.flood++;
       floods.add();
     },
-    crowded: () => {
-      observer.refusedConnections.crowd++;
-      crowds.add();
-    },
-    evicted: (reason) => {
-      if (reason === 'idle') return;
+    crowded: (reason) => {
       observer.refusedConnections[reason]++;
-      evictions.add({ reason });
+      crowds.add({ reason });
     },
     cut: (x, reason) => {
       withholdKey(x);

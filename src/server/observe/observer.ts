@@ -27,7 +27,7 @@ export class Observer {
   readonly streams: Record<string, StreamCounts> = {};
   readonly poolWaits = new Latency();
   readonly poolRuns = new Latency();
-  readonly refusedConnections = { flood: 0, crowd: 0, share: 0, limit: 0 };
+  readonly refusedConnections = { flood: 0, crowd: 0, share: 0 };
   /** Refusals by the limit that was reached. */
   readonly refusals = new Map<string, number>();
   readonly clients: ClientAddresses;

@@ -2,11 +2,11 @@
 // Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
 // the answer to later, and a handler that does neither is answered 500 (README U6).
 import { Budget, UNLIMITED } from '../budget.js';
+import { Admission, type AdmissionLimits, type Refusal } from './admission.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
-import { Door, type DoorLimits, type EvictionReason } from './door/door.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits } from './exchange.js';
-import { loadUws, mayKeepResponses, type UwsBuild } from './load-uws.js';
+import { loadUws, type UwsBuild } from './load-uws.js';
 import { RefusedBodies } from './request-body.js';
 import { RequestHead, readHeaders, TARGET_LIMIT_BYTES } from './request-head.js';
 import { type SocketData, socketBehaviour, type WebSocketRoute } from './socket-behaviour.js';
@@ -73,28 +73,19 @@ export interface AdapterHooks<N> extends ExchangeHooks<Exchange<N>> {
    * closed.
    */
   flooded(): void;
-  /** A connection came that is one too many for the process, and was closed. */
-  crowded(): void;
-  /**
-   * A connection that has shown no valid key was closed: it rested too long, its network has too many, or another had
-   * to come in.
-   */
-  evicted(reason: EvictionReason): void;
+  /** A connection was closed as it opened. */
+  crowded(reason: Refusal): void;
 }
 
-export interface AdapterLimits extends ExchangeLimits {
-  /** Open connections at a time, WebSockets included. */
-  readonly maxConnections: number;
-  /** Bounds of those that have not shown a valid key; undefined: none. */
-  readonly keyless: DoorLimits | undefined;
-}
+export type AdapterLimits = ExchangeLimits & AdmissionLimits;
 
 const NO_LIMITS: AdapterLimits = {
   budget: new Budget(UNLIMITED),
   maxPastStopBytes: Number.POSITIVE_INFINITY,
   bodyTimeoutMs: 120_000,
   maxConnections: Number.POSITIVE_INFINITY,
-  keyless: undefined,
+  perNetwork: Number.POSITIVE_INFINITY,
+  isExempt: () => true,
 };
 
 export class Adapter<N = unknown> {
@@ -102,8 +93,6 @@ export class Adapter<N = unknown> {
   readonly #app: UwsApp;
   readonly #hooks: AdapterHooks<N>;
   readonly #context: ExchangeContext<Exchange<N>>;
-  readonly #maxConnections: number;
-  #connections = 0;
   #requests = 0;
   readonly #listeners: Listeners;
 
@@ -112,14 +101,12 @@ export class Adapter<N = unknown> {
     /** The package that serves. */
     readonly build: UwsBuild,
     hooks: AdapterHooks<N>,
-    { maxConnections, keyless, ...limits }: AdapterLimits,
-    mayKeep: boolean,
+    limits: AdapterLimits,
   ) {
     this.#uws = uws;
     this.#app = uws.App();
     this.#listeners = new Listeners(uws, this.#app);
     this.#hooks = hooks;
-    this.#maxConnections = maxConnections;
     this.#context = {
       hooks,
       pending: new Set(),
@@ -127,9 +114,8 @@ export class Adapter<N = unknown> {
       turns: new Turns(),
       bodylessAnswers: new BodylessAnswers(),
       refusedBodies: new RefusedBodies(),
+      admission: new Admission(limits),
       ...limits,
-      door:
-        keyless !== undefined && mayKeep ? new Door(keyless, (reason) => hooks.evicted(reason)) : undefined,
       isClosing: false,
     };
     this.#app.filter((res, change) => this.#countConnection(res, change));
@@ -137,8 +123,7 @@ export class Adapter<N = unknown> {
 
   static async load<N>(hooks: AdapterHooks<N>, limits = NO_LIMITS): Promise<Adapter<N>> {
     const { uws, build } = await loadUws();
-    const mayKeep = limits.keyless !== undefined && (await mayKeepResponses(uws));
-    return new Adapter(uws, build, hooks, limits, mayKeep);
+    return new Adapter(uws, build, hooks, limits);
   }
 
   /** Requests whose handlers have returned and whose answers are not complete. */
@@ -156,14 +141,9 @@ export class Adapter<N = unknown> {
     return this.#requests;
   }
 
-  /** Open connections that have not shown a valid key, but for those that are exempt; undefined: they are not known. */
-  get keylessCount(): number | undefined {
-    return this.#context.door?.size;
-  }
-
   /** Open connections, WebSockets included. */
   get connectionCount(): number {
-    return this.#connections;
+    return this.#context.admission.open;
   }
 
   /**
@@ -184,7 +164,7 @@ export class Adapter<N = unknown> {
   /** Adds a WebSocket route. Requests that ask for no upgrade go to the other routes of the same pattern. */
   websocket<T extends SocketData>(pattern: string, route: WebSocketRoute<T, N>): void {
     this.#app.ws<T>(pattern, {
-      ...socketBehaviour(route, this.#context.turns, this.#hooks, () => this.#connections--),
+      ...socketBehaviour(route, this.#context.turns, this.#hooks, () => this.#context.admission.closed()),
       compression: this.#uws.DISABLED,
       upgrade: (res: UwsResponse, req: UwsRequest, context: UpgradeContext) => {
         const query = req.getQuery() ?? '';
@@ -196,20 +176,17 @@ export class Adapter<N = unknown> {
 
   /** Called for every connection that opens (1) or closes (-1); not for the end of one that became a WebSocket. */
   #countConnection(res: UwsResponse, change: number): void {
-    const { turns, door } = this.#context;
+    const { turns, admission } = this.#context;
     turns.countConnection(change);
-    this.#connections += change;
     if (change < 0) {
-      door?.countClose();
+      admission.closed();
       return;
     }
-    // The callback comes once for each that opens, so there is one too many at most.
-    if (this.#connections > this.#maxConnections && door?.makeWay() !== true) {
-      res.close();
-      this.#hooks.crowded();
-      return;
-    }
-    door?.opened(res);
+    // A response is usable in the callback that shows it, and not kept (README U39).
+    const refusal = admission.opened(new Uint8Array(res.getRemoteAddress()));
+    if (refusal === undefined) return;
+    res.close();
+    this.#hooks.crowded(refusal);
   }
 
   #run(
@@ -222,16 +199,13 @@ export class Adapter<N = unknown> {
     this.#requests++;
     const x = new Exchange<N>(res, head, this.#context, this.#hooks.notes(), upgrade);
     primePause(res);
-    const { turns, door } = this.#context;
-    door?.beforeHandler();
+    const { turns, admission } = this.#context;
+    const { isCrowded } = admission;
+    if (isCrowded) x.keepPeerAddress();
     try {
       const fault = readHeaders(req, head);
-      if ((head.mayHaveBody || head.mayEndConnection) && door?.isLost(x) === true) {
-        x.abort();
-        return;
-      }
       // A request without a body that is answered at once needs no callback; each costs.
-      if (head.mayHaveBody && door?.mayHide(x) !== true) x.attach();
+      if (head.bodySizeBytes !== 0) x.attach();
       if (!turns.takeRequest()) {
         this.#hooks.flooded();
         this.#refuseLater(x, 503, TOO_MANY, false);
@@ -243,7 +217,7 @@ export class Adapter<N = unknown> {
       this.#hooks.thrown(x, error);
     } finally {
       x.leaveFirstTick();
-      door?.afterHandler(x);
+      if (isCrowded && x.keyId !== '') admission.keyShown(x.peerAddress);
     }
   }
 
@@ -263,8 +237,7 @@ export class Adapter<N = unknown> {
    */
   #refuseLater(x: Exchange<N>, status: 400 | 503, fault: string, close: boolean): void {
     x.deadline(REFUSAL_DEADLINE_MS);
-    if (this.#context.door?.mustClose(x) === true) x.abort();
-    else setImmediate(() => x.guard(() => this.#hooks.refused(x, status, fault, close)));
+    setImmediate(() => x.guard(() => this.#hooks.refused(x, status, fault, close)));
   }
 
   /**
@@ -293,7 +266,6 @@ export class Adapter<N = unknown> {
   /** Closes every connection at once. */
   close(): void {
     this.stopListening();
-    this.#context.door?.close();
     this.#app.close();
     this.#context.corkHolder.close();
   }

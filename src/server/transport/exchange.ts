@@ -1,6 +1,7 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call
 // of the answering side does nothing, so handlers need not check.
 import { type Account, type Budget, OverBudgetError } from '../budget.js';
+import type { Admission } from './admission.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
@@ -17,7 +18,6 @@ import {
   writeRest,
 } from './answers/whole-answer.js';
 import type { CorkHolder } from './cork-holder.js';
-import type { Door, Visit } from './door/door.js';
 import { Guarded } from './guarded.js';
 import { type BodyBounds, type BodyOwner, type RefusedBodies, RequestBody } from './request-body.js';
 import { AFTER_BODY, type RequestHead } from './request-head.js';
@@ -50,8 +50,7 @@ export interface ExchangeContext<X> extends ExchangeLimits {
   readonly pending: Set<X>;
   readonly corkHolder: CorkHolder;
   readonly turns: Turns;
-  /** Undefined: connections without a key have no bounds of their own. */
-  readonly door: Door | undefined;
+  readonly admission: Admission;
   readonly bodylessAnswers: BodylessAnswers;
   readonly refusedBodies: RefusedBodies;
   /** The service is stopping: every answer has `Connection: close`. */
@@ -77,7 +76,7 @@ const NO_ADDRESS = new Uint8Array(0);
  *
  * `N`: notes of the owner of the adapter, which the transport does not read.
  */
-export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
+export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
   /** The same of those that change until the answer begins. */
@@ -97,9 +96,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
    * answered.
    */
   mayGoOn: (() => boolean) | undefined;
-  isClosedInside = false;
   isContinued = false;
-  onLeave: Visit['onLeave'];
   #body: RequestBody | undefined;
   #account: Account | undefined;
   /** Deadline by which a status line must be written. */
@@ -109,7 +106,6 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
   #wholeBytes = 0;
   #peer: Uint8Array | undefined;
   #isAttached = false;
-  #isUpgrading = false;
   /** The request is refused, and its answer waits for the end of its body. */
   #isAnswerDue = false;
 
@@ -150,7 +146,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
   }
 
-  /** Hears from uWS when the connection closes. uWS has one callback for that, which was the door's before. */
+  /** Hears from uWS when the connection closes. */
   attach(): void {
     if (this.#isAttached) return;
     this.#isAttached = true;
@@ -225,26 +221,6 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     return this.#isBodyComing && this.body.readOn(ended);
   }
 
-  get hasValidKey(): boolean {
-    return this.keyId !== '';
-  }
-
-  get isEndUnseen(): boolean {
-    return this.head.isEndUnseen;
-  }
-
-  get receive(): Visit['receive'] {
-    return this.#body?.receive;
-  }
-
-  get hasReceived(): boolean {
-    return this.#body?.hasReceived === true;
-  }
-
-  takeBody(): void {
-    this.#body?.take();
-  }
-
   /** Sends a whole answer. `headerLines`: "\r\nName: value" of further headers, of trusted text. */
   send(
     status: number,
@@ -254,11 +230,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     close = false,
   ): void {
     if (this.state !== 'open') return;
-    if (this.head.isReadable && this.context.door?.mustClose(this) === true) {
-      this.abort();
-      return;
-    }
-    if (this.head.mayHaveBody) this.attach();
+    if (this.head.bodySizeBytes !== 0) this.attach();
     // A connection that is paused when the answer ends would never be read again (README U29).
     this.#body?.resume();
     this.state = 'over';
@@ -286,9 +258,11 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     this.context.hooks.answered(this, status);
     const isRefused = status >= 400 && this.#isBodyComing && !this.head.isBodyChunked;
     const isSkipped = isRefused && isSkippedBody(status, this.head.bodySizeBytes);
+    // Whoever asks without a key makes way for callers that have one.
+    const isUnwanted = this.keyId === '' && this.context.admission.isCrowded;
     // A large body that uWS itself would close after is not seen to leave: there the client closes.
-    const isLeft = this.context.isClosing && !fitsEnd(body);
-    const mustClose = (close || isRefused) && !isSkipped;
+    const isLeft = (this.context.isClosing || isUnwanted) && !fitsEnd(body);
+    const mustClose = (isUnwanted && !isLeft) || ((close || isRefused) && !isSkipped);
     const isLast = mustClose || this.head.isBodyChunked || (this.context.isClosing && !isLeft);
     const lines = (isLeft || close) && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
     this.#write(answer, lines, isLast);
@@ -297,7 +271,6 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
   #write(answer: WholeAnswer, lines: string, close: boolean): void {
     const { res, context } = this;
     const { status, contentType, body } = answer;
-    const closesBefore = context.door?.closes;
     const isHead = this.head.method === 'HEAD';
     const isBodyless = isHead || status === 204 || status === 304;
     const mayReadOn = close && !isBodyless && typeof body === 'string' && fitsEnd(body);
@@ -308,47 +281,24 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
       return;
     }
     const isLast = close || (isBodyless && !context.bodylessAnswers.take());
-    if (isLast && this.head.isReadable && context.door !== undefined && context.door.size > 0) {
-      this.#closeLater(() => this.#write(answer, lines, true));
-      return;
-    }
     // uWS would end the process: it takes a request for one without an answer if it closes behind a head alone, or if
     // `end` drops the body (README U19).
     if (isLast && this.head.isReadable) this.attach();
-    const isOver = (): void => {
-      this.isClosedInside = context.door?.closes !== closesBefore;
-      this.#over(true);
-    };
     writeHead(res, this, status, contentType, lines);
     if (isBodyless) {
       endBodyless(res, isHead, body, isLast);
-      isOver();
+      this.#over(true);
       return;
     }
     this.#wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     if (writeBody(res, body, close)) {
-      isOver();
+      this.#over(true);
     } else {
       this.state = 'answering';
       this.guard(() => this.hold((this.#account?.heldBytes ?? 0) + this.#wholeBytes));
       const isEnded = (): boolean => this.state === 'over';
       if (!isEnded()) writeRest(res, this.isBodyView ? body.slice() : body, isEnded, () => this.#over(true));
     }
-  }
-
-  /**
-   * Ends the request in a turn of its own: a connection that is closed in its handler could not be told from others by
-   * the door.
-   */
-  #closeLater(work: () => void): void {
-    this.#isAnswerDue = true;
-    this.attach();
-    this.keepPeerAddress();
-    setImmediate(() => {
-      if (!this.#isAnswerDue) return;
-      this.#isAnswerDue = false;
-      this.res.cork(work);
-    });
   }
 
   /** Starts an answer of unknown length; not for HEAD. `mayEndLate`: see ChunkedAnswer. */
@@ -413,62 +363,29 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
   /** Closes the connection at once. The client sees an incomplete answer. */
   abort(): void {
     if (this.state === 'over') return;
-    if (this.head.isReadable && this.#isAttached) {
-      this.state = 'over';
-      this.#closeLater(() => this.res.close());
-      return;
-    }
     this.res.close();
-    if (this.#isAttached) return;
-    // The door has heard it.
-    this.head.isEndUnseen = false;
-    this.#gone();
+    if (!this.#isAttached) this.#gone();
   }
 
-  /**
-   * Accepts a WebSocket upgrade. To be called before the upgrade handler returns. Where many connections without a key
-   * could be taken for this one the upgrade waits for the next turn; if the peer is gone by then, `onOver` is called
-   * and no socket opens.
-   */
+  /** Accepts a WebSocket upgrade. To be called before the upgrade handler returns. */
   acceptUpgrade<T>(userData: T, protocol: string): void {
     const context = this.upgradeContext;
     if (this.state !== 'open' || context === undefined) return;
     const key = this.head.header('sec-websocket-key');
-    const upgrade = (): void => {
-      this.status = 101;
-      this.#over(true);
-      this.res.upgrade(userData, key, protocol, '', context);
-    };
-    const { door, corkHolder } = this.context;
-    if (door?.isLost(this) === true) {
-      this.abort();
-      return;
-    }
-    if (door?.isCrowded(this.peerAddress) !== true || !corkHolder.isOpen) {
-      door?.forget(this.peerAddress);
-      upgrade();
-      return;
-    }
-    this.#isUpgrading = true;
-    // Not corked: uWS may close a connection that is upgraded in its own cork outside of the handler (README U40).
-    this.nextTurn(() => corkHolder.runUncorked(upgrade));
-  }
-
-  /** State for the door: a request is not over while the rest of its body is read, as its connection is busy. */
-  get visitState(): Exchange['state'] {
-    return this.#body?.isReadOn === true || this.#isAnswerDue ? 'answering' : this.state;
+    this.status = 101;
+    this.#over(true);
+    this.res.upgrade(userData, key, protocol, '', context);
   }
 
   /** The handler has returned: the request can no longer be read. */
   leaveFirstTick(): void {
     this.head.endReading();
     this.upgradeContext = undefined;
-    if (this.visitState === 'over') return;
+    if (this.state === 'over' && !this.#isAnswerDue) return;
     this.attach();
     this.keepPeerAddress();
-    if (this.state === 'over' && !this.#isAnswerDue) return;
     this.context.pending.add(this);
-    if (this.state === 'open' && this.#body?.isWanted !== true && !this.#isUpgrading && !this.hasDeadline) {
+    if (this.state === 'open' && this.#body?.isWanted !== true && !this.hasDeadline) {
       this.thrown(new Error('a handler returned without an answer'));
     }
   }
@@ -479,7 +396,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
       if (this.#isAnswerDue) {
         this.#isAnswerDue = false;
         this.#over(false);
-      } else this.onLeave?.(false);
+      }
       return;
     }
     this.#streamed?.drop();
@@ -492,8 +409,6 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner, Visit {
     this.#account?.close();
     this.#clearDeadline();
     if (!this.head.isReadable) this.context.pending.delete(this);
-    // While the rest of the body is read the connection stays busy: it is closed at the end.
-    if (this.#body?.isReadOn !== true) this.onLeave?.(isComplete && !this.isClosedInside);
     this.notifyOver();
     this.context.hooks.over(this);
   }

@@ -146,10 +146,6 @@ export class RequestBody {
   isPaused = false;
   /** The last chunk has come. */
   isReceived = false;
-  /** Callback of uWS; undefined if nobody has asked for the body. */
-  receive: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
-  /** Whether `receive` was called by uWS itself. */
-  hasReceived = false;
   /** The turn of the event loop in which it was asked for. */
   #headTurn = 0;
   #refused: RefusedBody | undefined;
@@ -199,14 +195,6 @@ export class RequestBody {
     });
   }
 
-  /** Makes `receive` the callback of uWS. */
-  take(): void {
-    this.res.onData((chunk, isLast) => {
-      this.hasReceived = true;
-      this.receive?.(chunk, isLast);
-    });
-  }
-
   /** Stops the reading, and uWS's timeout, until `resume` or the end of the answer. See README U26 to U28. */
   pause(): void {
     if (this.x.state === 'over' || this.isPaused) return;
@@ -220,11 +208,6 @@ export class RequestBody {
     this.isPaused = false;
     this.res.resume();
     this.x.setReadingStopped(false);
-  }
-
-  /** The rest of the body is read, which nobody wants any more. */
-  get isReadOn(): boolean {
-    return this.#refused?.isOver === false;
   }
 
   /**
@@ -251,7 +234,7 @@ export class RequestBody {
     this.isWanted = true;
     this.#headTurn = this.context.turns.number;
     const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
-    this.receive = (chunk, isLast) => {
+    this.res.onData((chunk, isLast) => {
       if (isLast) this.isReceived = true;
       if (this.#refused !== undefined) {
         this.#drop(this.#refused, limits, chunk.byteLength, isLast);
@@ -262,8 +245,7 @@ export class RequestBody {
       const fault = limits.faultOf(chunk.byteLength, this.isPaused);
       if (fault === undefined) work(new Uint8Array(chunk), isLast);
       else this.x.cut(fault);
-    };
-    this.take();
+    });
   }
 
   #drop(refused: RefusedBody, limits: BodyLimits, sizeBytes: number, isLast: boolean): void {

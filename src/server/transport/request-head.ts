@@ -12,16 +12,8 @@ export const TARGET_LIMIT_BYTES = 8192;
 export const AFTER_BODY = 'after-body';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const KEEP_ALIVE = 'keep-alive';
 const CONTINUE = '100-continue';
 const BODY_SIZE = /^\d{1,15}$/;
-
-/**
- * Whether uWS reads the length as that of a body: of digits alone, and above 0. Number() takes `1e3`, `0x10` and `+5`
- * for lengths too, which uWS refuses: it closes the connection behind the handler.
- */
-const isSizeSeen = (contentLength: string): boolean =>
-  BODY_SIZE.test(contentLength) && Number(contentLength) > 0;
 
 /** New ids are a prefix of this process and a count. */
 const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
@@ -32,13 +24,6 @@ const joined = (values: string, value: string): string => (values === '' ? value
 export class RequestHead {
   /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes = 0;
-  /**
-   * uWS may not report the end of the request behind its handler: the body is chunked, of no bytes, or of an unclear
-   * size.
-   */
-  isEndUnseen = false;
-  /** A Connection header other than keep-alive: uWS may close the connection inside of the handler (README U39). */
-  mayEndConnection = false;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId = '';
   /** The request id is the one of the header. */
@@ -89,11 +74,6 @@ export class RequestHead {
     const members = expectation.split(',').map((member) => member.trim().toLowerCase());
     if (members.some((member) => member !== CONTINUE && member !== '')) return 'unknown';
     return this.bodySizeBytes === 0 ? 'nothing' : 'continue';
-  }
-
-  /** The request has a body, or says that it has one of no bytes. */
-  get mayHaveBody(): boolean {
-    return this.bodySizeBytes !== 0 || this.isEndUnseen;
   }
 
   /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
@@ -164,9 +144,6 @@ class HeaderVisitor {
       case 'accept':
         head.accept = joined(head.accept, value);
         break;
-      case 'connection':
-        if (value !== KEEP_ALIVE) head.mayEndConnection = true;
-        break;
       case 'x-api-key':
         if (head.apiKey !== undefined && head.apiKey !== value) head.apiKeyConflict = true;
         head.apiKey = value;
@@ -226,9 +203,6 @@ export function readHeaders(req: UwsRequest, head: RequestHead): string | undefi
   const { requestId } = head;
   head.hasGivenId = requestId !== '' && REQUEST_ID.test(requestId);
   if (!head.hasGivenId) head.requestId = idPrefix + idCount++;
-  const { contentLengths, contentLength, transferEncodings } = visitor;
-  head.isEndUnseen =
-    transferEncodings > 0 || contentLengths > 1 || (contentLengths > 0 && !isSizeSeen(contentLength));
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';

@@ -37,7 +37,6 @@ beforeAll(async () => {
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
     flooded: () => thrown.push(new Error('flooded')),
     crowded: () => thrown.push(new Error('crowded')),
-    evicted: () => thrown.push(new Error('evicted')),
     cut: (x) => x.abort(),
     expired: (x) => x.send(503, 'text/plain', 'late', '', true),
     thrown: (x, error) => {

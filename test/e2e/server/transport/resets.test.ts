@@ -1,9 +1,10 @@
 // A peer asks for the end of its connection and resets it while its requests are worked on: uWS closes it inside of the
-// handler, and the system knows its address no more. A response that the door kept of it would be freed memory.
+// handler. A response that was used after that would be freed memory.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { ServeCommand } from '../../../../support/serve-command.js';
+import { freedMemory } from '../../../support/freed-memory.js';
+import { ServeCommand } from '../../../support/serve-command.js';
 
 const KEY = 'one_key_0123456789abcdef';
 const ROUNDS = 300;
@@ -15,7 +16,7 @@ test.each(['close', 'upgrade'])(
   async (connection) => {
     const command = new ServeCommand(['--log-level', 'error'], {
       HEXCODES_API_KEYS: `one:${KEY}`,
-      MALLOC_PERTURB_: '165',
+      ...freedMemory,
     });
     onTestFinished(async () => void (await command.stop()));
     const port = Number(new URL(await command.base()).port);
@@ -36,7 +37,6 @@ test.each(['close', 'upgrade'])(
       gone.resetAndDestroy();
       await sleep(1);
       if (round % 10 !== 9) continue;
-      // The beginning of a body makes the door ask each connection that it knows.
       const others = await Promise.all(Array.from({ length: 6 }, open));
       for (const other of others)
         other.write(
