@@ -14,6 +14,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   demo: () => import('./demo.js'),
   costs: () => import('./costs.js'),
   drive: () => import('./drive.js'),
+  crowd: () => import('./crowd.js'),
   'bus-rate': () => import('./bus-rate.js'),
   engine: () => import('./engine.js'),
   fair: () => import('./fair.js'),
