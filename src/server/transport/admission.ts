@@ -62,14 +62,13 @@ export class Admission {
     this.open++;
     const { maxConnections, isExempt } = this.limits;
     if (this.open > maxConnections) return 'crowd';
-    if (isExempt(address)) return undefined;
+    if (!this.isCrowded || isExempt(address)) return undefined;
     const network = this.#network(networkOf(address));
-    const isOver = network.left < 1;
-    if (!isOver) network.left--;
-    if (!this.isCrowded) return undefined;
-    if (isOver) return 'share';
     const isReserved = this.open > maxConnections * KEYLESS_SHARE;
-    return isReserved && network.knownUntilMs <= this.nowMs() ? 'crowd' : undefined;
+    if (isReserved && network.knownUntilMs <= this.nowMs()) return 'crowd';
+    if (network.left < 1) return 'share';
+    network.left--;
+    return undefined;
   }
 
   /** Counts a connection that closes. */

@@ -94,9 +94,9 @@ test('beyond half of all connections a network has its share; others are served,
   await many.open(70);
   await few.open(5);
   await proxy.open(15);
-  expect(await metric('hexcodes_connections')).toBe(60);
-  expect([many.openCount, few.openCount, proxy.openCount]).toEqual([40, 5, 15]);
-  expect(await metric('hexcodes_connections_refused_total{reason="share"}')).toBe(30);
+  expect(await metric('hexcodes_connections')).toBe(65);
+  expect([many.openCount, few.openCount, proxy.openCount]).toEqual([45, 5, 15]);
+  expect(await metric('hexcodes_connections_refused_total{reason="share"}')).toBe(25);
   expect(server.log()).toContain('closed at once: too many connections are open, of all or of one network');
 });
 
