@@ -25,7 +25,8 @@ const DEFECT: ErrorAnswer = { status: 500, message: 'internal error', close: tru
 export function endOverError(logger: Logger, x: Exchange, error: unknown): void {
   if (x.state !== 'open') {
     log(logger, x, error, CUT_OFF);
-    x.abort();
+    const reason = error instanceof Error ? error.message : String(error);
+    x.abort(withoutKeys(reason, [readApiKey(x.head.rawQuery), x.head.apiKey]));
     return;
   }
   if (error instanceof BrokenBatchError) {

@@ -24,6 +24,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   'fuzz-frames': () => import('./fuzz-frames.js'),
   'fuzz-http': () => import('./fuzz-http.js'),
   'fuzz-kernel': () => import('./fuzz-kernel.js'),
+  flood: () => import('./flood.js'),
   fleet: () => import('./fleet.js'),
   generator: () => import('./generator.js'),
   h3: () => import('./h3.js'),

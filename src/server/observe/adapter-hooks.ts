@@ -61,7 +61,7 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
     cut: (x, reason) => {
       withholdKey(x);
       logger.warn({ request_id: x.head.requestId, route: x.head.pattern, reason }, 'an upload was cut off');
-      x.abort();
+      x.abort(reason);
     },
     socketThrown: (error) => logger.error({ err: error }, 'a WebSocket handler threw'),
   };

@@ -75,6 +75,8 @@ export interface ClosedStream {
 export class RequestLog {
   readonly #answers: LimitedLines;
   readonly #failures: LimitedLines;
+  /** Answers that end within themselves. */
+  readonly #cuts: LimitedLines;
 
   constructor(
     logger: Logger,
@@ -85,6 +87,7 @@ export class RequestLog {
     const limit = logger.isLevelEnabled('debug') ? Number.POSITIVE_INFINITY : linesPerSecond;
     this.#answers = new LimitedLines(logger, 'info', limit);
     this.#failures = new LimitedLines(logger, 'error', limit);
+    this.#cuts = new LimitedLines(logger, 'warn', limit);
   }
 
   /** Whether an answer of this status may still have a line in this second. */
@@ -96,7 +99,8 @@ export class RequestLog {
   add(x: Exchange, nowMs: number, span: SpanIds | undefined): void {
     // A WebSocket has its line when it is closed.
     if (x.status === 101) return;
-    const lines = x.status >= 500 ? this.#failures : this.#answers;
+    const isCut = x.status > 0 && !x.isComplete;
+    const lines = x.status >= 500 ? this.#failures : isCut ? this.#cuts : this.#answers;
     if (lines.take(x.status)) lines.log(this.#fieldsOf(x, nowMs, span), messageOf(x));
   }
 
@@ -110,13 +114,14 @@ export class RequestLog {
 
   /** Lines that were left out since the start. */
   get skipped(): number {
-    return this.#answers.skipped + this.#failures.skipped;
+    return this.#answers.skipped + this.#failures.skipped + this.#cuts.skipped;
   }
 
   /** Logs what is still only counted. */
   close(): void {
     this.#answers.close();
     this.#failures.close();
+    this.#cuts.close();
   }
 
   #fieldsOf(x: Exchange, nowMs: number, span: SpanIds | undefined): Record<string, unknown> {
@@ -137,8 +142,19 @@ export class RequestLog {
       bytes_in: x.bytesIn,
       bytes_out: x.bytesOut,
       duration_ms: rounded(nowMs - x.startedMs),
+      ...(x.isComplete ? {} : endingOf(x, nowMs)),
     };
   }
+}
+
+/**
+ * Who has ended a request before its answer was complete, and why. uWS tells its own end of a connection (a timeout, a
+ * broken chunk) as the peer's, so the time without a byte has to tell them apart.
+ */
+function endingOf(x: Exchange, nowMs: number): Record<string, unknown> {
+  if (x.abortReason !== undefined) return { ended_by: 'service', reason: x.abortReason };
+  const restedMs = rounded(nowMs - x.progressMs);
+  return { ended_by: 'peer or transport', reason: 'the connection was closed', rested_ms: restedMs };
 }
 
 function callersSpan({ head: { traceparent } }: Exchange): SpanIds | undefined {
@@ -170,7 +186,7 @@ class LimitedLines {
 
   constructor(
     private readonly logger: Logger,
-    private readonly level: 'info' | 'error',
+    private readonly level: 'info' | 'warn' | 'error',
     private readonly perSecond: number,
   ) {
     this.#left = perSecond;

@@ -89,6 +89,8 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   status = 0;
   /** The whole answer is written. */
   isComplete = false;
+  /** Why the service has closed the connection; undefined where it has not. */
+  abortReason: string | undefined;
   /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
   isBodyView = false;
   /**
@@ -128,6 +130,11 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   /** Bytes of the request's body that have come. */
   get bytesIn(): number {
     return this.#body?.bytesIn ?? 0;
+  }
+
+  /** When the peer last sent or took bytes of a body, by performance.now(). */
+  get progressMs(): number {
+    return Math.max(this.startedMs, this.#body?.progressMs ?? 0, this.#streamed?.progressMs ?? 0);
   }
 
   /** Bytes of the answer's body that are written. */
@@ -360,9 +367,10 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     return streamed;
   }
 
-  /** Closes the connection at once. The client sees an incomplete answer. */
-  abort(): void {
+  /** Closes the connection at once. The client sees an incomplete answer. `reason`: for the log. */
+  abort(reason: string): void {
     if (this.state === 'over') return;
+    this.abortReason = reason;
     this.res.close();
     if (!this.#isAttached) this.#gone();
   }

@@ -138,6 +138,8 @@ type ChunkReceiver = (chunk: Uint8Array, isLast: boolean) => void;
 export class RequestBody {
   /** Bytes that have come. */
   bytesIn = 0;
+  /** When bytes came last, by performance.now(). */
+  progressMs = 0;
   /** The handler has asked for it. */
   isWanted = false;
   /** The last chunk was handed on. */
@@ -242,6 +244,7 @@ export class RequestBody {
       }
       if (this.x.state === 'over') return;
       this.bytesIn += chunk.byteLength;
+      this.progressMs = performance.now();
       const fault = limits.faultOf(chunk.byteLength, this.isPaused);
       if (fault === undefined) work(new Uint8Array(chunk), isLast);
       else this.x.cut(fault);

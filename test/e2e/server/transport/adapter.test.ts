@@ -37,12 +37,12 @@ beforeAll(async () => {
     refused: (x, status, message, close) => x.send(status, 'text/plain', message, '', close),
     flooded: () => thrown.push(new Error('flooded')),
     crowded: () => thrown.push(new Error('crowded')),
-    cut: (x) => x.abort(),
+    cut: (x) => x.abort('cut'),
     expired: (x) => x.send(503, 'text/plain', 'late', '', true),
     thrown: (x, error) => {
       thrown.push(error);
       if (x.state === 'open') x.send(500, 'text/plain', 'thrown', '', true);
-      else x.abort();
+      else x.abort('thrown');
     },
     socketThrown: (error) => thrown.push(error),
   });

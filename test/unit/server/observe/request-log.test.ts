@@ -30,6 +30,8 @@ const REQUEST = {
   bytesIn: 0,
   bytesOut: 10,
   startedMs: 1000,
+  progressMs: 1000,
+  abortReason: undefined,
 };
 
 type Line = Record<string, unknown>;
@@ -81,8 +83,20 @@ test('requests that end otherwise say so', () => {
   add({ status: 101 });
   expect(lines.map(({ level, http_status, msg }) => [level, http_status, msg])).toEqual([
     [30, undefined, 'closed without an answer'],
-    [30, 200, 'closed within its answer'],
+    [40, 200, 'closed within its answer'],
     [50, 503, 'answered'],
+  ]);
+});
+
+test('an answer that ends within itself says who has ended it, and why', () => {
+  const { lines, add } = logOf('info', 10);
+  add({ isComplete: false });
+  add({ isComplete: false, abortReason: 'the store is full' });
+  add();
+  expect(lines.map(({ ended_by, reason, rested_ms }) => [ended_by, reason, rested_ms])).toEqual([
+    ['peer or transport', 'the connection was closed', 2.346],
+    ['service', 'the store is full', undefined],
+    [undefined, undefined, undefined],
   ]);
 });
 
