@@ -59,4 +59,4 @@ test('U40: the calls of the filter come in pairs, however a connection ends', as
   expect(new Set(calls)).toEqual(new Set([1, -1]));
   expect(sockets).toBeGreaterThan(0);
   expect(open).toBe(0);
-}, 120_000);
+});
