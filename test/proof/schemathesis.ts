@@ -33,7 +33,15 @@ export default async function proveSchemathesis(args: string[]): Promise<void> {
   for (const seed of values.seeds.split(',')) {
     const server = await ServerProcess.start({ isQuiet: true });
     const options = [
-      ...['--checks', 'all', '--seed', seed, '--continue-on-failure'],
+      ...[
+        '--checks',
+        'all',
+        '--seed',
+        seed,
+        '--continue-on-failure',
+        '--generation-with-security-parameters',
+        'false',
+      ],
       ...['--max-examples', String(Math.ceil(Number(values.cases) / OPERATIONS))],
       ...[
         '--phases',

@@ -112,7 +112,7 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
       pattern: `^${DATE}T${CLOCK}(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)$`,
       description: 'ISO 8601',
     }),
-    int64({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
+    double({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
   ]),
   TraccarRequest: Type.Object(
     {

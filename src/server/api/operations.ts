@@ -103,7 +103,7 @@ export const DATA_VERSION: Parameter = {
   in: 'header',
   description:
     'Version of the boundary data that is to answer: the sha256 of `/v1/meta`, or 8 digits of its beginning and more. By default the current one',
-  schema: { type: 'string', pattern: '^[0-9A-Fa-f]{8,64}$' },
+  schema: { type: 'string', pattern: '^([0-9A-Fa-f]{8,64})?$' },
 };
 const CODE_IN_PATH: Parameter = {
   name: 'code',
