@@ -164,6 +164,35 @@ function jsonCase(
   return { name, written, texts, json, type, values };
 }
 
+/** Declared types of columns of a GeoPackage, with literals of SQL. */
+export const SQL_TYPES: readonly (JsonCase & { readonly literals: readonly [string, string] })[] = [
+  { ...jsonCase('INTEGER', ['7', BIG], 'BIGINT'), literals: ['7', BIG] },
+  { ...jsonCase('REAL', ['0.1', '-5'], 'DOUBLE', { values: ['0.1', '-5.0'] }), literals: ['0.1', '-5'] },
+  { ...jsonCase('BOOLEAN', ['true', 'false'], 'BOOLEAN'), literals: ['1', '0'] },
+  {
+    ...jsonCase('TEXT', ['"Đà Nẵng"', '"007"'], 'VARCHAR', { texts: ['Đà Nẵng', '007'] }),
+    literals: ["'Đà Nẵng'", "'007'"],
+  },
+  {
+    ...jsonCase('DATETIME', ['"2026-01-02T23:30:00Z"', '"2026-01-03T00:00:00Z"'], 'VARCHAR', {
+      texts: ['2026-01-02T23:30:00Z', '2026-01-03T00:00:00Z'],
+    }),
+    literals: ["'2026-01-02T23:30:00Z'", "'2026-01-03T00:00:00Z'"],
+  },
+  {
+    ...jsonCase('BLOB', ['"AP8="', '"AQ=="'], 'BLOB', {
+      texts: ['AP8=', 'AQ=='],
+      values: ['\\x00\\xFF', '\\x01'],
+    }),
+    literals: ["x'00ff'", "x'01'"],
+  },
+  {
+    ...jsonCase('', ['"7"', '"a"'], 'VARCHAR', { texts: ['7', 'a'] }),
+    name: 'none, several kinds',
+    literals: ['7', "'a'"],
+  },
+];
+
 export const JSON_TYPES: readonly JsonCase[] = [
   jsonCase('integers', ['7', '-5'], 'BIGINT'),
   jsonCase('integers beyond 2^53', [BIG, '-5'], 'BIGINT'),

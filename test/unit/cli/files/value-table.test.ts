@@ -1,12 +1,13 @@
 // Every type of every input format in every output format: docs/reference/values.md is what came out of it. `vitest
 // run FILE --update` writes the page; a value that is changed in silence fails before.
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
+import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CliFailure } from '#dist/files/exit-codes.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
@@ -31,6 +32,7 @@ import {
   JSON_TYPES,
   type JsonCase,
   OTHER_TEXTS_IN_PARQUET,
+  SQL_TYPES,
 } from '../../../support/files/value-types.js';
 
 const FIXTURES = resolve('test/fixtures/types');
@@ -197,6 +199,33 @@ async function jsonRow(each: JsonCase, format: 'ndjson' | 'geojson'): Promise<st
   const whole =
     format === 'ndjson' ? rows.join('\n') : `{"type":"FeatureCollection","features":[${rows.join(',')}]}`;
   folder.write(`in.${format}`, whole);
+  return rowFrom(each, input);
+}
+
+/** The row of a declared type of a GeoPackage, whose file SQLite writes. */
+async function sqlRow({ literals, ...each }: (typeof SQL_TYPES)[number]): Promise<string[]> {
+  const input = folder.file('in.gpkg');
+  rmSync(input, { force: true });
+  const point = Buffer.alloc(29);
+  point.write('GP\u0000\u0001', 'latin1');
+  point.writeInt32LE(4326, 4);
+  point.writeUInt8(1, 8);
+  point.writeUInt32LE(1, 9);
+  point.writeDoubleLE(105.8489, 13);
+  point.writeDoubleLE(21.0306, 21);
+  const type = each.name.startsWith('none') ? '' : each.name;
+  const geometry = `x'${point.toString('hex')}'`;
+  const database = new Database(input);
+  database.exec(`
+    CREATE TABLE gpkg_geometry_columns(table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z TINYINT, m TINYINT);
+    INSERT INTO gpkg_geometry_columns VALUES('t', 'geom', 'POINT', 4326, 0, 0);
+    CREATE TABLE t(v ${type}, w INTEGER, geom POINT);
+    ${[...literals, 'NULL'].map((literal) => `INSERT INTO t VALUES(${literal}, 0, ${geometry});`).join('\n')}`);
+  database.close();
+  return rowFrom(each, input);
+}
+
+async function rowFrom(each: JsonCase, input: string): Promise<string[]> {
   const outputs = ['csv', 'ndjson', 'geojson', 'parquet', 'arrows'];
   const to = (output: string) => encodeFile(library, input, folder.file(`out.${output}`));
   if (each.type === null) {
@@ -243,7 +272,10 @@ Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parque
 read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
 JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
-\`lat\` and \`lng\`, heights and members beside \`properties\` are left out.
+\`lat\` and \`lng\`, heights and members beside \`properties\` are left out; so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
+kinds is text. Fields of GPX and KML are texts, the same in every output; those without a column are JSON in the column \`other\`, where an element is its
+text, or an object of its attributes (\`@name\`), elements and text (\`#text\`), and elements of one name are a list. Left out are heights of lines and
+tracks, styles, and texts of files, folders and segments.
 `;
 const HEADS = ['CSV, TSV', 'NDJSON, GeoJSON', 'Parquet', 'Arrow'];
 
@@ -299,5 +331,8 @@ test('docs/reference/values.md', async () => {
     rows.push(row);
   }
   pages.push(markdownTable(['NDJSON, GeoJSON', ...HEADS], rows));
+  const sqlRows: string[][] = [];
+  for (const each of SQL_TYPES) sqlRows.push(await sqlRow(each));
+  pages.push(markdownTable(['GeoPackage', ...HEADS], sqlRows));
   await expect([HEAD, ...pages].join('\n')).toMatchFileSnapshot(resolve('docs/reference/values.md'));
 });
