@@ -353,10 +353,14 @@ describe('work in proportion to the bytes', () => {
       (inside: string) => kml(place(inside), 'each'),
     ]) {
       await cpuMs(() => read(of(5000)));
-      const few = await cpuMs(() => read(of(20_000)));
-      const many = await cpuMs(() => read(of(80_000)));
-      // Four times the bytes; what takes next to no time says nothing.
-      expect([name, many < Math.max(8 * few, 400)]).toEqual([name, true]);
+      // Four times the bytes. A busy machine disturbs single runs, work that is not in proportion shows in each.
+      const ratio = async (): Promise<number> => {
+        const few = await cpuMs(() => read(of(20_000)));
+        return (await cpuMs(() => read(of(80_000)))) / Math.max(few, 50);
+      };
+      let least = await ratio();
+      for (let again = 0; again < 3 && least >= 8; again++) least = Math.min(least, await ratio());
+      expect([name, least < 8]).toEqual([name, true]);
     }
   });
 

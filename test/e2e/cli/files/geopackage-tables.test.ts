@@ -380,8 +380,13 @@ test('the SQL of a table is read in one pass', () => {
   for (const each of hostile) {
     const of = (count: number): string => `CREATE TABLE t(a INTEGER ${each.repeat(count)}`;
     cpuMs(of(20_000));
-    const [few, many] = [cpuMs(of(50_000)), cpuMs(of(200_000))];
-    // Four times the bytes; what takes next to no time says nothing.
-    expect([each, many < Math.max(8 * few, 250)]).toEqual([each, true]);
+    // Four times the bytes. A busy machine disturbs single runs, work that is not in proportion shows in each.
+    const ratio = (): number => {
+      const few = cpuMs(of(50_000));
+      return cpuMs(of(200_000)) / Math.max(few, 30);
+    };
+    let least = ratio();
+    for (let again = 0; again < 3 && least >= 8; again++) least = Math.min(least, ratio());
+    expect([each, least < 8]).toEqual([each, true]);
   }
 });
