@@ -4,7 +4,13 @@ import { expect, test } from 'vitest';
 import { readKeySettings } from '#dist/server/keys/manage/key-input.js';
 
 const BASE = { name: 'a', scopes: [], expiresMs: undefined, origins: [], cidrs: [], limits: {} };
-const NAMES = ['points_per_second', 'requests_per_second', 'points_per_day', 'points_per_month'];
+const MEMBERS = {
+  points_per_second: 'pointsPerSecond',
+  requests_per_second: 'requestsPerSecond',
+  points_per_day: 'pointsPerDay',
+  points_per_month: 'pointsPerMonth',
+} as const;
+const NAMES = Object.keys(MEMBERS) as (keyof typeof MEMBERS)[];
 
 test('every limit is a number in its range, or is named', () => {
   const values = fc.oneof(
@@ -38,8 +44,8 @@ test('every limit is a number in its range, or is named', () => {
       } catch (error) {
         fault = JSON.stringify((error as { faults?: unknown }).faults);
       }
-      if (isGood)
-        expect([fault, Object.values(limits as object)]).toEqual([undefined, value === null ? [] : [value]]);
+      const expected = value === null ? {} : { [MEMBERS[name]]: value };
+      if (isGood) expect([fault, limits]).toEqual([undefined, expected]);
       else expect(fault).toContain(`limits.${name}`);
     }),
   );

@@ -97,3 +97,18 @@ test('a header that is shown instead may have any characters', () => {
   const text = Buffer.concat([...conversion.push(bytes), ...conversion.end()]).toString();
   expect(text.startsWith("$& $1 $$ $',lng,")).toBe(true);
 });
+
+test('failed lines of NDJSON are kept, the others are not', () => {
+  const lines = [
+    '{"lat":21.0288,"lng":105.8525}',
+    '{"lat":"x","lng":1}',
+    '{"lat":48.8,"lng":2.3}',
+    '{"lat":10.7769,"lng":106.7009}',
+  ];
+  const bytes = Buffer.from(`${lines.join('\n')}\n`);
+  const conversion = new FileConversion(hexcodes.kernel, requestFor(bytes, 'ndjson', 13), new BlockBuffers());
+  conversion.push(bytes);
+  conversion.end();
+  const failed = Buffer.concat(conversion.takeFailed()).toString().trim().split('\n');
+  expect(failed.map((line) => (JSON.parse(line) as { lat: unknown }).lat)).toEqual([null, 48.8]);
+});

@@ -1,6 +1,6 @@
 // One turn of the event loop takes 1,000 requests, and four more for each open connection.
 import { expect, test } from 'vitest';
-import { Turns } from '#dist/server/transport/turns.js';
+import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
 
 const taken = (turns: Turns, requests: number): boolean[] =>
   Array.from({ length: requests }, () => turns.takeRequest());
@@ -29,3 +29,21 @@ test('a turn of the event loop later all are taken again', async () => {
     await nextTurn();
   }
 });
+
+test.each([
+  [1, 64, 1000],
+  [64 * 1024, 32, 256],
+  [2 * 1024 * 1024, 1, 8],
+])(
+  'frames of %s bytes: %s are answered at once, %s in all, and the next closes the socket',
+  async (sizeBytes, atOnce, inAll) => {
+    const socket = new SocketTurn(new Turns());
+    for (let turn = 0; turn < 2; turn++) {
+      const taken = Array.from({ length: inAll + 1 }, () => socket.take(sizeBytes));
+      expect(taken.lastIndexOf('answer now')).toBe(atOnce - 1);
+      expect(taken.indexOf('close the socket')).toBe(inAll);
+      expect(taken[inAll - 1]).toBe('answer in a later turn');
+      await nextTurn();
+    }
+  },
+);
