@@ -102,7 +102,7 @@ const LIST = {
     ...TYPED,
     title: 'Parquet',
     extensions: ['parquet', 'pq'],
-    // Of the second all is encrypted, which its reader says.
+    // Everything in the second is encrypted, as its reader says.
     sniff: (text) => text.startsWith('PAR1') || text.startsWith('PARE'),
   },
   arrow: {

@@ -13,6 +13,7 @@ export interface FileConversion {
   };
   push(chunk: Uint8Array): Uint8Array[];
   end(): Uint8Array[];
+  takeFailed(): Uint8Array[];
 }
 
 export interface PointsToDraw {

@@ -16,7 +16,7 @@ export interface KafkaAddress {
 const CLIENT = '@platformatic/kafka';
 const CLIENT_VERSION = '1.35.0';
 const DEFAULT_PORT = 9092;
-/** Of a request, and of a transaction before the brokers give it up. */
+/** Limit of a request, and of a transaction before the brokers give it up. */
 export const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MOST_RETRY_DELAY_MS = 250;

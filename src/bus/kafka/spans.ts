@@ -43,8 +43,8 @@ export interface Ready {
 }
 
 /**
- * Bytes of the next transaction: as many as the brokers are known to commit within a target time. A backlog is stored in
- * many transactions, so that each is committed long before the brokers give it up.
+ * Bytes of the next transaction: as many as the brokers are known to commit within a target time. A backlog is stored
+ * in many transactions, so that each is committed long before the brokers give it up.
  */
 export class TransactionSize {
   bytes = FIRST_TRANSACTION_BYTES;

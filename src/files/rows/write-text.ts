@@ -415,7 +415,7 @@ class GeoJsonWriter extends TextWriter {
     return at;
   }
 
-  /** What cannot be a geometry stays as it was. */
+  /** A position that cannot be a geometry stays as it was. */
   #asGiven(area: Area, from: number, source: Area, { columns }: TextRows, row: number): number {
     let at = from;
     for (const { index, name } of this.#given) {

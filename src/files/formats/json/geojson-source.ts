@@ -63,7 +63,7 @@ export function geoJsonSink(
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
   const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
-  /** What cannot be a geometry stays as it was. */
+  /** A position that cannot be a geometry stays as it was. */
   const givenMembers = (given: readonly [lat: string, lng: string]): string[] =>
     given.flatMap((text, i) => {
       if (text === '') return [];
