@@ -230,7 +230,9 @@ export class Backlog {
     const text = await readFile(path, 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
     try {
-      return readChecked(text) as { segment?: unknown; deliveredBytes?: unknown };
+      // Versions before 0.4.0 wrote it without a digest.
+      const cursor = text.startsWith('{"segment":') ? JSON.parse(text) : readChecked(text);
+      return cursor as { segment?: unknown; deliveredBytes?: unknown };
     } catch {
       this.doubtful = path;
       return undefined;

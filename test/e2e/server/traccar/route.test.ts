@@ -170,7 +170,7 @@ test('bad input is 400 and names the member, its value and the rule', async () =
     ...postJson('{}'),
     headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
   };
-  expectError(await call(server, '/v1/traccar', packed, KEY), 415, 'INVALID_REQUEST');
+  expectError(await call(server, '/v1/traccar', packed, KEY), 400, 'INVALID_REQUEST', ['body']);
 });
 
 test('attributes that are nested deeply are 400', async () => {
