@@ -100,6 +100,8 @@ test('every point and text of a batch has its own status, in the words of the li
     status: 'OUTSIDE_COVERAGE',
     message: expect.stringContaining('no province'),
     id: 'b',
+    code: 'outside_coverage',
+    index: 1,
   });
   expect(odd).toMatchObject({ hexcodes: null, lat: null, lng: 105, status: 'INVALID_REQUEST' });
   if (odd?.status === 'INVALID_REQUEST') expect(odd.details[0]?.parameter).toBe('lat');
@@ -107,7 +109,16 @@ test('every point and text of a batch has its own status, in the words of the li
     const decoded = await client.decodeBatch([good.hexcodes, { hexcodes: 'nope', id: 7 }, '']);
     expect(decoded.results).toEqual([
       expect.objectContaining({ status: 'OK', resolution: 13, hexcodes: good.hexcodes }),
-      { lat: null, lng: null, resolution: null, hexcodes: 'nope', status: 'INVALID_HEXCODES', id: 7 },
+      {
+        lat: null,
+        lng: null,
+        resolution: null,
+        hexcodes: 'nope',
+        status: 'INVALID_HEXCODES',
+        id: 7,
+        code: 'hexcode_invalid',
+        index: 1,
+      },
       {
         lat: null,
         lng: null,
@@ -116,6 +127,8 @@ test('every point and text of a batch has its own status, in the words of the li
         status: 'INVALID_REQUEST',
         message: 'hexcodes is required',
         details: [{ parameter: 'hexcodes', message: 'is required' }],
+        code: 'parameter_missing',
+        index: 2,
       },
     ]);
   }
