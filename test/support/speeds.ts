@@ -5,7 +5,6 @@
 /** Unit and property tests of several seconds each; they are parts. */
 export const LONG_UNITS = [
   'test/property/cli/files/damaged-files.test.ts',
-  'test/property/cli/job/parts.test.ts',
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
   'test/unit/capacity/model/{plan,sizing}.test.ts',

@@ -35,7 +35,10 @@ async function converted(
     ...by,
   } as Request;
   try {
-    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
+    // How many lines lie beside one that is not copied depends on where slices end.
+    const { tally } = await convertFiles(hexcodes, request, (line) => {
+      if (!line.includes('read the slow way')) lines.push(line);
+    });
     return {
       lines,
       tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
