@@ -9,7 +9,7 @@ export const ID_NEXT: u64 = 0x3a226469222c; // ,"id":
 export const LAT_NEXT: u64 = 0x3a2274616c222c; // ,"lat":
 export const LAT_FIRST: u64 = 0x3a2274616c227b; // {"lat":
 export const LNG_NEXT: u64 = 0x3a22676e6c222c; // ,"lng":
-/** The same as json.dumps writes them: with a blank before the name. */
+/** Member names as json.dumps writes them, with a blank before the name. */
 export const ID_AFTER_BLANK: u64 = 0x3a22646922202c; // , "id":
 export const LAT_AFTER_BLANK: u64 = 0x3a2274616c22202c; // , "lat":
 export const LNG_AFTER_BLANK: u64 = 0x3a22676e6c22202c; // , "lng":
@@ -59,7 +59,7 @@ export function memberAt(p: usize): u32 {
   return OTHER;
 }
 
-/** The same for a name with valid escapes, which may stand for any name. */
+/** A name with valid escapes may stand for any name. */
 export function escapedMemberAt(p: usize): u32 {
   memory.fill(UNESCAPED, 0, 32);
   for (let size: u32 = 0; size <= MAX_NAME_BYTES; size++, p++) {

@@ -48,7 +48,7 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
   return feed;
 }
 
-/** The same of a line that has a blank behind its first colon. */
+/** The shape of a line that has a blank behind its first colon. */
 function spacedItem(index: u32, p: usize, resolution: u32): usize {
   let lat = p + 8;
   let id: usize = 0;
