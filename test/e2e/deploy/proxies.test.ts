@@ -11,6 +11,7 @@ import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/depl
 import { runProxied } from '../../support/deploy/run-in-namespace.js';
 import { runRolling } from '../../support/deploy/run-rolling.js';
 import type { TaskOptions } from '../../support/deploy/task.js';
+import { INTERVALS_SEC, reportsOf } from '../../support/deploy/task-paced.js';
 import { canHaveNamespaces } from '../../support/network-namespace.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-proxies-'));
@@ -59,13 +60,11 @@ for (const proxy of PROXIES) {
     );
 
     test.skipIf(!canHaveNamespaces())('vehicles that report at an interval lose no report', async () => {
-      const { done, faults } = await runProxied(proxy.name, 'paced', {
-        speedUp: 15,
-        seconds: 60,
-        vehicles: 8,
-      });
+      const [vehicles, seconds] = [8, 60];
+      const { done, faults } = await runProxied(proxy.name, 'paced', { speedUp: 15, seconds, vehicles });
       expect(faults).toEqual([]);
-      expect(done).toBeGreaterThan(500);
+      const each = INTERVALS_SEC.map((interval) => reportsOf(interval, seconds));
+      expect(done).toBe(vehicles * each.reduce((sum, reports) => sum + reports));
     });
 
     test.skipIf(!canHaveNamespaces()).each<[string, TaskOptions]>([

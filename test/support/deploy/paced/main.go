@@ -41,21 +41,28 @@ func main() {
 			}
 			time.Sleep(interval * time.Duration(i) / time.Duration(vehicles))
 			next := time.Now()
+			ended := next
 			for k := 0; k < rounds; k++ {
 				request, _ := http.NewRequest("POST", base+"/v1/hexcodes/encode", strings.NewReader(body))
 				request.Header.Set("X-API-Key", key)
 				request.Header.Set("Content-Type", "application/json")
+				sent := time.Now()
+				rested := sent.Sub(ended)
+				fail := func(what any) {
+					fmt.Printf("report %d: %v, %.2f s after the one before, ended after %.2f s\n", k+1, what, rested.Seconds(), time.Since(sent).Seconds())
+				}
 				answer, err := client.Do(request)
 				if err != nil {
-					fmt.Println("report", k+1, err)
+					fail(err)
 				} else {
 					io.Copy(io.Discard, answer.Body)
 					answer.Body.Close()
 					if answer.StatusCode != want {
-						fmt.Println("report", k+1, "status", answer.StatusCode)
+						fail(fmt.Sprint("status ", answer.StatusCode))
 					}
 					done.Add(1)
 				}
+				ended = time.Now()
 				next = next.Add(interval)
 				time.Sleep(time.Until(next))
 			}
