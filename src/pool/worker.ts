@@ -124,7 +124,7 @@ function workOn(order: Exclude<WorkOrder, { kind: 'slice' }>): ConvertedBlock | 
 }
 
 function answerBatch({ operation, bytes, mostPoints }: WorkOrder & { kind: 'batch' }): CountedAnswer {
-  const batch = openBatch(operation, bytes, kernel, true);
+  const batch = openBatch(operation, bytes, kernel);
   const { count } = batch.items;
   if (count > mostPoints) return uncounted(new Uint8Array(0), count);
   const converted = convertBatch(kernel, batch, sink);

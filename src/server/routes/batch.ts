@@ -129,10 +129,10 @@ function answerBatch(x: Exchange, converter: Converter, operation: Operation, bo
     failUnavailable(x, OVERLOADED_MESSAGE);
     return;
   }
-  const batch = openBatch(operation, body, kernel, true);
+  const batch = openBatch(operation, body, kernel);
   let kept: Uint8Array | undefined;
   const later = (): void =>
-    answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel, true));
+    answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel));
   if (admitPoints(x, batch.items.count, later)) answerHere(x, converter, operation, batch);
   else if (x.state === 'open') {
     // The body is gone after this turn.

@@ -91,16 +91,10 @@ const HEAD_BYTES = 192;
 /**
  * Reads the envelope of a request body.
  * @param kernel makes it faster
- * @param hasReasons whether results of failed items have `code` and `index`
  * @throws BrokenBatchError, TooManyItemsError
  */
-export function openBatch(
-  operation: Operation,
-  bytes: Uint8Array,
-  kernel?: Kernel,
-  hasReasons = false,
-): Batch {
-  const batch = { ...batchOf(operation, envelopeOf(bytes, kernel)), hasReasons };
+export function openBatch(operation: Operation, bytes: Uint8Array, kernel?: Kernel): Batch {
+  const batch = { ...batchOf(operation, envelopeOf(bytes, kernel)), hasReasons: true };
   if (batch.items.count > MAX_BATCH_ITEMS) throw new TooManyItemsError(batch.items.count);
   return batch;
 }
