@@ -9,7 +9,7 @@ const path = process.env.HEXCODES_TRUTH ?? '';
 /** The most that promise and count may differ, in standard errors. */
 const MOST_ERRORS = 3;
 
-describe.skipIf(!existsSync(path))('(not on a machine without the truth, which does not ship: HEXCODES_TRUTH)', () => {
+describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', () => {
   test('each band promises what the even rows show; the odd ones were fitted', async () => {
     const library = await Hexcodes.load();
     const { bands } = library.kernel;
