@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Builds dist/ (kernel.wasm, kernel.debug.wasm, the library, the command) and build/ (bench, data and proof
-// programs). A step whose inputs have not changed since its last success is skipped, so that `prepare`, `test`
-// and `bench` may all call this without cost.
+// Builds dist/ (kernel.wasm, kernel.debug.wasm, src/ as JavaScript, the page), build/ (bench, data, tests and proofs)
+// and what the packages ship; with --tests, which each run of tests calls, neither packages nor declarations. Types are
+// checked by `npm run check` alone. A step whose inputs have not changed since its last success is skipped, so that
+// `prepare`, `test` and `bench` may all call this without cost.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,7 +17,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleForPages, bundleLibrary, bundleProgram } from './tools/packages/bundle.mjs';
+import { transformSync } from 'rolldown/utils';
+import { bundleForPages, bundleLibrary, bundleProgram, closureOf } from './tools/packages/bundle.mjs';
 import { buildConsole, CONSOLE_FILES } from './tools/packages/bundle-console.mjs';
 import { buildDocuments, renderDocuments } from './tools/packages/documents.mjs';
 
@@ -60,32 +62,51 @@ async function step(name, inputs, outputs, work) {
   writeFileSync(stamp, digest);
 }
 
-/** Removes compiled files whose source is gone, so that nothing old is packed, tested or run. */
-function prune(outDir, sourceDirs, sourceOf) {
-  for (const file of sourceDirs.flatMap((dir) => filesOf(join(outDir, dir)))) {
-    const source = sourceOf(file).replace(/(\.d\.ts|\.js)$/, '');
-    if (/(\.d\.ts|\.js)$/.test(file) && !['.ts', '.d.ts'].some((end) => existsSync(source + end)))
-      rmSync(file);
+const TYPESCRIPT = /(?<!\.d)\.ts$/;
+
+/**
+ * Writes the TypeScript files below a folder as JavaScript below another, without a look at their types. Files that
+ * stay as they are keep their times; JavaScript whose source is gone is removed, so that nothing old is tested or run.
+ */
+function transpile(sourceDir, outDir, isOurs = () => true) {
+  const outputs = new Set();
+  for (const path of filesOf(sourceDir)) {
+    const name = path.slice(sourceDir.length + 1);
+    if (!TYPESCRIPT.test(path) || !isOurs(name)) continue;
+    const output = join(outDir, name.replace(TYPESCRIPT, '.js'));
+    outputs.add(output);
+    const { code, errors } = transformSync(path, readFileSync(path, 'utf8'), {
+      target: 'es2022',
+      typescript: { onlyRemoveTypeImports: true },
+    });
+    if (errors.length > 0) throw errors[0];
+    if (existsSync(output) && readFileSync(output, 'utf8') === code) continue;
+    mkdirSync(dirname(output), { recursive: true });
+    writeFileSync(output, code);
+  }
+  for (const path of filesOf(outDir)) {
+    const isMade = outputs.has(path) || MADE.has(path) || !isOurs(path.slice(outDir.length + 1));
+    if (/\.[jt]s$/.test(path) && !isMade) rmSync(path);
   }
 }
 
 const ASC = 'assemblyscript/bin/asc.js';
 const TSC = 'typescript/bin/tsc';
+const isForTests = process.argv.includes('--tests');
+/** Modules of dist/ that a step writes. */
+const MADE = new Set(['dist/hexcodes/library/embedded.js', 'dist/server/routes/documents.js']);
 
 await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/kernel.debug.wasm'], () => {
   mkdirSync('dist', { recursive: true });
   for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
 });
 
-await step('library', ['src', 'tsconfig.json'], ['dist/hexcodes/library/hexcodes.js'], () => {
-  prune(
-    'dist',
-    readdirSync('dist').filter((name) => !['cjs', 'console'].includes(name)),
-    (file) => file.replace('dist', 'src'),
-  );
-  run(TSC, ['-p', 'tsconfig.json']);
-  if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
-});
+/** Parts of dist/ with a step of their own. */
+const PARTS = ['cjs', 'console'];
+transpile('src', 'dist', (name) => !PARTS.includes(name.split('/')[0]));
+chmodSync('dist/cli/main.js', 0o755);
+// Not where an image is built, whose context has no tests.
+if (existsSync('test')) for (const name of ['bench', 'data', 'test']) transpile(name, `build/${name}`);
 
 const BINARIES = { KERNEL: 'dist/kernel.wasm', INDEX: 'data/index.bin', REACH: 'data/reach.bin' };
 await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded.js'], () => {
@@ -95,7 +116,12 @@ await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded
   writeFileSync('dist/hexcodes/library/embedded.js', lines.join(''));
 });
 
-const API_INPUTS = ['src', 'tsconfig.json', 'docs', 'tools/packages/documents.mjs'];
+const API_PAGES = ['document', 'stream-document', 'page/page'].map((name) => `dist/server/api/${name}.js`);
+const API_INPUTS = [
+  ...API_PAGES.flatMap((page) => [...closureOf(page)]),
+  'docs',
+  'tools/packages/documents.mjs',
+];
 const API_OUTPUTS = [
   'dist/openapi.json',
   'dist/asyncapi.json',
@@ -120,26 +146,6 @@ await step('api', API_INPUTS, API_OUTPUTS, async () => {
   writeFileSync('dist/server/routes/documents.js', lines.join(''));
 });
 
-const LIBRARY_INPUTS = [
-  ...Object.values(BINARIES),
-  'src/hexcodes',
-  'tsconfig.json',
-  'tools/packages/bundle.mjs',
-];
-const LIBRARY_OUTPUTS = ['src/hexcodes/dist/library/hexcodes.js', 'src/hexcodes/dist/web/geometry.js'];
-await step(
-  'packages/hexcodes',
-  [...LIBRARY_INPUTS, 'tools/packages/tsconfig.cjs.json'],
-  LIBRARY_OUTPUTS,
-  async () => {
-    rmSync('dist/cjs', { recursive: true, force: true });
-    // The declarations once more, in a folder whose modules are CommonJS.
-    run(TSC, ['-p', 'tools/packages/tsconfig.cjs.json']);
-    await bundleLibrary();
-    await bundleForPages();
-  },
-);
-
 const CONSOLE_INPUTS = ['console', 'hexcodes', 'tables'];
 const CONSOLE_DATA = [...Object.values(CONSOLE_FILES), 'tools/packages/bundle-console.mjs'];
 await step(
@@ -149,24 +155,24 @@ await step(
   buildConsole,
 );
 
-const PROGRAM_INPUTS = [
-  ...Object.values(BINARIES),
-  'src',
-  'data/capacity.json',
-  'dist/documents.json',
-  'tsconfig.json',
-  'tools/packages/bundle.mjs',
-];
-for (const name of ['server', 'cli']) {
-  const output = name === 'cli' ? 'main.js' : 'serve.js';
-  await step(`packages/${name}`, PROGRAM_INPUTS, [`src/${name}/dist/${output}`], () => bundleProgram(name));
-}
+const LIBRARY_INPUTS = [...Object.values(BINARIES), 'src/hexcodes', 'tools/packages/bundle.mjs'];
+await step('pages', LIBRARY_INPUTS, ['src/hexcodes/dist/web/geometry.js'], bundleForPages);
 
-// Not where an image is built, whose context has no tests.
-if (existsSync('test')) {
-  const inputs = ['src', 'bench', 'data', 'test', 'tsconfig.json', 'tools/tsconfig.json'];
-  await step('tools', inputs, ['build'], () => {
-    prune('build', ['bench', 'data', 'test'], (file) => file.replace('build/', ''));
-    run(TSC, ['-p', 'tools']);
+if (!isForTests) {
+  const inputs = [...LIBRARY_INPUTS, 'tsconfig.json', 'tools/packages/tsconfig.cjs.json'];
+  await step('packages/hexcodes', inputs, ['src/hexcodes/dist/library/hexcodes.js'], async () => {
+    rmSync('dist/cjs', { recursive: true, force: true });
+    run(TSC, ['-p', 'tools/packages/tsconfig.cjs.json']);
+    await bundleLibrary();
   });
+  for (const [name, output] of [
+    ['server', 'serve.js'],
+    ['cli', 'main.js'],
+  ]) {
+    const programInputs = [
+      ...[...Object.values(BINARIES), 'src', 'data/capacity.json'],
+      ...['dist/documents.json', 'tools/packages/bundle.mjs'],
+    ];
+    await step(`packages/${name}`, programInputs, [`src/${name}/dist/${output}`], () => bundleProgram(name));
+  }
 }

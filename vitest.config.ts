@@ -19,7 +19,7 @@ function project(
       testTimeout: 600_000,
       hookTimeout: 300_000,
       expect: { poll: { timeout: 120_000 } },
-      // Node loads what is built as it is; vitest would transform it again for each file.
+      // Node loads what test/support/built.ts has transpiled; vitest would transform it again for each file.
       server: { deps: { external: [/\/dist\//] } },
     },
   };
@@ -31,7 +31,7 @@ const OTHERS = ['test/conformance/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/
 export default defineConfig({
   test: {
     maxWorkers: 3,
-    globalSetup: './test/support/own-temp.ts',
+    globalSetup: ['./test/support/built.ts', './test/support/own-temp.ts'],
     projects: [
       // Files share processes: with one for each they take half as long again.
       project('units', ['test/property/**/*.test.ts', 'test/unit/**/*.test.ts'], LONG_UNITS, false),

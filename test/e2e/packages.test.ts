@@ -160,3 +160,19 @@ test('the server that is installed beside it is started and asked, and makes key
     child.kill('SIGKILL');
   }
 });
+
+test('one position is answered by two bundles and no package', () => {
+  for (const path of ['main.js', 'shared/start.js']) {
+    const text = readFileSync(`src/cli/dist/${path}`, 'utf8');
+    const loaded = [
+      ...text.matchAll(/^(?:import\s*|(?:import|export)\b[^;'"=]*?\bfrom\s*)['"]([^'"]+)['"];/gm),
+    ];
+    expect(loaded.map(([, to]) => to!).filter((to) => !to.startsWith('node:'))).toEqual([]);
+  }
+});
+
+test('the programs load h3-js by the first call of it', () => {
+  for (const name of ['cli', 'server'])
+    expect(readFileSync(`src/${name}/dist/shared/h3-js.cjs`, 'utf8')).toContain('libh3');
+  expect(readFileSync('src/server/dist/serve.js', 'utf8')).not.toContain('libh3');
+});

@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** As it ships: bundled. */
-const MAIN = resolve('src/cli/bin/hexcodes.js');
+const MAIN = resolve('dist/cli/main.js');
 
 export interface Ran {
   /** Exit code; null if a signal ended it. */

@@ -84,7 +84,7 @@ export class MutantCopy {
   }
 
   async #build(timeoutMs: number): Promise<Catch | undefined> {
-    const { isGood, isLate, output } = await this.#run(['build.mjs'], timeoutMs);
+    const { isGood, isLate, output } = await this.#run(['build.mjs', '--tests'], timeoutMs);
     if (isLate) return { by: 'time', what: 'the build' };
     return isGood
       ? undefined

@@ -23,7 +23,7 @@ export class ServeCommand {
    */
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     if (env.HEXCODES_DATA_DIR === undefined) this.#ownFolder = mkdtempSync(join(tmpdir(), 'hexcodes-serve-'));
-    this.child = spawn(process.execPath, ['src/cli/bin/hexcodes.js', 'serve', ...args], {
+    this.child = spawn(process.execPath, ['dist/cli/main.js', 'serve', ...args], {
       env: {
         PATH: process.env.PATH ?? '',
         HEXCODES_PORT: '0',

@@ -57,7 +57,7 @@ export function importedFrom(part, by) {
 }
 
 /** The modules that a module loads at once, itself and those that they load included. */
-function closureOf(path, seen = new Set()) {
+export function closureOf(path, seen = new Set()) {
   if (seen.has(path)) return seen;
   seen.add(path);
   for (const [, to] of readFileSync(path, 'utf8').matchAll(
@@ -67,7 +67,7 @@ function closureOf(path, seen = new Set()) {
   return seen;
 }
 
-const IN_PLACE = /new URL\(\s*'(\.[^']*)',\s*import\.meta\.url\s*\)/g;
+const IN_PLACE = /new URL\(\s*['"](\.[^'"]*)['"],\s*import\.meta\.url\s*\)/g;
 const MARK = 'file-of-the-package:';
 
 /** `new URL('…', import.meta.url)` for another entry, or for a file of the package, by its name in the package. */

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-one-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const COMMAND = resolve('src/cli/bin/hexcodes.js');
+const COMMAND = resolve('dist/cli/main.js');
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const ran = spawnSync(process.execPath, [COMMAND, ...args], {

@@ -37,7 +37,7 @@ test('workers: options of the units and manifests are those of the command, and 
     readFileSync('deploy/compose.yaml', 'utf8'),
     readFileSync(WORKER_UNIT, 'utf8'),
   ];
-  const help = spawnSync(process.execPath, ['src/cli/bin/hexcodes.js', 'worker', 'run', '--help'], {
+  const help = spawnSync(process.execPath, ['dist/cli/main.js', 'worker', 'run', '--help'], {
     encoding: 'utf8',
   }).stdout;
   const flags = files.flatMap((text) =>

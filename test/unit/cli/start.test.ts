@@ -38,15 +38,3 @@ test('a conversion of files loads commander and the progress bar, and no other p
 test('the loading of h3-js would be seen', () => {
   expect(loadedBy(['dist/hexcodes/geometry/geojson.js']).packages).toEqual(['h3-js']);
 });
-
-test('one position is answered by three files and no package', () => {
-  const shipped = ['bin/hexcodes.js', 'dist/shared/start.js'].map((path) => `src/cli/${path}`);
-  expect(loadedBy(shipped)).toEqual({ packages: [], files: 3 });
-});
-
-test('the programs load h3-js by the first call of it', () => {
-  for (const name of ['cli', 'server']) {
-    expect(readFileSync(`src/${name}/dist/shared/h3-js.cjs`, 'utf8')).toContain('libh3');
-  }
-  expect(readFileSync('src/server/dist/serve.js', 'utf8')).not.toContain('libh3');
-});
