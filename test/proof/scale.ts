@@ -1,6 +1,6 @@
-// `npm run proof -- scale [--for 30s] [--seed 1]`: the plan of docs/archive/scale.md as a simulation of events, with
-// the CPU times that `npm run bench -- engine` measured: one worker, one machine, ten, and the fleets for 10^8 and 10^9
-// points a second, in peace and with deaths; then what binds first where only workers are added. Every frame must be
+// `npm run proof -- scale [--for 30s] [--seed 1]`: fleets on NATS as a simulation of events, with the CPU times that
+// `npm run bench -- engine` measured: one worker, one machine, ten, and the fleets for 10^8 and 10^9 points
+// a second, in peace and with deaths; then what binds first where only workers are added. Every frame must be
 // stored once.
 import { parseArgs } from 'node:util';
 import type { FleetPlan, FleetResult } from '../support/engine/fleet-plan.js';

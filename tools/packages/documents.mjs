@@ -7,7 +7,7 @@ import { Marked } from 'marked';
 
 const OUT = 'dist/documents.json';
 const HTML = 'text/html; charset=utf-8';
-/** Folders of documents, from the root. Decisions and the archive are for those who have the repository. */
+/** Folders of documents, from the root. */
 const FOLDERS = ['docs', 'docs/reference', 'docs/sql'];
 /** Pictures in them, and the icon of their pages. */
 const PICTURES = { 'docs/capacity.svg': 'image/svg+xml', 'src/console/icon.svg': 'image/svg+xml' };
