@@ -23,14 +23,20 @@ import { HttpCalls } from './http/calls.js';
 import {
   type BatchHexcode,
   type BatchPoint,
+  BULKS,
+  CALL_OPTIONS,
   type CallOptions,
+  CLIENT_OPTIONS,
   type ClientOptions,
+  ENCODE_OPTIONS,
   type EncodeCallOptions,
   type EncodeStreamOptions,
   type HexcodesChunk,
   type Position,
   requireOptions,
+  STREAMS,
   type StreamOptions,
+  SUGGEST_OPTIONS,
   type SuggestCallOptions,
 } from './options.js';
 import { requireOperation, requireSource } from './stream/chunks.js';
@@ -274,7 +280,7 @@ export class HexcodesClient {
 
   /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
   constructor(options: ClientOptions, platform: Platform) {
-    requireOptions(options, 'HexcodesClient');
+    requireOptions(options, 'HexcodesClient', CLIENT_OPTIONS);
     const base = baseUrlOf(options.baseUrl);
     this.#base = base;
     this.#apiKey = options.apiKey;
@@ -301,7 +307,7 @@ export class HexcodesClient {
    *   for what is no position
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
-    requireOptions(options, 'encode');
+    requireOptions(options, 'encode', ENCODE_OPTIONS);
     const { resolution, former, certainty, signal } = options;
     const body = {
       ...{ lat, lng },
@@ -314,19 +320,19 @@ export class HexcodesClient {
 
   /** The centre of a hexcode's cell. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
   async decode(hexcodes: string, options: CallOptions = {}): Promise<DecodeAnswer> {
-    requireOptions(options, 'decode');
+    requireOptions(options, 'decode', CALL_OPTIONS);
     return this.#http.post('hexcodes/decode', { hexcodes }, options.signal);
   }
 
   /** All about one code. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
   async read(hexcodes: string, options: CallOptions = {}): Promise<ReadAnswer> {
-    requireOptions(options, 'read');
+    requireOptions(options, 'read', CALL_OPTIONS);
     return readCode(this.#http, hexcodes, options);
   }
 
   /** Valid codes one slip away from a text, at most ten: with `near` the nearest first, else the likelier slips. */
   async suggest(text: string, options: SuggestCallOptions = {}): Promise<SuggestedCode[]> {
-    requireOptions(options, 'suggest');
+    requireOptions(options, 'suggest', SUGGEST_OPTIONS);
     return suggestCodes(this.#http, text, options);
   }
 
@@ -338,7 +344,7 @@ export class HexcodesClient {
     points: readonly BatchPoint[] | Float64Array,
     options: EncodeCallOptions = {},
   ): Promise<BatchAnswer<EncodeBatchResult>> {
-    requireOptions(options, 'encodeBatch');
+    requireOptions(options, 'encodeBatch', ENCODE_OPTIONS);
     return encodeBatch(this.#http, points, options);
   }
 
@@ -350,7 +356,7 @@ export class HexcodesClient {
     hexcodes: readonly BatchHexcode[] | Uint8Array,
     options: CallOptions = {},
   ): Promise<BatchAnswer<DecodeBatchResult>> {
-    requireOptions(options, 'decodeBatch');
+    requireOptions(options, 'decodeBatch', CALL_OPTIONS);
     return decodeBatch(this.#http, hexcodes, options);
   }
 
@@ -359,13 +365,14 @@ export class HexcodesClient {
    * Nothing is sent twice, and `timeoutMs` does not count. In a browser a stream is sent when all of it is there.
    */
   async bulk(options: BulkOptions): Promise<BulkAnswer> {
-    requireOptions(options, 'bulk');
+    if (options?.operation === 'decode') requireOptions(options, 'bulk of decode', BULKS.decode);
+    else requireOptions(options, 'bulk', BULKS.encode);
     return bulk(this.#http.settings, options, this.#streamsBodies);
   }
 
   /** The 34 provinces; the place of each is its admin number. */
   async adminUnits(options: CallOptions = {}): Promise<AdminUnitRow[]> {
-    requireOptions(options, 'adminUnits');
+    requireOptions(options, 'adminUnits', CALL_OPTIONS);
     return allAdminUnits(this.#http, options);
   }
 
@@ -374,13 +381,13 @@ export class HexcodesClient {
    * @throws HexcodesClientError NOT_FOUND
    */
   async adminUnit(adminCode: string, options: CallOptions = {}): Promise<AdminUnitAnswer> {
-    requireOptions(options, 'adminUnit');
+    requireOptions(options, 'adminUnit', CALL_OPTIONS);
     return oneAdminUnit(this.#http, adminCode, options);
   }
 
   /** Versions of the service, and the source of its boundaries. */
   async meta(options: CallOptions = {}): Promise<MetaAnswer> {
-    requireOptions(options, 'meta');
+    requireOptions(options, 'meta', CALL_OPTIONS);
     return this.#http.get('meta', options.signal);
   }
 
@@ -402,12 +409,13 @@ export class HexcodesClient {
       readonly resolution?: number;
     },
   ): unknown {
-    requireOptions(options, 'stream');
+    if (options?.operation === 'decode') requireOptions(options, 'stream of decode', STREAMS.decode);
+    else requireOptions(options, 'stream', STREAMS.encode);
     const { operation, output, resolution = DEFAULT_RESOLUTION, source } = options;
     requireOperation(operation);
     requireSource(source, operation);
-    if (output !== undefined && (operation === 'decode' || (output !== 'text' && output !== 'cells')))
-      throw badArgument(`output is 'text' or 'cells', of encode only; not ${JSON.stringify(output)}`);
+    if (output !== undefined && output !== 'text' && output !== 'cells')
+      throw badArgument(`output is 'text' or 'cells', not ${JSON.stringify(output)}`);
     if (operation === 'decode') {
       const texts = source as StreamOptions<HexcodesChunk>['source'];
       return this.#open<HexcodesChunk, DecodedPositions>(options, texts, framesOfHexcodes);

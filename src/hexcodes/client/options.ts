@@ -1,4 +1,5 @@
 // Options that callers hand to the client: its settings, and the arguments and options of its calls.
+import { unknownOption } from '../wire/params/names.js';
 import { HexcodesClientError } from './errors.js';
 import type { WebSocketConstructor } from './stream/socket.js';
 
@@ -72,8 +73,32 @@ export interface EncodeStreamOptions extends StreamOptions<Float64Array> {
 /** A chunk of a decode stream: hexcodes in any spelling, or 20-byte records of them. */
 export type HexcodesChunk = readonly string[] | Uint8Array;
 
-/** @throws HexcodesClientError BAD_ARGUMENT where the options of a call are no object, a resolution for instance */
-export function requireOptions(given: unknown, call: string): void {
-  if (typeof given === 'object' && given !== null) return;
-  throw new HexcodesClientError('BAD_ARGUMENT', `the options of ${call} are an object, not ${String(given)}`);
+// The names of the options of each call: others would be ignored in silence.
+export const CLIENT_OPTIONS = ['baseUrl', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'WebSocket'] as const;
+export const CALL_OPTIONS = ['signal'] as const;
+export const ENCODE_OPTIONS = ['resolution', 'former', 'certainty', 'signal'] as const;
+export const SUGGEST_OPTIONS = ['near', 'limit', 'signal'] as const;
+const STREAM_OPTIONS = ['source', 'framePoints', 'maxAttempts', 'answerTimeoutMs', 'signal'] as const;
+export const STREAMS = {
+  encode: ['operation', 'output', 'resolution', ...STREAM_OPTIONS],
+  decode: ['operation', ...STREAM_OPTIONS],
+} as const;
+const BULK_OPTIONS = ['source', 'format', 'answerFormat', 'prefix', 'isGzipped', 'signal'] as const;
+export const BULKS = {
+  encode: ['operation', 'resolution', 'former', 'certainty', ...BULK_OPTIONS],
+  decode: ['operation', ...BULK_OPTIONS],
+} as const;
+
+/**
+ * @throws HexcodesClientError BAD_ARGUMENT where the options of a call are no object, a resolution for instance, or
+ *   hold one of another name
+ */
+export function requireOptions(given: unknown, call: string, known: readonly string[]): void {
+  if (typeof given !== 'object' || given === null)
+    throw new HexcodesClientError(
+      'BAD_ARGUMENT',
+      `the options of ${call} are an object, not ${String(given)}`,
+    );
+  const fault = unknownOption(given, known, call);
+  if (fault !== undefined) throw new HexcodesClientError('BAD_ARGUMENT', fault);
 }

@@ -14,7 +14,7 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
 import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
 import { edgePositions } from './coverage-edge.js';
 import { cellRing } from './geojson.js';
@@ -193,18 +193,26 @@ const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
  *
  * @param hexcodes a loaded library
  * @param area in degrees, longitude first
- * @throws HexcodesError BAD_RESOLUTION, BAD_ARGUMENT for what is no such area or has more than 2,000,000 cells
+ * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for what is no area or has more than 2,000,000 cells, and for an
+ *   option of another name or value
  */
 export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): string[] {
-  const { resolution, cells: which = 'touch', compact = false } = options ?? {};
+  if (typeof options !== 'object' || options === null)
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      'The third argument of cover is an object: { resolution, cells, compact }',
+    );
+  requireKnown(options, ['resolution', 'cells', 'compact'], 'cover');
+  const { resolution, cells: which = 'touch', compact = false } = options;
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
     throw new HexcodesError('BAD_RESOLUTION', `A resolution is an integer from 0 to 15, not ${resolution}`);
-  const flag = FLAGS[which];
+  const flag = Object.hasOwn(FLAGS, which) ? FLAGS[which] : undefined;
   if (flag === undefined)
     throw new HexcodesError(
       'BAD_ARGUMENT',
       `cells is 'touch', 'center' or 'inside', not ${JSON.stringify(which)}`,
     );
+  requireFlag(compact, 'compact');
   const found = new Set<string>();
   for (const polygon of polygonsOf(area)) {
     requireSize(polygon[0]!, resolution);

@@ -3,7 +3,7 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, requireKnown } from '../errors.js';
 import { type Codebook, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 import { cellRing } from './geojson.js';
 
@@ -118,7 +118,7 @@ export interface Suggestion {
 export interface SuggestOptions {
   /** A position in degrees to which the code that was meant is probably close. */
   near?: Position;
-  /** Suggestions at most, default 10. */
+  /** Suggestions at most, a whole number from 1, or Infinity; default 10. */
   limit?: number;
 }
 
@@ -153,13 +153,17 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
  * @param hexcodes a loaded library
  * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
- * @throws HexcodesError BAD_ARGUMENT for options that are no object, NOT_A_COORDINATE
+ * @throws HexcodesError BAD_ARGUMENT for options that are no object, an option of another name or a limit that is no
+ *   whole number from 1; NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
   if (typeof options !== 'object' || options === null)
     throw new HexcodesError('BAD_ARGUMENT', 'The third argument of suggest is an object: { near, limit }');
+  requireKnown(options, ['near', 'limit'], 'suggest');
   const near = options.near === undefined ? undefined : latLngOf(options.near);
   const { limit = 10 } = options;
+  if (!(limit >= 1) || (!Number.isInteger(limit) && limit !== Number.POSITIVE_INFINITY))
+    throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1, or Infinity`);
   const found = new Map<string, Suggestion>();
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);

@@ -2,7 +2,7 @@
 // every platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
 import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE } from '../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -16,32 +16,50 @@ import {
 } from '../kernel/output-layout.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
+import { recordText } from './record-text.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.
-/** Options of `encode` and `encodeBatch`. */
-export interface EncodeOptions {
+/** Options of `encodeBatch`. */
+export interface EncodeBatchOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
   readonly resolution?: number;
+}
+
+/** Options of `encode`. */
+export interface EncodeOptions extends EncodeBatchOptions {
   /** Whether the answer of `encode` names the province before July 2025, too. */
   readonly former?: boolean;
   /** Whether the answer of `encode` says how sure the province is, as `border_m` and `certainty`. */
   readonly certainty?: boolean;
 }
 
+const BATCH_OPTIONS = ['resolution'] as const;
+const ENCODE_OPTIONS = ['resolution', 'former', 'certainty'] as const;
+const DECODED_ARRAYS = ['latLng', 'resolution', 'status'] as const;
+
 type BatchArray = Uint8Array | Float64Array;
 
 /**
- * @param none arguments behind those that a call takes: they would be ignored without a word
+ * @param known the options of the call
+ * @param none arguments behind those that a call takes: they would be ignored in silence, as options of other names
  * @throws HexcodesError BAD_RESOLUTION, BAD_ARGUMENT
  */
-function resolutionOf(given: number | EncodeOptions, none: readonly never[]): number {
+function resolutionOf(
+  given: number | EncodeOptions,
+  known: readonly string[],
+  call: string,
+  none: readonly never[],
+): number {
   if (none.length > 0)
     throw new HexcodesError(
       'BAD_ARGUMENT',
       'An argument too many: further options go into the object of options',
     );
-  const inOptions = typeof given === 'object' && given !== null;
-  const resolution = inOptions ? (given.resolution ?? DEFAULT_RESOLUTION) : given;
+  let resolution = given as number;
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
+    requireKnown(given, known, call);
+    resolution = given.resolution ?? DEFAULT_RESOLUTION;
+  }
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
     throw new HexcodesError(
       'BAD_RESOLUTION',
@@ -215,7 +233,8 @@ export class Hexcodes {
    * @param options as in `HexcodesClient.encode`; a number is the resolution
    * @param none there is no fourth argument
    * @throws HexcodesError BAD_RESOLUTION, NOT_A_COORDINATE, OUTSIDE_COVERAGE for a position in no province, BAD_DATA
-   *   for `former` where the boundaries lack the provinces before July 2025, or BAD_ARGUMENT
+   *   for `former` where the boundaries lack the provinces before July 2025, or BAD_ARGUMENT,
+   *   for an option of another name, too
    */
   encode(
     lat: number,
@@ -223,7 +242,7 @@ export class Hexcodes {
     options: number | EncodeOptions = DEFAULT_RESOLUTION,
     ...none: never[]
   ): Encoded {
-    const resolution = resolutionOf(options, none);
+    const resolution = resolutionOf(options, ENCODE_OPTIONS, 'encode', none);
     const { kernel } = this;
     const status =
       typeof lat === 'number' && typeof lng === 'number'
@@ -235,8 +254,10 @@ export class Hexcodes {
     // + 0 makes 0 of the resolution -0.
     const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
     if (typeof options !== 'object') return encoded;
-    const former = options.former === true ? { former_province: this.formerProvinceOf(lat, lng) } : {};
-    return { ...encoded, ...former, ...(options.certainty === true ? this.#certaintyOf(lat, lng) : {}) };
+    requireFlag(options.former, 'former');
+    requireFlag(options.certainty, 'certainty');
+    const former = options.former ? { former_province: this.formerProvinceOf(lat, lng) } : {};
+    return { ...encoded, ...former, ...(options.certainty ? this.#certaintyOf(lat, lng) : {}) };
   }
 
   /**
@@ -338,16 +359,16 @@ export class Hexcodes {
    * @param none there is no fourth argument
    * @returns the beginning of `out`, 20 bytes a position: canonical hexcode in ASCII, NUL padded, and in byte 19 the
    *   status (0 OK, 1 outside the coverage, 2 not a coordinate). The other bytes of a failed record are NUL.
-   * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for another kind of array, an odd length, an `out` that is too
-   *   short or shares bytes with the positions; never for a position
+   * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for another kind of array, an odd length, an option of another
+   *   name, an `out` that is too short or shares bytes with the positions; never for a position
    */
   encodeBatch(
     latLng: Float64Array,
-    options: number | EncodeOptions = DEFAULT_RESOLUTION,
+    options: number | EncodeBatchOptions = DEFAULT_RESOLUTION,
     out?: Uint8Array,
     ...none: never[]
   ): Uint8Array {
-    const resolution = resolutionOf(options, none);
+    const resolution = resolutionOf(options, BATCH_OPTIONS, 'encodeBatch', none);
     requirePairs(latLng);
     const count = latLng.length / 2;
     const records = outputFor(out, Uint8Array, count * RECORD_BYTES, 'out', latLng);
@@ -362,6 +383,19 @@ export class Hexcodes {
   }
 
   /**
+   * The hexcodes of an answer of `encodeBatch` as strings.
+   * @param records 20 bytes each, as `encodeBatch` returns them
+   * @returns a canonical hexcode for each record, in their order; null where its status is not 0
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, or a length that is no multiple of 20
+   */
+  codes(records: Uint8Array): (string | null)[] {
+    const count = requireRecords(records);
+    const codes = new Array<string | null>(count);
+    for (let n = 0; n < count; n++) codes[n] = recordText(records, recordAt(n));
+    return codes;
+  }
+
+  /**
    * The positions of many hexcodes.
    * @param records 20 bytes each: a hexcode in ASCII, in any spelling, up to the first NUL; byte 19 is ignored
    * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
@@ -370,15 +404,12 @@ export class Hexcodes {
    *   too short or shares bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
-    requireKind(records, Uint8Array, 'records');
-    if (records.length % RECORD_BYTES !== 0)
-      throw new HexcodesError(
-        'BAD_ARGUMENT',
-        `Records are 20 bytes each: ${records.length} bytes are not whole`,
-      );
-    const count = records.length / RECORD_BYTES;
-    // Arrays under other names would stay as they are, without a word.
-    if (out !== undefined) requireKind(out.latLng, Float64Array, 'out.latLng');
+    const count = requireRecords(records);
+    // Arrays under other names would stay as they are, in silence.
+    if (out !== undefined) {
+      requireKind(out.latLng, Float64Array, 'out.latLng');
+      requireKnown(out, DECODED_ARRAYS, 'The out of decodeBatch');
+    }
     const latLng = outputFor(out?.latLng, Float64Array, 2 * count, 'out.latLng', records);
     const resolution = outputFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
     const status = outputFor(out?.status, Uint8Array, count, 'out.status', records);
@@ -412,6 +443,13 @@ function requirePairs(latLng: Float64Array): void {
   requireKind(latLng, Float64Array, 'latLng');
   if (latLng.length % 2 !== 0)
     throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLng.length} numbers are odd`);
+}
+
+/** @returns how many records there are */
+function requireRecords(records: Uint8Array): number {
+  requireKind(records, Uint8Array, 'records');
+  if (records.length % RECORD_BYTES === 0) return records.length / RECORD_BYTES;
+  throw new HexcodesError('BAD_ARGUMENT', `Records are 20 bytes each: ${records.length} bytes are not whole`);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

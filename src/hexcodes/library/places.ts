@@ -1,7 +1,9 @@
 // Names of places in Viet Nam: some 700 provinces, former provinces, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, requireKnown } from '../errors.js';
+import { latLngOf, type Position } from '../geometry/codebook.js';
+import { isOneSlip } from '../wire/params/names.js';
 import { PLACE_LIST } from './place-list.js';
 
 /** The line to show where many names of towns are shown. */
@@ -27,7 +29,7 @@ export interface NamedPlace {
 
 export interface FindPlacesOptions {
   /** A position in degrees: near and large places come first. */
-  near?: readonly [lat: number, lng: number];
+  near?: Position;
   /** Names at most, 1 to 100; default 10. */
   limit?: number;
 }
@@ -143,12 +145,15 @@ const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 
  *
  * @param hexcodes a loaded library
  * @param text of 100 UTF-16 units at most; longer ones find nothing
- * @throws HexcodesError BAD_ARGUMENT for options that are no object or a limit that is no whole number from 1 to 100
+ * @throws HexcodesError BAD_ARGUMENT for options that are no object, an option of another name, or a limit that is no
+ *   whole number from 1 to 100; NOT_A_COORDINATE for a `near` that is no position
  */
 export function findPlaces(hexcodes: Provinces, text: string, options: FindPlacesOptions = {}): NamedPlace[] {
   if (typeof options !== 'object' || options === null)
     throw new HexcodesError('BAD_ARGUMENT', 'The third argument of findPlaces is an object: { near, limit }');
-  const { near, limit = 10 } = options;
+  requireKnown(options, ['near', 'limit'], 'findPlaces');
+  const near = options.near === undefined ? undefined : latLngOf(options.near);
+  const { limit = 10 } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1 to 100`);
   if (text.length > MOST_UNITS) return [];
@@ -239,18 +244,6 @@ function rankOf({ keys, wholeKeys }: Entry, key: string): number | undefined {
   if (key.length >= 3 && keys.some((each) => each.includes(key))) return 2;
   if (key.length >= LEAST_SLIP_LETTERS && keys.some((each) => isOneSlip(each, key))) return SLIP_RANK;
   return undefined;
-}
-
-/** Whether one letter more, less or another, or two exchanged, make one text of the other. */
-function isOneSlip(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false;
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
-  const [left, right] = [a.length - start - end, b.length - start - end];
-  if (left <= 1 && right <= 1) return true;
-  return left === 2 && right === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
 }
 
 let all: readonly Entry[] | undefined;

@@ -175,3 +175,28 @@ test('the answers to 65,536 positions have the recorded digest on every Node', (
   }
   expect(hash.digest('hex')).toBe(DIGEST);
 });
+
+test('codes gives the strings of a batch, each as encode gives it, null where a point failed', () => {
+  for (let resolution = 0; resolution <= 15; resolution++) {
+    const positions = randomPositions(BLOCK + 3, 100 + resolution);
+    const codes = hexcodes.codes(hexcodes.encodeBatch(positions, resolution));
+    expect(codes).toHaveLength(BLOCK + 3);
+    for (let n = 0; n < codes.length; n += 7) {
+      const [lat, lng] = [positions[2 * n] as number, positions[2 * n + 1] as number];
+      const status = codeOf(() => hexcodes.encode(lat, lng, resolution));
+      expect(codes[n]).toBe(status === 'no error' ? hexcodes.encode(lat, lng, resolution).hexcodes : null);
+    }
+  }
+});
+
+test('codes reads texts of any length, and refuses what are no records', () => {
+  for (let length = 0; length < 20; length++) {
+    const record = new Uint8Array(20);
+    const text = 'ABCDEFGHIJKLMNOPQRS'.slice(0, length);
+    new TextEncoder().encodeInto(text, record);
+    expect(hexcodes.codes(record)).toEqual([text]);
+  }
+  expect(hexcodes.codes(new Uint8Array(0))).toEqual([]);
+  expect(codeOf(() => hexcodes.codes(new Uint8Array(19)))).toBe('BAD_ARGUMENT');
+  expect(codeOf(() => hexcodes.codes(new Float64Array(20) as never))).toBe('BAD_ARGUMENT');
+});

@@ -3,6 +3,7 @@
 // them.
 
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
+import { meantBy } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
 import { DIFFERS, decodeEscapes, eachPair, indexOfEquals, MALFORMED, type Parameter } from './query.js';
 
@@ -61,26 +62,6 @@ class ReadParameter implements Parameter {
   }
 }
 
-/** Names that are no parameters, with the parameter that was probably meant. */
-const MEANT: Readonly<Record<string, string>> = {
-  ...{
-    long: 'lng',
-    x: 'lng',
-    y: 'lat',
-    latitute: 'lat',
-    res: 'resolution',
-    level: 'resolution',
-    precision: 'resolution',
-  },
-  ...{
-    zoom: 'resolution',
-    hexcode: 'hexcodes',
-    code: 'hexcodes',
-    admin: 'admin_v2',
-    key: 'apikey',
-    api_key: 'apikey',
-  },
-};
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\])?$/i;
 const MOST_UNKNOWN = 3;
@@ -88,12 +69,6 @@ const NO_PARAMETER = 'is not a parameter';
 
 function addUnknown(names: string[], name: string): void {
   if (REPEATABLE.test(name) && names.length < MOST_UNKNOWN && !names.includes(name)) names.push(name);
-}
-
-/** The parameter that was probably meant by a name: `LAT`, `lat[]`, `long`. */
-function meantBy(name: string, known: readonly string[]): string | undefined {
-  const plain = name.toLowerCase().replace('[]', '');
-  return [plain, MEANT[plain]].find((each) => each !== undefined && known.includes(each));
 }
 
 /** Says of names that they are no parameters, and which of these was probably meant. */
