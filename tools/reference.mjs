@@ -1,5 +1,6 @@
-// `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows: settings, requests of the
-// service, options of the command. With `--check` it writes nothing and ends with 1 where a page is out of date.
+// `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
+// service, options of the command) and the table of bench/README.md. With `--check` it writes nothing and ends with 1
+// where a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +11,7 @@ import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
 
 const FOLDER = 'docs/reference';
+const BENCH_PAGE = 'bench/README.md';
 /** Options that as many commands have in the same words are written once. */
 const SHARED_BY = 3;
 const WRITTEN = 'Written by `node tools/reference.mjs`';
@@ -171,9 +173,30 @@ ${sections.join('\n').trimEnd()}
 `;
 }
 
+/** bench/README.md as it is up to its heading "Results", and the table of bench/results.json. */
+function benchPage() {
+  const { machines, page, results } = JSON.parse(readFileSync('bench/results.json', 'utf8'));
+  const [head] = readFileSync(BENCH_PAGE, 'utf8').split('\n## Results\n');
+  const named = Object.entries(machines).map(([letter, machine]) => `${letter}: ${machine}`);
+  const sizes = Object.entries(page).map(([part, kilobytes]) => `${part} ${kilobytes} KB`);
+  return `${head}
+## Results
+
+Commit and machine of each run are in the last column. ${named.join('; ')}.
+
+${table(
+  ['by', 'what', 'result', 'run'],
+  results.map(([by, ...cells]) => row(code(by), ...cells.map(escaped))),
+)}
+
+The page, as Brotli: ${sizes.join(', ')}.
+`;
+}
+
 /** @returns the text of each page, by its path */
 export async function referencePages() {
   return {
+    [BENCH_PAGE]: benchPage(),
     [join(FOLDER, 'settings.md')]: settingsPage(),
     [join(FOLDER, 'http.md')]: httpPage(),
     [join(FOLDER, 'command.md')]: await commandPage(),

@@ -1,4 +1,4 @@
-// Small requests that once took the most CPU of the main thread, each a row of bench/README.md (`worst`): bad rows in
+// Small requests that once took the most CPU of the main thread, each a row of `npm run bench -- worst`: bad rows in
 // every format, envelopes of needless members, wide headers.
 import { handshake, RawWebSocket, TEXT } from './raw-websocket.js';
 

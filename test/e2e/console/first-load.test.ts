@@ -1,5 +1,5 @@
 // The bytes that Chromium loads until the first map stands, and those of the parts that come when they are used, as the
-// table of bench/README.md says. Every file of the page belongs to one part.
+// sizes of bench/results.json say. Every file of the page belongs to one part.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -39,16 +39,14 @@ function closureOf(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-/** Kilobytes by part, of the table. */
-function tableOf(): Map<string, number> {
-  const chapter = readFileSync('bench/README.md', 'utf8').split('\n### Sizes of the page\n')[1]!;
-  const rows = chapter.split('\n\n#')[0]!.matchAll(/^\| ([^|]+) \| ([\d.]+) KB \|/gm);
-  return new Map([...rows].map(([, part, size]) => [part!.trim(), Number(size)]));
-}
+/** Kilobytes by part. */
+const { page: SIZES } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as {
+  page: Record<string, number>;
+};
 
 /** A figure that is rounded up, and was made of this build or one much like it. */
 function expectAbout(part: string, bytes: number): void {
-  const said = tableOf().get(part);
+  const said = SIZES[part];
   expect(said, part).toBeDefined();
   expect(bytes / 1000, part).toBeLessThanOrEqual(said!);
   expect(bytes / 1000, part).toBeGreaterThan(said! * 0.9 - 1);

@@ -1,4 +1,5 @@
-// The pages of docs/reference/ are those that the code gives today, and the page of settings has each flag.
+// The pages of docs/reference/ and the table of bench/README.md are those that code and results give today, and the
+// page of settings has each flag.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,9 +13,10 @@ const { referencePages } = (await import(program)) as {
 const pages = await referencePages();
 
 test('the committed pages are the printed ones', () => {
-  expect(Object.keys(pages).sort()).toEqual(
-    ['command', 'http', 'settings'].map((name) => `docs/reference/${name}.md`),
-  );
+  expect(Object.keys(pages).sort()).toEqual([
+    'bench/README.md',
+    ...['command', 'http', 'settings'].map((name) => `docs/reference/${name}.md`),
+  ]);
   for (const [path, text] of Object.entries(pages)) expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
