@@ -8,7 +8,7 @@ import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import type { Opening } from './by-bytes-opening.js';
 import type { Input } from './disk/input.js';
 import { badInput } from './exit-codes.js';
-import { ragged, raggedFault } from './formats/csv-header.js';
+import { raggedFault } from './formats/csv-header.js';
 import { eachRow, fieldsOf } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import {
@@ -97,7 +97,7 @@ export function refuseRagged(
   let row = firstRow;
   eachRow(block, job.delimiter, (start, end) => {
     const { length } = fieldsOf(block, start, end, job.delimiter);
-    if (length !== names.length) throw ragged(input.name, row, length, names);
+    if (length !== names.length) throw badInput({ file: input.name, row }, raggedFault(length, names.length));
     row++;
   });
 }

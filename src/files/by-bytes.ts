@@ -16,6 +16,7 @@ import {
 import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
 import type { Pool } from '../pool/pool.js';
 import { holdsAngles } from '../tables/positions/in-values.js';
+import { withAngles } from './by-bytes-angles.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
 import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
 import { findPosition } from './columns/position-columns.js';
@@ -303,13 +304,14 @@ async function writeAnswer(
   input: Input,
   opening: Opening,
   block: Uint8Array,
-  answer: ConvertedBlock,
+  given: ConvertedBlock,
   row: { next: number },
 ): Promise<void> {
   const { targets, request } = run;
   const { tally } = targets;
   const firstRow = row.next;
-  row.next += answer.rows;
+  row.next += given.rows;
+  const answer = withAngles(run, input, opening, block, given);
   if (answer.failed > 0) checkFailures(run, input, opening, block, answer, firstRow);
   tally.rows += answer.rows;
   ROW_STATUSES.forEach((word, status) => {

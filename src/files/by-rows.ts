@@ -14,7 +14,7 @@ import { type Input, openInput, statOf } from './disk/input.js';
 import { badInput } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
-import { raggedFault, readHeader } from './formats/csv-header.js';
+import { readHeader } from './formats/csv-header.js';
 import type { KnownFeatures } from './formats/json/geojson-source.js';
 import { openSource } from './formats/open.js';
 import { adminOf } from './formats/parquet/own-columns.js';
@@ -369,8 +369,8 @@ class RowConversion {
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
     const { columns, lat, lng } = this.#plan;
-    const fields = rows.ragged?.get(row);
-    if (fields !== undefined) return raggedFault(fields, columns.length);
+    const reason = rows.unread?.get(row);
+    if (reason !== undefined) return reason;
     const field = (column: number, half: 0 | 1): Degrees => ({
       ...{ name: columns[column]!.name, text: this.#textAt(rows, column, row, half) },
       degrees: rows.latLngDeg[2 * row + half]!,

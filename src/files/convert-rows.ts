@@ -18,11 +18,12 @@ import {
   codeColumn,
   findPosition,
   type PositionColumns,
+  positionIndexes,
   positionReader,
   resolutionColumn,
+  withoutContradictions,
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
-import { raggedFault } from './formats/csv-header.js';
 import type { PointColumns } from './formats/json/geojson-source.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
@@ -49,7 +50,7 @@ function encoder(
   const where = findPosition(sample, choice, file, hasHeader);
   const read = positionReader(columns, where);
   const at = { resolution: resolutionColumn(sample.names, file) };
-  const readColumns = where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
+  const readColumns = positionIndexes(where);
   refuseUnread(
     readColumns.map((index) => columns[index]!),
     file,
@@ -75,11 +76,16 @@ function encoder(
       : where.kind === 'pair'
         ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
-    convert(rows, tally) {
+    convert(given, tally) {
+      const rows = withoutContradictions(given, columns, [...readColumns, at.resolution]);
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
       tally.views += read(rows, latLngDeg);
-      const own = at.resolution < 0 ? null : resolutionsOf(values[at.resolution], rowCount, resolution);
+      const own =
+        at.resolution < 0
+          ? null
+          : resolutionsOf(columns[at.resolution]!, values[at.resolution], rowCount, resolution);
+      for (const row of own === null ? [] : (rows.unread?.keys() ?? [])) own![row] = NOT_A_RESOLUTION;
       const records =
         own === null
           ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
@@ -126,8 +132,8 @@ function encoder(
       const faultOf = (row: number): string => {
         const other = rows.others?.[row] ?? null;
         if (other !== null) return `a ${other}, and ${POINT_WORDS}`;
-        const fields = rows.ragged?.get(row);
-        if (fields !== undefined) return raggedFault(fields, columns.length);
+        const reason = rows.unread?.get(row);
+        if (reason !== undefined) return reason;
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
         const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
         return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
@@ -212,7 +218,8 @@ function decoder(
   return {
     columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
     position: { lat: kept.length, lng: kept.length + 1 },
-    convert(rows, tally) {
+    convert(given, tally) {
+      const rows = withoutContradictions(given, columns, [at]);
       for (const index of placed)
         if (Array.prototype.some.call(rows.values[index], (value) => value !== null))
           throw badInput(
@@ -226,8 +233,8 @@ function decoder(
       const status: RowStatus[] = [];
       let failedRows = 0;
       for (let row = 0; row < rows.rowCount; row++) {
-        const isRagged = rows.ragged?.has(row) === true;
-        const text = isRagged ? '' : codeTextOf(column, rows.values[at]?.[row]);
+        const isUnread = rows.unread?.has(row) === true;
+        const text = isUnread ? '' : codeTextOf(column, rows.values[at]?.[row]);
         const decoded = hexcodes.decode(text);
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);
@@ -240,8 +247,8 @@ function decoder(
       countStatus(tally, status);
       const keptValues = indexes.map((index) => rows.values[index]!);
       const faultOf = (row: number): string => {
-        const fields = rows.ragged?.get(row);
-        if (fields !== undefined) return raggedFault(fields, columns.length);
+        const reason = rows.unread?.get(row);
+        if (reason !== undefined) return reason;
         const field = fieldOf(columns, rows, at, row);
         return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
       };

@@ -3,12 +3,11 @@
 
 import type { Command } from 'commander';
 import { refuseTwice } from '../../files/columns/columns.js';
-import { codeColumn } from '../../files/columns/position-columns.js';
+import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
-import { refuseRagged } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
@@ -119,10 +118,16 @@ async function checkFile(
   let invalid = 0;
   let before: Read | null = null;
   for await (const batch of source.batches()) {
-    refuseRagged(batch, input.name, rows + 1, source.columns);
-    const { rowCount, values } = batch;
+    const { rowCount, values, unread } = withoutContradictions(batch, source.columns, [at]);
     for (let row = 0; row < rowCount; row++) {
       rows++;
+      const reason = unread?.get(row);
+      if (reason !== undefined) {
+        process.exitCode = EXIT.FAILED;
+        if (invalid++ < listed && options.quiet !== true)
+          process.stdout.write(`${visible(input.name)}, row ${rows}: ${visible(reason)}\n`);
+        continue;
+      }
       const text = codeTextOf(column, values[at]?.[row]);
       const read = hexcodes.read(text);
       const isMeant = read !== null && (options.canonical !== true || read.hexcodes === text);

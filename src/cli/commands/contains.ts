@@ -3,12 +3,12 @@
 import type { Command } from 'commander';
 import { sampled } from '../../files/by-columns.js';
 import { refuseTwice } from '../../files/columns/columns.js';
-import { codeColumn } from '../../files/columns/position-columns.js';
+import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
-import { refuseRagged } from '../../files/formats/csv-header.js';
+import { refuseUnreadRows } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
@@ -151,7 +151,11 @@ async function readList(hexcodes: Hexcodes, path: string, column: string | undef
   const codes: (readonly [string, string])[] = [];
   let heldBytes = 0;
   for await (const batch of source.batches()) {
-    refuseRagged(batch, input.name, codes.length + 1, source.columns);
+    refuseUnreadRows(
+      withoutContradictions(batch, source.columns, [at, zoneAt]),
+      input.name,
+      codes.length + 1,
+    );
     const { rowCount, values } = batch;
     for (let row = 0; row < rowCount; row++) {
       const code = codeTextOf(source.columns[at]!, values[at]?.[row]);

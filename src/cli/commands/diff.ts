@@ -2,18 +2,23 @@
 
 import type { Command } from 'commander';
 import { refuseTwice } from '../../files/columns/columns.js';
-import { codeColumn, findPosition, positionReader } from '../../files/columns/position-columns.js';
+import {
+  codeColumn,
+  findPosition,
+  positionIndexes,
+  positionReader,
+  withoutContradictions,
+} from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { FORMATS, formatOf, requireFormat } from '../../files/format.js';
 import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
-import { refuseRagged } from '../../files/formats/csv-header.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { readDataFiles } from '../../files/library.js';
 import { type CsvOptions, csvChoiceOf, inputOptionsOf, requireResolution } from '../../files/options.js';
-import { grouped, say } from '../../files/terminal/say.js';
+import { grouped, say, visible } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -102,14 +107,18 @@ async function listChanges(
   const isPositions = [lat, lng, position].some((each) => each !== undefined);
   const isCodes = column !== undefined || (!isPositions && codeColumns(names).length > 0);
   let compare: Compare;
+  let indexes: readonly number[];
   if (isCodes) {
     const at = codeColumn(sample, choice, input.name, isCode, dialect.hasHeader);
+    indexes = [at];
     compare = ({ rowCount, values }) =>
       Array.from({ length: rowCount }, (_, row) =>
         codesOfCode(libraries, codeTextOf(source.columns[at]!, values[at]?.[row])),
       );
   } else {
-    const read = positionReader(source.columns, findPosition(sample, choice, input.name, dialect.hasHeader));
+    const where = findPosition(sample, choice, input.name, dialect.hasHeader);
+    const read = positionReader(source.columns, where);
+    indexes = positionIndexes(where);
     compare = (rows) => {
       const latLngDeg = new Float64Array(2 * rows.rowCount);
       read(rows, latLngDeg);
@@ -118,14 +127,19 @@ async function listChanges(
       );
     };
   }
-  const counts = { rows: 0, changed: 0, unread: 0 };
+  const counts = { rows: 0, changed: 0, unread: 0, first: '' };
   process.stdout.write('row,old,new\n');
-  for await (const rows of source.batches()) {
-    refuseRagged(rows, input.name, counts.rows + 1, source.columns);
-    for (const pair of compare(rows)) {
+  for await (const batch of source.batches()) {
+    const rows = withoutContradictions(batch, source.columns, indexes);
+    for (const [row, pair] of compare(rows).entries()) {
       counts.rows++;
-      if (pair === null) counts.unread++;
-      if (pair === null || pair[0] === pair[1]) continue;
+      const reason = rows.unread?.get(row);
+      if (pair === null || reason !== undefined) {
+        if (counts.unread++ === 0)
+          counts.first = `the first in row ${counts.rows}${reason === undefined ? '' : `: ${visible(reason)}`}`;
+        continue;
+      }
+      if (pair[0] === pair[1]) continue;
       counts.changed++;
       // Now, as the reader of the list may leave.
       process.exitCode = EXIT.FAILED;
@@ -133,7 +147,7 @@ async function listChanges(
     }
   }
   input.close();
-  const unread = counts.unread === 0 ? '' : `; ${grouped(counts.unread)} not understood`;
+  const unread = counts.unread === 0 ? '' : `; ${grouped(counts.unread)} not understood, ${counts.first}`;
   if (options.quiet !== true)
     say(`${grouped(counts.rows)} rows: ${grouped(counts.changed)} change${unread}\n`);
 }

@@ -18,7 +18,7 @@ import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FORMATS, formatOf } from '../../files/format.js';
 import { openCsv } from '../../files/formats/csv.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
-import { refuseRagged } from '../../files/formats/csv-header.js';
+import { refuseUnreadRows } from '../../files/formats/csv-header.js';
 import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { addPlanFlags, type PlanOptions, refuseFleetFlags } from '../capacity/plan-flags.js';
 import { readResultsFile } from '../capacity/results-output.js';
@@ -49,7 +49,7 @@ async function readTraceFile(path: string, mostPoints: number): Promise<Trace> {
     );
     let rows = 0;
     for await (const batch of batches()) {
-      refuseRagged(batch, file, rows + 1, columns);
+      refuseUnreadRows(batch, file, rows + 1);
       builder.add(batch.values as readonly (readonly string[])[]);
       rows += batch.rowCount;
     }

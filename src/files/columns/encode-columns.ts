@@ -4,7 +4,9 @@ import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
+import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
+import { textOf } from '../formats/values/column-text.js';
 
 // Rows that name a resolution of their own: reads it, and encodes each position at it.
 
@@ -12,10 +14,11 @@ import type { DerivedColumns, TableColumn } from '../formats/table.js';
 export const NOT_A_RESOLUTION = 254;
 
 /**
- * The resolution of each row, NOT_A_RESOLUTION where a field is none. As for CSV to CSV, an empty text is no resolution
- * and a missing value is the default.
+ * The resolution of each row, NOT_A_RESOLUTION where a field is none. As for CSV to CSV, a missing value and an empty
+ * text are the default, and blanks around a number are none of it.
  */
 export function resolutionsOf(
+  column: TableColumn,
   values: ArrayLike<unknown> | undefined,
   rowCount: number,
   otherwise: number,
@@ -23,7 +26,8 @@ export function resolutionsOf(
   const resolutions = new Uint8Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
     const value = values?.[row];
-    const read = value === null || value === undefined ? otherwise : readResolution(String(value));
+    const text = textOf(column, value);
+    const read = text === '' ? otherwise : readResolution(withoutBlanks(text));
     resolutions[row] = read < 0 ? NOT_A_RESOLUTION : read;
   }
   return resolutions;

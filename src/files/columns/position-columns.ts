@@ -22,6 +22,7 @@ import {
 } from '../../tables/positions/in-values.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { badInput } from '../exit-codes.js';
+import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
@@ -64,7 +65,7 @@ export function codeColumn(
 type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
 
 export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
-  return ({ rowCount, values, ragged }, latLngDeg) => {
+  return ({ rowCount, values, unread }, latLngDeg) => {
     let views = 0;
     for (let row = 0; row < rowCount; row++) {
       const [latDeg, lngDeg, isView] = positionIn(columns, where, (column) => values[column]?.[row]);
@@ -72,9 +73,33 @@ export function positionReader(columns: readonly TableColumn[], where: PositionC
       latLngDeg[2 * row + 1] = lngDeg;
       if (isView) views++;
     }
-    for (const row of ragged?.keys() ?? []) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
+    for (const row of unread?.keys() ?? []) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
     return views;
   };
+}
+
+/** The columns that a position is read from. */
+export const positionIndexes = (where: PositionColumns): readonly number[] =>
+  where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
+
+/**
+ * Rows of JSON that give a member of these columns more than once, with different values, are not read: one of the two
+ * is wrong.
+ * @param indexes of columns; negative ones stand for columns that there are not
+ */
+export function withoutContradictions(
+  rows: TableRows,
+  columns: readonly TableColumn[],
+  indexes: readonly number[],
+): TableRows {
+  if (rows.documents === undefined) return rows;
+  const names = indexes.flatMap((index) => columns[index]?.name ?? []);
+  const unread = new Map(rows.unread);
+  for (const [row, { text }] of rows.documents.entries()) {
+    const name = contradiction(text, names);
+    if (name !== undefined) unread.set(row, contradictionFault(name));
+  }
+  return unread.size === 0 ? rows : { ...rows, unread };
 }
 
 function positionIn(

@@ -11,6 +11,7 @@ import { type FileFormat, FORMATS } from '../format.js';
 import { eachRow, fieldsOf, textEnd } from './csv-rows.js';
 
 const LF = 10;
+const CR = 13;
 const COMMA = 44;
 /** Rows by which columns are judged. */
 export const SAMPLE_ROWS = 100;
@@ -140,10 +141,17 @@ export function leadOf(bytes: Uint8Array): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-/** Where the header row starts, or the first row where there is none; -1 where the bytes end before it. */
+/**
+ * Where the header row starts, behind blank lines, or the first row where there is none; -1 where the bytes end before
+ * it.
+ */
 export function headerStart(bytes: Uint8Array, { titleRows, delimiter }: CsvDialect): number {
-  const lead = leadOf(bytes);
-  if (titleRows === 0) return lead;
+  let lead = leadOf(bytes);
+  if (titleRows === 0) {
+    while (bytes[lead] === LF || (bytes[lead] === CR && bytes[lead + 1] === LF))
+      lead += bytes[lead] === LF ? 1 : 2;
+    return lead;
+  }
   let found = -1;
   let rows = 0;
   eachRow(bytes.subarray(lead), delimiter.charCodeAt(0), (start) => {

@@ -7,7 +7,7 @@ import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
-import type { TableColumn, TableRows } from './table.js';
+import type { TableRows } from './table.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -47,9 +47,10 @@ export async function readHeader(
       throw badInput({ file: input.name }, 'the header row is longer than 1 MiB');
     }
   }
-  if (bytes.length === 0) throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
   if (endOffset < 0) endOffset = bytes.length;
   leadBytes = Math.max(0, leadBytes);
+  if (leadBytes === endOffset)
+    throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
   const row = bytes.subarray(leadBytes, endOffset);
   if (!isUtf8(row) || row.includes(0)) {
     throw badInput({ file: input.name }, 'the header row is not UTF-8 text', encodingHint(row));
@@ -109,28 +110,11 @@ export function refuseNoText(
 export const raggedFault = (fields: number, columns: number): string =>
   `${fields} fields, the header has ${columns}`;
 
-/** The failure for such a row. */
-export function ragged(file: string, row: number, fields: number, names: readonly string[]): Error {
-  const column = fields < names.length ? names[fields] : undefined;
-  return badInput({ file, row, column }, raggedFault(fields, names.length));
-}
-
 /**
- * Refuses such rows where every row counts.
+ * Refuses rows that are not read, where every row counts.
  * @param firstRow number of the first of the rows in the file
  * @throws CliFailure BAD_INPUT
  */
-export function refuseRagged(
-  rows: TableRows,
-  file: string,
-  firstRow: number,
-  columns: readonly TableColumn[],
-): void {
-  for (const [row, fields] of rows.ragged ?? [])
-    throw ragged(
-      file,
-      firstRow + row,
-      fields,
-      columns.map(({ name }) => name),
-    );
+export function refuseUnreadRows({ unread }: TableRows, file: string, firstRow: number): void {
+  for (const [row, reason] of unread ?? []) throw badInput({ file, row: firstRow + row }, reason);
 }

@@ -1,6 +1,8 @@
 // Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
 // holds whole rows.
 
+import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
+
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
@@ -65,29 +67,8 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
     bytes.byteOffset + start,
     textEnd(bytes, start, end) - start,
   ).toString();
-  const separator = String.fromCharCode(delimiter);
-  if (!text.includes('"')) return text.split(separator);
-  const fields: string[] = [];
-  for (let at = 0; at <= text.length; ) {
-    if (text[at] === '"') {
-      // Built from pieces between quotes: a string that grows by single letters takes 32 bytes for each.
-      const start = at + 1;
-      let isDoubled = false;
-      for (at = text.indexOf('"', start); at >= 0 && text[at + 1] === '"'; at = text.indexOf('"', at + 2))
-        isDoubled = true;
-      if (at < 0) at = text.length;
-      const inner = text.slice(start, at);
-      const field = isDoubled ? inner.replaceAll('""', '"') : inner;
-      const next = text.indexOf(separator, at);
-      fields.push(field);
-      at = next < 0 ? text.length + 1 : next + 1;
-    } else {
-      const next = text.indexOf(separator, at);
-      fields.push(text.slice(at, next < 0 ? text.length : next));
-      at = next < 0 ? text.length + 1 : next + 1;
-    }
-  }
-  return fields;
+  // A quote that is open at the end is closed there.
+  return csvFields(text, delimiter) ?? csvFields(`${text}"`, delimiter)!;
 }
 
 const NEEDS_QUOTES = /[",\t\r\n]/;

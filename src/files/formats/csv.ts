@@ -6,7 +6,7 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
-import { readHeader, refuseNoText } from './csv-header.js';
+import { raggedFault, readHeader, refuseNoText } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
 import {
   BATCH_BYTES,
@@ -36,10 +36,10 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
       let rows = 0;
       let held = 0;
       let bytes = 0;
-      let ragged = new Map<number, number>();
+      let unread = new Map<number, string>();
       const batch = (): TableRows => {
-        const full = { rowCount: held, values, ...(ragged.size > 0 ? { ragged } : {}) };
-        ragged = new Map();
+        const full = { rowCount: held, values, ...(unread.size > 0 ? { unread } : {}) };
+        unread = new Map();
         values = names.map(() => []);
         held = 0;
         bytes = 0;
@@ -49,7 +49,7 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
         refuseNoText(block, input.name, code, names, () => rows + 1);
         for (const fields of rowsOf(block, delimiter)) {
           rows++;
-          if (fields.length !== names.length) ragged.set(held, fields.length);
+          if (fields.length !== names.length) unread.set(held, raggedFault(fields.length, names.length));
           for (let c = 0; c < names.length; c++) {
             const field = fields[c] ?? '';
             values[c]!.push(field);

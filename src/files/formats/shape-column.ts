@@ -39,11 +39,11 @@ function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values 
   return [...order].find(holdsShapes) ?? -1;
 }
 
-/** The ragged ones among rows that were made of others. @param from the row that each was made of */
-function raggedOf({ ragged }: TableRows, from: readonly number[]): Pick<TableRows, 'ragged'> {
-  if (ragged === undefined) return {};
+/** Those that are not read among rows that were made of others. @param from the row that each was made of */
+function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<TableRows, 'unread'> {
+  if (unread === undefined) return {};
   return {
-    ragged: new Map(from.flatMap((row, i) => (ragged.has(row) ? [[i, ragged.get(row)!] as const] : []))),
+    unread: new Map(from.flatMap((row, i) => (unread.has(row) ? [[i, unread.get(row)!] as const] : []))),
   };
 }
 
@@ -60,7 +60,7 @@ function* pointRows(
     const values = rows.values.map((each, c) => (c === index ? made : from.map((row) => each[row])));
     const documents =
       rows.documents === undefined ? {} : { documents: from.map((row) => rows.documents![row]!) };
-    const batch = { ...rows, rowCount: from.length, values, ...documents, ...raggedOf(rows, from) };
+    const batch = { ...rows, rowCount: from.length, values, ...documents, ...unreadOf(rows, from) };
     from = [];
     made = [];
     return batch;

@@ -81,8 +81,8 @@ export interface TableRows {
   readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
   /** Types of the shapes of rows that are no points; null where there is none. */
   readonly others?: readonly (string | null)[];
-  /** The number of fields of each row that has more or fewer than the header: its position or code is not read. */
-  readonly ragged?: ReadonlyMap<number, number>;
+  /** Why the position or code of a row is not read, by the number of the row in the batch from 0. */
+  readonly unread?: ReadonlyMap<number, string>;
 }
 
 /** One JSON object of a file. */

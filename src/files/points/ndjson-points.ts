@@ -7,7 +7,12 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory, NUMBERS } from '../../hexcodes/kernel/member-memory.js';
 import { textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
-import { type PositionColumns, positionReader } from '../columns/position-columns.js';
+import {
+  type PositionColumns,
+  positionIndexes,
+  positionReader,
+  withoutContradictions,
+} from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
 import { narrowBatches, parseObject, valuesOf } from '../formats/json/json-columns.js';
 import { lineBlocks, linesIn } from '../formats/line-blocks.js';
@@ -154,6 +159,7 @@ async function* readSlowly(
   where: PositionColumns,
 ): AsyncGenerator<PointRows> {
   const read = positionReader(columns, where);
+  const indexes = positionIndexes(where);
   async function* whole(): AsyncGenerator<Uint8Array> {
     yield block;
   }
@@ -165,7 +171,7 @@ async function* readSlowly(
       const rowCount = documents.length;
       const values = valuesOf(columns, objects, file, row, 'any');
       const latLngDeg = new Float64Array(2 * rowCount);
-      read({ rowCount, values, documents }, latLngDeg);
+      read(withoutContradictions({ rowCount, values, documents }, columns, indexes), latLngDeg);
       yield { rows: { rowCount, values }, latLngDeg };
       row += rowCount;
     }

@@ -4,7 +4,13 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { holdsAngles } from '../../tables/positions/in-values.js';
 import { sampled } from '../by-columns.js';
 import { type ColumnChoice, refuseTwice, type Sample } from '../columns/columns.js';
-import { findPosition, type PositionColumns, positionReader } from '../columns/position-columns.js';
+import {
+  findPosition,
+  type PositionColumns,
+  positionIndexes,
+  positionReader,
+  withoutContradictions,
+} from '../columns/position-columns.js';
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
@@ -73,8 +79,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       const { columns } = source;
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;
       const where = findPosition(sample, files.columns, input.name, hasHeader);
-      for (const index of where.kind === 'pair' ? [where.lat, where.lng] : [where.column])
-        refuseUnread(columns[index]!, input.name);
+      for (const index of positionIndexes(where)) refuseUnread(columns[index]!, input.name);
       if (where.kind === 'pair' && canScan(input, format, files, sample, where)) {
         // The first rows have been read.
         input.close();
@@ -144,8 +149,10 @@ function canScanLines(
 }
 
 async function* allValues(source: TableSource, where: PositionColumns): AsyncGenerator<PointRows> {
-  const read = positionReader(source.columns, where);
-  for await (const rows of source.batches()) {
+  const { columns } = source;
+  const read = positionReader(columns, where);
+  for await (const batch of source.batches()) {
+    const rows = withoutContradictions(batch, columns, positionIndexes(where));
     const latLngDeg = new Float64Array(2 * rows.rowCount);
     read(rows, latLngDeg);
     yield { rows, latLngDeg };

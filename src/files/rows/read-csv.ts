@@ -7,7 +7,7 @@ import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
-import { refuseNoText } from '../formats/csv-header.js';
+import { raggedFault, refuseNoText } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
@@ -33,8 +33,8 @@ export class CsvRowReader {
   #at = 0;
   #end = 0;
   #hasQuotes = false;
-  /** The number of fields of the rows of a window that have more or fewer than the header. */
-  readonly #ragged = new Map<number, number>();
+  /** Why rows of a window are not read: they have more or fewer fields than the header. */
+  readonly #unread = new Map<number, string>();
 
   /** @param most rows of a window */
   constructor(
@@ -83,7 +83,7 @@ export class CsvRowReader {
       offset += block.length;
       while (this.#at < this.#end) {
         text.at = this.#end;
-        this.#ragged.clear();
+        this.#unread.clear();
         const rowCount = this.#readWindow(block);
         if (rowCount === 0) break;
         row += rowCount;
@@ -92,7 +92,7 @@ export class CsvRowReader {
           rowCount,
           columns: this.#scanned,
           latLngDeg: this.#latLngDeg,
-          ragged: this.#ragged,
+          unread: this.#unread,
         };
         yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
       }
@@ -182,8 +182,17 @@ export class CsvRowReader {
             if (into > start && bytes[into - 1] === CR) into--;
           }
           stop = into;
+          const behind = Math.min(at + 1, end);
           while (at < end && bytes[at] !== delimiter && bytes[at] !== LF) at++;
           isLast = at >= end || bytes[at] === LF;
+          const last = isLast && at > behind && bytes[at - 1] === CR ? at - 1 : at;
+          if (last > behind) {
+            // Where text follows the closing quote, both quotes belong to the field.
+            start--;
+            bytes[into++] = QUOTE;
+            bytes.copyWithin(into, behind, last);
+            stop = into + last - behind;
+          }
         } else {
           let byte = 0;
           while (at < end) {
@@ -202,7 +211,7 @@ export class CsvRowReader {
           ends[row] = stop;
         }
       }
-      if (column !== width) this.#ragged.set(row, column);
+      if (column !== width) this.#unread.set(row, raggedFault(column, width));
       for (; column < width; column++) {
         columns[column]!.starts[row] = at;
         columns[column]!.ends[row] = at;
@@ -215,7 +224,7 @@ export class CsvRowReader {
 
   #readDegrees(row: number): void {
     const { bytes } = this.#text;
-    if (this.#ragged.has(row)) {
+    if (this.#unread.has(row)) {
       this.#latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
       return;
     }

@@ -15,6 +15,7 @@ import {
 } from '../../hexcodes/kernel/member-memory.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
 import type { Input } from '../disk/input.js';
+import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
 import { lineBlocks, linesIn } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
@@ -87,6 +88,8 @@ export class NdjsonRowReader {
   readonly #bases: readonly number[];
   readonly #blockAt: number;
   readonly #isLeft: Uint8Array;
+  /** Why rows of a window are not read. */
+  readonly #unread = new Map<number, string>();
 
   /**
    * @param most rows of a window
@@ -152,12 +155,14 @@ export class NdjsonRowReader {
       while (at < block.length) {
         text.at = this.#blockAt + block.length;
         const where = { file: input.name, lines, rows };
+        this.#unread.clear();
         const read = isPlain ? this.#readBlock(block, at, where) : this.#readLines(block, at, where);
         const { rowCount } = read;
         at = read.end;
         lines = read.lines;
         rows += rowCount;
-        const window = { text, rowCount, columns: this.#ranges, latLngDeg: this.#latLngDeg };
+        const columns = this.#ranges;
+        const window = { text, rowCount, columns, latLngDeg: this.#latLngDeg, unread: this.#unread };
         if (rowCount > 0) yield { rows: window, endOffset: offset + at };
       }
       offset += block.length;
@@ -324,8 +329,13 @@ export class NdjsonRowReader {
       else text.addText(textOf(column, each));
       ends[row] = text.at;
     }
-    this.#latLngDeg[2 * row] = degreesOf(columns[this.#lat]!, values[this.#lat]![0], 'lat');
-    this.#latLngDeg[2 * row + 1] = degreesOf(columns[this.#lng]!, values[this.#lng]![0], 'lng');
+    const [lat, lng] = [columns[this.#lat]!, columns[this.#lng]!];
+    const twice = contradiction(json, [lat.name, lng.name]);
+    if (twice !== undefined) this.#unread.set(row, contradictionFault(twice));
+    this.#latLngDeg[2 * row] =
+      twice === undefined ? degreesOf(lat, values[this.#lat]![0], 'lat') : Number.NaN;
+    this.#latLngDeg[2 * row + 1] =
+      twice === undefined ? degreesOf(lng, values[this.#lng]![0], 'lng') : Number.NaN;
     return true;
   }
 }

@@ -170,8 +170,8 @@ export interface TextRows {
   readonly latLngDeg: Float64Array;
   /** 1 for each row that has a latitude, and a longitude; null where all have one. For positions without text. */
   readonly defined?: readonly (Uint8Array | null)[];
-  /** The number of fields of each row that has more or fewer than the header. */
-  readonly ragged?: ReadonlyMap<number, number>;
+  /** Why the position of a row is not read, by the number of the row from 0. */
+  readonly unread?: ReadonlyMap<number, string>;
 }
 
 const shared = new TextDecoder('utf-8', { ignoreBOM: true });

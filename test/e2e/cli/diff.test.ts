@@ -39,7 +39,7 @@ test('positions: the rows whose code has another province', async () => {
   const { stdout, stderr, code } = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv']);
   expect(changed.slice(0, 3)).toBe('HN-');
   expect(stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
-  expect(stderr).toBe('5 rows: 1 change; 1 not understood\n');
+  expect(stderr).toBe('5 rows: 1 change; 1 not understood, the first in row 5\n');
   expect(code).toBe(1);
   const coarse = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv', '-r', '9', '-q']);
   expect(coarse.stdout).toContain(`,${after.encode(21.0757, 105.9872, 9).hexcodes}\n`);
@@ -50,7 +50,7 @@ test('codes: by the centre of their cells, with the same cell', async () => {
   const ran = await folder.run(['diff', 'old.bin', 'new.bin', 'codes.csv', '--column', 'place']);
   expect(ran.stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
   expect(before.read(changed)?.cell).toBe(before.read(codes[0]!)?.cell);
-  expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood\n');
+  expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood, the first in row 4\n');
 });
 
 test('the same index: nothing changes', async () => {

@@ -48,6 +48,8 @@ const NOT_A_PAIR = unread([fault('item', 'must be an object with lat and lng, or
 const OPEN_BRACE = 123;
 const OPEN_BRACKET = 91;
 const QUOTE = 34;
+const BOM = '\ufeff';
+const RECORD_SEPARATOR = '\x1e';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
@@ -83,6 +85,8 @@ export function readItem(rules: ItemRules, bytes: Uint8Array): ReadRow {
     return rules.isArray ? NOT_JSON : NOT_UTF8;
   }
   if (isTooLong) return isJson(text) ? tooLong(maxItemBytes) : NOT_JSON;
+  // Lines of several files, and of JSON text sequences (RFC 7464), begin with a mark.
+  if (!rules.isArray && (text[0] === BOM || text[0] === RECORD_SEPARATOR)) text = text.slice(1);
   const at = afterSpace(text, 0);
   const first = text.charCodeAt(at);
   if (first === OPEN_BRACE) return readObject(operation, text, resolution);

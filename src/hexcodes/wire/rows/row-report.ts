@@ -63,6 +63,14 @@ export class RowReport {
   }
 }
 
+/** Failed rows, in the order of the block, as a report has them. */
+export const packedFailures = (rows: readonly FailedRow[]): Uint32Array =>
+  Uint32Array.from(
+    rows.flatMap(({ row, status, start, end, answerStart, answerEnd }) => [
+      ...[row, ROW_STATUSES.indexOf(status), start, end, answerStart, answerEnd],
+    ]),
+  );
+
 /** The failed rows of a report, in the order of the block. */
 export function failedRowsOf({ failures }: BlockReport): FailedRow[] {
   return Array.from({ length: failures.length / NUMBERS_PER_ROW }, (_, i) => {

@@ -1,5 +1,6 @@
 // Rows of CSV with more or fewer fields than the header, by every way through the command: each is INVALID_REQUEST, the
 // rows around it have their codes, and --errors says what becomes of it.
+import { resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
 
@@ -101,10 +102,93 @@ test.each([
   expect(all!.stdout).not.toContain('HCM');
 });
 
-test('where every row counts they are refused', async () => {
-  folder.write('list.csv', 'hexcodes,a\nHN-6GHP4-83RFR,1\nHN-6GHP4-83RFR\n');
-  const { code, stderr } = await folder.run(['check', 'list.csv']);
-  expect([code, stderr]).toEqual([3, expect.stringContaining('row 2, column a: 1 fields')]);
+describe('other commands', () => {
+  const CODED = ['hexcodes,a', 'HN-6GHP4-83RFR,1', 'HN-6GHP4-83RFR', 'HCM-GXC6M-PCP8H,2', ''].join('\n');
+  const TWICE = '{"hexcodes":"HN-6GHP4-83RFR"}\n{"hexcodes":"HN-6GHP4-83RFR","hexcodes":"HCM-GXC6M-PCP8H"}\n';
+
+  test('check lists them as invalid', async () => {
+    folder.write('list.csv', CODED);
+    folder.write('list.ndjson', TWICE);
+    const csv = await folder.run(['check', 'list.csv']);
+    expect([csv.code, csv.stdout]).toEqual([
+      1,
+      'list.csv, row 2: 1 fields, the header has 2\n3 codes: 1 invalid\n',
+    ]);
+    const json = await folder.run(['check', 'list.ndjson']);
+    expect([json.code, json.stdout]).toEqual([
+      1,
+      'list.ndjson, row 2: hexcodes is given more than once, with different values\n2 codes: 1 invalid\n',
+    ]);
+    expect((await folder.run(['check', 'list.csv', '-q'])).code).toBe(1);
+  });
+
+  test('diff counts them as not understood', async () => {
+    const index = resolve('data/index.bin');
+    folder.write('list.csv', CODED);
+    folder.write('r.csv', BODY);
+    const codes = await folder.run(['diff', index, index, 'list.csv']);
+    expect([codes.code, codes.stderr]).toEqual([
+      0,
+      '3 rows: 0 change; 1 not understood, the first in row 2: 1 fields, the header has 2\n',
+    ]);
+    const positions = await folder.run(['diff', index, index, 'r.csv']);
+    expect(positions.stderr).toContain('8 rows: 0 change; 6 not understood, the first in row 2');
+  });
+
+  test('the list of contains and the trace of plan are refused', async () => {
+    folder.write('list.csv', CODED);
+    folder.write('points.csv', 'lat,lng\n21.0288,105.8525\n');
+    const zones = await folder.run(['contains', 'points.csv', '--in', 'list.csv']);
+    expect([zones.code, zones.stderr]).toEqual([3, expect.stringContaining('list.csv, row 2: 1 fields')]);
+    folder.write('trace.csv', 'time,vehicle\n0,a\n1\n2,b\n');
+    const trace = await folder.run(['plan', '--trace', 'trace.csv', '--force']);
+    expect([trace.code, trace.stderr]).toEqual([3, expect.stringContaining('trace.csv, row 2: 1 fields')]);
+  });
+
+  test('contains leaves them out, or keeps them outside', async () => {
+    folder.write('cells.csv', 'hexcodes\nHN-6GHP4-83RFR\n');
+    folder.write('r.csv', BODY);
+    const kept = await folder.run(['contains', 'r.csv', '--in', 'cells.csv', '--all', '-q', '--to', 'csv']);
+    expect([kept.code, kept.stdout.split(',true')]).toEqual([0, expect.objectContaining({ length: 2 })]);
+    expect(kept.stdout.split(',false')).toHaveLength(8);
+  });
+});
+
+describe('positions as people write them below the first rows', () => {
+  const plain = Array.from({ length: 3000 }, (_, i) => `${i},21.0288,105.8525,x`);
+  const written = ['a,+21.0288,105.8525,x', `b,21°01'43.68"N,"105°51'09""E",x`, 'c,48.8584N,2.2945E,x'];
+  const body = `id,lat,lng,note\r\n${[...plain, ...written, 'd,21,105', ...plain, 'e,x,1,"y"""'].join('\r\n')}\r\n`;
+
+  test.each([[[]], [['--certainty', '--former']], [['--threads', '2']]])('%j', async (options) => {
+    folder.write('late.csv', body);
+    const { code, stderr } = await folder.run(['encode', 'late.csv', '-o', 'late.out.csv', ...options]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/6,005 rows in .*: 6,002 encoded, 3 failed/)]);
+    expect(stderr).toContain('row 3004: 3 fields');
+    const slow = await folder.run(['encode', 'late.csv', '--to', 'ndjson', '-q', ...options]);
+    const rows = slow.stdout.trim().split('\n');
+    const lines = folder.read('late.out.csv').trim().split('\r\n').slice(1);
+    expect(lines).toHaveLength(rows.length);
+    for (const [n, line] of lines.entries()) {
+      const { hexcodes, status, certainty } = JSON.parse(rows[n]!) as Record<string, unknown>;
+      const fields = line.split(',');
+      expect([line, fields.at(-1)]).toEqual([line, status]);
+      if (hexcodes !== null) expect(line).toContain(`,${hexcodes},13,`);
+      if (options.includes('--certainty') && hexcodes !== null) expect(fields.at(-2)).toBe(String(certainty));
+    }
+    expect(lines.slice(3000, 3003).map((line) => line.split(',')[0])).toEqual(['a', 'b', 'c']);
+  });
+
+  test('--errors', async () => {
+    folder.write('late.csv', body);
+    await folder.run(['encode', 'late.csv', '-q', '--errors', 'bad.csv', '-o', 'good.csv']);
+    expect(folder.read('good.csv').split('\r\n')).toHaveLength(6002 + 2);
+    expect(
+      folder
+        .read('bad.csv')
+        .split('\r\n')
+        .map((line) => line[0]),
+    ).toEqual(['i', 'c', 'd', 'e', undefined]);
+  });
 });
 
 describe('a header that names a column twice', () => {
