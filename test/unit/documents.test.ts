@@ -1,5 +1,4 @@
-// The documents of the repository name files that exist, by links and by paths in backticks, and ARCHITECTURE.md names
-// every file that is larger than the house allows.
+// The documents of the repository name files that exist, by links and by paths in backticks.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
