@@ -14,7 +14,8 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { requireFlag, requireKnown } from '../library/options.js';
 import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
 import { edgePositions } from './coverage-edge.js';
 import { cellRing } from './geojson.js';

@@ -3,7 +3,8 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { requireKnown } from '../library/options.js';
 import { type Codebook, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 import { cellRing } from './geojson.js';
 

@@ -2,7 +2,7 @@
 // every platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
 import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE } from '../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -16,6 +16,7 @@ import {
 } from '../kernel/output-layout.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
+import { requireFlag, requireKnown } from './options.js';
 import { recordText } from './record-text.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.

@@ -1,9 +1,10 @@
 // Names of places in Viet Nam: some 700 provinces, former provinces, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
 import { latLngOf, type Position } from '../geometry/codebook.js';
 import { isOneSlip } from '../wire/params/names.js';
+import { requireKnown } from './options.js';
 import { PLACE_LIST } from './place-list.js';
 
 /** The line to show where many names of towns are shown. */
