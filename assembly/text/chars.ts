@@ -1,4 +1,4 @@
-// Characters of JSON, CSV and numbers, as their bytes in ASCII and UTF-8.
+// Characters of JSON, CSV and numbers, as their bytes in ASCII and UTF-8, and escapes of JSON strings.
 
 export const TAB: u32 = 9;
 export const LINE_FEED: u32 = 10;
@@ -40,4 +40,50 @@ export const LOWER_CASE: u32 = 32;
 @inline
 export function isDigit(byte: u32): bool {
   return byte - ZERO < 10;
+}
+
+/** Whether a byte is a letter, a digit or a separator of codes: such bytes need no escapes in CSV and JSON. */
+// @ts-ignore: decorator
+@inline
+export function isCodeByte(byte: u32): bool {
+  return (
+    isDigit(byte) || (byte | LOWER_CASE) - LOWER_A < 26 || byte == MINUS || byte == SPACE || byte == POINT || byte == UNDERSCORE
+  );
+}
+
+/** Result of escapedCharacter(): the address behind the escape. */
+export let escapeEnd: usize = 0;
+
+/** "\\u" as a little-endian u16. */
+const ESCAPED_UNIT: u16 = 0x755c;
+const REPLACEMENT: u32 = 0xfffd;
+const BACKSPACE: u32 = 8;
+const FORM_FEED: u32 = 12;
+
+/**
+ * The character whose escape goes on at `p` behind its backslash, in a text that ends at `end`; U+FFFD for half of a
+ * surrogate pair.
+ */
+export function escapedCharacter(p: usize, end: usize): u32 {
+  const kind: u32 = load<u8>(p);
+  escapeEnd = p + 1;
+  if (kind == LOWER_N) return LINE_FEED;
+  if (kind == LOWER_R) return CARRIAGE_RETURN;
+  if (kind == LOWER_T) return TAB;
+  if (kind == LOWER_B) return BACKSPACE;
+  if (kind == LOWER_F) return FORM_FEED;
+  if (kind != LOWER_U) return kind;
+  const unit = hexUnit(p + 1);
+  p += 5;
+  escapeEnd = p;
+  if ((unit & 0xf800) != 0xd800) return unit;
+  const low = p < end && load<u16>(p) == ESCAPED_UNIT ? hexUnit(p + 2) : 0;
+  if (unit >= 0xdc00 || (low & 0xfc00) != 0xdc00) return REPLACEMENT;
+  escapeEnd = p + 6;
+  return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/** The number that four hexadecimal digits are. */
+function hexUnit(p: usize): u32 {
+  return hexDigit(load<u8>(p)) << 12 | hexDigit(load<u8>(p, 1)) << 8 | hexDigit(load<u8>(p, 2)) << 4 | hexDigit(load<u8>(p, 3));
 }

@@ -43,6 +43,8 @@ export const LEFT_TO_HOST: u32 = 8;
 export const RAGGED: u32 = 16;
 /** Flag: a field has quotes to be taken out, so that its bounds were not noted. */
 export const FIELDS_LEFT: u32 = 32;
+/** Flag: the text of the code has escapes; its record in INPUT is the code, of bytes that need none. */
+export const CODE_HAD_ESCAPES: u32 = 64;
 
 /** Addresses of the two coordinates of a row. */
 export const LAT: usize = 0;

@@ -12,7 +12,7 @@ type Value =
   | readonly Value[]
   | { readonly [name: string]: Value };
 
-/** A number that is written in this text. */
+/** A number, or another value, that is written in this text. */
 class NumberText {
   constructor(readonly text: string) {}
 }
@@ -169,7 +169,7 @@ export function positionsOf(seed: number, count: number): (readonly [lat: number
   return Array.from({ length: count }, () => [degrees(9, 22.5), degrees(103, 109)] as const);
 }
 
-/** Rows of a sender in one spelling, and the same members and values without a blank or an escape. */
+/** Rows of a sender in one spelling, and the same members and values as JSON.stringify or a plain table has them. */
 export interface SpelledRows {
   readonly name: string;
   readonly rows: string[];
@@ -184,13 +184,45 @@ export function* jsonSpellings(seed: number, count: number): Generator<SpelledRo
   for (const [sender, membersOf] of Object.entries(SENDERS)) {
     for (const [styleName, style] of Object.entries(JSON_STYLES)) {
       for (const [numbers, numberOf] of Object.entries(NUMBER_STYLES)) {
-        const of = (options: Partial<JsonStyle>): string[] =>
+        const of = (options: Partial<JsonStyle>, textOf: (degrees: number) => string): string[] =>
           positions.map(([lat, lng], n) =>
-            jsonOf(membersOf(n, new NumberText(numberOf(lat)), new NumberText(numberOf(lng))), options),
+            jsonOf(membersOf(n, new NumberText(textOf(lat)), new NumberText(textOf(lng))), options),
           );
-        const name = `${sender}; ${styleName}; ${numbers}`;
-        yield { name, rows: of(style), compact: of({}), isArrayAlone: style.indent !== undefined };
+        yield {
+          name: `${sender}; ${styleName}; ${numbers}`,
+          rows: of(style, numberOf),
+          compact: of({}, (degrees) => String(Number(numberOf(degrees)))),
+          isArrayAlone: style.indent !== undefined,
+        };
       }
+    }
+  }
+}
+
+/** How the characters of a code are written in a JSON string. */
+const CODE_STYLES: Readonly<Record<string, (code: string) => string>> = {
+  plain: (code) => code,
+  'lower case': (code) => code.toLowerCase(),
+  'no hyphens': (code) => code.replaceAll('-', ''),
+  blanks: (code) => ` ${code.replaceAll('-', ' ')} `,
+  'the first letter escaped': (code) => escapeOf(code[0]!, false) + code.slice(1),
+  'hyphens escaped': (code) => code.replaceAll('-', '\\u002d'),
+  'every character escaped': (code) => code.replace(/./g, (unit) => escapeOf(unit, true)),
+};
+
+/** Items to decode, codes alone and objects, in every style. */
+export function* codeSpellings(codes: readonly string[]): Generator<SpelledRows> {
+  for (const [codeStyle, codeOf] of Object.entries(CODE_STYLES)) {
+    const texts = codes.map((code) => `"${codeOf(code)}"`);
+    const plain = codes.map((code) => `"${code}"`);
+    yield { name: `a code alone; ${codeStyle}`, rows: texts, compact: plain, isArrayAlone: false };
+    for (const [styleName, style] of Object.entries(JSON_STYLES)) {
+      const of = (each: readonly string[], options: Partial<JsonStyle>): string[] =>
+        each.map((text, id) => jsonOf({ id, hexcodes: new NumberText(text) }, options));
+      yield {
+        name: `an id and a code; ${styleName}; ${codeStyle}`,
+        ...{ rows: of(texts, style), compact: of(plain, {}), isArrayAlone: style.indent !== undefined },
+      };
     }
   }
 }
@@ -211,26 +243,37 @@ function quoted(field: string): string {
   return `"${field.replaceAll('"', '""')}"`;
 }
 
+/** Texts beside the position: one that needs no quotes, and one that does. */
+const CSV_TEXTS = ['xe Huế', '"xe", Huế'];
+
 /** A table of CSV in one spelling, with its header. */
 export function* csvSpellings(seed: number, count: number): Generator<SpelledRows & { header: string }> {
   const positions = positionsOf(seed, count);
-  for (const [styleName, fieldOf] of Object.entries(CSV_STYLES)) {
+  for (const [styleName, fieldOf, note] of Object.entries(CSV_STYLES).flatMap(([style, field]) =>
+    CSV_TEXTS.map((text) => [style, field, text] as const),
+  )) {
     for (const [numbers, numberOf] of Object.entries(NUMBER_STYLES)) {
       for (const sign of ['', '-']) {
         for (const end of ['', '\r']) {
-          const of = (field: (text: string, isText: boolean) => string): string[] =>
+          const of = (
+            field: (text: string, isText: boolean) => string,
+            textOf: (degrees: number) => string,
+            lineEnd: string,
+          ): string[] =>
             positions.map(([lat, lng], n) => {
               const cells: [string, boolean][] = [
-                [`xe "${n}", Huế`, true],
-                [sign + numberOf(lat), false],
-                [numberOf(lng), false],
+                [`${note} ${n}`, true],
+                [sign + textOf(lat), false],
+                [textOf(lng), false],
                 ['', true],
               ];
-              return cells.map(([text, isText]) => field(text, isText)).join(',') + end;
+              return cells.map(([text, isText]) => field(text, isText)).join(',') + lineEnd;
             });
           yield {
-            name: `${styleName}; ${numbers}; sign ${sign}; ${end === '' ? 'LF' : 'CR LF'}`,
-            ...{ header: `name,lat,lng,note${end}`, rows: of(fieldOf), compact: of(CSV_STYLES.plain!) },
+            name: `${styleName}; text ${note}; ${numbers}; sign ${sign}; ${end === '' ? 'LF' : 'CR LF'}`,
+            header: `name,lat,lng,note${end}`,
+            rows: of(fieldOf, numberOf, end),
+            compact: of(CSV_STYLES.plain!, (degrees) => String(Number(numberOf(degrees))), ''),
             isArrayAlone: false,
           };
         }

@@ -131,7 +131,7 @@ export function readNumber(at: usize, json: bool): f64 {
   } else if (digits == 0) {
     value = 0;
   } else if (exponent >= MIN_POWER_OF_FIVE && exponent <= MAX_POWER_OF_FIVE) {
-    value = nearest(digits, exponent);
+    value = nearest(digits, exponent, false);
   } else {
     numberKind = HARD_NUMBER;
     return 0;
@@ -172,9 +172,9 @@ function longNumber(start: usize, exponent: i32): f64 {
   numberKind = NUMBER;
   if (digits == 0) return 0;
   if (exponent >= MIN_POWER_OF_FIVE && exponent <= MAX_POWER_OF_FIVE) {
-    const low = nearest(digits, exponent);
+    const low = nearest(digits, exponent, false);
     if (!hasMore) return low;
-    const high = nearest(digits + 1, exponent);
+    const high = nearest(digits + 1, exponent, false);
     if (low == high) return low;
     const order = compareToMiddle(start, <i32>count + exponent, low);
     if (order != UNKNOWN) {
@@ -234,11 +234,17 @@ function compareToMiddle(p: usize, whole: i32, low: f64): i32 {
   return fraction ? -1 : 0;
 }
 
+/** No result of nearest(). */
+export const UNDECIDED: f64 = -1;
+
 /**
  * The double nearest to digits × 10^exponent, ties to even: digits × 5^exponent from a 128-bit power, then the
  * binary exponent. The product is always decisive for exponents of -27 to 55.
+ * @param exponent MIN_POWER_OF_FIVE to MAX_POWER_OF_FIVE
+ * @param hasMore whether further digits follow these, so that the number is below (digits + 1) × 10^exponent:
+ *   UNDECIDED where that may be another double
  */
-function nearest(digits: u64, exponent: i32): f64 {
+export function nearest(digits: u64, exponent: i32, hasMore: bool): f64 {
   const shift = clz(digits);
   const w = digits << shift;
   const row = POWERS_OF_FIVE + (<usize>(exponent - MIN_POWER_OF_FIVE) << 4);
@@ -253,11 +259,17 @@ function nearest(digits: u64, exponent: i32): f64 {
   const upper = high >> 63;
   const cut = upper + 9;
   let mantissa = high >> cut;
+  if (hasMore) {
+    // One more in `digits` adds at most 1 << shift to `high`, and the table's last bit one. The double is another one
+    // only behind a middle, which is an odd mantissa; further digits that are all zero leave the number at it.
+    const behindMiddle = (high + (<u64>1 << cut)) & ((<u64>2 << cut) - 1);
+    if (behindMiddle < 2 || behindMiddle + (<u64>1 << shift) + 2 >= <u64>2 << cut) return UNDECIDED;
+  }
   // floor(log2(10^e)) is (217706 e) >> 16 in this range.
   let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
   // Exactly half way between two doubles is possible for these exponents only (digits × 5^e fits 64 bits, or 5^-e
   // divides digits).
-  if (low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << cut == high) mantissa &= ~(<u64>1);
+  if (!hasMore && low <= 1 && exponent >= -4 && exponent <= 23 && (mantissa & 3) == 1 && mantissa << cut == high) mantissa &= ~(<u64>1);
   mantissa += mantissa & 1;
   mantissa >>= 1;
   if (mantissa >= <u64>1 << 53) {

@@ -3,7 +3,7 @@
 // read as x lie in an interval that is wider than one unit (1.4 at least) and narrower than ten (7.2 at most). So a
 // multiple of ten in it is the only one there, and the shortest decimal; where there is none, the nearest unit is.
 
-import { POINT, ZERO } from "../chars";
+import { MINUS, POINT, ZERO } from "../chars";
 
 /** Biased exponent of 8, the least double printed here. */
 const LEAST_EXPONENT: u32 = 1026;
@@ -82,6 +82,43 @@ export function printUsual(bits: u64, out: usize): usize {
   store<u32>(out, load<u32>(HEADS + (whole << 2)));
   out += <usize>load<u8>(HEAD_BYTES + whole);
   return storeDecimals(six, nine, out);
+}
+
+/** A decimal of up to seven decimals in units of the last one. */
+const SEVEN_DECIMALS: f64 = 10000000;
+/** 2^52. */
+const WHOLE: f64 = 4503599627370496;
+
+/**
+ * Writes a double of 1 <= |x| < 256 with at most seven decimals, as most positions in any spelling are; overwrites up
+ * to 12 bytes. Returns the address behind it, or 0 for another double: the quotient of two integers that are exact
+ * doubles is the double nearest to the decimal, and a decimal of up to fifteen digits is the shortest one.
+ */
+// @ts-ignore: decorator
+@inline
+export function printShort(value: f64, out: usize): usize {
+  const size = abs(value);
+  if (!(size >= 1 && size < 256)) return 0;
+  // A sum of this size is an integer, in the lower bits of its mantissa.
+  const sum = size * SEVEN_DECIMALS + WHOLE;
+  if ((sum - WHOLE) / SEVEN_DECIMALS != size) return 0;
+  const units = <u32>reinterpret<u64>(sum);
+  const whole = units / 10000000;
+  const seven = units - whole * 10000000;
+  store<u8>(out, <u8>MINUS);
+  out += usize(value < 0);
+  store<u32>(out, load<u32>(HEADS + (<usize>whole << 2)));
+  out += <usize>load<u8>(HEAD_BYTES + <usize>whole);
+  if (seven == 0) return out - 1;
+  // Two groups of four digits, the second followed by a 0; then pairs, then digits, as in storeDecimals.
+  const upper = seven / 1000;
+  const groups = <u64>upper | (<u64>((seven - upper * 1000) * 10) << 32);
+  const hundreds = ((groups * 5243) >> 19) & 0x0000007f0000007f;
+  const pairs = (groups << 16) - hundreds * 6553599;
+  const tens = ((pairs * 103) >> 10) & 0x000f000f000f000f;
+  const digits = (pairs << 8) - tens * 2559;
+  store<u64>(out, digits | 0x3030303030303030);
+  return out + (8 - <usize>(clz(digits) >> 3));
 }
 
 /**

@@ -4,16 +4,20 @@
 import { COMMA, POINT, SPACE, TAB } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "../numbers/parse";
 import { setCoordinateText, setPlainBytes } from "../row";
+import { longerEnd, readLonger } from "./decimals";
 
 /** Result of readCoordinate(): NUMBER, HARD_NUMBER or NOT_A_NUMBER. */
 export let coordinateKind: u32 = 0;
 
-/** Reads the coordinate in a field, and notes where its text starts without blanks. */
+/** Reads the coordinate in a field without blanks around it. */
 export function readCoordinate(row: usize, axis: usize, start: usize, end: usize): f64 {
-  start = behindBlanks(start, end);
-  end = beforeBlanks(start, end);
   setCoordinateText(row, axis, start);
-  let value = readNumber(start, false);
+  let value = readLonger(start);
+  if (longerEnd == end) {
+    coordinateKind = NUMBER;
+    return value;
+  }
+  value = readNumber(start, false);
   const comma = numberEnd;
   const hasComma = comma > start && comma < end && load<u8>(comma) == COMMA;
   if (hasComma) {
@@ -33,19 +37,32 @@ export function readResolution(start: usize, end: usize): u32 {
   return readSmallInteger(start, beforeBlanks(start, end), 15);
 }
 
-function behindBlanks(start: usize, end: usize): usize {
-  for (let size: usize = 1; start < end && size > 0; start += size) size = blankAt(start, end);
+/** The start of a field behind its blanks. */
+export function behindBlanks(start: usize, end: usize): usize {
+  while (start < end && isBlankByte(load<u8>(start))) {
+    const size = blankAt(start, end);
+    if (size == 0) break;
+    start += size;
+  }
   return start;
 }
 
-function beforeBlanks(start: usize, end: usize): usize {
-  while (end > start) {
+/** The end of a field before its blanks. */
+export function beforeBlanks(start: usize, end: usize): usize {
+  while (end > start && isBlankByte(load<u8>(end - 1))) {
     let size: usize = 1;
     while (size <= 3 && (end - start < size || blankAt(end - size, end) != size)) size++;
     if (size > 3) break;
     end -= size;
   }
   return end;
+}
+
+/** Whether a byte may belong to a blank. */
+// @ts-ignore: decorator
+@inline
+function isBlankByte(byte: u32): bool {
+  return byte <= SPACE || byte >= 0x80;
 }
 
 /** Bytes of the blank that begins here; 0 where none does. Blanks are also U+00A0 and characters of no width. */

@@ -3,9 +3,10 @@
 // are scanned, their numbers are computed, both of a row at once. Every other text is read by numbers/parse.ts.
 
 import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
-import { POINT, ZERO } from "../chars";
+import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
+import { digitsIn, foursOf, integerAt, integerOf, otherThanDigits, TEN_THOUSANDS } from "../numbers/digits";
 import { TENS } from "../numbers/powers";
-import { numberEnd, numberIsPlain, readNumber } from "../numbers/parse";
+import { integerTen, nearest, numberEnd, numberIsPlain, readNumber, UNDECIDED } from "../numbers/parse";
 import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
 
 /**
@@ -30,25 +31,7 @@ for (let whole: u32 = 0; whole <= MAX_WHOLE_DIGITS; whole++) {
   }
 }
 
-/** Vectors of one number each: V8 would build a literal at every use. */
-const VECTORS: usize = memory.data(8 * 16, 16);
-/** Added to a byte, this makes digits, and nothing else, LOWEST_DIGIT or more as signed bytes. */
-const LIFT: usize = VECTORS;
-const LOWEST_DIGIT: usize = VECTORS + 16;
-const ZEROS: usize = VECTORS + 32;
-const LOW_BYTES: usize = VECTORS + 48;
-const TENS_8: usize = VECTORS + 64;
-const HUNDREDS: usize = VECTORS + 80;
-const TEN_THOUSANDS: usize = VECTORS + 96;
-const HUNDRED_MILLIONS: usize = VECTORS + 112;
-
-memory.fill(LIFT, 127 - 57, 16);
-memory.fill(LOWEST_DIGIT, 127 - 9, 16);
-memory.fill(ZEROS, <u8>ZERO, 16);
-v128.store(LOW_BYTES, i16x8.splat(255));
-v128.store(TENS_8, i16x8.splat(10));
-v128.store(HUNDREDS, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
-v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+const HUNDRED_MILLIONS: usize = memory.data(16, 16);
 v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 
 /** The shape of the number at `at`, or 0. The caller looks behind it: an exponent would make it another number. */
@@ -79,13 +62,83 @@ export function numberShapeAt(at: usize): u32 {
   return whole <= MAX_WHOLE_DIGITS && size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
 }
 
+/** Result of readLonger(): the address behind the number, 0 where it has read none. */
+export let longerEnd: usize = 0;
+
+/** Digits that fit a u64, with any of them. */
+const MAX_DIGITS: u32 = 19;
+
+/** Reads a number that is like one with a shape, but has an exponent or more decimals. */
+export function readLonger(at: usize): f64 {
+  longerEnd = 0;
+  // A bit for each of 21 bytes; those from the fifth on may be decimals.
+  const others = otherThanDigits(at) | otherThanDigits(at + 5) << 5;
+  const whole = ctz(others);
+  if (whole - 1 >= MAX_WHOLE_DIGITS || load<u8>(at + whole) != POINT || load<u8>(at) == ZERO) return 0;
+  const fraction = at + <usize>whole + 1;
+  const size = ctz(others & (others - 1));
+  let run = size - whole - 1;
+  if (run == 0) return 0;
+  let p = at + <usize>size;
+  let hasMore = false;
+  // The integer's digits are moved to the end of four bytes.
+  const shift = 32 - 8 * whole;
+  const bytes = (load<u32>(at) << shift) & (0x0f0f0f0f << shift);
+  let digits = <u64>((bytes >> 24) + 10 * ((bytes >> 16) & 15) + 100 * ((bytes >> 8) & 15));
+  if (run <= 16) {
+    digits = digits * integerTen(run) + integerAt(fraction, run);
+  } else {
+    digits = digits * 10000000000000000 + integerAt(fraction, 16);
+    run = 16;
+    p = fraction + 16;
+    let next: u32 = load<u8>(p);
+    while (isDigit(next) && whole + run < MAX_DIGITS) {
+      digits = digits * 10 + (next - ZERO);
+      run++;
+      next = load<u8>(++p);
+    }
+    if (isDigit(next)) {
+      hasMore = true;
+      while (true) {
+        const behind = otherThanDigits(p);
+        p += behind ? <usize>ctz(behind) : 16;
+        if (behind) break;
+      }
+    }
+  }
+  let exponent = -<i32>run;
+  if ((<u32>load<u8>(p) | LOWER_CASE) == LOWER_E) {
+    const sign: u32 = load<u8>(++p);
+    if (sign == MINUS || sign == PLUS) p++;
+    const first = <u32>load<u8>(p) - ZERO;
+    if (first > 9) return 0;
+    let power = <i32>first;
+    const second: u32 = load<u8>(++p);
+    if (isDigit(second)) {
+      power = power * 10 + second - ZERO;
+      p++;
+    }
+    exponent += sign == MINUS ? -power : power;
+    if (isDigit(load<u8>(p)) || exponent < -22 || exponent > 22) return 0;
+  }
+  let value: f64;
+  if (digits <= <u64>1 << 53) {
+    // Both operands are exact, so there is one rounding.
+    const ten = load<f64>(TENS + (<usize>abs(exponent) << 3));
+    value = exponent < 0 ? <f64>digits / ten : <f64>digits * ten;
+  } else {
+    value = nearest(digits, exponent, hasMore);
+    if (value == UNDECIDED) return 0;
+  }
+  longerEnd = p;
+  return value;
+}
+
 /** All digits of a text of this shape as one integer. */
 // @ts-ignore: decorator
 @inline
 export function digitsAsInteger(at: usize, shape: u32): i64 {
-  const fours = foursOf(digitsOf(at, shape));
-  const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(TEN_THOUSANDS));
-  return <i64>i32x4.extract_lane(eights, 0) * 100000000 + <i64>i32x4.extract_lane(eights, 1);
+  return <i64>integerOf(digitsOf(at, shape));
 }
 
 /** The power of ten by which these digits are divided. */
@@ -105,13 +158,6 @@ export function digitsAt(at: usize): u32 {
   return size <= MAX_BYTES ? size : 0;
 }
 
-/** A bit for each of sixteen bytes; 1 where it is no digit. */
-// @ts-ignore: decorator
-@inline
-function otherThanDigits(at: usize): u32 {
-  return i8x16.bitmask(i8x16.lt_s(i8x16.add(v128.load(at), v128.load(LIFT)), v128.load(LOWEST_DIGIT)));
-}
-
 // @ts-ignore: decorator
 @inline
 export function shapeBytes(shape: u32): u32 {
@@ -122,18 +168,7 @@ export function shapeBytes(shape: u32): u32 {
 // @ts-ignore: decorator
 @inline
 function digitsOf(at: usize, shape: u32): v128 {
-  return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(OFFSETS + (shape << 4))), v128.load(ZEROS));
-}
-
-/** Sixteen digits → four numbers of four digits each, i32. */
-// @ts-ignore: decorator
-@inline
-function foursOf(digits: v128): v128 {
-  const pairs = i16x8.add(
-    i16x8.mul(v128.and(digits, v128.load(LOW_BYTES)), v128.load(TENS_8)),
-    i16x8.shr_u(digits, 8),
-  );
-  return i32x4.dot_i16x8_s(pairs, v128.load(HUNDREDS));
+  return digitsIn(at, OFFSETS + (shape << 4));
 }
 
 /** How many bytes of the text printing would give: zeros at its end are left out, and a point that nothing follows. */

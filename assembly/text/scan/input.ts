@@ -1,6 +1,7 @@
 // Stores what scanning has read in INPUT: the position of a row, or its code as a record.
 
 import { INPUT, RECORD_BYTES } from "../../memory";
+import { BACKSLASH, escapedCharacter, escapeEnd, isCodeByte } from "../chars";
 
 // @ts-ignore: decorator
 @inline
@@ -46,6 +47,24 @@ export function storeCode(index: u32, at: usize, size: u32): bool {
     if (byte - 1 >= 127) isFit = false;
   }
   return isFit;
+}
+
+/** The same for the text of a JSON string with escapes; false also for characters that codes do not have. */
+export function storeEscapedCode(index: u32, p: usize, end: usize): bool {
+  const record = INPUT + <usize>(index * RECORD_BYTES);
+  v128.store(record, i64x2.splat(0));
+  store<u32>(record, 0, 16);
+  let size: usize = 0;
+  while (p < end) {
+    let character: u32 = load<u8>(p++);
+    if (character == BACKSLASH) {
+      character = escapedCharacter(p, end);
+      p = escapeEnd;
+    }
+    if (!isCodeByte(character) || size == RECORD_BYTES - 1) return false;
+    store<u8>(record + size++, <u8>character);
+  }
+  return true;
 }
 
 const LANES: v128 = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

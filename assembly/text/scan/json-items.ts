@@ -6,11 +6,11 @@ import { INPUT, LINE_NAME_COUNT, LINE_NAMES, RESOLUTIONS } from "../../memory";
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, QUOTE, ZERO } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "../numbers/parse";
 import {
-  coordinateText, idBytes, idStart, LAT, LNG, NO_RESOLUTION, rowResolution, setCodeText, setCoordinateText, setId, setPlainBytes,
+  addRowFlags, CODE_HAD_ESCAPES, coordinateText, idBytes, idStart, LAT, LNG, NO_RESOLUTION, rowResolution, setCodeText, setCoordinateText, setId, setPlainBytes,
   setRowResolution, setRowShape,
 } from "../row";
-import { numberShapeAt, shapeAt, shapeBytes } from "./decimals";
-import { storeCode } from "./input";
+import { longerEnd, numberShapeAt, readLonger, shapeAt, shapeBytes } from "./decimals";
+import { storeCode, storeEscapedCode } from "./input";
 import {
   escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, memberAt, OTHER, RESOLUTION_NAME,
 } from "./json-names";
@@ -147,9 +147,12 @@ function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
 
 /** A number without a shape. */
 function unusualCoordinate(index: u32, row: usize, p: usize, axis: usize): usize {
+  const at = pointAt(index) + (axis << 3);
+  store<f64>(at, readLonger(p));
+  if (longerEnd) return longerEnd;
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
-  store<f64>(pointAt(index) + (axis << 3), value);
+  store<f64>(at, value);
   if (numberIsPlain) setPlainBytes(row, axis, numberEnd - p);
   return numberEnd;
 }
@@ -229,6 +232,11 @@ function codeValue(index: u32, row: usize, p: usize): usize {
   if (load<u8>(p) != QUOTE) return 0;
   const after = skipString(p);
   if (!after) return 0;
+  if (stringHasEscapes) {
+    if (!storeEscapedCode(index, p + 1, after - 1)) return 0;
+    addRowFlags(row, CODE_HAD_ESCAPES);
+    return after;
+  }
   const size = <u32>(after - p - 2);
   // As many UTF-16 units as bytes: ASCII without escapes.
   if (stringUnits != size || !storeCode(index, p + 1, size)) return 0;

@@ -9,7 +9,7 @@ import {
   addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, FIELDS_LEFT, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
   setCodeText, setCoordinateText, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
 } from "../row";
-import { coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
+import { beforeBlanks, behindBlanks, coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeCode, storeNoCode, storePoint } from "./input";
@@ -251,33 +251,50 @@ function takePoint(index: u32, row: usize, isOdd: bool, resolution: u32): void {
     refuse(index, row);
     return;
   }
+  if (resolution == NO_RESOLUTION) {
+    refuse(index, row);
+    return;
+  }
   const firstStart = <usize>load<u32>(first);
   const firstEnd = <usize>load<u32>(first, 4);
   const secondStart = <usize>load<u32>(second);
   const secondEnd = <usize>load<u32>(second, 4);
-  setCoordinateText(row, LAT, firstStart);
-  setCoordinateText(row, LNG, secondStart);
+  if (!takeShapes(row, firstStart, firstEnd, secondStart, secondEnd)) takeUnusual(index, row, firstStart, firstEnd, secondStart, secondEnd);
+}
+
+/** Notes both coordinates where they are written as usual. */
+// @ts-ignore: decorator
+@inline
+function takeShapes(row: usize, firstStart: usize, firstEnd: usize, secondStart: usize, secondEnd: usize): bool {
   const latShape = shapeAt(firstStart);
   const lngShape = shapeAt(secondStart);
-  if (
-    latShape && lngShape && resolution != NO_RESOLUTION &&
-    firstStart + shapeBytes(latShape) == firstEnd && secondStart + shapeBytes(lngShape) == secondEnd
-  ) {
-    setRowShapes(row, latShape, lngShape);
-    return;
-  }
+  if (!latShape || !lngShape || firstStart + shapeBytes(latShape) != firstEnd || secondStart + shapeBytes(lngShape) != secondEnd)
+    return false;
+  setCoordinateText(row, LAT, firstStart);
+  setCoordinateText(row, LNG, secondStart);
+  setRowShapes(row, latShape, lngShape);
+  return true;
+}
+
+/** Reads coordinates with blanks around them, or in another spelling. */
+function takeUnusual(index: u32, row: usize, firstStart: usize, firstEnd: usize, secondStart: usize, secondEnd: usize): void {
+  firstStart = behindBlanks(firstStart, firstEnd);
+  firstEnd = beforeBlanks(firstStart, firstEnd);
+  secondStart = behindBlanks(secondStart, secondEnd);
+  secondEnd = beforeBlanks(secondStart, secondEnd);
+  if (takeShapes(row, firstStart, firstEnd, secondStart, secondEnd)) return;
   const latDeg = readCoordinate(row, LAT, firstStart, firstEnd);
   const latKind = coordinateKind;
   const lngDeg = readCoordinate(row, LNG, secondStart, secondEnd);
   const kind = latKind | coordinateKind;
-  storePoint(index, latDeg, lngDeg);
-  if (kind == NUMBER && resolution != NO_RESOLUTION) return;
-  if (kind == HARD_NUMBER && resolution != NO_RESOLUTION) {
+  if (kind == NUMBER) {
+    storePoint(index, latDeg, lngDeg);
+  } else if (kind == HARD_NUMBER) {
     leaveToHost(index, row);
     storePoint(index, NaN, NaN);
-    return;
+  } else {
+    refuse(index, row);
   }
-  refuse(index, row);
 }
 
 /** Marks a row that is not understood, and makes its position one that fails. */

@@ -5,9 +5,10 @@ import { BAND_BYTES, BANDS, INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_N
 import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
 import { borderMetres, NO_BORDER } from "../../region/border-distance";
 import { unitAt } from "../../region/locate";
-import { isDigit, LOWER_A, LOWER_CASE, MINUS, POINT, QUOTE, SPACE, UNDERSCORE } from "../chars";
+import { isCodeByte, MINUS, QUOTE } from "../chars";
 import { printNumber, printSmall } from "../numbers/print";
-import { CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
+import { printShort } from "../numbers/print-usual";
+import { CODE_HAD_ESCAPES, CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
 /** The kind of input: texts are copied from each in another way. */
 export const FROM_CSV: u32 = 0;
@@ -43,11 +44,18 @@ export function writeCode(record: usize, out: usize): usize {
 @inline
 export function writeCoordinate(index: u32, row: usize, out: usize, axis: usize): usize {
   const size = plainBytes(row, axis);
-  if (size == 0) return printNumber(load<f64>(INPUT + (<usize>index << 4) + (axis << 3)), out);
+  if (size == 0) return printInput(INPUT + (<usize>index << 4) + (axis << 3), out);
   const text = coordinateText(row, axis);
   v128.store(out, v128.load(text));
   if (size > 16) store<u32>(out, load<u32>(text + 16), 16);
   return out + size;
+}
+
+/** Most input has few decimals, however it is written. */
+function printInput(at: usize, out: usize): usize {
+  const value = load<f64>(at);
+  const end = printShort(value, out);
+  return end ? end : printNumber(value, out);
 }
 
 /** The admin code at the start of a record is two letters and a hyphen, or three letters. */
@@ -104,6 +112,7 @@ export function writeDecoded(index: u32, out: usize, axis: usize): usize {
 /** Whether the code's text can be copied to CSV and JSON unchanged: only letters, digits and separators of codes. */
 export function isPlainCode(row: usize): bool {
   if (rowFlags(row) & CODE_NEEDS_ESCAPES) return false;
+  if (rowFlags(row) & CODE_HAD_ESCAPES) return true;
   let p = codeStart(row);
   let end = codeEnd(row);
   if (load<u8>(p) == QUOTE) {
@@ -121,11 +130,6 @@ export function isPlainRecord(index: u32): bool {
 }
 
 export function areCodeBytes(p: usize, end: usize): bool {
-  for (; p < end; p++) {
-    const byte: u32 = load<u8>(p);
-    const isPlain =
-      isDigit(byte) || (byte | LOWER_CASE) - LOWER_A < 26 || byte == MINUS || byte == SPACE || byte == POINT || byte == UNDERSCORE;
-    if (!isPlain) return false;
-  }
+  for (; p < end; p++) if (!isCodeByte(load<u8>(p))) return false;
   return true;
 }

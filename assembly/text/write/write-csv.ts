@@ -4,12 +4,10 @@
 
 import { INPUT, OUTPUT } from "../../memory";
 import { recordAt } from "../../output-layout";
-import {
-  BACKSLASH, CARRIAGE_RETURN, hexDigit, LINE_FEED, LOWER_B, LOWER_F, LOWER_N, LOWER_R, LOWER_T, LOWER_U, QUOTE, TAB,
-} from "../chars";
+import { BACKSLASH, CARRIAGE_RETURN, escapedCharacter, escapeEnd, LINE_FEED, QUOTE } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  CODE_HAD_ESCAPES, codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
   rowEnd, rowFlags, rowResolution, rowStart,
 } from "../row";
 import {
@@ -121,7 +119,7 @@ export function writeDecodedCsv(
       }
       const quotes: u32 = source == FROM_JSON ? 1 : 0;
       if (source == FROM_FRAMES && !isPlainRecord(index)) return stopAt(index, start);
-      if (source == FROM_FRAMES) p = writeCode(recordAt(INPUT, index), p);
+      if (source == FROM_FRAMES || rowFlags(row) & CODE_HAD_ESCAPES) p = writeCode(recordAt(INPUT, index), p);
       else p = copyText(codeStart(row) + quotes, codeEnd(row) - quotes, p);
     }
     store<u8>(p++, <u8>delimiter);
@@ -164,10 +162,6 @@ function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
   return copyText(p, end, out);
 }
 
-/** "\\u" as a little-endian u16. */
-const ESCAPED_UNIT: u16 = 0x755c;
-const REPLACEMENT: u32 = 0xfffd;
-
 /** Writes the text of a JSON string as a CSV field, in quotes where it needs them. */
 function writeUnescaped(p: usize, end: usize, out: usize, delimiter: u32): usize {
   let needsQuotes = false;
@@ -179,30 +173,8 @@ function writeUnescaped(p: usize, end: usize, out: usize, delimiter: u32): usize
       store<u8>(q++, <u8>unit);
       continue;
     }
-    unit = load<u8>(p++);
-    if (unit == LOWER_U) {
-      unit = hexUnit(p);
-      p += 4;
-      if ((unit & 0xf800) == 0xd800) {
-        const low = p < end && load<u16>(p) == ESCAPED_UNIT ? hexUnit(p + 2) : 0;
-        if (unit < 0xdc00 && (low & 0xfc00) == 0xdc00) {
-          unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-          p += 6;
-        } else {
-          unit = REPLACEMENT;
-        }
-      }
-    } else if (unit == LOWER_N) {
-      unit = LINE_FEED;
-    } else if (unit == LOWER_R) {
-      unit = CARRIAGE_RETURN;
-    } else if (unit == LOWER_T) {
-      unit = TAB;
-    } else if (unit == LOWER_B) {
-      unit = 8;
-    } else if (unit == LOWER_F) {
-      unit = 12;
-    }
+    unit = escapedCharacter(p, end);
+    p = escapeEnd;
     if (unit == QUOTE || unit == delimiter || unit == LINE_FEED || unit == CARRIAGE_RETURN) needsQuotes = true;
     if (unit == QUOTE) store<u8>(q++, <u8>QUOTE);
     q = writeUtf8(unit, q);
@@ -214,11 +186,6 @@ function writeUnescaped(p: usize, end: usize, out: usize, delimiter: u32): usize
   store<u8>(out, <u8>QUOTE);
   store<u8>(q, <u8>QUOTE);
   return q + 1;
-}
-
-/** The number that four hexadecimal digits are. */
-function hexUnit(p: usize): u32 {
-  return hexDigit(load<u8>(p)) << 12 | hexDigit(load<u8>(p, 1)) << 8 | hexDigit(load<u8>(p, 2)) << 4 | hexDigit(load<u8>(p, 3));
 }
 
 /** Writes a character in UTF-8. */

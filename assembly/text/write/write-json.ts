@@ -7,8 +7,8 @@ import { recordAt } from "../../output-layout";
 import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  codeEnd, codeStart, idBytes, idStart, LAT, LNG, NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK, rowAt,
-  rowResolution,
+  CODE_HAD_ESCAPES, codeEnd, codeStart, idBytes, idStart, LAT, LNG, NO_RESOLUTION, ROW_INVALID_HEXCODES, ROW_INVALID_REQUEST, ROW_OK,
+  rowAt, rowFlags, rowResolution,
 } from "../row";
 import {
   adminLetters, borderOfRow, decodedResolution, FROM_CSV, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_CERTAINTY,
@@ -132,11 +132,12 @@ export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, se
         p = copyWord(NULLS, 33, p);
       }
       p = copyWord(HEXCODES, 12, p);
-      if (source == FROM_JSON) {
+      const isInRecord = source == FROM_FRAMES || (rowFlags(row) & CODE_HAD_ESCAPES) != 0;
+      if (source == FROM_JSON && !isInRecord) {
         p = copyText(codeStart(row), codeEnd(row), p);
       } else {
         store<u8>(p++, <u8>QUOTE);
-        if (source == FROM_FRAMES) p = writeCode(recordAt(INPUT, index), p);
+        if (isInRecord) p = writeCode(recordAt(INPUT, index), p);
         else p = copyText(codeStart(row), codeEnd(row), p);
         store<u8>(p++, <u8>QUOTE);
       }

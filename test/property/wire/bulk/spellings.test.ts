@@ -7,13 +7,13 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkFormat, Delimiter } from '#dist/hexcodes/wire/job.js';
+import type { BulkFormat, Delimiter, Operation } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { openKernel } from '../../../support/open-world.js';
 import { csvByPeer, itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
-import { csvSpellings, jsonSpellings } from '../../../support/spellings.js';
+import { codeSpellings, csvSpellings, jsonSpellings, positionsOf } from '../../../support/spellings.js';
 
 const SEED = 20_261_126;
 const RESOLUTION = 11;
@@ -28,20 +28,26 @@ function counted<T>(work: () => T): { answer: T; slow: number } {
   return { answer, slow: slowWork.rows - before };
 }
 
-function bulk(input: BulkFormat, output: BulkFormat, body: string, delimiter: Delimiter = ','): string {
+function bulk(
+  input: BulkFormat,
+  output: BulkFormat,
+  body: string,
+  delimiter: Delimiter = ',',
+  operation: Operation = 'encode',
+): string {
   const rules = { input, output, resolution: RESOLUTION, prefix: '', delimiter };
-  const reader = new BulkReader({ operation: 'encode', ...rules });
+  const reader = new BulkReader({ operation, ...rules });
   const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
   const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
   return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
 }
 
 /** The results of a batch and of a JSON frame with this array of items. */
-function inArrays(array: string): string[] {
-  const body = Buffer.from(
-    `{"seq" : 1, "op":\t"encode","resolution": ${RESOLUTION},\r\n"points" : ${array}\n}`,
-  );
-  const batch = batchBody(convertBatch(kernel, openBatch('encode', body, kernel), sink));
+function inArrays(array: string, operation: Operation = 'encode'): string[] {
+  const members =
+    operation === 'encode' ? `"resolution": ${RESOLUTION},\r\n"points" : ${array}` : `"hexcodes" :${array}`;
+  const body = Buffer.from(`{"seq" : 1, "op":\t"${operation}",${members}\n}`);
+  const batch = batchBody(convertBatch(kernel, openBatch(operation, body, kernel), sink));
   const texts = [
     Buffer.from(batch).toString(),
     Buffer.from(answerJsonFrame(kernel, body, sink).bytes).toString(),
@@ -76,6 +82,35 @@ describe('JSON', () => {
       expect(counted(() => inArrays(`[${rows.join()}]`))).toEqual({ answer: [due, due], slow: 0 });
     }
   });
+});
+
+test('codes in every spelling', () => {
+  const positions = positionsOf(SEED, 40).map(([lat, lng]) => ({ lat, lng }));
+  const codes = positions.map(({ lat, lng }) => library.encode(lat, lng, RESOLUTION).hexcodes);
+  for (const { name, rows, isArrayAlone } of codeSpellings([...codes, 'HN', 'a_b.c d-e'])) {
+    const due = rows.map((row) => itemByPeer(library, 'decode', Buffer.from(row), RESOLUTION));
+    expect(
+      counted(() => inArrays(`[${rows.join(' , ')}]`, 'decode')),
+      name,
+    ).toEqual({
+      ...{ answer: [due.join(), due.join()], slow: 0 },
+    });
+    if (isArrayAlone) continue;
+    const lines = rows.map((row) => `${row}\r\n`).join('');
+    expect(
+      counted(() => bulk('ndjson', 'ndjson', lines, ',', 'decode')),
+      name,
+    ).toEqual({ answer: `${due.join('\n')}\n`, slow: 0 });
+    const fields = due.map((text) => {
+      const { hexcodes, lat, lng, resolution, status, id } = JSON.parse(text) as Record<string, unknown>;
+      return `${[id, hexcodes, lat, lng, resolution, status].map((value) => value ?? '').join()}\n`;
+    });
+    const table = counted(() => bulk('ndjson', 'csv', lines, ',', 'decode'));
+    expect(table, name).toEqual({
+      answer: `id,hexcodes,lat,lng,resolution,status\n${fields.join('')}`,
+      slow: 0,
+    });
+  }
 });
 
 test('ids with escapes, quotes and delimiters become fields of CSV, none by the host', () => {
