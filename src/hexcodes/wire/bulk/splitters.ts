@@ -225,52 +225,92 @@ export class CsvSplitter implements BlockSplitter {
     return this.#partial.cut(sizeBytes);
   }
 
-  /** Reads the new bytes of the partial block: byte by byte only where a quote may hide line ends. */
+  /** Reads the new bytes of the partial block. */
   #findRows(): void {
     const { bytes, size } = this.#partial;
-    const fresh = bytes.subarray(this.#readBytes, size);
-    if (this.#state < CsvState.Quoted && indexOf(fresh, QUOTE) < 0) {
-      const feed = fresh.lastIndexOf(LF);
-      if (feed >= 0) this.#wholeEnd = this.#readBytes + feed + 1;
-      const last = fresh.at(-1);
-      if (last !== undefined)
-        this.#state = last === LF || last === this.#delimiter ? CsvState.FieldStart : CsvState.Unquoted;
-    } else {
-      let state = this.#state;
-      for (let i = 0; i < fresh.length; i++) {
-        const byte = fresh[i]!;
-        if (byte === LF && state !== CsvState.Quoted) this.#wholeEnd = this.#readBytes + i + 1;
-        state = stateAfter(state, byte, this.#delimiter);
-      }
-      this.#state = state;
-    }
+    const found = rowsEnd(bytes.subarray(0, size), this.#readBytes, this.#state, this.#delimiter);
+    if (found.end > 0) this.#wholeEnd = found.end;
+    this.#state = found.state;
     this.#readBytes = size;
   }
 }
 
-function stateAfter(state: CsvState, byte: number, delimiter: number): CsvState {
-  if (state === CsvState.Quoted) return byte === QUOTE ? CsvState.QuoteInQuoted : CsvState.Quoted;
-  if (byte === QUOTE && state !== CsvState.Unquoted) return CsvState.Quoted;
-  return byte === LF || byte === delimiter ? CsvState.FieldStart : CsvState.Unquoted;
+/**
+ * Reads rows of CSV: field by field where quotes may hide line ends, at once where none is near.
+ * @param from where the bytes begin that are not read yet
+ * @param state in which they begin
+ * @param isFirst whether to stop behind the first row
+ * @returns the end of the last whole row, 0 where none of the bytes ends one, and the state behind all
+ */
+function rowsEnd(
+  bytes: Uint8Array,
+  from: number,
+  state: CsvState,
+  delimiter: number,
+  isFirst = false,
+): { readonly end: number; readonly state: CsvState } {
+  const size = bytes.length;
+  let end = 0;
+  let at = from;
+  // Behind a row without a quote, the rows before the next quote are passed over.
+  let mayPass = !isFirst && state < CsvState.Quoted;
+  let hasQuote = false;
+  while (at < size) {
+    if (mayPass) {
+      mayPass = false;
+      const quote = indexOf(bytes, QUOTE, at);
+      const rest = bytes.subarray(at, quote < 0 ? size : quote);
+      const feed = rest.lastIndexOf(LF);
+      if (feed >= 0) {
+        end = at + feed + 1;
+        at = end;
+        state = CsvState.FieldStart;
+      }
+      if (quote < 0) {
+        const last = bytes[size - 1];
+        state = last === LF || last === delimiter ? CsvState.FieldStart : CsvState.Unquoted;
+        return { end, state };
+      }
+      continue;
+    }
+    if (state === CsvState.Quoted) {
+      while (at < size && bytes[at] !== QUOTE) at++;
+      if (at === size) break;
+      state = CsvState.QuoteInQuoted;
+      at++;
+      continue;
+    }
+    const byte = bytes[at]!;
+    at++;
+    if (byte === QUOTE && state !== CsvState.Unquoted) {
+      state = CsvState.Quoted;
+      hasQuote = true;
+      continue;
+    }
+    if (byte !== LF && byte !== delimiter) {
+      state = CsvState.Unquoted;
+      while (at < size && bytes[at] !== LF && bytes[at] !== delimiter) at++;
+      continue;
+    }
+    state = CsvState.FieldStart;
+    if (byte !== LF) continue;
+    end = at;
+    if (isFirst) break;
+    mayPass = !hasQuote;
+    hasQuote = false;
+  }
+  return { end, state };
 }
 
 /** Whether the end of bytes that begin with a CSV row is the end of one. */
 export function endsWithRow(bytes: Uint8Array, delimiter: number): boolean {
   if (bytes.at(-1) !== LF) return false;
-  if (indexOf(bytes, QUOTE) < 0) return true;
-  let state: CsvState = CsvState.FieldStart;
-  for (let i = 0; i < bytes.length - 1; i++) state = stateAfter(state, bytes[i]!, delimiter);
-  return state !== CsvState.Quoted;
+  return rowsEnd(bytes, 0, CsvState.FieldStart, delimiter).end === bytes.length;
 }
 
 /** The place behind the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
-  let state: CsvState = CsvState.FieldStart;
-  for (const [i, byte] of bytes.entries()) {
-    if (byte === LF && state !== CsvState.Quoted) return i + 1;
-    state = stateAfter(state, byte, delimiter);
-  }
-  return -1;
+  return rowsEnd(bytes, 0, CsvState.FieldStart, delimiter, true).end || -1;
 }
 
 export class FrameSplitter implements BlockSplitter {
