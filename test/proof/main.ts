@@ -55,6 +55,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   schemathesis: () => import('./schemathesis.js'),
   simulate: () => import('./simulate.js'),
   slow: () => import('./slow.js'),
+  spellings: () => import('./spellings.js'),
   soak: () => import('./soak.js'),
   spark: () => import('./spark.js'),
   stops: () => import('./stops.js'),
