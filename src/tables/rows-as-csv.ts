@@ -4,7 +4,7 @@ import type { PlacedRow } from './shapes/shape-rows.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
 /** Letters of a chunk, about. */
-const CHUNK_LETTERS = 256 * 1024;
+const CHUNK_LETTERS = 64 * 1024;
 
 export class CsvLines {
   #lines: string[] = [];

@@ -3,12 +3,14 @@
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
+import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
 
-/** The options about a content. */
+/** What is known of a content beside its bytes: options about it, and the file whose bytes it is. */
 interface Said {
+  readonly plain: PlainFile | null;
   readonly sheet?: string | undefined;
   readonly point?: PointChoice | undefined;
   readonly headerRow?: number | undefined;
@@ -25,7 +27,7 @@ const WAY_OUT = 'Split it, or convert it to GeoJSON with ogr2ogr.';
 const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
   xlsx: async () => {
     const { sheetAsCsv } = await import('./workbook.js');
-    return (content, { sheet, headerRow }, file) => sheetAsCsv(content, sheet, file, headerRow);
+    return (content, { plain, sheet, headerRow }, file) => sheetAsCsv(content, plain, sheet, file, headerRow);
   },
   gpx: async () => {
     const { gpxAsCsv } = await import('../../tables/xml/gpx.js');

@@ -1,15 +1,17 @@
 // One sheet of an Excel workbook (.xlsx) as CSV. Rows and columns without a value at the end of the sheet are left out.
-// The file is held in memory as it is packed, and its shared texts, up to the ceiling.
+// Its shared texts are held in memory, up to the ceiling, and so is the workbook where it is no plain file.
 
 import { likelySheet } from '../../tables/positions/header-row.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';
+import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
 
 const WAY_OUT = 'Save the sheet as CSV.';
 
 /**
+ * @param plain the file whose bytes are the source, where there is one
  * @param sheet name or number from 1; undefined for the only one
  * @param headerRow number of the first row that is read, as Excel counts them
  * @throws CliFailure BAD_INPUT for one of several sheets if none is named.
@@ -17,19 +19,20 @@ const WAY_OUT = 'Save the sheet as CSV.';
  */
 export async function sheetAsCsv(
   source: AsyncIterable<Uint8Array>,
+  plain: PlainFile | null,
   sheet: string | undefined,
   file: string,
   headerRow = 1,
 ): Promise<Iterable<Uint8Array>> {
   const input = { name: file, chunks: () => source };
-  const bytes = await wholeContent(input, 'the workbook', WAY_OUT);
+  const whole = plain === null ? await wholeContent(input, 'the workbook', WAY_OUT) : null;
   const { sheetsOf } = await import('../../tables/xlsx/workbook.js');
-  let held = bytes.length;
+  let held = whole?.length ?? 0;
   const hold = (more: number): void => {
     held += more;
     requireBelowCeiling({ file }, held, 'the workbook', WAY_OUT);
   };
-  return csvOf(chosenSheet(sheetsOf(bytes, hold), sheet, file), headerRow - 1);
+  return csvOf(chosenSheet(sheetsOf(whole ?? plain!.ranges(), hold), sheet, file), headerRow - 1);
 }
 
 function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: string): Sheet {

@@ -168,12 +168,10 @@ async function ofStream(
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
-  const { content, isVerbatim } = await readable(unpackedOnes, options, name);
+  const file =
+    packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
+  const { content, isVerbatim } = await readable(unpackedOnes, file, options, name);
   const { opening, iterator } = await opened(content);
-  const plain =
-    isVerbatim && packing === null && sizeBytes !== null && raw instanceof ReadStream
-      ? new PlainFile(raw, path)
-      : null;
   return {
     name,
     path: isStdin ? null : path,
@@ -182,9 +180,9 @@ async function ofStream(
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
     sheet: options.sheet,
-    readBytes: () => Math.max(counted.bytes, plain?.readBytes ?? 0),
+    readBytes: () => Math.max(counted.bytes, file?.readBytes ?? 0),
     chunks: () => continued(opening, iterator),
-    plain,
+    plain: isVerbatim ? file : null,
     ...closer(() => raw.destroy()),
   };
 }
@@ -205,6 +203,7 @@ function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
  */
 async function readable(
   content: AsyncIterable<Uint8Array>,
+  plain: PlainFile | null,
   options: InputOptions,
   name: string,
 ): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
@@ -214,7 +213,7 @@ async function readable(
   const format = formatOfBytes(head);
   if (FORMATS[format].readAs !== null) {
     const { broughtAsCsv } = await import('../content/brought.js');
-    return { content: await broughtAsCsv(format, whole, options, name), isVerbatim: false };
+    return { content: await broughtAsCsv(format, whole, { ...options, plain }, name), isVerbatim: false };
   }
   refuseUnreadable(head, name);
   const found = encodingOf(head) ?? options.encoding ?? 'utf-8';

@@ -51,6 +51,18 @@ export class PlainFile {
     return bytes.subarray(0, this.readAt(offset, bytes));
   }
 
+  /** The file as long as it is now. Bytes from `subarray` hold until the next call. */
+  ranges(): { readonly length: number; subarray(start: number, end: number): Uint8Array } {
+    let buffer = new Uint8Array(0);
+    return {
+      length: fstatSync(this.fd).size,
+      subarray: (start, end) => {
+        if (buffer.length < end - start) buffer = new Uint8Array(end - start);
+        return buffer.subarray(0, this.readAt(start, buffer.subarray(0, end - start)));
+      },
+    };
+  }
+
   /**
    * Cuts off a slice, behind the last line end in it; one without a line end has all bytes.
    * @param offset start of a row or line

@@ -1,4 +1,5 @@
-// The parts of a ZIP archive, found by the directory at its end and unpacked in pieces: a part may unpack to any size.
+// The parts of a ZIP archive, found by the directory at its end, read by ranges and unpacked in pieces: a part may
+// unpack to any size.
 
 import { Inflate } from 'fflate';
 import { TableError } from '../table-error.js';
@@ -22,10 +23,20 @@ const PIECE_BYTES = 16_384;
 const SURE_BYTES = 256 * 2 ** 20;
 const MOST_PACKING = 200;
 
+/** The bytes of an archive: an array of them is one, and so is a file that is read where it is asked for. */
+export interface Bytes {
+  readonly length: number;
+  /** Bytes from an offset up to another; fewer where the archive ends. They hold until the next call. */
+  subarray(start: number, end: number): Uint8Array;
+}
+
 export interface Part {
   readonly name: string;
   readonly method: number;
-  readonly packed: Uint8Array;
+  readonly archive: Bytes;
+  /** Where its packed bytes are. */
+  readonly start: number;
+  readonly end: number;
   readonly sizeBytes: number;
 }
 
@@ -33,15 +44,17 @@ export interface Part {
  * The content of a part in pieces.
  * @throws TableError where the part is not as large as it says; no more of it is unpacked
  */
-export function* piecesOf({ name, method, packed, sizeBytes }: Part): Generator<Uint8Array> {
+export function* piecesOf({ name, method, archive, start, end, sizeBytes }: Part): Generator<Uint8Array> {
+  const packedBytes = end - start;
   if (method === STORED) {
-    if (packed.length !== sizeBytes) throw new TableError(`${name} has another size than it says`);
-    for (let at = 0; at < packed.length; at += PIECE_BYTES) yield packed.subarray(at, at + PIECE_BYTES);
+    if (packedBytes !== sizeBytes) throw new TableError(`${name} has another size than it says`);
+    for (let at = start; at < end; at += PIECE_BYTES)
+      yield archive.subarray(at, Math.min(end, at + PIECE_BYTES));
     return;
   }
   if (method !== DEFLATED) throw new TableError(`${name} is packed in a way that is not read`);
-  if (sizeBytes > SURE_BYTES && sizeBytes > MOST_PACKING * packed.length)
-    throw new TableError(`${name} unpacks to ${Math.round(sizeBytes / packed.length)} times its size`);
+  if (sizeBytes > SURE_BYTES && sizeBytes > MOST_PACKING * packedBytes)
+    throw new TableError(`${name} unpacks to ${Math.round(sizeBytes / packedBytes)} times its size`);
   let pieces: Uint8Array[] = [];
   let size = 0;
   const inflate = new Inflate((piece) => {
@@ -49,9 +62,10 @@ export function* piecesOf({ name, method, packed, sizeBytes }: Part): Generator<
     if (size > sizeBytes) throw new Error('too large');
     pieces.push(piece);
   });
-  for (let at = 0; at < packed.length; at += PIECE_BYTES) {
+  for (let at = start; at < end; at += PIECE_BYTES) {
+    const packed = archive.subarray(at, Math.min(end, at + PIECE_BYTES));
     try {
-      inflate.push(packed.subarray(at, at + PIECE_BYTES), at + PIECE_BYTES >= packed.length);
+      inflate.push(packed, at + PIECE_BYTES >= end);
     } catch (error) {
       throw new TableError(`${name} is broken, or larger than it says`, undefined, { cause: error });
     }
@@ -65,9 +79,9 @@ export function* piecesOf({ name, method, packed, sizeBytes }: Part): Generator<
  * The parts by the directory at the archive's end.
  * @throws TableError for an archive that is broken
  */
-export function partsOf(bytes: Uint8Array): Part[] {
+export function partsOf(archive: Bytes): Part[] {
   try {
-    return listedIn(bytes);
+    return listedIn(archive);
   } catch (error) {
     // A place beyond the end.
     if (error instanceof RangeError) throw new TableError('the directory of the archive is broken');
@@ -75,29 +89,43 @@ export function partsOf(bytes: Uint8Array): Part[] {
   }
 }
 
-function listedIn(bytes: Uint8Array): Part[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const least = Math.max(0, bytes.length - END_BYTES - MOST_COMMENT_BYTES);
-  let end = bytes.length - END_BYTES;
-  while (end >= least && view.getUint32(end, true) !== END) end--;
-  if (end < least) throw new TableError('the archive has no directory');
+function listedIn(archive: Bytes): Part[] {
+  const tailStart = Math.max(0, archive.length - END_BYTES - MOST_COMMENT_BYTES);
+  const tail = viewOf(archive, tailStart, archive.length);
+  let end = tail.byteLength - END_BYTES;
+  while (end >= 0 && tail.getUint32(end, true) !== END) end--;
+  if (end < 0) throw new TableError('the archive has no directory');
   const parts: Part[] = [];
-  let at = view.getUint32(end + 16, true);
-  for (let left = view.getUint16(end + 10, true); left > 0; left--) {
-    if (view.getUint32(at, true) !== ENTRY) throw new TableError('the directory of the archive is broken');
-    const nameBytes = view.getUint16(at + 28, true);
+  const directory = viewOf(archive, tail.getUint32(end + 16, true), tailStart + end);
+  let at = 0;
+  for (let left = tail.getUint16(end + 10, true); left > 0; left--) {
+    if (directory.getUint32(at, true) !== ENTRY)
+      throw new TableError('the directory of the archive is broken');
+    const nameBytes = directory.getUint16(at + 28, true);
     const extra = at + ENTRY_BYTES + nameBytes;
-    const extraBytes = view.getUint16(at + 30, true);
-    const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, extra));
-    const { sizeBytes, packedBytes, local } = sizesOf(view, at, extra, extra + extraBytes);
-    if (view.getUint32(local, true) !== LOCAL) throw new TableError('the directory of the archive is broken');
-    const start = local + LOCAL_BYTES + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
-    if (start + packedBytes > bytes.length) throw new TableError(`${name} is cut off`);
-    const packed = bytes.subarray(start, start + packedBytes);
-    parts.push({ name, method: view.getUint16(at + 10, true), packed, sizeBytes });
-    at = extra + extraBytes + view.getUint16(at + 32, true);
+    const extraBytes = directory.getUint16(at + 30, true);
+    const name = new TextDecoder().decode(new Uint8Array(directory.buffer, at + ENTRY_BYTES, nameBytes));
+    const { sizeBytes, packedBytes, local } = sizesOf(directory, at, extra, extra + extraBytes);
+    const header = viewOf(archive, local, local + LOCAL_BYTES);
+    if (header.getUint32(0, true) !== LOCAL) throw new TableError('the directory of the archive is broken');
+    const start = local + LOCAL_BYTES + header.getUint16(26, true) + header.getUint16(28, true);
+    if (start + packedBytes > archive.length) throw new TableError(`${name} is cut off`);
+    parts.push({
+      name,
+      method: directory.getUint16(at + 10, true),
+      archive,
+      start,
+      end: start + packedBytes,
+      sizeBytes,
+    });
+    at = extra + extraBytes + directory.getUint16(at + 32, true);
   }
   return parts;
+}
+
+/** A copy of bytes, which holds. */
+function viewOf(archive: Bytes, start: number, end: number): DataView<ArrayBuffer> {
+  return new DataView(new Uint8Array(archive.subarray(start, Math.max(start, end))).buffer);
 }
 
 /** Sizes and place of a part: those that do not fit stand in an extra field, in this order. */

@@ -20,7 +20,8 @@ const BUILT_IN: Readonly<Record<number, Shown>> = {
   79: 'elapsed',
 };
 
-const NUMBER_FORMAT: NumberFormat = { shownOf: () => 'number' };
+/** That of every format without a date or a time. */
+export const NUMBER_FORMAT: NumberFormat = { shownOf: () => 'number' };
 
 export interface NumberFormat {
   /** How a value is shown. A format may have sections for positive, negative and other values. */

@@ -4,7 +4,7 @@ import { TableError } from '../table-error.js';
 import { XmlReader } from '../xml/xml-reader.js';
 import { type Part, piecesOf } from './archive.js';
 import { isoText, momentText, numberText, textOf } from './cell-text.js';
-import type { NumberFormat } from './number-format.js';
+import { NUMBER_FORMAT, type NumberFormat } from './number-format.js';
 import type { TextList } from './text-list.js';
 
 /** Cells of all sheets refer to these. */
@@ -22,18 +22,21 @@ export interface Row {
   readonly cells: (string | undefined)[];
 }
 
-export interface SheetSize {
-  /** Up to the last with a value. */
-  readonly columns: number;
-  readonly lastRow: number;
-}
-
 const MOST_ROWS = 1_048_576;
 const MOST_COLUMNS = 16_384;
 
-/** Rows with a value. @throws TableError for a sheet that is broken, or holds what is not read */
-export function* rowsIn(part: Part, book: Book, where: string): Generator<Row> {
-  const reader = new SheetReader(book, where, true);
+/**
+ * Rows with a value.
+ * @param claim is told of the last column that the sheet says it has, before the first row comes; not all say it
+ * @throws TableError for a sheet that is broken, or holds what is not read
+ */
+export function* rowsIn(
+  part: Part,
+  book: Book,
+  where: string,
+  claim: (columns: number) => void = () => {},
+): Generator<Row> {
+  const reader = new SheetReader(book, where, true, claim);
   for (const piece of piecesOf(part)) {
     reader.push(piece);
     yield* reader.take();
@@ -42,12 +45,12 @@ export function* rowsIn(part: Part, book: Book, where: string): Generator<Row> {
   yield* reader.take();
 }
 
-/** The size of a sheet, by a reading of it that makes no texts. @throws TableError */
-export function sizeIn(part: Part, book: Book, where: string): SheetSize {
-  const reader = new SheetReader(book, where, false);
+/** The last column with a value, by a reading of the sheet that makes no texts. @throws TableError */
+export function columnsIn(part: Part, book: Book, where: string): number {
+  const reader = new SheetReader(book, where, false, () => {});
   for (const piece of piecesOf(part)) reader.push(piece);
   reader.end();
-  return reader;
+  return reader.columns;
 }
 
 /** Elements around those that are meant: `worksheet`, `sheetData`, `row`, `c`, `v` or `is`, `t` or `r`. */
@@ -55,7 +58,6 @@ const [SHEET_DATA, ROW, CELL, VALUE, TEXT] = [1, 2, 3, 4, 5] as const;
 
 class SheetReader {
   columns = 0;
-  lastRow = 0;
   #rows: Row[] = [];
   readonly #xml: XmlReader;
   #depth = 0;
@@ -70,7 +72,7 @@ class SheetReader {
   #column = 0;
   #cells: (string | undefined)[] = [];
   #type = '';
-  #style = '';
+  #style = '0';
   #value = '';
   #inline = '';
 
@@ -78,6 +80,7 @@ class SheetReader {
     private readonly book: Book,
     private readonly where: string,
     private readonly makesTexts: boolean,
+    private readonly claim: (columns: number) => void,
   ) {
     this.#xml = new XmlReader({
       open: (name, attributes) => this.#open(name, attributes),
@@ -101,7 +104,10 @@ class SheetReader {
 
   #open(name: string, attributes: () => Readonly<Record<string, string | undefined>>): void {
     const depth = this.#depth++;
-    if (depth === SHEET_DATA) this.#isInData = name === 'sheetData';
+    if (depth === SHEET_DATA) {
+      this.#isInData = name === 'sheetData';
+      if (name === 'dimension') this.claim(lastColumnOf(attributes().ref ?? ''));
+    }
     if (!this.#isInData || depth > this.#skippedFrom) return;
     if (depth === ROW) {
       this.#isInRow = name === 'row';
@@ -146,7 +152,7 @@ class SheetReader {
 
   #openCell(of: Readonly<Record<string, string | undefined>>): void {
     this.#type = of.t ?? 'n';
-    this.#style = of.s ?? '';
+    this.#style = of.s ?? '0';
     this.#value = '';
     this.#inline = '';
     this.#column++;
@@ -187,7 +193,6 @@ class SheetReader {
     if (text === '') return;
     if (this.makesTexts) this.#cells[this.#column - 1] = text;
     if (this.#column > this.columns) this.columns = this.#column;
-    this.lastRow = this.#number;
   }
 
   #closeRow(): void {
@@ -221,13 +226,13 @@ class SheetReader {
 
   #ofNumber(value: string): string {
     if (value === '') return '';
-    if (this.#style !== '') {
-      const format = this.book.formats[Number(this.#style)];
-      // A workbook without styles has no formats.
-      if (format === undefined && this.book.formats.length > 0)
-        throw this.#broken(`${this.#cellName()} has style ${this.#style}, and there are fewer`);
+    const format = this.book.formats[Number(this.#style)];
+    // A workbook without styles has no formats.
+    if (format === undefined && this.book.formats.length > 0)
+      throw this.#broken(`${this.#cellName()} has style ${this.#style}, and there are fewer`);
+    if (format !== undefined && format !== NUMBER_FORMAT) {
       const number = Number(value);
-      const shown = format?.shownOf(number) ?? 'number';
+      const shown = format.shownOf(number);
       const moment = shown === 'number' ? null : momentText(number, shown, this.book.is1904);
       if (moment !== null) return moment;
     }
@@ -261,6 +266,14 @@ class SheetReader {
   #broken(fault: string): TableError {
     return new TableError(`${this.where}: ${fault}`);
   }
+}
+
+/** The last column of `A1:AB12`; 0 for what is no such range. */
+function lastColumnOf(range: string): number {
+  const [, letters = ''] = /(?:^|:)([A-Z]{1,3})\d+$/.exec(range) ?? [];
+  let column = 0;
+  for (const letter of letters) column = 26 * column + letter.charCodeAt(0) - 64;
+  return column;
 }
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 40));

@@ -1,12 +1,12 @@
 // A workbook of Excel (.xlsx: ECMA-376 in both its forms) for command and page: the list of its sheets, and their rows
-// as they are unpacked. Only its shared texts are held.
+// as they are read and unpacked. Only its shared texts are held.
 
 import { TableError } from '../table-error.js';
 import { decoded, type XmlEvents, XmlReader } from '../xml/xml-reader.js';
-import { type Part, partsOf, piecesOf } from './archive.js';
+import { type Bytes, type Part, partsOf, piecesOf } from './archive.js';
 import { textOf } from './cell-text.js';
 import { builtInFormat, type NumberFormat, numberFormat } from './number-format.js';
-import { type Book, rowsIn, type SheetSize, sizeIn } from './sheet-reader.js';
+import { type Book, columnsIn, type Row, rowsIn } from './sheet-reader.js';
 import { TextList } from './text-list.js';
 
 export interface Sheet {
@@ -14,7 +14,8 @@ export interface Sheet {
   /** The first rows with a value, each up to its last one. */
   firstRows(count: number): readonly (readonly string[])[];
   /**
-   * Rows with a value as texts, all as wide as the widest of them. Numbers have the digits that the workbook has;
+   * Rows with a value as texts, all as wide as the widest of them; wider is only one that contradicts what the sheet
+   * says of its width. Numbers have the digits that the workbook has;
    * dates, times of day, both and durations are ISO 8601 without a zone.
    * @param first the first row that is read, from 0
    * @throws TableError, also as the rows come
@@ -24,12 +25,14 @@ export interface Sheet {
 
 /** Rows times columns of a sheet: a lone value in its last corner would make one of 17 thousand million. */
 const MOST_CELLS = 2 ** 30;
+/** Rows that are held until the width of the sheet is known. */
+const HEAD_ROWS = 1000;
 
 /**
  * @param hold is told of bytes that are held beside those of the file, and throws where they are too many
  * @throws TableError for what is no workbook
  */
-export function sheetsOf(bytes: Uint8Array, hold: (bytes: number) => void): readonly Sheet[] {
+export function sheetsOf(bytes: Bytes, hold: (bytes: number) => void): readonly Sheet[] {
   const parts = new Map(partsOf(bytes).map((part) => [pathOf(part.name), part]));
   const main = [...relationsOf(parts, '').values()].find(({ type }) => type.endsWith('/officeDocument'));
   const path = main?.path ?? 'xl/workbook.xml';
@@ -56,7 +59,6 @@ export function sheetsOf(bytes: Uint8Array, hold: (bytes: number) => void): read
 
 function sheetOf(name: string, part: Part, book: Book): Sheet {
   const where = `sheet ${JSON.stringify(name)}`;
-  let size: SheetSize | undefined;
   return {
     name,
     firstRows(count) {
@@ -68,20 +70,35 @@ function sheetOf(name: string, part: Part, book: Book): Sheet {
       return rows;
     },
     *rows(first = 0) {
-      size ??= sizeIn(part, book, where);
-      const { columns, lastRow } = size;
-      if (columns * lastRow > MOST_CELLS)
-        throw new TableError(
-          `${where} has ${columns} columns and ${lastRow} rows: a value stands far from all others`,
-          'Clear it, or save the sheet as CSV.',
-        );
-      for (const { number, cells } of rowsIn(part, book, where)) {
-        if (number <= first) continue;
-        for (let column = 0; column < columns; column++) cells[column] ??= '';
-        yield cells as string[];
+      let claimed = 0;
+      const rows = rowsIn(part, book, where, (columns) => {
+        claimed = columns;
+      });
+      const head: Row[] = [];
+      let columns = 0;
+      for (let next = rows.next(); next.done !== true; next = rows.next()) {
+        head.push(next.value);
+        columns = Math.max(columns, next.value.cells.length);
+        if (head.length < HEAD_ROWS) continue;
+        // The width that a sheet claims is believed where a row bears it out.
+        if (columns !== claimed) columns = columnsIn(part, book, where);
+        break;
       }
+      for (const row of head) if (row.number > first) yield evenRow(row, columns, where);
+      for (const row of rows) if (row.number > first) yield evenRow(row, columns, where);
     },
   };
+}
+
+function evenRow({ number, cells }: Row, columns: number, where: string): readonly string[] {
+  if (columns * number > MOST_CELLS)
+    throw new TableError(
+      `${where} has ${columns} columns and ${number} rows: a value stands far from all others`,
+      'Clear it, or save the sheet as CSV.',
+    );
+  const width = Math.max(columns, cells.length);
+  for (let column = 0; column < width; column++) cells[column] ??= '';
+  return cells as string[];
 }
 
 /** Some programs write other slashes, some other letters than their directory. */

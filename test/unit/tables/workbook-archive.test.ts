@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { partsOf, piecesOf } from '#dist/tables/xlsx/archive.js';
+import { type Bytes, partsOf, piecesOf } from '#dist/tables/xlsx/archive.js';
 import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
 
 const NAME = 'xl/worksheets/sheet1.xml';
@@ -108,4 +108,23 @@ test('a workbook of an exporter that writes ZIP64 is read as any other', () => {
   const rowsOf = (from: Uint8Array) =>
     sheetsOf(from, NO_LIMIT).map((sheet) => Array.from(sheet.rows(), (row) => [...row]));
   expect(rowsOf(archive(Object.fromEntries(parts)))).toEqual(rowsOf(bytes));
+});
+
+test('a file is read by ranges, whose bytes hold until the next of them', () => {
+  const bytes = readFileSync('test/fixtures/points.xlsx');
+  let last = new Uint8Array(0);
+  const byRanges = {
+    length: bytes.length,
+    subarray(start: number, end: number) {
+      last.fill(0xff);
+      last = new Uint8Array(bytes.subarray(start, end));
+      return last;
+    },
+  };
+  const rowsOf = (from: Bytes) =>
+    sheetsOf(from, NO_LIMIT).map((sheet) => [
+      sheet.firstRows(2),
+      Array.from(sheet.rows(), (row) => [...row]),
+    ]);
+  expect(rowsOf(byRanges)).toEqual(rowsOf(bytes));
 });

@@ -52,6 +52,53 @@ describe('places of cells', () => {
   });
 });
 
+describe('width', () => {
+  const ROWS = 1500;
+  /** Rows of two cells, or of one, but for one behind the head. */
+  const sheet = (wide: number, width: number): string =>
+    Array.from({ length: ROWS }, (_, i) => {
+      const cells = i + 1 === wide ? width : 1 + (i % 2);
+      return `<row>${'<c><v>1</v></c>'.repeat(cells)}</row>`;
+    }).join('');
+  const widths = (rows: string, before: string): Set<number> =>
+    new Set(ofRows(rows, { before }).map(({ length }) => length));
+
+  test.each([
+    ['does not say it', ''],
+    ['says it', '<dimension ref="A1:E1500"/>'],
+    ['says its first cell alone', '<dimension ref="A1"/>'],
+    ['says more', '<dimension ref="A1:XFD1048576"/>'],
+    ['says what is no range', '<dimension ref="E1500:"/>'],
+  ])('a sheet that %s is as wide as its widest row, wherever that stands', (_, before) => {
+    expect(widths(sheet(1200, 5), before)).toEqual(new Set([5]));
+    expect(widths(sheet(3, 5), before)).toEqual(new Set([5]));
+  });
+
+  test('a row that contradicts it keeps its cells, and the others are even', () => {
+    const rows = ofRows(sheet(1200, 5), { before: '<dimension ref="A1:B1500"/>' });
+    expect(rows[1199]).toEqual(['1', '1', '1', '1', '1']);
+    expect(new Set(rows.filter((_, i) => i !== 1199).map(({ length }) => length))).toEqual(new Set([2]));
+    expect(rows).toHaveLength(ROWS);
+  });
+
+  test('a sheet that bears out what it says is read once', () => {
+    const reads = (before: string): number => {
+      const bytes = workbookXml({ sheets: { s: sheet(1, 2) }, before });
+      let read = 0;
+      const archive = {
+        length: bytes.length,
+        subarray(start: number, end: number) {
+          read += end - start;
+          return bytes.subarray(start, end);
+        },
+      };
+      for (const _ of sheetsOf(archive, NO_LIMIT)[0]!.rows());
+      return read;
+    };
+    expect(reads('<dimension ref="A1:B1500"/>')).toBeLessThan(reads('<dimension ref="A1:C1500"/>'));
+  });
+});
+
 test('texts: shared, in the cell, of formulas, in runs, without how they are spoken', () => {
   const texts = `<si><t xml:space="preserve"> a </t></si><si><r><t>Hà </t></r><r><rPr><b/></rPr><t>Nội</t></r><rPh sb="0" eb="1"><t>x</t></rPh><phoneticPr fontId="1"/></si><si/><si><t>\ufeff&#128512;&#x1F600;&lt;&amp;lt;_x0041__x005F_x0041_</t></si><si><t>a\r\nb</t></si>`;
   const cells = [0, 1, 2, 3, 4].map((i) => `<c t="s"><v>${i}</v></c>`).join('');
@@ -127,6 +174,12 @@ test.each<[number | string, number, string, string]>([
     ['date1904="true"', in1904],
   ] as const)
     expect([properties, ofRows(rows, { formats: [format], properties })]).toEqual([properties, [[wanted]]]);
+});
+
+test('a cell that names no style has the first', () => {
+  expect(ofRows('<row><c><v>46024</v></c><c s="1"><v>46024</v></c></row>', { formats: [14, 0] })).toEqual([
+    ['2026-01-02', '46024'],
+  ]);
 });
 
 test('every second of a day is itself', () => {

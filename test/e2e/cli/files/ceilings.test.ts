@@ -1,7 +1,9 @@
 // Small files that claim or become a great deal, through the real command with a small heap: an answer, or one sentence
 // with the limit and the way out and exit code 3; never an end of memory, a stack or a message of V8.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { unzipSync, type Zippable, zipSync } from 'fflate';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder, type RunOptions } from '../../../support/cli.js';
 import {
@@ -13,6 +15,7 @@ import {
   soundArrow,
   workbook,
 } from '../../../support/files/hostile.js';
+import { workbookXml } from '../../../support/files/workbook-xml.js';
 
 const MIB = 2 ** 20;
 const folder = new CliFolder();
@@ -63,6 +66,23 @@ describe('claims that are not true', () => {
     const { code, stdout } = await run(['encode', 'claim.xlsx', '--to', 'csv', '-q']);
     expect([code, stdout]).toEqual([0, expect.stringContaining('21.03,105.85,HN-')]);
   });
+});
+
+test('a workbook is not held: one with 17 MB of pictures is read with 16 MiB, from a pipe it is refused', async () => {
+  const cells = ['lat', 'lng'].map((name) => `<c t="inlineStr"><is><t>${name}</t></is></c>`).join('');
+  const rows = `<row>${cells}</row><row><c><v>21.03</v></c><c><v>105.85</v></c></row>`;
+  const parts = unzipSync(workbookXml({ sheets: { s: rows } }));
+  const pictures = { 'xl/media/image1.png': [randomBytes(17 * MIB), { level: 0 }] } satisfies Zippable;
+  const bytes = zipSync({ ...parts, ...pictures });
+  folder.write('pictures.xlsx', bytes);
+  const options = { env: { HEXCODES_READ_MEMORY: '16' } };
+  const { stdout } = await run(['encode', 'pictures.xlsx', '--to', 'csv', '-q'], options);
+  expect(stdout).toContain('21.03,105.85,HN-');
+  const { code, stderr } = await run(['encode', '-', '--to', 'csv', '-q'], { ...options, stdin: bytes });
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(/the workbook takes .* one file may take 16 MiB/),
+  ]);
 });
 
 describe('what becomes too much', () => {
