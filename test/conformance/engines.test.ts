@@ -31,7 +31,7 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
 
   test.each(['duckdb_parquet', 'polars_lazy', 'pandas_frame'])(
     '%s',
-    { timeout: 300_000 },
+
     async (example) => {
       const target = `${example}.parquet`;
       const { code, stderr } = await runPython([
@@ -46,7 +46,7 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
     },
   );
 
-  test('fleet_day: codes, stays and a picture', { timeout: 300_000 }, async () => {
+  test('fleet_day: codes, stays and a picture', async () => {
     const [day, to] = [folder.file('day.parquet'), folder.file('day')];
     const made = await runPython(['examples/python/fleet_day.py', day, '--to', to, '--make', '150']);
     expect([made.code, made.stderr]).toEqual([0, '']);

@@ -67,7 +67,7 @@ function answersOfTheLibrary(library: Hexcodes, random: () => number): string {
   return JSON.stringify({ provinces, suggestions, adminUnits: ADMIN_UNITS });
 }
 
-test.skipIf(!hasGo)('needs go: its tests are green in a copy of the folder', { timeout: 600_000 }, () => {
+test.skipIf(!hasGo)('needs go: its tests are green in a copy of the folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-copy-'));
   cpSync('clients/go', folder, { recursive: true });
   const { status, stdout, stderr } = spawnSync('go', ['test', '-count=1', './...'], {
@@ -81,7 +81,7 @@ test.skipIf(!hasGo)('needs go: its tests are green in a copy of the folder', { t
 
 test.skipIf(!hasRaceDetector)(
   'needs go and gcc: one value and 32 goroutines under the race detector',
-  { timeout: 600_000 },
+
   () => {
     const { status, stdout, stderr } = spawnSync(
       'go',
@@ -92,7 +92,7 @@ test.skipIf(!hasRaceDetector)(
   },
 );
 
-test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, { timeout: 600_000 }, () => {
+test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-'));
   const random = randomFrom(38);
   const points = Float64Array.from({ length: 2 * POINTS }, (_, i) =>

@@ -30,8 +30,8 @@ async function openPortFront(
 ): Promise<AdminListener> {
   let isClosing = false;
   let again: NodeJS.Timeout | undefined;
-  let running: { thread: Worker; port: number };
-  const heart = new HeartWatch(() => lose(running, 'hangs'));
+  let hung = (): void => {};
+  const heart = new HeartWatch(() => hung());
   const listen = async (port: number): Promise<{ thread: Worker; port: number }> => {
     const workerData: PortStart = { ...start, port, heart: heart.begin() };
     const thread = new Worker(new URL('./port-thread.js', import.meta.url), {
@@ -59,10 +59,15 @@ async function openPortFront(
         }
       });
       thread.once('error', reject);
+      hung = () => {
+        void thread.terminate();
+        reject(new Error('the thread of the admin port does not start'));
+      };
     });
     thread.on('error', failed);
     const listening = { thread, port: taken };
     thread.once('exit', () => lose(listening, 'has ended'));
+    hung = () => lose(listening, 'hangs');
     // The service alone decides how long the process runs.
     thread.unref();
     return listening;
@@ -77,7 +82,7 @@ async function openPortFront(
     again = setTimeout(() => void restart(port), AGAIN_MS);
     again.unref();
   };
-  running = await listen(start.port);
+  let running = await listen(start.port);
   const restart = async (port: number): Promise<void> => {
     try {
       running = await listen(port);

@@ -7,6 +7,8 @@ const TICK_MS = 1000;
 /** Ticks without a beat after which a thread counts as silent, and after which another takes its place. */
 const SILENT_TICKS = 10;
 const HUNG_TICKS = 20;
+/** Ticks until the first beat, before which a thread loads its modules: on a busy machine that takes its time. */
+const STARTING_TICKS = 120;
 
 /** In the thread. */
 export class Heart {
@@ -77,6 +79,6 @@ export class HeartWatch {
     const beats = Atomics.load(this.#beats, 0);
     this.#silentTicks = beats === this.#seen ? this.#silentTicks + 1 : 0;
     this.#seen = beats;
-    if (this.#silentTicks === HUNG_TICKS) this.hung();
+    if (this.#silentTicks === (beats === 0 ? STARTING_TICKS : HUNG_TICKS)) this.hung();
   }
 }

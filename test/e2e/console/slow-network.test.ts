@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
   const codeIn = (page: Page): Promise<string | null> =>
     page.locator('#place-code').textContent({ timeout: MAP_MS });
 
-  test('the first visit: a code before the map, then the map', { timeout: 180_000 }, async () => {
+  test('the first visit: a code before the map, then the map', async () => {
     const { page, faults, close } = await served.open();
     const session = await page.context().newCDPSession(page);
     await limit(session, SLOW);

@@ -96,7 +96,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     await expect
       .poll(() => broker.messagesOf(`${name}.out`).length + broker.messagesOf(`${name}.dead`).length, WITHIN)
       .toBe(26);
-  }, 180_000);
+  });
 
   test('one partition and three workers, of which the one at work stands still and wakes up', async () => {
     const { name, args } = await setUp(1);
@@ -116,7 +116,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     const lats = answers.map(({ value }) => Number(value.toString().split(',')[0]));
     expect(lats).toEqual([...lats].sort((a, b) => a - b));
     expect(busy.hasEnded).toBe(false);
-  }, 240_000);
+  });
 
   test('a broker that stands still for longer than all patience', async () => {
     const { name, args } = await setUp(3);
@@ -130,7 +130,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     produce(name, 300, 600);
     await answersOf(name, 600);
     expect(worker.hasEnded).toBe(false);
-  }, 240_000);
+  });
 
   test('partitions that are added while workers run', async () => {
     const { name, args } = await setUp(1);
@@ -147,7 +147,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     await admin.createPartitions({ topics: [{ name: `${name}.out`, count: 4, assignments: null }] } as never);
     produce(name, 400, 500);
     await answersOf(name, 500);
-  }, 240_000);
+  });
 
   test('a topic that goes while a worker runs ends it with a sentence', async () => {
     const { name, args } = await setUp(1);
@@ -158,5 +158,5 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     await admin.deleteTopics({ topics: [`${name}.in`] });
     expect(await worker.ended()).toBe(1);
     expect(worker.text).toMatch(new RegExp(`hexcodes: topic ${name}.in of .* is gone`));
-  }, 180_000);
+  });
 });

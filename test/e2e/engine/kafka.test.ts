@@ -126,7 +126,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
       value.toString().split(',').slice(0, 2).join(','),
     ]);
     for (const partition of [0, 1, 2]) expect(order(told, partition)).toEqual(order(asked, partition));
-  }, 180_000);
+  });
 
   test('an answer that its topic does not take is a dead letter, and the others go on', async () => {
     const { name, args } = await setUp();
@@ -244,5 +244,5 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
       expect(await refused.ended()).toBe(1);
       expect(refused.text).toMatch(/refuses these credentials/);
     }
-  }, 240_000);
+  });
 });

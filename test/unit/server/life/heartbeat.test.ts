@@ -28,6 +28,7 @@ test('a thread that is idle, and one that works and ends its work, is not silent
 
 test('work that never ends is silence, then a thread that hangs, said once; another one is not blamed', async () => {
   const { watch, figures, heart } = watched();
+  heart.beat();
   void heart.during(() => new Promise(() => {}));
   await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(0.5);
   await expect.poll(() => figures.hung).toBe(1);
@@ -38,6 +39,16 @@ test('work that never ends is silence, then a thread that hangs, said once; anot
   heart.beat();
   await sleep(700);
   expect([watch.silentS, figures.hung]).toEqual([undefined, 1]);
+});
+
+test('a thread that loads its modules is silent, but has longer until it hangs', async () => {
+  const figures = { hung: 0 };
+  const watch = new HeartWatch(() => figures.hung++, TICK_MS);
+  ends.push(() => watch.end());
+  watch.begin();
+  await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(25 * (TICK_MS / 1000));
+  expect(figures.hung).toBe(0);
+  await expect.poll(() => figures.hung).toBe(1);
 });
 
 test('a disk that does not answer is a warning, until it does', async () => {
