@@ -8,7 +8,7 @@ import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
 
-/** What is known of a content beside its bytes: options about it, and the file whose bytes it is. */
+/** Options about a content, and the file whose bytes it is. */
 interface Said {
   readonly plain: PlainFile | null;
   readonly sheet?: string | undefined;

@@ -1,14 +1,14 @@
-// Writes rows as a workbook of Excel (.xlsx, ECMA-376) with one sheet, in pieces as they come. Numbers, dates, times
-// and durations that Excel holds without loss are cells of their kind, everything else is text: a number with a zero
-// before it, or with more digits than Excel keeps, and a time with a zone stay as they are. The text that the reader
-// makes of such a cell becomes the same cell again.
+// Writes rows as a workbook of Excel (.xlsx, ECMA-376) with one sheet, in pieces as they come. Truth values, numbers,
+// dates, times and durations that Excel holds without loss are cells of their kind, everything else is text: a number
+// with a zero before it, or with more digits than Excel keeps, and a time with a zone stay as they are. The text that
+// the reader makes of such a cell becomes the same cell again.
 
 import { strToU8, Zip, ZipDeflate } from 'fflate';
 import { TableError } from '../table-error.js';
 import { momentText } from './cell-text.js';
 import type { Shown } from './number-format.js';
 
-/** A cell; text that reads as a number, a date, a time or a duration that Excel holds whole becomes one. */
+/** A cell; text that reads as a truth value, number, date, time or duration that Excel holds whole becomes one. */
 export type Cell = string | number | bigint | boolean | null | undefined;
 
 /** Bounds of Excel. */
@@ -123,9 +123,10 @@ export class XlsxWriter {
   #cell(value: Cell, column: number): string {
     if (value === null || value === undefined || value === '') return '';
     const at = `${this.#letters[column]}${this.#rows}`;
-    if (typeof value === 'boolean') return `<c r="${at}" t="b"><v>${value ? 1 : 0}</v></c>`;
     if (typeof value === 'number' && Number.isFinite(value)) return `<c r="${at}"><v>${value}</v></c>`;
     const text = String(value);
+    if (text === 'true' || text === 'false')
+      return `<c r="${at}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>`;
     if (text.length > MOST_CELL_UNITS)
       throw new TableError(
         `row ${this.#rows - 1}, column ${this.names[column]}: ${text.length} letters, and a cell of Excel holds ${MOST_CELL_UNITS}`,

@@ -209,3 +209,58 @@ export const JSON_TYPES: readonly JsonCase[] = [
   jsonCase('several kinds', [BIG, '"a"'], 'JSON', { texts: [BIG, 'a'], values: [BIG, '"a"'] }),
   jsonCase('numbers beyond all doubles', ['1e400', '1'], null),
 ];
+
+const textCase = (name: string, first: string, second: string): JsonCase =>
+  jsonCase(name, [JSON.stringify(first), JSON.stringify(second)], 'VARCHAR', { texts: [first, second] });
+
+/** Kinds of cells of a workbook, in XML; style 1 has the format. */
+export const XLSX_CASES: readonly (JsonCase & {
+  readonly cells: readonly [string, string];
+  readonly formats?: readonly (number | string)[];
+})[] = [
+  { ...textCase('number', '0.1', '-5'), cells: ['<c><v>0.1</v></c>', '<c><v>-5.0</v></c>'] },
+  {
+    ...textCase('integer of any number of digits', BIG, '7'),
+    cells: [`<c><v>${BIG}</v></c>`, '<c><v>7</v></c>'],
+  },
+  {
+    ...textCase('date', '2026-01-02', '9999-12-31'),
+    cells: ['<c s="1"><v>46024</v></c>', '<c s="1"><v>2958465</v></c>'],
+    formats: ['d/m/yyyy'],
+  },
+  {
+    ...textCase('date and time', '2026-01-02T23:30:00', '2026-01-02T00:00:00.123'),
+    cells: ['<c s="1"><v>46024.979166666664</v></c>', '<c s="1"><v>46024.00000142361</v></c>'],
+    formats: [22],
+  },
+  {
+    ...textCase('time', '08:30:00', '23:59:59.999'),
+    cells: ['<c s="1"><v>0.35416666666666669</v></c>', '<c s="1"><v>0.99999998842592596</v></c>'],
+    formats: ['h:mm'],
+  },
+  {
+    ...textCase('duration', 'PT26H5M0S', '-PT12H0M0S'),
+    cells: ['<c s="1"><v>1.0868055555555556</v></c>', '<c s="1"><v>-0.5</v></c>'],
+    formats: ['[h]:mm'],
+  },
+  {
+    ...textCase('text', 'Đà Nẵng', '007'),
+    cells: ['<c t="inlineStr"><is><t>Đà Nẵng</t></is></c>', '<c t="str"><f>A1</f><v>007</v></c>'],
+  },
+  { ...textCase('boolean', 'true', 'false'), cells: ['<c t="b"><v>1</v></c>', '<c t="b"><v>0</v></c>'] },
+  {
+    ...textCase('error', '#N/A', '#DIV/0!'),
+    cells: ['<c t="e"><v>#N/A</v></c>', '<c t="e"><v>#DIV/0!</v></c>'],
+  },
+];
+
+/** Texts of formats without types. */
+export const TEXT_CASES: readonly JsonCase[] = [
+  textCase('text', 'Đà Nẵng', '007'),
+  textCase('number', '0.1', '-5'),
+  textCase('integer beyond 15 digits', BIG, '7'),
+  textCase('date', '2026-01-02', '2026-01-03'),
+  textCase('date and time', '2026-01-02T23:30:00', '2026-01-02T23:30:00.123'),
+  textCase('time with a zone', '2026-01-02T23:30:00Z', '2026-01-02T23:30:00+07:00'),
+  textCase('number with a zero', '21.0280', '0901234567'),
+];

@@ -51,6 +51,8 @@ test.each<[string, Cell, string]>([
   ['a duration in other units', 'P1DT2H', 'inlineStr'],
   ['no date and no time', 'T', 'inlineStr'],
   ['true', true, 'b'],
+  ['a truth value of a workbook', 'false', 'b'],
+  ['another spelling', 'FALSE', 'inlineStr'],
   ['letters and signs of XML', `<Phở> & "Bún" 'x'`, 'inlineStr'],
   ['lines', 'a\nb', 'inlineStr'],
   ['blanks around', '  a ', 'inlineStr'],

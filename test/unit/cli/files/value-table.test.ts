@@ -7,10 +7,12 @@ import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
+import { strFromU8, unzipSync } from 'fflate';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CliFailure } from '#dist/files/exit-codes.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import {
@@ -33,7 +35,10 @@ import {
   type JsonCase,
   OTHER_TEXTS_IN_PARQUET,
   SQL_TYPES,
+  TEXT_CASES,
+  XLSX_CASES,
 } from '../../../support/files/value-types.js';
+import { workbookXml } from '../../../support/files/workbook-xml.js';
 
 const FIXTURES = resolve('test/fixtures/types');
 const ROWS = 3;
@@ -117,6 +122,35 @@ async function encodeColumns(
   }
 }
 
+/** Kinds of cells by their style; texts name a type. */
+const CELL_KINDS = ['number', 'date', 'text', 'date and time', 'time', 'duration'];
+
+/** The cells of columns of a workbook: what Excel takes the values for. @throws Error for a changed value */
+function sheetCells(
+  path: string,
+  names: readonly string[],
+  wanted: (name: string) => readonly string[],
+): string[] {
+  const [header, ...rows] = sheetsOf(folder.bytes(path), () => {})[0]!.rows();
+  const xml = strFromU8(unzipSync(folder.bytes(path))['xl/worksheets/sheet1.xml']!);
+  return names.map((name) => {
+    const column = header!.indexOf(name);
+    const texts = rows.map((row) => row[column]!);
+    expect([name, texts]).toEqual([name, wanted(name)]);
+    const letters =
+      column < 26
+        ? String.fromCharCode(65 + column)
+        : `${String.fromCharCode(64 + Math.floor(column / 26))}${String.fromCharCode(65 + (column % 26))}`;
+    const kinds = rows.flatMap((_, row) => {
+      const [cell, type, style] =
+        new RegExp(`<c r="${letters}${row + 2}"(?: t="(\\w+)")?(?: s="(\\d)")?>`).exec(xml) ?? [];
+      if (cell === undefined) return [];
+      return [type === 'b' ? 'boolean' : type === undefined ? CELL_KINDS[Number(style ?? 0)]! : 'text'];
+    });
+    return [...new Set(kinds)].join(' or ') || 'empty';
+  });
+}
+
 /** The JSON text of a member of each row, between its name and that of the next. */
 function members(text: string, name: string, next: string): string[] {
   const starts = [...text.matchAll(/^\{.*"lat"?.*$|^\{"type":"Feature",.*$/gm)].map(([line]) => line);
@@ -185,6 +219,9 @@ async function rowsOf(
       ? typedCell(each, wideDecimals(readFileSync(`${FIXTURES}/types.arrows`)), wideDecimals(whole))
       : typedCell(each, inputOf.get(each.name)!, inArrow.get(each.name)!),
   );
+  await encodeFile(library, input, folder.file('out.xlsx'), { keep: [...csv.kept, ...POSITION] });
+  const inSheet = sheetCells('out.xlsx', csv.kept, (name) => rows.map((row) => row[name]!));
+  add(csv.kept, csv.refused, (_, c) => inSheet[c]!);
   return [...cells].map(([name, each]) => [`\`${name}\``, ...each]);
 }
 
@@ -225,8 +262,13 @@ async function sqlRow({ literals, ...each }: (typeof SQL_TYPES)[number]): Promis
   return rowFrom(each, input);
 }
 
-async function rowFrom(each: JsonCase, input: string): Promise<string[]> {
-  const outputs = ['csv', 'ndjson', 'geojson', 'parquet', 'arrows'];
+/** @param each `empty`: what stands in place of null in tables of texts; `column`: its name, and that of the next */
+async function rowFrom(
+  each: JsonCase & { readonly empty?: string; readonly column?: readonly [string, string] },
+  input: string,
+): Promise<string[]> {
+  const { empty = null, column: [name, next] = ['v', 'w'] } = each;
+  const outputs = ['csv', 'ndjson', 'geojson', 'parquet', 'arrows', 'xlsx'];
   const to = (output: string) => encodeFile(library, input, folder.file(`out.${output}`));
   if (each.type === null) {
     for (const output of outputs)
@@ -235,37 +277,80 @@ async function rowFrom(each: JsonCase, input: string): Promise<string[]> {
   }
   for (const output of outputs) await to(output);
   const csv: Record<string, string>[] = parse(folder.read('out.csv'), { columns: true });
-  const lines = members(folder.read('out.ndjson'), 'v', 'w');
-  const features = members(folder.read('out.geojson'), 'v', 'w');
+  const lines = members(folder.read('out.ndjson'), name, next);
+  const features = members(folder.read('out.geojson'), name, next);
   // 2.0 stays 2.0 in rows of NDJSON that are passed on, and is 2 where it is written again.
   const asDoubles = (values: readonly string[]) => values.map((value) => value.replace(/^(\d)\.0$/, '$1'));
   expect(asDoubles(features)).toEqual(asDoubles(lines));
   const [first, second] = asDoubles(each.written);
-  const inInput = { type: each.type, values: [...each.values, null] };
-  const [inParquet] = await parquetColumns(folder.file('out.parquet'), ['v']);
-  const [inArrow] = queryArrow(folder.bytes('out.arrows'), ['v']);
+  const inInput = { type: each.type, values: [...each.values, empty] };
+  const [inParquet] = await parquetColumns(folder.file('out.parquet'), [name]);
+  const [inArrow] = queryArrow(folder.bytes('out.arrows'), [name]);
   expect(typedCell(each, inInput, inParquet!)).toMatch(/^(?:exact|null)$/);
   return [
     `\`${each.name}\``,
     textCell(
       each,
-      csv.map(({ v }) => v!),
+      csv.map((row) => row[name]!),
     ),
-    jsonCell({ ...each, json: [first!, second!] }, asDoubles(lines)),
+    jsonCell(
+      { ...each, json: [first!, second!] },
+      asDoubles(lines).map((line) => (line === JSON.stringify(empty) ? 'null' : line)),
+    ),
     each.type,
     typedCell(each, inInput, inArrow!).replace(/^(?:exact|null)$/, each.type),
+    ...sheetCells('out.xlsx', [name], () => csv.map((row) => row[name]!)),
   ];
+}
+
+/** A cell of a workbook in XML. */
+const cellXml = (text: string): string => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
+
+/** The row of a kind of cell of a workbook. */
+async function xlsxRow({ cells, formats = [0], ...each }: (typeof XLSX_CASES)[number]): Promise<string[]> {
+  const rows = [...cells, '<c/>'].map(
+    (cell) => `<row>${cell}<c><v>0</v></c><c><v>21.0306</v></c><c><v>105.8489</v></c></row>`,
+  );
+  const header = `<row>${['v', 'w', 'lat', 'lng'].map(cellXml).join('')}</row>`;
+  folder.write('in.xlsx', workbookXml({ formats: [0, ...formats], sheets: { s: header + rows.join('') } }));
+  return rowFrom({ ...each, empty: '' }, folder.file('in.xlsx'));
+}
+
+/** The rows of texts of CSV, GPX and KML. */
+async function textRows(): Promise<string[][]> {
+  const gpx = (of: string, wpt: string): string =>
+    `<wpt lat="21.0306" lon="105.8489"><${of}>${wpt}</${of}><cmt>0</cmt></wpt>`;
+  const kml = (value: string): string =>
+    `<Placemark><ExtendedData><Data name="v"><value>${value}</value></Data><Data name="w"><value>0</value></Data></ExtendedData><Point><coordinates>105.8489,21.0306</coordinates></Point></Placemark>`;
+  const rows: string[][] = [];
+  for (const each of TEXT_CASES) {
+    const values = [...each.texts, ''];
+    folder.write(
+      'in.csv',
+      `v,w,lat,lng\n${values.map((value) => `"${value}",0,21.0306,105.8489\n`).join('')}`,
+    );
+    const row = await rowFrom({ ...each, empty: '' }, folder.file('in.csv'));
+    folder.write('in.kml', `<kml><Document>${values.map(kml).join('')}</Document></kml>`);
+    expect(await rowFrom({ ...each, empty: '' }, folder.file('in.kml'))).toEqual(row);
+    folder.write('in.gpx', `<gpx>${values.map((value) => gpx('name', value)).join('')}</gpx>`);
+    expect(await rowFrom({ ...each, empty: '', column: ['name', 'number'] }, folder.file('in.gpx'))).toEqual(
+      row,
+    );
+    rows.push(row);
+  }
+  return rows;
 }
 
 const HEAD = `# Values from format to format
 
 What \`hexcodes encode\` and \`decode\` make of a value of each type. Every value is the same in the output, stands there as text,
 or the file is refused. A test writes this page: it encodes files that pyarrow, DuckDB and the test itself wrote, reads the
-outputs with DuckDB, Apache Arrow and csv-parse, and fails where a value is another one.
+outputs with DuckDB, Apache Arrow, csv-parse and the reader of workbooks, and fails where a value is another one.
 
 - A code in backquotes is the first of the values, as it stands in the output. In CSV and TSV null is empty.
 - \`exact\`: the same values, of the same type. \`as BIGINT\`: the same values, of the type that DuckDB calls so.
 - \`text\`: the value as a text, \`JSON\`: the value as a text that says to be JSON. In Arrow, JSON is text.
+- Excel: the kinds of the cells. Each is read back as the text of CSV.
 - \`refused\`: the message names the column. The other columns are converted if it is left out with \`--drop\`.
 
 Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parquet keep the zone in which people
@@ -273,11 +358,11 @@ read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars wri
 JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
 \`lat\` and \`lng\`, heights and members beside \`properties\` are left out; so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
-kinds is text. Fields of GPX and KML are texts, the same in every output; those without a column are JSON in the column \`other\`, where an element is its
-text, or an object of its attributes (\`@name\`), elements and text (\`#text\`), and elements of one name are a list. Left out are heights of lines and
+kinds is text. Values of CSV, Excel, GPX and KML are texts, but for cells of Excel that are written as such again; an empty one is an empty text. Times of a
+workbook are rounded to the millisecond. Fields of GPX and KML without a column are JSON in the column \`other\`, where an element is its text, or an object of its attributes (\`@name\`), elements and text (\`#text\`), and elements of one name are a list. Left out are heights of lines and
 tracks, styles, and texts of files, folders and segments.
 `;
-const HEADS = ['CSV, TSV', 'NDJSON, GeoJSON', 'Parquet', 'Arrow'];
+const HEADS = ['CSV, TSV', 'NDJSON, GeoJSON', 'Parquet', 'Arrow', 'Excel'];
 
 test('docs/reference/values.md', async () => {
   const parquet = `${FIXTURES}/types.parquet`;
@@ -334,5 +419,9 @@ test('docs/reference/values.md', async () => {
   const sqlRows: string[][] = [];
   for (const each of SQL_TYPES) sqlRows.push(await sqlRow(each));
   pages.push(markdownTable(['GeoPackage', ...HEADS], sqlRows));
+  const xlsxRows: string[][] = [];
+  for (const each of XLSX_CASES) xlsxRows.push(await xlsxRow(each));
+  pages.push(markdownTable(['Excel', ...HEADS], xlsxRows));
+  pages.push(markdownTable(['CSV, TSV, GPX, KML', ...HEADS], await textRows()));
   await expect([HEAD, ...pages].join('\n')).toMatchFileSnapshot(resolve('docs/reference/values.md'));
 });
