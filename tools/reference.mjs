@@ -12,8 +12,8 @@ import { OPERATIONS } from '#dist/server/api/operations.js';
 
 const FOLDER = 'docs/reference';
 const BENCH_PAGE = 'bench/README.md';
-/** Options that as many commands have in the same words are written once. */
-const SHARED_BY = 3;
+/** Options that as many commands have in the same words are written once, each flag with its commonest words. */
+const SHARED_BY = 2;
 const WRITTEN = 'Written by `node tools/reference.mjs`';
 
 const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
@@ -150,7 +150,11 @@ async function commandPage() {
     .filter(({ usage }) => !/^serve\b/.test(usage))
     .map((command) => ({ ...command, rows: command.options.map(optionRow) }));
   const every = found.flatMap(({ rows }) => rows);
-  const isShared = (line) => every.filter((each) => each === line).length >= SHARED_BY;
+  const timesOf = (line) => every.filter((each) => each === line).length;
+  const isShared = (line) => {
+    const others = every.filter((each) => each !== line && flagOf(each) === flagOf(line));
+    return timesOf(line) >= SHARED_BY && others.every((each) => timesOf(each) < timesOf(line));
+  };
   const sections = found.flatMap(({ usage, about, rows }) => {
     const shared = rows.filter(isShared).map((line) => code(flagOf(line)));
     const own = rows.filter((line) => !isShared(line));
