@@ -1,6 +1,7 @@
 // The HTTP server of every admin port: of the service, its supervisor and the workers. It asks for no key, so what a
 // peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
 // connections, and the names by which the port may be asked.
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 
@@ -27,8 +28,21 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'lan', 'svc', 'test', 'home.arpa'];
 
 const MISDIRECTED =
-  'this name of the admin port is not known: ask by its address, or name it in HEXCODES_ADMIN_NAMES\n';
-const BUSY = `the admin port has ${MAX_CALLS} calls under way, the most it takes: ask again later\n`;
+  'this name of the admin port is not known: ask by its address, or name it in HEXCODES_ADMIN_NAMES';
+const BUSY = `the admin port has ${MAX_CALLS} calls under way, the most it takes: ask again later`;
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The X-Request-Id of a request if it is one, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** The body of an error, as those of the service. */
+export function faultBody(status: string, code: string, message: string, requestId: string): string {
+  return `${JSON.stringify({ status, message, request_id: requestId, error: { code, message, param: null } })}\n`;
+}
 
 /** @param names further names that are let in, in lower case */
 function isHostAllowed(host: string | undefined, names: readonly string[]): boolean {
@@ -79,8 +93,10 @@ export function adminServer(
       if (!isProbe) calls--;
       if (connections.has(socket)) use(socket, false);
     });
-    if (!isHostAllowed(request.headers.host, known)) refuse(response, 421, MISDIRECTED);
-    else if (calls > MAX_CALLS && !isProbe) refuse(response, 503, BUSY, { 'Retry-After': '1' });
+    if (!isHostAllowed(request.headers.host, known))
+      refuse(request, response, 421, ['INVALID_REQUEST', 'request_invalid', MISDIRECTED]);
+    else if (calls > MAX_CALLS && !isProbe)
+      refuse(request, response, 503, ['UNAVAILABLE', 'unavailable', BUSY]);
     else answer(request, response);
   });
   server.on('connection', (socket) => {
@@ -102,17 +118,19 @@ export function adminServer(
 }
 
 function refuse(
+  request: IncomingMessage,
   response: ServerResponse,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
+  httpStatus: number,
+  [status, code, message]: readonly [status: string, code: string, message: string],
 ): void {
-  response.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
+  const requestId = requestIdOf(request);
+  response.writeHead(httpStatus, {
+    'Content-Type': 'application/json',
+    'X-Request-Id': requestId,
     Connection: 'close',
-    ...headers,
+    ...(httpStatus === 503 ? { 'Retry-After': '1' } : {}),
   });
-  response.end(text);
+  response.end(faultBody(status, code, message, requestId));
 }
 
 /** Work that several ask for at the same time, done once for all of them. */

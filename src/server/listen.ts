@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
+import { documentRoute } from './admin/document.js';
 import { keyRoutesOf } from './admin/keys.js';
 import type { AdminListener } from './admin/listener.js';
 import { LateRegistry, observationRoutes } from './admin/observation.js';
@@ -108,7 +109,7 @@ export async function listen(
   refuseSameAddress(address, { host: adminHost, port: adminPort });
   const failed = (error: unknown): void => logger.error({ err: error }, 'a handler of the admin port threw');
   const keyRoutes = keyRoutesOf(keys, config.trustedProxies, logger, seat?.token);
-  const routes = [...healthRoutes(readiness), ...observation.routes, ...keyRoutes];
+  const routes = [...healthRoutes(readiness), ...observation.routes, documentRoute, ...keyRoutes];
   const pulse = new Pulse(readiness);
   open.steps.release.push(async () => pulse.close());
   const opening = openAdminPort(adminHost, adminPort, routes, failed, adminNames, pulse.shared);

@@ -4,7 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { adminServer, MAX_CALLS, pathOf, SharedWork } from '../../config/admin-server.js';
+import {
+  adminServer,
+  faultBody,
+  MAX_CALLS,
+  pathOf,
+  requestIdOf,
+  SharedWork,
+} from '../../config/admin-server.js';
 import { Heart } from '../life/heartbeat.js';
 import { PulseReader } from '../life/pulse.js';
 import {
@@ -22,14 +29,14 @@ import {
 const FRESH_MS = 25;
 
 const TEXT = 'text/plain; charset=utf-8';
-const busy = (reason: string): AdminAnswer => ({
+const busy = (reason: string, requestId: string): AdminAnswer => ({
   status: 503,
-  type: TEXT,
-  body: `${reason}: ask again later\n`,
+  type: 'application/json',
+  body: faultBody('UNAVAILABLE', 'unavailable', `${reason}: ask again later`, requestId),
   headers: { 'Retry-After': '1' },
 });
-const UNREAD = busy(`answers of more than ${MAX_UNREAD_BYTES} bytes wait for their readers`);
-const WAITING = busy(`${MAX_CALLS} calls wait for the service`);
+const UNREAD = `answers of more than ${MAX_UNREAD_BYTES} bytes wait for their readers`;
+const WAITING = `${MAX_CALLS} calls wait for the service`;
 
 const { host, port, names, pulse, shared, heart } = workerData as PortStart;
 new Heart(heart);
@@ -46,6 +53,8 @@ const unread = new Map<AdminAnswer['body'], number>();
 const server = adminServer(host, names, (request, response) => {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const path = pathOf(request);
+  const requestId = requestIdOf(request);
+  response.setHeader('X-Request-Id', requestId);
   const page = isRead ? pageOf(path) : undefined;
   if (page !== undefined) {
     const published = { status: page.status, type: TEXT, body: page.text };
@@ -58,10 +67,10 @@ const server = adminServer(host, names, (request, response) => {
     return;
   }
   if (unreadBytes() > MAX_UNREAD_BYTES) {
-    send(request, response, UNREAD);
+    send(request, response, busy(UNREAD, requestId));
     return;
   }
-  (isRead && shared.includes(path) ? pageFor(request, path) : ask(request)).then(
+  (isRead && shared.includes(path) ? pageFor(request, path) : ask(request, requestId)).then(
     (answer) => send(request, response, answer),
     // The connection broke within the body.
     () => response.destroy(),
@@ -79,16 +88,16 @@ function pageFor({ socket }: IncomingMessage, path: string): Promise<AdminAnswer
   return pages.of(path, () => inTurn({ ...call, body: new Uint8Array() }));
 }
 
-async function ask(request: IncomingMessage): Promise<AdminAnswer> {
+async function ask(request: IncomingMessage, requestId: string): Promise<AdminAnswer> {
   const { method = '', url = '', headersDistinct: headers, socket } = request;
   const peerAddress = socket.remoteAddress ?? '';
   const body = await bodyOf(request);
-  return inTurn({ method, url, headers: { ...headers }, peerAddress, body });
+  return inTurn({ method, url, headers: { ...headers, 'x-request-id': [requestId] }, peerAddress, body });
 }
 
 async function inTurn(call: AdminCall): Promise<AdminAnswer> {
   // Those of connections that have gone since are among them.
-  if (queue.length >= MAX_CALLS) return WAITING;
+  if (queue.length >= MAX_CALLS) return busy(WAITING, call.headers['x-request-id']?.[0] ?? '');
   if (waiting.size >= MAX_SERVICE_CALLS) await new Promise<void>((resolve) => queue.push(resolve));
   const id = calls++;
   return new Promise((resolve) => {

@@ -5,7 +5,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { codeOf, wordOf } from '../answers.js';
+import { faultBody } from '../../config/admin-server.js';
+import { codeOf, JSON_TYPE, wordOf } from '../answers.js';
 import { HeartWatch } from '../life/heartbeat.js';
 import { listenSentence } from '../listen-fault.js';
 import type { AdminListener } from './listener.js';
@@ -170,13 +171,20 @@ export function textAnswer(status: number, ...lines: readonly string[]): AdminAn
 }
 
 const NOTHING_HERE =
-  'there is nothing at this path: the admin port has /livez, /readyz, /metrics, /activity and /admin/v1/keys; /v1 is on the port of the service';
+  'there is nothing at this path: the admin port has /livez, /readyz, /metrics, /activity, /openapi.json and /admin/v1/keys; /v1 is on the port of the service';
 
-/** An error in the form of the service's, but for the id of the request. */
+/** An error in the form of the service's. */
 function errorAnswer(status: number, message: string): AdminAnswer {
-  const error = { code: codeOf(status), message, param: null };
-  const body = `${JSON.stringify({ status: wordOf(status), message, error })}\n`;
-  return { status, type: 'application/json', body };
+  const body = faultBody(wordOf(status), codeOf(status), message, '');
+  return { status, type: JSON_TYPE, body };
+}
+
+/** The answer of a route with the id of its request, where it is an error. */
+function withId(answer: AdminAnswer, call: AdminCall): AdminAnswer {
+  if (answer.status < 400 || answer.type !== JSON_TYPE) return answer;
+  const { status, message, ...more } = JSON.parse(String(answer.body)) as Record<string, unknown>;
+  const request_id = call.headers['x-request-id']?.[0] ?? '';
+  return { ...answer, body: `${JSON.stringify({ status, message, ...more, request_id })}\n` };
 }
 
 /**
@@ -224,10 +232,12 @@ export async function openAdminPort(
   };
 
   const answer = (call: AdminCall): Promise<AdminAnswer> =>
-    answerOf(call).catch((error: unknown) => {
-      failed(error);
-      return textAnswer(500, 'failed');
-    });
+    answerOf(call)
+      .catch((error: unknown) => {
+        failed(error);
+        return errorAnswer(500, 'the call failed by a fault of the service, which its log has');
+      })
+      .then((made) => withId(made, call));
   const shared = routes.filter(({ isShared }) => isShared === true).map(({ path }) => path);
   return openPortFront({ host, port, names, pulse, shared }, answer, failed);
 }

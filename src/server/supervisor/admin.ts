@@ -2,7 +2,7 @@
 // with a label that names its process; /activity adds up what the keys do in all; /processes/2/… is what the admin port
 // of process 2 answers; every other path goes to the first process that accepts requests.
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { pathOf, SharedWork } from '../../config/admin-server.js';
+import { faultBody, pathOf, requestIdOf, SharedWork } from '../../config/admin-server.js';
 import { canonicalAddress, type Networks } from '../../config/networks.js';
 import { SUPERVISOR_HEADER } from '../admin/keys.js';
 import { type AdminListener, openListener } from '../admin/listener.js';
@@ -119,8 +119,16 @@ export async function openSupervisorAdmin(
 ): Promise<AdminListener> {
   const pages = new SharedWork<Page>();
   return openListener(host, port, source.names, (incoming, response) => {
+    const id = requestIdOf(incoming);
+    response.setHeader('X-Request-Id', id);
+    incoming.headers['x-request-id'] = id;
     void handle(source, pages, incoming, response).catch(() =>
-      send(response, 502, 'the process does not answer\n'),
+      send(
+        response,
+        502,
+        faultBody('UNAVAILABLE', 'unavailable', 'the process does not answer', id),
+        'application/json',
+      ),
     );
   });
 }
@@ -150,7 +158,11 @@ async function handle(
     number === undefined
       ? processes.find(({ adminPort }) => adminPort !== undefined)
       : processes.find((process) => process.number === Number(number));
-  if (asked === undefined && number !== undefined) return send(response, 404, 'there is no such process\n');
+  if (asked === undefined && number !== undefined) {
+    const id = requestIdOf(incoming);
+    const body = faultBody('NOT_FOUND', 'not_found', `there is no process ${number}`, id);
+    return send(response, 404, body, 'application/json');
+  }
   if (asked?.adminPort === undefined)
     return send(response, 503, 'not ready\nreason: the process is starting or stopping\n');
   await handOn(incoming, response, asked.adminPort, rest ?? target, source);

@@ -200,7 +200,11 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await get('/livez')).toEqual([200, 'alive\n']);
     expect(await get('/readyz')).toEqual([200, 'ready\n']);
     expect(await get('/processes/2/readyz')).toEqual([200, 'ready\n']);
-    expect(await get('/processes/3/readyz')).toEqual([404, 'there is no such process\n']);
+    const [absent, text] = await get('/processes/3/readyz');
+    expect([absent, JSON.parse(text)]).toMatchObject([
+      404,
+      { message: 'there is no process 3', request_id: expect.any(String) },
+    ]);
     expect((await get('/none'))[0]).toBe(404);
     const [status, metrics] = await get('/metrics');
     expect(status).toBe(200);

@@ -81,7 +81,10 @@ test('a body that is not read to its end does not harm the next request', async 
 
 test('what a handler throws is answered 500 and reported', async () => {
   const answer = await call('/keys/1', { method: 'DELETE' });
-  expect([answer.status, await answer.text()]).toEqual([500, 'failed\n']);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    500,
+    { status: 'INTERNAL_ERROR', request_id: answer.headers.get('x-request-id'), error: { code: 'internal' } },
+  ]);
   expect(thrown).toEqual([new Error('broken')]);
 });
 
