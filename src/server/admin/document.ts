@@ -35,7 +35,7 @@ const textAnswer = (description: string): Json => ({
 });
 const fault = (description: string): Json => jsonAnswer(description, ref('Error'));
 
-/** Of every call about keys. */
+/** Errors that every call about keys may have. */
 const FAULTS = {
   400: fault('The request is at fault; details names each member'),
   401: fault('No key, or one that is not valid'),
