@@ -67,16 +67,6 @@ function httpPage() {
     }
   }
   const rows = [...operationsOf].map(([line, paths]) => row(line, [...paths].join(', ')));
-  const answers = OPERATIONS.map(({ method, path, body, errors, summary }) =>
-    row(
-      code(`${method.toUpperCase()} ${path}`),
-      escaped(summary),
-      Object.keys(body?.types ?? {})
-        .map(code)
-        .join(', '),
-      errors.join(', '),
-    ),
-  );
   const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) =>
     row(code(word), http.join(', '), escaped(elsewhere), escaped(meaning), escaped(remedy)),
   );
@@ -84,12 +74,6 @@ function httpPage() {
 
 ${WRITTEN}, from what \`/openapi.json\` is made of; that document has the schemas of bodies and answers as well. The
 rules for all of them: [the page of the service](../http.md).
-
-## Operations
-
-Any operation may also answer 400, 401, 403, 406, 414, 429, 500 and 503.
-
-${table(['operation', 'what it does', 'bodies', 'further errors'], answers)}
 
 ## Parameters
 
