@@ -21,27 +21,31 @@ const code = (text) => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``)
 const row = (...cells) => `| ${cells.join(' | ')} |`;
 const table = (heads, rows) => [row(...heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n');
 
-function settingsTable(names) {
+/** A name, or several, and what it means, as an entry of a list. */
+const entry = (names, about) =>
+  `- ${names.map((name) => `\`${name}\``).join(', ')}: ${about.replaceAll('<', '&lt;')}`;
+
+function settingsList(names) {
   const flags = flagsOf(names).map(({ flags, help }) => {
     const [, about = '', variable = ''] = /^(.*) \[(\w+)\]$/.exec(help) ?? [];
-    return row(code(variable), code(flags), escaped(about));
+    return entry([variable, flags], about);
   });
-  const rest = flaglessOf(names).map(({ variable, help }) => row(code(variable), '', escaped(help)));
-  return table(['variable', 'flag', 'meaning (default)'], [...flags, ...rest]);
+  const rest = flaglessOf(names).map(({ variable, help }) => entry([variable], help));
+  return [...flags, ...rest].join('\n');
 }
 
 const settingsPage = () => `# Settings
 
 ${WRITTEN}; \`hexcodes serve --help\` says the same. [The page of the service](../http.md#configuration) says where settings are
-read from. A setting without a flag is secret, or belongs to the environment.
+read from. Each has its default in parentheses; one without a flag is secret, or belongs to the environment.
 
 ## The service
 
-${settingsTable(SETTING_NAMES)}
+${settingsList(SETTING_NAMES)}
 
 ## Workers on a message bus
 
-${settingsTable(BUS_NAMES)}
+${settingsList(BUS_NAMES)}
 `;
 
 /** The values that a schema of a parameter lets in, in words. */
@@ -100,10 +104,9 @@ export function optionText({ description, defaultValue }) {
   return { about, usual };
 }
 
-/** One option as a line of a table. */
-function optionRow(option) {
+function optionEntry(option) {
   const { about, usual } = optionText(option);
-  return row(code(option.flags), escaped(about) + (usual === '' ? '' : ` (${escaped(usual)})`));
+  return entry([option.flags], about + (usual === '' ? '' : ` (${usual})`));
 }
 
 /** Each command with those below it: its words and its options. */
@@ -132,7 +135,7 @@ async function commandPage() {
   const all = await commandsOf();
   const found = all
     .filter(({ usage }) => !/^serve\b/.test(usage))
-    .map((command) => ({ ...command, rows: command.options.map(optionRow) }));
+    .map((command) => ({ ...command, rows: command.options.map(optionEntry) }));
   const every = found.flatMap(({ rows }) => rows);
   const timesOf = (line) => every.filter((each) => each === line).length;
   const isShared = (line) => {
@@ -145,7 +148,7 @@ async function commandPage() {
     return [
       `## ${escaped(usage)}\n`,
       `${about}${shared.length === 0 ? '' : `\n\nShared options: ${shared.join(', ')}`}\n`,
-      ...(own.length === 0 ? [] : [`${table(['option', ''], own)}\n`]),
+      ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
     ];
   });
   return `# Options of the command
@@ -155,7 +158,7 @@ do. The flags of \`serve\` are its [settings](settings.md).
 
 ## Shared options
 
-${table(['option', ''], [...new Set(every.filter(isShared))])}
+${[...new Set(every.filter(isShared))].join('\n')}
 
 ${sections.join('\n').trimEnd()}
 `;
