@@ -176,7 +176,7 @@ function benchPage() {
 Commit and machine of each run are in the last column. ${named.join('; ')}.
 
 ${table(
-  ['by', 'what', 'result', 'run'],
+  ['bench', 'what', 'result', 'run'],
   results.map(([by, ...cells]) => row(code(by), ...cells.map(escaped))),
 )}
 
