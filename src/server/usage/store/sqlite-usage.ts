@@ -7,6 +7,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { ensureDataDir } from '../../keys/private-files.js';
+import { refuseOtherSchema } from '../../keys/store/sqlite-schema.js';
 import {
   askedIds,
   isWritten,
@@ -119,6 +120,7 @@ export class SqliteUsage implements UsageStore {
     try {
       this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       this.#db.pragma('journal_mode = DELETE');
+      refuseOtherSchema(this.#db, path, STEPS);
       this.#stamp = stampOf(path);
     } catch (error) {
       this.#db.close();
@@ -207,6 +209,11 @@ export class SqliteUsage implements UsageStore {
     let after: readonly [number, string, string, string] = [fromMs, '', '', ''];
     for (;;) {
       const rows = page.all(...after, untilMs, PAGE_ROWS) as UsageRow[];
+      const odd = rows.find(({ hourMs, requests, points }) => !isHour(hourMs) || requests < 0 || points < 0);
+      if (odd !== undefined)
+        throw new Error(
+          `${this.path}: usage of key ${JSON.stringify(odd.keyId)}: hour_ms must be a time, and requests and points 0 or more`,
+        );
       yield* rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE_ROWS) return;
@@ -306,6 +313,8 @@ export class SqliteUsage implements UsageStore {
     }
   }
 }
+
+const isHour = (hourMs: number): boolean => !Number.isNaN(new Date(hourMs).getTime());
 
 function stampOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
