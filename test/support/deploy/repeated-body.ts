@@ -48,14 +48,14 @@ export class RepeatedBody {
     this.#answerBlock = bytes.subarray(headBytes);
   }
 
+  /** The header and that many blocks, as they are sent. */
+  *chunks(blocks = this.blocks): Generator<Buffer> {
+    yield Buffer.from(HEADER);
+    for (let i = 0; i < blocks; i++) yield this.#block;
+  }
+
   write(path: string): Promise<void> {
-    const { blocks } = this;
-    const block = this.#block;
-    const source = function* (): Generator<Buffer> {
-      yield Buffer.from(HEADER);
-      for (let i = 0; i < blocks; i++) yield block;
-    };
-    return pipeline(Readable.from(source()), createWriteStream(path));
+    return pipeline(Readable.from(this.chunks()), createWriteStream(path));
   }
 
   check(): AnswerCheck {
