@@ -46,7 +46,7 @@ export interface Batch {
   /** Whether the results say how sure the provinces are. */
   readonly certainty: boolean;
   /** Whether results of failed items have `code` and `index`. */
-  readonly hasReasons?: boolean;
+  readonly hasReasons: boolean;
   readonly bytes: Uint8Array;
   /** The array of its items. */
   readonly items: JsonMember;
@@ -94,7 +94,7 @@ const HEAD_BYTES = 192;
  * @throws BrokenBatchError, TooManyItemsError
  */
 export function openBatch(operation: Operation, bytes: Uint8Array, kernel?: Kernel): Batch {
-  const batch = { ...batchOf(operation, envelopeOf(bytes, kernel)), hasReasons: true };
+  const batch = batchOf(operation, envelopeOf(bytes, kernel), 'batch', true);
   if (batch.items.count > MAX_BATCH_ITEMS) throw new TooManyItemsError(batch.items.count);
   return batch;
 }
@@ -112,7 +112,12 @@ function envelopeOf(bytes: Uint8Array, kernel: Kernel | undefined): JsonEnvelope
  * Reads the batch in an envelope that may have other members too.
  * @throws BrokenBatchError
  */
-export function batchOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin = 'batch'): Batch {
+export function batchOf(
+  operation: Operation,
+  envelope: JsonEnvelope,
+  origin: RowOrigin = 'batch',
+  hasReasons = false,
+): Batch {
   const faults: ParameterFault[] = [];
   const name = operation === 'encode' ? 'points' : 'hexcodes';
   const [items, ...others] = envelope.members(name);
@@ -140,7 +145,7 @@ export function batchOf(operation: Operation, envelope: JsonEnvelope, origin: Ro
   const former = isAsked('former');
   const certainty = isAsked('certainty');
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, former, certainty, bytes: envelope.bytes, items, origin };
+  return { operation, resolution, former, certainty, hasReasons, bytes: envelope.bytes, items, origin };
 }
 
 function broken(parameter: string, message: string): BrokenBatchError {
@@ -176,6 +181,7 @@ export class BatchConversion {
   readonly #task: RowsTask;
   readonly #sink: ByteSink;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
+  #total = 0;
   /** Where the items begin that are not converted. */
   #at: number;
   /** More than the bytes of a step, or all that the kernel takes. */
@@ -206,8 +212,7 @@ export class BatchConversion {
 
   /** Items converted so far, and how many of them are not OK. */
   get counts(): { readonly total: number; readonly failed: number } {
-    const total = this.#byStatus.reduce((sum, count) => sum + count, 0);
-    return { total, failed: total - this.#byStatus[0]! };
+    return { total: this.#total, failed: this.#total - this.#byStatus[0]! };
   }
 
   /**
@@ -216,7 +221,7 @@ export class BatchConversion {
    * @throws BrokenBatchError if the array turns out to be no JSON
    */
   step(allowance?: RowAllowance): boolean {
-    const { bytes, operation, resolution, items, hasReasons = false } = this.#batch;
+    const { bytes, operation, resolution, items, hasReasons } = this.#batch;
     const { block, blockAt, blockBytes, exports, statusCounts } = preparedMemoryOf(this.#kernel);
     const isFirst = this.#at === items.start + 1;
     const windowBytes = Math.min(this.#windowBytes, blockBytes);
@@ -229,12 +234,13 @@ export class BatchConversion {
     if (count > 0) {
       statusCounts.fill(0);
       const { sizeBytes } = this.#sink;
-      const before = this.counts.total;
+      const before = this.#total;
       if (answerElements(this.#kernel, this.#task, count, this.#sink, allowance) < count) return false;
       if (hasReasons && statusCounts[0]! < count)
         addReasons(this.#sink, sizeBytes, before, count - statusCounts[0]!);
       for (let status = 0; status < statusCounts.length; status++)
         this.#byStatus[status]! += statusCounts[status]!;
+      this.#total += count;
     } else if (state === JSON_OPEN && taken === 0) {
       if (windowBytes < blockBytes) {
         this.#windowBytes = blockBytes;
