@@ -37,7 +37,8 @@ interface Request {
 }
 
 interface PointList {
-  add(latDeg: number, lngDeg: number, admin: number): void;
+  add(latDeg: number, lngDeg: number, admin: number, zone?: number): void;
+  takeZones(): Uint8Array;
   take(): PointsToDraw;
 }
 

@@ -1,7 +1,8 @@
 // Limits of a key as they are typed: numbers from 0 to the greatest, whole ones but for rates.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readKeySettings } from '#dist/server/keys/manage/key-input.js';
+import { keyJson, readKeySettings } from '#dist/server/keys/manage/key-input.js';
+import { storedKey } from '../../support/keys.js';
 
 const BASE = { name: 'a', scopes: [], expiresMs: undefined, origins: [], cidrs: [], limits: {} };
 const MEMBERS = {
@@ -49,4 +50,13 @@ test('every limit is a number in its range, or is named', () => {
       else expect(fault).toContain(`limits.${name}`);
     }),
   );
+});
+
+test('a key has the limits in JSON that it has, by the names that are read', () => {
+  const limits = { points_per_second: 1.5, requests_per_second: 2, points_per_day: 3, points_per_month: 0 };
+  for (const names of [NAMES, NAMES.slice(1, 3), []]) {
+    const given = Object.fromEntries(names.map((name) => [name, limits[name]]));
+    const stored = Object.fromEntries(names.map((name) => [MEMBERS[name], limits[name]]));
+    expect(keyJson(storedKey('a_0123456789abcdefghij', { limits: stored })).limits).toEqual(given);
+  }
 });

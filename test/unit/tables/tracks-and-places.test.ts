@@ -45,6 +45,12 @@ test.each([1 << 20, 7, 1])(
   },
 );
 
+test('a name inside of a link is none of the point, before its own as well', async () => {
+  const link = '<link href="x"><name>page</name><desc>of it</desc></link>';
+  const [, row] = await gpx(`<gpx><wpt lat="21" lon="105">${link}<name>own</name></wpt></gpx>`);
+  expect(row).toMatch(/^waypoint,own,,,21,105,,,,,,,,,,,"/);
+});
+
 test('GPX with prefixes, and in UTF-16', async () => {
   const prefixed = GPX.replace('<gpx xmlns=', '<gpx xmlns:g=').replace(
     /<(\/?)(gpx|wpt|rte|rtept|trk|trkseg|trkpt|name|ele|time|link)\b/g,

@@ -346,6 +346,39 @@ test.skipIf(!hasGdal)(`cells that are pointed at twice are refused${gdalNote}`, 
   expect(() => layerIn(bytes, null, null, () => undefined)).toThrow('the database is broken');
 });
 
+test.skipIf(!hasGdal)(`pages that belong to two rows are refused${gdalNote}`, () => {
+  const size = 5000;
+  write({
+    'pages.gpkg': {
+      pragmas: ['page_size=4096'],
+      sql: [
+        'CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT, b BLOB)',
+        ...Array(2).fill(`INSERT INTO t(geom, b) VALUES({g}, zeroblob(${size}))`),
+      ],
+    },
+  });
+  const bytes = folder.bytes('pages.gpkg');
+  expect([...layerIn(bytes, null, null, () => undefined).rows()]).toHaveLength(2);
+  // Behind the local bytes of a cell is the first page of its rest.
+  const least = Math.floor(((4096 - 12) * 32) / 255) - 23;
+  let pages = 0;
+  for (let at = 4096; at < bytes.length; at += 4096) {
+    if (bytes[at] !== 13 || bytes.readUInt16BE(at + 3) !== 2) continue;
+    const restOf = (i: number): number => {
+      const cell = at + bytes.readUInt16BE(at + 8 + 2 * i);
+      const payload = ((bytes[cell]! & 127) << 7) | bytes[cell + 1]!;
+      if (payload < size || payload > 2 * size) return 0;
+      const fitting = least + ((payload - least) % (4096 - 4));
+      return cell + 3 + (fitting <= 4096 - 35 ? fitting : least);
+    };
+    if (restOf(0) === 0 || restOf(1) === 0) continue;
+    pages++;
+    bytes.copy(bytes, restOf(1), restOf(0), restOf(0) + 4);
+  }
+  expect(pages).toBe(1);
+  expect(() => [...layerIn(bytes, null, null, () => undefined).rows()]).toThrow('the database is broken');
+});
+
 test('the SQL of a table is read in one pass', () => {
   const hostile = [
     '[',

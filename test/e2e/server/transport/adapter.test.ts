@@ -115,6 +115,8 @@ beforeAll(async () => {
       if (isLast) answer.end();
     });
   });
+  adapter.route('get', '/bodyless/204', (x) => x.send(204, '', ''));
+  adapter.route('get', '/bodyless/304', (x) => x.send(304, '', '', '\r\nETag: "a"'));
   adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.head.method));
   adapter.websocket<{ name: string } & SocketData>('/socket', {
     maxPayloadBytes: 1 << 20,
@@ -141,6 +143,19 @@ beforeAll(async () => {
 afterAll(() => adapter.close());
 
 const lastThrown = () => (thrown.at(-1) as Error).message;
+
+test.each([204, 304])(
+  'an answer of %i has neither body nor length, and the connection goes on',
+  async (status) => {
+    const request = `GET /bodyless/${status} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const last = 'GET /late-end HTTP/1.1\r\nHost: a\r\n\r\n';
+    const text = (await sendRaw(port, [request + request + last])).toString();
+    expect(text.split(`HTTP/1.1 ${status} `)).toHaveLength(3);
+    const heads = text.slice(0, text.indexOf('HTTP/1.1 404 '));
+    expect(heads).not.toMatch(/content-length/i);
+    expect(heads.endsWith('\r\n\r\n')).toBe(true);
+  },
+);
 
 test('a handler that throws answers 500 and the process lives', async () => {
   expect((await fetch(`${base}/throws`)).status).toBe(500);

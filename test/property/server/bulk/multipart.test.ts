@@ -61,3 +61,8 @@ test.each([
 ])('the boundary of %s is %s', (type, boundary) => {
   expect(boundaryOf(type)).toBe(boundary);
 });
+
+test.each(['x\n', 'x\r\n', 'xy\n', ' x\r\n', '-\r\n'])('a boundary that goes on by %j is refused', (rest) => {
+  const body = Buffer.from(`--boundary${rest}\r\na,b\n${line('--')}`);
+  for (const cuts of [[], [11], [12]]) expect(() => read(body, cuts)).toThrow(/goes on: it is damaged/);
+});

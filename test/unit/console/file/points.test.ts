@@ -77,3 +77,14 @@ test('more points than the first buffers hold keep their places; beyond two mill
   expect([groups[0], groups[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
   expect(offsets[2 * 69_999]).toBe(offsets[18]);
 });
+
+test('points keep their zones, also beyond the first buffers; without zones there are none', () => {
+  const [zoned, plain] = [new PointList(), new PointList()];
+  for (let i = 0; i < 70_000; i++) {
+    zoned.add(10, 100, 1, i % 251);
+    plain.add(10, 100, 1);
+  }
+  const zones = zoned.takeZones();
+  expect([zones.length, zones[0], zones[250], zones[69_999]]).toEqual([70_000, 0, 250, 69_999 % 251]);
+  expect(plain.takeZones()).toHaveLength(0);
+});

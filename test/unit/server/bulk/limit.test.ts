@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
+import { encodeFrame } from '../../../support/stream-frames.js';
 
 const BLOCK = new TextEncoder().encode('1,2\n3,4\n');
 const JOB = { input: 'csv' } as never;
@@ -44,4 +45,19 @@ test('gives its points back where it is gone when they come, and where it goes b
   await new Promise(setImmediate);
   second.limit.close();
   expect(second.given).toEqual([2]);
+});
+
+test('points of a block of frames are those that its frames announce, and one for bytes that are no frame', () => {
+  const frames = [3, 0, 5].map((count) => encodeFrame(0, new Float64Array(2 * count)));
+  const block = Buffer.concat([...frames, Buffer.alloc(20, 255)]);
+  const asked: number[] = [];
+  const entry = {
+    isFree: false,
+    key: { hasQuota: true, rates: { now: () => Number.POSITIVE_INFINITY } },
+    period: undefined,
+    admit: (points: number) => void asked.push(points),
+  };
+  const limit = new BulkLimit(entry as never, () => {});
+  expect(limit.admit({ input: 'frames' } as never, block as never, true)).toMatchObject({ reserved: 10 });
+  expect(asked).toEqual([10]);
 });
