@@ -146,7 +146,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     starts:
-      /^(?:\+-[-+]*\+|\xe2\x94\x8c\xe2\x94\x80|[^\n]*\|[^\n]*\n-+\+[-+]+)\r?\n|^\xe2\x94\x8c\xe2\x94\x80/,
+      /^(?:\+-[-+]*\+|\xe2\x94\x8c\xe2\x94\x80|(?=[^\n|]*\|)[^\n]*\n-+\+[-+]+)\r?\n|^\xe2\x94\x8c\xe2\x94\x80/,
     what: 'a table that is drawn for people',
     hint: 'Write it as CSV: psql --csv, sqlite3 -csv -header, duckdb -csv, mlr --ocsv; or mysql --batch.',
   },
@@ -198,7 +198,7 @@ const KINDS: readonly Kind[] = [
     hint: String.raw`Give them other ends: tr -d '\r' < FILE | hexcodes …`,
   },
   {
-    starts: /^[^␀-␈\n]*\r[^␀-␈\n]+$/,
+    starts: /^(?=[^\r]*\r[^␀-␈\n])[^␀-␈\n]+$/,
     what: 'text whose lines end in CR alone',
     hint: String.raw`Give them other ends: tr '\r' '\n' < FILE | hexcodes …`,
   },

@@ -32,6 +32,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   idle: () => import('./idle.js'),
   intervals: () => import('./intervals.js'),
   kafka: () => import('./kafka.js'),
+  linear: () => import('./linear.js'),
   map: () => import('./map.js'),
   mixes: () => import('./mixes.js'),
   mutants: () => import('./mutants.js'),

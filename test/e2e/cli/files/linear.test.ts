@@ -1,0 +1,25 @@
+// The work of every textual reader is bounded by its bytes, at every place of its format: the small twin of `npm run
+// proof -- linear`.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
+import { faultOfText, hostilePiece, LinearWork } from '../../../support/files/linear.js';
+import { randomFrom } from '../../../support/open-world.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-linear-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const work = new LinearWork(await loadLibrary(), folder);
+const random = randomFrom(1);
+const PIECES = Array.from({ length: 5 }, () => hostilePiece(random));
+/** Met: a line of them took time with its square. */
+const HEADS = ['|', '\r', '|+Z ', '\r\t', '<!-->', '-- \n', '/**/', '{ '];
+
+test.each(LinearWork.places)('%s', async (place) => {
+  for (const piece of PIECES) expect(await work.faultOf(place, piece)).toBeUndefined();
+});
+
+test.each(['position', 'head'] as const)('a text that is read as a %s', async (reader) => {
+  for (const piece of [...PIECES, ...HEADS]) expect(await faultOfText(reader, piece)).toBeUndefined();
+});

@@ -1,0 +1,259 @@
+// Whether a reader's work is bounded by its bytes: files around one piece of text that repeats, of every textual format
+// and at every place of it, of a size and of four times that size.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliFailure } from '#dist/files/exit-codes.js';
+import { convertFiles } from '#dist/files/run.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
+import { foreignFile } from '#dist/tables/foreign-files.js';
+import { pick } from '../mutate.js';
+
+/** CPU that a run may take whatever its size, with a margin. */
+const FIXED_MS = 40;
+/** Four times the bytes take some four times the CPU, and never the sixteen of work that grows with their square. */
+const MOST_RATIO = 8;
+const ROWS = 8;
+
+interface Place {
+  readonly name: string;
+  /** CSV rows and items of JSON have a bound of their own, which a piece must not pass. */
+  readonly isCell: boolean;
+  readonly operation: 'encode' | 'decode';
+  file(text: string): string;
+}
+
+const rows = (row: string): string => `${row}\n`.repeat(ROWS);
+const cell = (
+  name: string,
+  head: string,
+  row: (text: string) => string,
+  operation: Place['operation'] = 'encode',
+): Place => ({
+  ...{ name, isCell: true, operation },
+  file: (text) => head + rows(row(text)),
+});
+const whole = (name: string, file: (text: string) => string): Place => ({
+  ...{ name, isCell: false, operation: 'encode', file },
+});
+const oneLine = (text: string): string => text.replaceAll('\n', ' ');
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const json = (text: string): string => JSON.stringify(text);
+const feature = (member: string): string =>
+  `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[105.85,21.03]},${member}}]}`;
+const gpx = (inside: string): string =>
+  `<?xml version="1.0"?><gpx><wpt lat="21" lon="105">${inside}</wpt></gpx>`;
+const kml = (inside: string): string => `<kml><Document><Placemark>${inside}</Placemark></Document></kml>`;
+
+/** The extension of each file is before the blank of its name. */
+const PLACES: readonly Place[] = [
+  cell('csv field', 'lat,lng,note\n', (text) => `21,105,${oneLine(text)}`),
+  cell('csv quoted', 'lat,lng,note\n', (text) => `21,105,${quoted(text)}`),
+  cell('csv lat', 'lat,lng\n', (text) => `${oneLine(text)},105`),
+  ...['position', 'wkt', 'geometry', 'link'].map((column) =>
+    cell(`csv ${column}`, `${column}\n`, (text) => quoted(text)),
+  ),
+  cell('csv hexcodes', 'hexcodes\n', (text) => quoted(text), 'decode'),
+  cell('ndjson note', '', (text) => `{"lat":21,"lng":105,"note":${json(text)}}`),
+  cell('ndjson lat', '', (text) => `{"lat":${json(text)},"lng":105}`),
+  cell('ndjson value', '', (text) => `{"lat":21,"lng":105,"note":${oneLine(text)}}`),
+  cell('ndjson lines', '', oneLine),
+  whole('csv whole', (text) => text),
+  whole('csv header', (text) => `lat,lng,${text}`),
+  whole('geojson property', (text) => feature(`"properties":{"note":${json(text)}}`)),
+  whole('geojson value', (text) => feature(`"properties":{"note":${text}}`)),
+  whole('geojson features', (text) => `{"type":"FeatureCollection","features":[${text}`),
+  whole('geojson whole', (text) => text),
+  whole('gpx text', (text) => gpx(`<name>${text}</name>`)),
+  whole('gpx inside', gpx),
+  whole('gpx attribute', (text) => gpx(`<link href="${text}"/>`)),
+  whole('gpx comment', (text) => gpx(`<!--${text}-->`)),
+  whole('gpx section', (text) => gpx(`<![CDATA[${text}]]>`)),
+  whole('gpx declaration', (text) => `<?xml ${text}?>${gpx('')}`),
+  whole('gpx doctype', (text) => `<!DOCTYPE gpx [${text}]>${gpx('')}`),
+  whole('kml coordinates', (text) => kml(`<LineString><coordinates>${text}</coordinates></LineString>`)),
+  whole('kml description', (text) => kml(`<description>${text}</description><Point/>`)),
+  whole('kml inside', kml),
+  whole('dat whole', (text) => text),
+];
+
+/** Pieces that readers stop, turn round or call themselves at. */
+const LETTERS = [
+  ...[
+    '<',
+    '>',
+    '<!--',
+    '--',
+    '->',
+    '<![CDATA[',
+    ']]',
+    '</',
+    '/>',
+    '<?',
+    '?>',
+    '<a',
+    '<a>',
+    '</a>',
+    '&',
+    '&amp;',
+    '&#',
+    ';',
+  ],
+  ...[
+    '[',
+    ']',
+    '[[',
+    '{',
+    '}',
+    '{"a":',
+    '(',
+    ')',
+    '((',
+    '"',
+    '""',
+    '\\',
+    '\\"',
+    "'",
+    '`',
+    ',',
+    ':',
+    '|',
+    '+',
+    '-',
+    '.',
+    '_',
+  ],
+  ...[
+    '0',
+    '1',
+    '9',
+    '1e',
+    'e',
+    'E',
+    'N',
+    'S',
+    '°',
+    '′',
+    '″',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\r\n',
+    'a',
+    'é',
+    'POINT',
+    'POINT(',
+    'Z ',
+  ],
+  ...[
+    'MULTIPOINT(',
+    'SRID=',
+    '1 2,',
+    '!3d',
+    '!4d',
+    '@',
+    '=',
+    '?q=',
+    '%',
+    '%2',
+    '%20',
+    '/',
+    '//',
+    'http://',
+    'geo:',
+    '#',
+    '~',
+  ],
+  ...[
+    'null',
+    'true',
+    '[1,',
+    '-- ',
+    '/*',
+    '*/',
+    '\u00a0',
+    '\ufeff',
+    'CREATE TABLE',
+    '8F',
+    'HN-',
+    '\\u',
+    '\\u00',
+    '_x00',
+  ],
+];
+
+/** One piece, or two or three that follow one another. */
+export const hostilePiece = (random: () => number): string =>
+  Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(LETTERS, random)).join('');
+
+const filled = (piece: string, letters: number): string => piece.repeat(Math.ceil(letters / piece.length));
+
+export class LinearWork {
+  constructor(
+    private readonly library: Hexcodes,
+    private readonly folder: string,
+  ) {}
+
+  static readonly places = PLACES.map(({ name }) => name);
+
+  /** @returns what took more than its bytes allow, or undefined. */
+  async faultOf(place: string, piece: string): Promise<string | undefined> {
+    const found = PLACES.find(({ name }) => name === place)!;
+    const letters = found.isCell ? 12_000 : 60_000;
+    const cpuOf = (times: number): Promise<number> => this.#cpuMs(found, filled(piece, times * letters));
+    return faultOf(cpuOf, `${place}, ${JSON.stringify(piece)}`);
+  }
+
+  async #cpuMs(place: Place, text: string): Promise<number> {
+    const path = join(this.folder, `hostile.${place.name.split(' ')[0]}`);
+    writeFileSync(path, place.file(text));
+    return cpuMs(() => this.#convert(path, place.operation));
+  }
+
+  async #convert(path: string, operation: Place['operation']): Promise<void> {
+    const options = {
+      ...{ operation, inputs: [path], output: join(this.folder, 'out.ndjson'), from: null, to: null },
+      ...{ resolution: 13, isFormer: false, sort: null, columns: { prefix: '' }, input: {}, isResume: false },
+      csv: { delimiter: null, decimal: '.' as const, hasHeader: true },
+      ...{ errors: { kind: 'keep' as const }, threads: 1, isQuiet: true },
+    };
+    await convertFiles(this.library, options, () => undefined).catch((error: unknown) => {
+      if (!(error instanceof CliFailure)) throw error;
+    });
+  }
+}
+
+/** The same for what reads a text of bounded length, by itself: a position as people type it, the head of a file. */
+export async function faultOfText(reader: 'position' | 'head', piece: string): Promise<string | undefined> {
+  const read = reader === 'position' ? parsePosition : foreignFile;
+  const repeated = reader === 'position' ? 200 : 1;
+  const letters = reader === 'position' ? 1000 : 16_000;
+  const cpuOf = (times: number): Promise<number> => {
+    const text = filled(piece, times * letters);
+    return cpuMs(async () => {
+      for (let i = 0; i < repeated; i++) read(text);
+    });
+  };
+  return faultOf(cpuOf, `${reader}, ${JSON.stringify(piece)}`);
+}
+
+async function cpuMs(work: () => Promise<void>): Promise<number> {
+  const start = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** A busy machine disturbs single runs; work that is not in proportion shows in each. */
+async function faultOf(cpuOf: (times: number) => Promise<number>, name: string): Promise<string | undefined> {
+  let small = Number.POSITIVE_INFINITY;
+  let large = Number.POSITIVE_INFINITY;
+  for (let again = 0; again < 4; again++) {
+    large = Math.min(large, await cpuOf(4));
+    if (large < MOST_RATIO * FIXED_MS) return undefined;
+    small = Math.min(small, await cpuOf(1));
+    if (large < MOST_RATIO * (small + FIXED_MS)) return undefined;
+  }
+  return `${name}: ${large.toFixed(0)} ms for four times the bytes of ${small.toFixed(0)} ms`;
+}
