@@ -1,11 +1,15 @@
-// `npm run proof -- flood [--calls 300]`: single calls with a key, each over a connection of its own, beside
-// connections without one that ask now and then and come back when they are closed: of the address of the caller, or of
-// others. The service must answer every call beside a flood of one other address. It prints how many are answered, and
-// how soon.
+// `npm run proof -- flood [--calls 300] [--behind PROXY]`: single calls with a key, each over a connection of its own,
+// beside connections without one that ask now and then and come back when they are closed: of the address of the
+// caller, or of others. The service must answer every call beside a flood of one other address. It prints how many are
+// answered, and how soon. With `--behind HAProxy` (or nginx, Caddy) the calls go to two nodes behind that file of
+// deploy/, over kept and new connections; its bounds are divided by what the limit of open files makes necessary.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { leastDivisor } from '../support/deploy/proxies.js';
+import { runProxied } from '../support/deploy/run-in-namespace.js';
+import { KEPT } from '../support/deploy/task-flood.js';
 import { askRaw, rawClient } from '../support/raw-client.js';
 import { ServeCommand } from '../support/serve-command.js';
 import { report } from './run-length.js';
@@ -47,7 +51,11 @@ async function startFlood(port: number, count: number, from: readonly string[]):
 }
 
 export default async function proveFlood(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { calls: { type: 'string', default: '300' } } });
+  const { values } = parseArgs({
+    args,
+    options: { calls: { type: 'string', default: '300' }, behind: { type: 'string' } },
+  });
+  if (values.behind !== undefined) return floodProxy(values.behind);
   const calls = Number(values.calls);
   const faults: string[] = [];
   for (const { count, from } of FLOODS) {
@@ -76,4 +84,23 @@ export default async function proveFlood(args: string[]): Promise<void> {
     await command.stop('SIGKILL');
   }
   report('flood', `${FLOODS.length} floods, ${calls} calls each`, 0, faults);
+}
+
+async function floodProxy(proxy: string): Promise<void> {
+  const faults: string[] = [];
+  for (const [peers, addresses] of [
+    [0, 1],
+    ...[2000, 20_000].flatMap((count) => [
+      [count, 1],
+      [count, 250],
+    ]),
+  ]) {
+    const options = { peers: peers!, addresses: addresses!, seconds: 30, boundsDownBy: leastDivisor() };
+    const result = await runProxied(proxy, 'flood', options);
+    console.log(
+      `${peers} of ${addresses} addresses: ${result.notes[0]} open; ${result.notes.slice(1).join('; ')}`,
+    );
+    faults.push(...result.faults.filter((fault) => fault.includes(KEPT)));
+  }
+  report('flood', `five floods behind ${proxy}, bounds divided by ${leastDivisor()}`, 0, faults);
 }

@@ -11,8 +11,13 @@ import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/depl
 import { runProxied } from '../../support/deploy/run-in-namespace.js';
 import { runRolling } from '../../support/deploy/run-rolling.js';
 import type { TaskOptions } from '../../support/deploy/task.js';
+import { KEPT } from '../../support/deploy/task-flood.js';
 import { INTERVALS_SEC, reportsOf } from '../../support/deploy/task-paced.js';
 import { canHaveNamespaces } from '../../support/network-namespace.js';
+
+/** Connections without a key that the files allow one address, and all, a hundredth of them. */
+const BOUND_OF_ADDRESS = 50;
+const BOUND_OF_ALL = 150;
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-proxies-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -65,6 +70,25 @@ for (const proxy of PROXIES) {
       expect(faults).toEqual([]);
       const each = INTERVALS_SEC.map((interval) => reportsOf(interval, seconds));
       expect(done).toBe(vehicles * each.reduce((sum, reports) => sum + reports));
+    });
+
+    // Bounds of a hundredth, so that a flood of a thousand is larger than all of them.
+    const canFlood = canHaveNamespaces() && (proxy.firewall === undefined || hasProgram('nft'));
+    test.skipIf(!canFlood)('a flood without keys from one address holds its share', async () => {
+      const flood = { boundsDownBy: 100, peers: 1000, addresses: 1 };
+      const { done, faults, notes } = await runProxied(proxy.name, 'flood', flood);
+      expect(faults).toEqual([]);
+      expect(done).toBeGreaterThan(20);
+      expect(Number(notes[0])).toBeLessThan(2 * BOUND_OF_ADDRESS);
+    });
+
+    test.skipIf(!canFlood)('a flood without keys from many addresses leaves room', async () => {
+      const flood = { boundsDownBy: 100, peers: 1000, addresses: 250 };
+      const { done, faults, notes } = await runProxied(proxy.name, 'flood', flood);
+      // A firewall does not know who has a key: behind it new connections compete.
+      expect(faults.filter((fault) => proxy.firewall === undefined || fault.includes(KEPT))).toEqual([]);
+      expect(done).toBeGreaterThan(20);
+      expect(Number(notes[0])).toBeLessThan(2 * BOUND_OF_ALL);
     });
 
     test.skipIf(!canHaveNamespaces()).each<[string, TaskOptions]>([

@@ -3,6 +3,7 @@
 // OPTIONS and the file RESULT are JSON.
 import { writeFileSync } from 'node:fs';
 import { proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
+import { raiseFirewall } from './proxies.js';
 import type { TaskOptions } from './task.js';
 import { TASKS, type TaskName } from './tasks.js';
 
@@ -13,9 +14,11 @@ const given = JSON.parse(options) as TaskOptions;
 trustAnyCertificate();
 // As docs/operations.md starts a node behind one of these files.
 const env = { HEXCODES_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/24' };
+if (given.boundsDownBy !== undefined) raiseFirewall(proxyNamed(name), given.boundsDownBy);
 const behind = await startBehind(proxyNamed(name), {
   isTls: given.isTls ?? true,
   speedUp: given.speedUp ?? 1,
+  ...(given.boundsDownBy === undefined ? {} : { boundsDownBy: given.boundsDownBy }),
   env,
 });
 try {

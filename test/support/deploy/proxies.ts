@@ -11,9 +11,15 @@ export interface ShippedProxy {
   readonly plain: readonly (readonly [tls: RegExp, plain: string])[];
   /** The line of the file that says how long idle clients are kept, in seconds. */
   readonly idle: RegExp;
+  /** The lines that bound connections, of the file or of the firewall in front of it. */
+  readonly bounds: RegExp;
+  /** The file of the firewall that the proxy needs, as it cannot bound connections itself. */
+  readonly firewall?: string;
   check(path: string): string[];
   run(path: string): string[];
 }
+
+const FIREWALL = 'deploy/firewall/hexcodes.nft';
 
 export const PROXIES: readonly ShippedProxy[] = [
   {
@@ -22,6 +28,7 @@ export const PROXIES: readonly ShippedProxy[] = [
     program: 'haproxy',
     plain: [[/bind :443 ssl .*/, 'bind :80']],
     idle: /^ *(?:timeout http-keep-alive .*|http-after-response set-header Keep-Alive .*)$/gm,
+    bounds: /^ *(?:maxconn \d|tcp-request connection reject|http-after-response .*fe_conn).*$/gm,
     check: (path) => ['-c', '-f', path],
     run: (path) => ['-db', '-f', path],
   },
@@ -34,6 +41,8 @@ export const PROXIES: readonly ShippedProxy[] = [
       [/^ *ssl_.*\n/gm, ''],
     ],
     idle: /^ {2}keepalive_timeout .*$/gm,
+    bounds: /^ *(?:worker_connections|limit_conn) .*$|ct count over.*$/gm,
+    firewall: FIREWALL,
     check: (path) => ['-t', '-q', '-c', path],
     run: (path) => ['-g', 'daemon off;', '-c', path],
   },
@@ -46,6 +55,8 @@ export const PROXIES: readonly ShippedProxy[] = [
       [/^\ttls .*\n/m, ''],
     ],
     idle: /^\s*(?:idle \d.*|header @kept Keep-Alive .*)$/gm,
+    bounds: /ct count over.*$/gm,
+    firewall: FIREWALL,
     check: (path) => ['validate', '--adapter', 'caddyfile', '--config', path],
     run: (path) => ['run', '--adapter', 'caddyfile', '--config', path],
   },
@@ -68,6 +79,32 @@ export interface Installed {
   readonly ownPorts?: number;
   /** Timers of idle clients are shorter by this factor. */
   readonly speedUp?: number;
+  /** Bounds of connections are smaller by this factor. Default: as this machine's limit of open files needs it. */
+  readonly boundsDownBy?: number;
+}
+
+/** Open files that the bounds of the proxy files need as they ship. */
+const FILES_NEEDED = 50_000;
+
+/** Divides the bounds, so that a proxy starts with this machine's limit of open files. */
+export function leastDivisor(): number {
+  const limit = Number(spawnSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).stdout);
+  return Number.isNaN(limit) ? 1 : Math.ceil(FILES_NEEDED / limit);
+}
+
+const divided = (text: string, lines: RegExp, by: number): string =>
+  text.replace(lines, (line) => line.replace(/\d{3,}/g, (n) => String(Math.ceil(Number(n) / by))));
+
+/** Sets the firewall of a proxy in the network namespace of this process. */
+export function raiseFirewall({ firewall, bounds }: ShippedProxy, boundsDownBy = 1): void {
+  if (firewall === undefined) return;
+  const rules = divided(readFileSync(firewall, 'utf8'), bounds, boundsDownBy);
+  const { status, stderr } = spawnSync('nft', ['-f', '-'], {
+    env: PROXY_ENV,
+    input: rules,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`nft: ${stderr}`);
 }
 
 /**
@@ -75,11 +112,11 @@ export interface Installed {
  * but for what the options say.
  */
 export function installProxy(
-  { file, plain, idle }: ShippedProxy,
+  { file, plain, idle, bounds }: ShippedProxy,
   folder: string,
   options: Installed = {},
 ): string {
-  const { isTls = true, ownPorts = 0, speedUp = 1 } = options;
+  const { isTls = true, ownPorts = 0, speedUp = 1, boundsDownBy = leastDivisor() } = options;
   const certificate = join(folder, 'hexcodes.pem');
   const made = spawnSync(
     'openssl',
@@ -100,7 +137,7 @@ export function installProxy(
   );
   if (made.status !== 0) throw new Error(made.stderr);
   writeFileSync(certificate, made.stdout);
-  const text = readFileSync(file, 'utf8')
+  const text = divided(readFileSync(file, 'utf8'), bounds, boundsDownBy)
     .replaceAll(CERTIFICATE, certificate)
     .replace(PID_FILE, join(folder, 'nginx.pid'))
     .replaceAll('/var/log/nginx', folder)

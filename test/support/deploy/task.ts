@@ -20,6 +20,11 @@ export interface TaskOptions {
   readonly delayMs?: number;
   /** Intervals of reports and the proxy's timers of idle clients are shorter by this factor. */
   readonly speedUp?: number;
+  /** Bounds of connections are smaller by this factor, in the proxy's file and in its firewall. */
+  readonly boundsDownBy?: number;
+  /** Connections of a flood, and the addresses that they come from. */
+  readonly peers?: number;
+  readonly addresses?: number;
 }
 
 export interface TaskResult {

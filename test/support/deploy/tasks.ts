@@ -1,6 +1,7 @@
 // The tasks that proxied.ts puts to two nodes behind a proxy. Each says how much it did and names every fault.
 import type { Task } from './task.js';
 import { sendBodies } from './task-bodies.js';
+import { callBesideFlood } from './task-flood.js';
 import { forgeAddresses } from './task-forged.js';
 import { killNodes } from './task-killed.js';
 import { sendOrdinary } from './task-ordinary.js';
@@ -11,6 +12,7 @@ import { closeStreams } from './task-streams.js';
 
 export const TASKS = {
   bodies: sendBodies,
+  flood: callBesideFlood,
   forged: forgeAddresses,
   killed: killNodes,
   ordinary: sendOrdinary,

@@ -3,7 +3,7 @@ import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
 
-/** The metadata of a schema whose one column has so many columns within one another. */
+/** The metadata of a schema with one column, which has columns within one another. */
 function nested(levels: number): Uint8Array {
   let field: Field = new Field('n', new Int32());
   for (let level = 0; level < levels; level++) field = new Field('s', new Struct([field]));

@@ -1,4 +1,4 @@
-// The rest of a body that is refused: it is read on for a time, up to a bound of bytes, and for so many peers at once.
+// The rest of a body that is refused: read on for a minute, up to 1 GiB, and for 256 peers at once.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type BodyOwner, RefusedBodies, RequestBody } from '#dist/server/transport/request-body.js';
 import { Turns } from '#dist/server/transport/turns.js';
