@@ -45,8 +45,7 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   if (request.isFormer || request.hasCertainty === true)
     return 'former provinces and certainty are asked for';
   if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
-  if (choice.lat !== undefined || choice.lng !== undefined || choice.position !== undefined)
-    return 'columns of the position are named';
+  if (choice.position !== undefined) return 'positions are in one column';
   if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
     return 'failed rows go to another format';
   if (request.inputs.includes('-')) return 'the input is a pipe';

@@ -1,7 +1,7 @@
 // Stores what scanning has read in INPUT: the position of a row, or its code as a record.
 
 import { INPUT, RECORD_BYTES } from "../../memory";
-import { BACKSLASH, escapedCharacter, escapeEnd, isCodeByte } from "../chars";
+import { BACKSLASH, escapedCharacter, escapeEnd, isCodeByte, SPACE } from "../chars";
 
 // @ts-ignore: decorator
 @inline
@@ -28,6 +28,14 @@ export function storeNoCode(index: u32): void {
 // @ts-ignore: decorator
 @inline
 export function storeCode(index: u32, at: usize, size: u32): bool {
+  // Blanks around a code do not count.
+  if (size >= RECORD_BYTES) {
+    while (size && load<u8>(at) == SPACE) {
+      at++;
+      size--;
+    }
+    while (size && load<u8>(at + size - 1) == SPACE) size--;
+  }
   if (size - 1 >= RECORD_BYTES - 1) return false;
   const record = INPUT + <usize>(index * RECORD_BYTES);
   store<u32>(record, 0, 16);
