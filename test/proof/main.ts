@@ -12,6 +12,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   clients: () => import('./clients.js'),
   console: () => import('./console.js'),
   demo: () => import('./demo.js'),
+  differential: () => import('./differential.js'),
   costs: () => import('./costs.js'),
   drive: () => import('./drive.js'),
   crowd: () => import('./crowd.js'),

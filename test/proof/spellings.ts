@@ -68,9 +68,9 @@ function bulkCell(
 
 /** Every cell of the corpus. */
 function* allCells(seed: number, size: number, codes: readonly string[]): Generator<Cell> {
-  for (const spelling of jsonSpellings(seed, size)) yield* cellsOf(spelling, 'encode');
+  for (const spelling of jsonSpellings(positionsOf(seed, size))) yield* cellsOf(spelling, 'encode');
   for (const spelling of codeSpellings(codes)) yield* cellsOf(spelling, 'decode');
-  for (const { name, header, rows, compact } of csvSpellings(seed, size))
+  for (const { name, header, rows, compact } of csvSpellings(positionsOf(seed, size)))
     for (const output of ['csv', 'ndjson'] as const)
       yield bulkCell('csv', output, 'encode', name, (bodyOf) => ({
         spelled: Buffer.from(bodyOf([header, ...rows])),

@@ -161,6 +161,8 @@ export const SENDERS: Readonly<
   },
 };
 
+export type Positions = readonly (readonly [lat: number, lng: number])[];
+
 /** Positions on land and off it, from a seed. */
 export function positionsOf(seed: number, count: number): (readonly [lat: number, lng: number])[] {
   const random = randomFrom(seed);
@@ -179,8 +181,7 @@ export interface SpelledRows {
 }
 
 /** Rows of every sender in every style, with numbers in every style. */
-export function* jsonSpellings(seed: number, count: number): Generator<SpelledRows> {
-  const positions = positionsOf(seed, count);
+export function* jsonSpellings(positions: Positions): Generator<SpelledRows> {
   for (const [sender, membersOf] of Object.entries(SENDERS)) {
     for (const [styleName, style] of Object.entries(JSON_STYLES)) {
       for (const [numbers, numberOf] of Object.entries(NUMBER_STYLES)) {
@@ -247,8 +248,9 @@ function quoted(field: string): string {
 const CSV_TEXTS = ['xe Huế', '"xe", Huế'];
 
 /** A table of CSV in one spelling, with its header. */
-export function* csvSpellings(seed: number, count: number): Generator<SpelledRows & { header: string }> {
-  const positions = positionsOf(seed, count);
+export function* csvSpellings(
+  positions: Positions,
+): Generator<SpelledRows & { readonly header: string; readonly isNegative: boolean }> {
   for (const [styleName, fieldOf, note] of Object.entries(CSV_STYLES).flatMap(([style, field]) =>
     CSV_TEXTS.map((text) => [style, field, text] as const),
   )) {
@@ -274,7 +276,7 @@ export function* csvSpellings(seed: number, count: number): Generator<SpelledRow
             header: `name,lat,lng,note${end}`,
             rows: of(fieldOf, numberOf, end),
             compact: of(CSV_STYLES.plain!, (degrees) => String(Number(numberOf(degrees))), ''),
-            isArrayAlone: false,
+            ...{ isArrayAlone: false, isNegative: sign !== '' },
           };
         }
       }

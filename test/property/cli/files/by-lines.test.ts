@@ -165,8 +165,7 @@ test('lines of every kind', async () => {
           if (errors.kind === 'file' && 'bytes' in quick)
             expect(readFileSync(errors.path, 'utf8')).toBe(rejected);
         }
-        // Named columns are converted value by value.
-        const careful = await converted(path, slow, errors, { prefix: '', lat: 'lat', lng: 'lng' });
+        const careful = await converted(path, slow, errors, { prefix: '' }, { road: 'columns' });
         expect(careful.lines.some((line) => line.startsWith('Converted by bytes'))).toBe(false);
         expect(quick.fault).toBe(careful.fault);
         expect(quick.tally).toBe(careful.tally);
@@ -185,8 +184,14 @@ test('fields of a second file in another order, on both roads', async () => {
   const [a, b] = [join(scratch, 'a.ndjson'), join(scratch, 'b.ndjson')];
   writeFileSync(a, '{"lat":21.03,"lng":105.8}\n');
   writeFileSync(b, '{"lng":105.8,"id":1,"lat":21.03}\n');
-  for (const columns of [{ prefix: '' }, { prefix: '', lat: 'lat', lng: 'lng' }]) {
-    const { bytes } = await converted([a, b], join(scratch, 'both.ndjson'), { kind: 'stop' }, columns);
+  for (const by of [{}, { road: 'columns' }] as const) {
+    const { bytes } = await converted(
+      [a, b],
+      join(scratch, 'both.ndjson'),
+      { kind: 'stop' },
+      { prefix: '' },
+      by,
+    );
     const codes = bytes!.toString().match(/"hexcodes":"[^"]+"/g);
     expect(codes).toHaveLength(2);
     expect(new Set(codes).size).toBe(1);

@@ -1,19 +1,18 @@
-// Every spelling of real senders: the answers are those of the slow peer, and the kernel reads every row: none is left
-// to the host. The roads are NDJSON, batches, JSON frames and CSV.
+// Rows that programs wrote, pairs, and ids of every kind: the answers are those of the slow peer, and the kernel reads
+// every row. The spellings of test/support/spellings.ts are those of test/property/differential/engine.test.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkFormat, Delimiter, Operation } from '#dist/hexcodes/wire/job.js';
+import type { BulkFormat, Delimiter } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { openKernel } from '../../../support/open-world.js';
-import { csvByPeer, itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
-import { codeSpellings, csvSpellings, jsonSpellings, positionsOf } from '../../../support/spellings.js';
+import { itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
 
 const SEED = 20_261_126;
 const RESOLUTION = 11;
@@ -28,26 +27,20 @@ function counted<T>(work: () => T): { answer: T; slow: number } {
   return { answer, slow: slowWork.rows - before };
 }
 
-function bulk(
-  input: BulkFormat,
-  output: BulkFormat,
-  body: string,
-  delimiter: Delimiter = ',',
-  operation: Operation = 'encode',
-): string {
+function bulk(input: BulkFormat, output: BulkFormat, body: string, delimiter: Delimiter = ','): string {
   const rules = { input, output, resolution: RESOLUTION, prefix: '', delimiter };
-  const reader = new BulkReader({ operation, ...rules });
+  const reader = new BulkReader({ operation: 'encode', ...rules });
   const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
   const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
   return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
 }
 
 /** The results of a batch and of a JSON frame with this array of items. */
-function inArrays(array: string, operation: Operation = 'encode'): string[] {
-  const members =
-    operation === 'encode' ? `"resolution": ${RESOLUTION},\r\n"points" : ${array}` : `"hexcodes" :${array}`;
-  const body = Buffer.from(`{"seq" : 1, "op":\t"${operation}",${members}\n}`);
-  const batch = batchBody(convertBatch(kernel, openBatch(operation, body, kernel), sink));
+function inArrays(array: string): string[] {
+  const body = Buffer.from(
+    `{"seq" : 1, "op":\t"encode","resolution": ${RESOLUTION},\r\n"points" : ${array}\n}`,
+  );
+  const batch = batchBody(convertBatch(kernel, openBatch('encode', body, kernel), sink));
   const texts = [
     Buffer.from(batch).toString(),
     Buffer.from(answerJsonFrame(kernel, body, sink).bytes).toString(),
@@ -55,61 +48,17 @@ function inArrays(array: string, operation: Operation = 'encode'): string[] {
   return texts.map((text) => text.slice(text.indexOf('"results":[') + 11, -2));
 }
 
-describe('JSON', () => {
-  test('every sender in every spelling', () => {
-    for (const { name, rows, isArrayAlone } of jsonSpellings(SEED, 5)) {
-      const due = rows.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION));
-      const asArray = counted(() => inArrays(`[\n  ${rows.join(',\n  ')}\n]`));
-      expect(asArray, name).toEqual({ answer: [due.join(), due.join()], slow: 0 });
-      if (isArrayAlone) continue;
-      for (const end of ['\n', '\r\n', ' \t\n']) {
-        const asLines = counted(() => bulk('ndjson', 'ndjson', `${rows.join(end)}${end}`));
-        expect(asLines, name).toEqual({ answer: `${due.join('\n')}\n`, slow: 0 });
-      }
-    }
-  });
-
-  test('pairs', () => {
-    for (const [between, inside] of [
-      [',', ''],
-      [', ', ''],
-      [' ,\t', ' '],
-    ]) {
-      const rows = ['21.0288', '2.10288e1', '21.028800000000000000000000001'].map(
-        (lat) => `[${inside}${lat}${between}105.8525${inside}]`,
-      );
-      const due = rows.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION)).join();
-      expect(counted(() => inArrays(`[${rows.join()}]`))).toEqual({ answer: [due, due], slow: 0 });
-    }
-  });
-});
-
-test('codes in every spelling', () => {
-  const positions = positionsOf(SEED, 40).map(([lat, lng]) => ({ lat, lng }));
-  const codes = positions.map(({ lat, lng }) => library.encode(lat, lng, RESOLUTION).hexcodes);
-  for (const { name, rows, isArrayAlone } of codeSpellings([...codes, 'HN', 'a_b.c d-e'])) {
-    const due = rows.map((row) => itemByPeer(library, 'decode', Buffer.from(row), RESOLUTION));
-    expect(
-      counted(() => inArrays(`[${rows.join(' , ')}]`, 'decode')),
-      name,
-    ).toEqual({
-      ...{ answer: [due.join(), due.join()], slow: 0 },
-    });
-    if (isArrayAlone) continue;
-    const lines = rows.map((row) => `${row}\r\n`).join('');
-    expect(
-      counted(() => bulk('ndjson', 'ndjson', lines, ',', 'decode')),
-      name,
-    ).toEqual({ answer: `${due.join('\n')}\n`, slow: 0 });
-    const fields = due.map((text) => {
-      const { hexcodes, lat, lng, resolution, status, id } = JSON.parse(text) as Record<string, unknown>;
-      return `${[id, hexcodes, lat, lng, resolution, status].map((value) => value ?? '').join()}\n`;
-    });
-    const table = counted(() => bulk('ndjson', 'csv', lines, ',', 'decode'));
-    expect(table, name).toEqual({
-      answer: `id,hexcodes,lat,lng,resolution,status\n${fields.join('')}`,
-      slow: 0,
-    });
+test('pairs', () => {
+  for (const [between, inside] of [
+    [',', ''],
+    [', ', ''],
+    [' ,\t', ' '],
+  ]) {
+    const rows = ['21.0288', '2.10288e1', '21.028800000000000000000000001'].map(
+      (lat) => `[${inside}${lat}${between}105.8525${inside}]`,
+    );
+    const due = rows.map((row) => itemByPeer(library, 'encode', Buffer.from(row), RESOLUTION)).join();
+    expect(counted(() => inArrays(`[${rows.join()}]`))).toEqual({ answer: [due, due], slow: 0 });
   }
 });
 
@@ -159,18 +108,6 @@ test('ids with escapes, quotes and delimiters become fields of CSV, none by the 
     ),
     { seed: SEED, numRuns: 500 },
   );
-});
-
-test('CSV: every table in every spelling', () => {
-  for (const { name, header, rows } of csvSpellings(SEED, 5)) {
-    const body = Buffer.from(`${[header, ...rows].join('\n')}\n`);
-    const { answer, slow } = counted(() => bulk('csv', 'csv', body.toString()));
-    const columns = { first: 1, second: 2, resolution: -1 };
-    const due = csvByPeer(library, 'encode', body, header, columns, RESOLUTION);
-    const at = answer.indexOf('\n') + 1;
-    expect(Buffer.from(answer.slice(at)).toString('latin1'), name).toBe(due);
-    expect(slow, name).toBe(0);
-  }
 });
 
 const FOLDER = 'test/fixtures/spellings';
