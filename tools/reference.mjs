@@ -63,14 +63,19 @@ function valuesOf({ type, minimum, maximum, enum: choices, pattern, minLength, m
 }
 
 function httpPage() {
-  const operationsOf = new Map();
+  // A parameter of a query whose body may have it, too, has no default there; else the two are one.
+  const found = new Map();
   for (const { path, parameters } of OPERATIONS) {
     for (const { name, in: where, description, schema } of parameters) {
-      const line = [code(name), where, valuesOf(schema), escaped(description)].join(' | ');
-      operationsOf.set(line, (operationsOf.get(line) ?? new Set()).add(code(path)));
+      const key = [name, where, description].join();
+      if (!found.has(key)) found.set(key, { name, where, description, schema, paths: new Set() });
+      found.get(key).paths.add(code(path));
     }
   }
-  const rows = [...operationsOf].map(([line, paths]) => row(line, [...paths].join(', ')));
+  const parameters = [...found.values()].map(({ name, where, description, schema, paths }) => {
+    const values = valuesOf(schema).replaceAll('\\|', '|');
+    return `- \`${name}\` (${where}, ${values}): ${description}. Of ${[...paths].join(', ')}`;
+  });
   const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) =>
     row(code(word), http.join(', '), escaped(elsewhere), escaped(meaning), escaped(remedy)),
   );
@@ -83,7 +88,7 @@ rules for all of them: [the page of the service](../http.md).
 
 Required are positions, codes, \`uniqueId\` and what is in a path; all else has a default.
 
-${table(['parameter', 'in', 'values', 'meaning', 'of'], rows)}
+${parameters.join('\n')}
 
 ## Status words
 
