@@ -16,6 +16,7 @@ img{max-width:100%;height:auto}
 nav ul{columns:2;padding-left:1.2rem}
 nav li{break-inside:avoid}
 @media(max-width:40rem){nav ul{columns:1}}
+p,li{overflow-wrap:anywhere}
 code,pre,textarea,output{font:.875rem/1.5 ui-monospace,monospace}
 pre,output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
 .method{display:inline-block;min-width:3.2rem;font-weight:700;color:var(--accent)}
