@@ -12,7 +12,7 @@ import {
 import { longerEnd, numberShapeAt, readLonger, shapeAt, shapeBytes } from "./decimals";
 import { storeCode, storeEscapedCode } from "./input";
 import {
-  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, memberAt, OTHER, RESOLUTION_NAME,
+  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
 } from "./json-names";
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
@@ -68,8 +68,14 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     }
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
-    if (member == LAT_NAME) p = axisValue(index, row, p, LAT, seen & LAT_NAME, seen & LATITUDE_NAME);
-    else if (member == LNG_NAME) p = axisValue(index, row, p, LNG, seen & LNG_NAME, seen & LONGITUDE_NAME);
+    if (member == LAT_NAME) {
+      p = axisValue(index, row, p, LAT, seen & LAT_NAME, seen & LATITUDE_NAME);
+      // Usually lng is next.
+      if (p && (load<u64>(p) & SEVEN_BYTES) == LNG_NEXT && !(seen & (LNG_NAME | LONGITUDE_NAME))) {
+        p = coordinate(index, row, p + 7, LNG);
+        member |= LNG_NAME;
+      }
+    } else if (member == LNG_NAME) p = axisValue(index, row, p, LNG, seen & LNG_NAME, seen & LONGITUDE_NAME);
     else if (member == ID_NAME) p = idValue(row, p, seen & ID_NAME);
     else if (member == RESOLUTION_NAME) p = resolutionValue(index, row, p, seen & RESOLUTION_NAME);
     else if (member == LATITUDE_NAME && !(seen & LAT_NAME)) p = insteadValue(index, row, p, LAT, seen & LATITUDE_NAME);
@@ -216,9 +222,14 @@ function idValue(row: usize, p: usize, again: u32): usize {
     after = skipString(p);
     if (!after || stringUnits > MAX_ID_UNITS) return 0;
   } else {
-    readNumber(p, true);
-    after = numberEnd;
-    if (numberKind == NOT_A_NUMBER || after - p > MAX_ID_UNITS) return 0;
+    // Usually it is an integer.
+    const shape = numberShapeAt(p);
+    after = p + <usize>shapeBytes(shape);
+    if (!shape || (<u32>load<u8>(after) | LOWER_CASE) == LOWER_E) {
+      readNumber(p, true);
+      after = numberEnd;
+      if (numberKind == NOT_A_NUMBER || after - p > MAX_ID_UNITS) return 0;
+    }
   }
   const size = after - p;
   if (again && (size != idBytes(row) || memory.compare(p, idStart(row), size) != 0)) return 0;
