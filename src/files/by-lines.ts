@@ -79,8 +79,11 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   }
 }
 
-/** @throws CliFailure */
-export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
+/**
+ * @returns whether every line was copied
+ * @throws CliFailure
+ */
+export async function convertByLines(run: Run, plan: LinePlan): Promise<boolean> {
   const { request, targets } = run;
   const lines = new LinesRun(run, plan);
   let pool: Pool | undefined;
@@ -96,6 +99,7 @@ export async function convertByLines(run: Run, plan: LinePlan): Promise<void> {
   } finally {
     await pool?.close();
   }
+  return lines.isCopied;
 }
 
 type Skip = Pick<Reached, 'inputOffset' | 'inputRows'>;
@@ -110,6 +114,8 @@ interface Progress {
 }
 
 class LinesRun {
+  /** Whether every line so far was copied. */
+  isCopied = true;
   readonly #run: Run;
   readonly #plan: LinePlan;
   readonly #sink: TableSink;
@@ -194,6 +200,7 @@ class LinesRun {
     }
     const rows = await this.#convertSlowly(block, at.input.name, at.lines, at.rows + 1);
     countSlow('file', 'line', rows);
+    this.isCopied = false;
     at.rows += rows;
     at.lines += linesIn(block);
     this.#moveOn(at, block.length);

@@ -164,8 +164,8 @@ async function convertOn(run: Run): Promise<string> {
     const { planLines, convertByLines } = await import('./by-lines.js');
     const plan = await planLines(run);
     if (typeof plan !== 'string') {
-      await convertByLines(run, plan);
-      return 'Converted by bytes: lines were copied as they are.';
+      const isCopied = await convertByLines(run, plan);
+      return `Converted by bytes: lines were copied as they are${isCopied ? '' : ', but for those beside a line that cannot be'}.`;
     }
     reason = plan;
   }
