@@ -40,6 +40,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   numbers: () => import('./numbers.js'),
   text: () => import('./text.js'),
   overload: () => import('./overload.js'),
+  pairs: () => import('./pairs.js'),
   pack: () => import('./pack.js'),
   plan: () => import('./plan.js'),
   positions: () => import('./positions.js'),
