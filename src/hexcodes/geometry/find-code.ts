@@ -41,6 +41,9 @@ const LEAST_SYMBOLS = 7;
 /** Pieces that blanks or signs cut a code into, at most. */
 const MOST_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
+/** Links that were read as such before: the numbers of one that is refused are no position among words. */
+const LINKS = /https?:\/\/[^\s<>]+/giu;
+const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 
 /**
  * The code or the position that a text names. A text that is a code, a position or a link is that; in others the first
@@ -110,14 +113,18 @@ function cellOf(hexcodes: Codebook, text: string): FoundText | null {
 }
 
 function inLinks(hexcodes: Codebook, text: string): FoundText | null {
-  for (const [raw] of text.matchAll(/(?:https?:\/\/|geo:|#)[^\s<>]+/giu)) {
+  for (const { 0: raw, index } of text.matchAll(/(?:https?:\/\/|geo:|(?<![\p{L}\p{N}&])#)[^\s<>]+/giu)) {
     const link = raw.replace(/["'.,;!)\]]{1,8}$/, '');
     // Others add their parameters behind ours.
     for (const part of partsOf(decoded(link))) {
       const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
       if (code !== null) return codeFound(code.hexcodes);
     }
-    const position = parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
+    // `geo:16,1 N`, `#23°37.65' 106°`: the position goes on behind a blank.
+    const isCut =
+      /^geo:-?\d+,-?\d+$/i.test(link) ||
+      (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(text.slice(index + raw.length)));
+    const position = isCut ? null : parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
     if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
     for (const searched of searchedTexts(link)) {
       const found = plusCode(hexcodes, searched) ?? plusCode(hexcodes, plusAsBlank(searched));
@@ -257,7 +264,7 @@ function lettersOf(name: string): string {
 }
 
 function inWords(hexcodes: Codebook, text: string): FoundText | null {
-  const found = positionAmongWords(foldSigns(text));
+  const found = GEO_URI.test(text) ? null : positionAmongWords(foldSigns(text.replace(LINKS, ' ')));
   if (found === null) return null;
   return found.isSure ? inOrder(hexcodes, found) : inVietNam(hexcodes, found);
 }

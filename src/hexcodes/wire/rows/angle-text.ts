@@ -35,7 +35,7 @@ const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u
 /** Other spellings of a sign, by the sign. */
 const SPELLINGS = {
   '-': '\u2212\ufe63',
-  '°': 'º˚\u2070ᵒ',
+  '°': 'º˚\u2070ᵒ∘',
   "'": '′’‘ʹʼ´`',
   '"': '″”“„ʺ',
   Đ: 'Ðð',
@@ -177,7 +177,7 @@ function angleOf(tokens: readonly Token[]): Angle | null {
     const meaning = meaningOfS(
       letter.isUpper,
       unit,
-      marks[1],
+      [marks[0], marks[1]],
       before !== null || tokens[at]?.kind === 'side',
     );
     if (meaning === null) return null;
@@ -205,20 +205,21 @@ function angleOf(tokens: readonly Token[]): Angle | null {
 /**
  * Whether an `s` behind a number is seconds or south.
  * @param unit of the number: 0 degrees, 1 minutes, 2 seconds
- * @param minuteMark the letters that mark the minutes, '' for a sign, null for none
+ * @param marks the letters that mark degrees and minutes, '' for a sign, null for none
  * @param hasSide whether the angle has a side beside this letter
  * @returns null where the letter may be either
  */
 function meaningOfS(
   isUpper: boolean,
   unit: number,
-  minuteMark: string | null | undefined,
+  [degreeMark, minuteMark]: readonly (string | null | undefined)[],
   hasSide: boolean,
 ): 'seconds' | 'south' | null {
   if (hasSide) return unit === 2 ? 'seconds' : null;
   if (unit === 0) return 'south';
   if (!isUpper) return unit === 2 && minuteMark === 'm' ? 'seconds' : null;
-  return minuteMark === 'M' ? null : 'south';
+  // `19D51'49S`, `20 deg 53 min 30.86S`: where letters mark one unit, they may mark another.
+  return unit === 2 && (degreeMark || minuteMark) ? null : minuteMark === 'M' ? null : 'south';
 }
 
 /** Degrees of up to three numbers: a fraction stands in the last alone, minutes and seconds are below 60. */
@@ -246,6 +247,9 @@ function onlyOne<Result>(text: string, read: (tokens: readonly Token[]) => Resul
   });
   return found.length === 1 ? found[0]! : null;
 }
+
+/** `104 17min17,83s`: seconds with a decimal comma, or 83 south behind an angle. */
+const COMMA_SECONDS = /\d,\d+ ?s(?!\p{L})/iu;
 
 /** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is no side. */
 const CUT_EXPONENT = /^-?(?:\d+(?:\.\d*)?|\.\d+)e$/;
@@ -276,6 +280,7 @@ export function parseAngle(text: string, axis: Axis): number | null {
  * @returns null if the text is anything else, or can be cut into two angles in more than one way
  */
 export function parseAnglePair(folded: string, isBare = false): Degrees | null {
+  if (COMMA_SECONDS.test(folded)) return null;
   return onlyOne(folded, (tokens) => {
     // `E112 53 33s` is one angle, and no longitude with a latitude of 33 degrees south.
     if (angleOf(tokens) !== null) return [];

@@ -181,8 +181,12 @@ const GOOGLE: Service = {
 const applePin: Finder = (link) =>
   valuesOf(link, ['q', 'address', 'name']).length > 0 ? latFirst('ll')(link) : [];
 
+/** `markers=color:red|label:A|21.0288,105.8525`, of pictures of maps. */
+const markers: Finder = (link) => valuesOf(link, ['markers']).flatMap((value) => value.split('|').map(two));
+
 const SERVICES: readonly Service[] = [
   GOOGLE,
+  { hosts: /^maps\.googleapis\.com$/, points: [[markers]], views: [latFirst('center')] },
   {
     hosts: /^maps\.apple(?:\.com)?$|^maps:$/,
     points: [[latFirst('coordinate')], [search('q', 'query')], [applePin], [search('daddr', 'destination')]],

@@ -16,6 +16,8 @@ interface Run {
   readonly label: 'lat' | 'lng' | null;
   readonly start: number;
   readonly end: number;
+  /** Whether a sign touches it that may be part of its numbers: then nobody knows what the whole says. */
+  readonly isTouched: boolean;
 }
 
 const LABELS = {
@@ -39,6 +41,17 @@ const TOKEN = new RegExp(
   ].join('|'),
   'giuy',
 );
+/** Characters that may touch a position: blanks, marks of sentences, brackets, pictures. Others may be part of it. */
+const BESIDE = '\\s.,;:!?()[\\]{}<>"\'|/+…–—、。，；：（）「」【】\\p{So}\\p{M}-';
+const ODD_BEFORE = new RegExp(`[^=@${BESIDE}]$`, 'u');
+const ODD_BEHIND = new RegExp(`^(?:[^${BESIDE}]| [^\\p{L}\\p{N}${BESIDE}])`, 'u');
+/** A sign between two runs that may be a mark of one angle. */
+const SIGN_BETWEEN = /^ ?[^\s\p{L}] ?$/u;
+/** Characters between two numbers of one angle: behind `21o 01.7` no 01.7 is degrees. */
+const MOST_INSIDE = 3;
+/** South or west that stands apart from its number, `20.5: S`: the number alone is no position. */
+const SIDE_APART =
+  /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
 /** Between a name and its number. */
 const LABEL_LINK = /^(?:là|la|is)$|^[:=]$/i;
 
@@ -48,13 +61,19 @@ function runsOf(text: string): Run[] {
   let label: Run['label'] = null;
   let start = -1;
   let end = 0;
+  /** End of the last run that nobody can read. */
+  let oddEnd = -1;
   const close = (): void => {
     if (start < 0) return;
     const bare = text.slice(start, end);
-    // Letters that touch a number may be its unit: then nobody knows what the run says.
-    const isTouched = /\p{L}/u.test((text[start - 1] ?? '') + (text[end] ?? ''));
-    if (/\d/.test(bare) && !isTouched) {
-      runs.push({ text: bare, label, start, end });
+    if (/\d/.test(bare)) {
+      // Letters that touch a number may be its unit; the end of an escape (`&#39;`, `%27`) is no number.
+      const isPart = oddEnd >= 0 && start - oddEnd <= MOST_INSIDE;
+      const isOdd =
+        isPart || ODD_BEFORE.test(text.slice(0, start)) || ODD_BEHIND.test(text.slice(end, end + 2));
+      if (isOdd) oddEnd = end;
+      const isTouched = isOdd || /\d:$/.test(text.slice(0, start)) || /^:\d/.test(text.slice(end, end + 2));
+      runs.push({ text: isOdd ? '' : bare, label, start, end, isTouched });
       label = null;
     }
     start = -1;
@@ -77,8 +96,17 @@ function runsOf(text: string): Run[] {
     }
   }
   close();
-  return runs;
+  return runs.map((run, i) => {
+    const [before, behind] = [runs[i - 1], runs[i + 1]];
+    const isJoined =
+      (before !== undefined && isBetween(text.slice(before.end, run.start))) ||
+      (behind !== undefined && isBetween(text.slice(run.end, behind.start)));
+    return isJoined ? { ...run, isTouched: true } : run;
+  });
 }
+
+/** `1: ` is the number of a list. */
+const isBetween = (gap: string): boolean => SIGN_BETWEEN.test(gap) && gap !== ': ' && !gap.includes('/');
 
 /**
  * The first position in a text.
@@ -86,16 +114,18 @@ function runsOf(text: string): Run[] {
  * @returns null if no run of the text is a position. Bare numbers are one with three decimals each
  */
 export function positionAmongWords(folded: string): FoundAmongWords | null {
+  if (SIDE_APART.test(folded)) return null;
   const runs = runsOf(folded.replace(LONG_SIDES, ''));
   const [lat, lng] = (['lat', 'lng'] as const).map((axis) => {
     const named = runs.filter(({ label }) => label === axis);
-    return named.length === 1 ? degreesOf(named[0]!.text, axis) : null;
+    return named.length === 1 && !named[0]!.isTouched ? degreesOf(named[0]!.text, axis) : null;
   });
   if (lat !== null && lat !== undefined && lng !== null && lng !== undefined)
     return { latDeg: lat, lngDeg: lng, isSure: true };
   // `lat/lng: 21.0288, 105.8525` has one name. Two names whose numbers cannot be read name no other numbers.
   if (runs.filter(({ label }) => label !== null).length > 1) return null;
-  for (const { text } of runs) {
+  for (const { text, isTouched } of runs) {
+    if (isTouched) continue;
     const bare = bareOf(text);
     // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is no side.
     const found = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));

@@ -158,6 +158,7 @@ test.each([
   'waze://?ll=21.0288,105.8525&navigate=yes',
   'grab://open?screenType=BOOKING&pickUpLatitude=21.1&pickUpLongitude=105.7&dropOffLatitude=21.0288&dropOffLongitude=105.8525',
   'geo:0,0?q=21.0288,105.8525(Nh%C3%A0)',
+  'https://maps.googleapis.com/maps/api/staticmap?center=21.1,105.7&markers=color:red%7Clabel:A%7C21.0288,105.8525',
   'geo:21.0,105.8?q=21.0288,105.8525',
   '\u200ehttps://maps.google.com/?q=21.0288,105.8525\u200e',
 ])('the pin of %s', (link) => {
@@ -172,6 +173,7 @@ test.each([
   'https://maps.google.com/?q=21.0288,105.8525&query=21.1,105.7',
   'https://www.bing.com/maps?sp=point.21.0_105.8_a~point.21.1_105.7_b&cp=21.0~105.8',
   'https://x.example/?lat=21.0&lng=105.8&lat=21.1&lng=105.8',
+  'https://maps.googleapis.com/maps/api/staticmap?markers=21.0,105.8%7C21.1,105.7&center=21.0,105.8',
   'https://x.example/?lat=21.0&lat=21.1&lng=105.8',
   // No position, or none that is in degrees of latitude and longitude.
   'https://maps.app.goo.gl/abc123',

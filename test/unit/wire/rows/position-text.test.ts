@@ -121,6 +121,7 @@ test.each([
     'POINT EMPTY',
     'SRID=3857;POINT(1 2)',
   ],
+  ...[`21D01'43S 105D51'09E`, `21 deg 01 min 43S, 105 deg 51 min 09E`, `105 51'09,5s 21`],
   ...[`21°61'00"N 105°00'00"E`, '21N 105N', '21N 105', 'geo:21.0288', '21°', 'x'.repeat(5000)],
 ])('%j is none', (text) => {
   expect(parsePosition(text)).toBeNull();
