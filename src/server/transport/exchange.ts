@@ -11,6 +11,7 @@ import {
   endBodyless,
   fitsEnd,
   isSkippedBody,
+  KEPT_LINE,
   type WholeAnswer,
   writeBody,
   writeContinue,
@@ -291,7 +292,13 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     // uWS would end the process: it takes a request for one without an answer if it closes behind a head alone, or if
     // `end` drops the body (README U19).
     if (isLast && this.head.isReadable) this.attach();
-    writeHead(res, this, status, contentType, lines);
+    writeHead(
+      res,
+      this,
+      status,
+      contentType,
+      isLast || lines.endsWith(CLOSE_LINE) ? lines : KEPT_LINE + lines,
+    );
     if (isBodyless) {
       endBodyless(res, isHead, body, isLast);
       this.#over(true);
@@ -350,7 +357,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     this.status = status;
     this.context.hooks.answered(this, status);
     this.#clearDeadline();
-    const closing = this.head.isBodyChunked || this.context.isClosing ? CLOSE_LINE : '';
+    const closing = this.head.isBodyChunked || this.context.isClosing ? CLOSE_LINE : KEPT_LINE;
     const streamed = create({
       writeHead: () => writeHead(this.res, this, status, contentType, headerLines + closing),
       ending: () => this.#body?.resume(),
