@@ -1,10 +1,10 @@
 // Calls with a key beside a flood without one, from another address: over a connection that was open before the flood,
 // and over new ones. The notes say how many connections of the flood are open as a rule, and how soon calls are
 // answered.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { quantile } from '../quantile.js';
 import { COMMAND_KEY } from '../serve-command.js';
 import type { Behind } from './behind-proxy.js';
@@ -23,28 +23,29 @@ const backMs = (peers: number): number => Math.max(1000, peers / 2);
 /** A flood comes up in this time, before calls over new connections begin. */
 const riseMs = (peers: number): number => 2000 + peers;
 const PAUSE_MS = 50;
+const COUNT_MS = 500;
 const ANSWER_MS = 10_000;
-const ESTABLISHED = '01';
-const PORT_IN_HEX = ':01BB';
 
 function startFlood(peers: number, addresses: number): ChildProcess[] {
   const started: ChildProcess[] = [];
   for (let first = 0; first < peers; first += PER_PROCESS) {
     const args = [first, Math.min(PER_PROCESS, peers - first), addresses, backMs(peers)].map(String);
-    started.push(spawn(process.execPath, [PEERS, ...args], { stdio: ['pipe', 'ignore', 'inherit'] }));
+    // They stand for other machines, and must not take the cores from the proxy.
+    started.push(
+      spawn('nice', ['-n', '15', process.execPath, PEERS, ...args], { stdio: ['pipe', 'ignore', 'inherit'] }),
+    );
   }
   return started;
 }
 
-/** Established connections of the flood at the side of the proxy, by /proc/net. */
-function floodConnections(): number {
-  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => readFileSync(path, 'utf8').split('\n'));
-  return lines.filter((line) => {
-    const [, local = '', remote = '', state] = line.trim().split(/\s+/);
-    // 127.0.2.1 is written as 0102007F, after the zeros of an address of IPv6.
-    const third = remote.split(':')[0]!.slice(-6, -4);
-    return state === ESTABLISHED && local.endsWith(PORT_IN_HEX) && third >= '02';
-  }).length;
+/** State 1, to port 443, from 127.0.2.1 or above: that is written as 0102007F, behind zeros where it is IPv6. */
+const COUNT =
+  '$4 == "01" && $2 ~ /:01BB$/ { sub(/:.*/, "", $3); if (substr($3, length($3) - 5, 2) >= "02") n++ } END { print n + 0 }';
+
+/** Established connections of the flood at the side of the proxy. Counted by a program, which holds up no call. */
+async function floodConnections(): Promise<number> {
+  const { stdout } = await promisify(execFile)('awk', [COUNT, '/proc/net/tcp', '/proc/net/tcp6']);
+  return Number(stdout);
 }
 
 /** Calls of one kind, with what became of them. */
@@ -96,15 +97,19 @@ export async function callBesideFlood({ base }: Behind, options: TaskOptions): P
   const flood = startFlood(peers, addresses);
   const open: number[] = [];
   const endMs = performance.now() + riseMs(peers) + seconds * 1000;
-  const during = async (step: () => unknown): Promise<void> => {
+  const during = async (step: () => Promise<unknown>, pauseMs = PAUSE_MS): Promise<void> => {
     while (performance.now() < endMs) {
       await step();
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
     }
   };
   const keptDuring = during(() => kept.send());
   await sleep(riseMs(peers));
-  await Promise.all([keptDuring, during(() => fresh.send()), during(() => open.push(floodConnections()))]);
+  await Promise.all([
+    keptDuring,
+    during(() => fresh.send()),
+    during(async () => open.push(await floodConnections()), COUNT_MS),
+  ]);
   for (const each of flood) each.kill();
   agent.destroy();
   return {
