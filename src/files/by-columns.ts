@@ -11,6 +11,7 @@ import { featureBatches, type KnownFeatures, surveyGeoJson } from './formats/jso
 import { documentsOf, surveyNdjson } from './formats/json/ndjson.js';
 import { openSink, openSource } from './formats/open.js';
 import {
+  type CollectionFrame,
   type JsonDocument,
   type RowFit,
   type TableColumn,
@@ -67,7 +68,7 @@ async function surveyAll(
       const documents = batchesOf(paths, options, documentsOf, tick, noted);
       return { columns: await surveyNdjson(documents), idName: 'id' };
     }
-    const features = (input: Input) => featureBatches(input, { head: '', tail: '' });
+    const features = (input: Input) => featureBatches(input, { head: '', tail: '', members: new Set() });
     return await surveyGeoJson(batchesOf(paths, options, features, tick, noted));
   } catch (error) {
     if (error instanceof CliFailure) throw error;
@@ -108,6 +109,7 @@ export async function convertByColumns(run: Run): Promise<void> {
   let sink: TableSink | null = null;
   let sorted: SortedSink | null = null;
   let rejectsSink: TableSink | null = null;
+  let frame: CollectionFrame | undefined;
   let byBytes = 0;
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
@@ -173,6 +175,10 @@ export async function convertByColumns(run: Run): Promise<void> {
         noteFirstFailures(converted, tally, input.name, firstRow);
         await writeRows(converted, request.errors.kind, sink!, rejectsSink, input.name, firstRow);
         run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
+      }
+      if (source.frame !== undefined) {
+        if (frame === undefined) frame = source.frame;
+        else for (const each of source.frame.members) frame.members.add(each);
       }
     }
     await sink?.close();

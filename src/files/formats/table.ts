@@ -96,10 +96,13 @@ export interface JsonDocument {
   readonly weight: number;
 }
 
-/** The text around the features of a GeoJSON collection. `tail` is complete when the last batch has been read. */
+/** The surroundings of features in GeoJSON. All but `head` is complete when the last batch has been read. */
 export interface CollectionFrame {
+  /** The text before the features of the first collection, and the text behind them. */
   head: string;
   tail: string;
+  /** JSON texts of the members around the features of collections, the first one's first. */
+  readonly members: Set<string>;
 }
 
 export interface TableSource {

@@ -9,6 +9,7 @@ import { notRead } from '../../content/kinds.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
 import { shellWord } from '../../terminal/say.js';
 import type {
   CollectionFrame,
@@ -21,7 +22,7 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { isJsonNumber, jsonText } from '../values/exact-json.js';
+import { isJsonNumber, jsonText, parseExact } from '../values/exact-json.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
@@ -37,6 +38,8 @@ import {
 
 /** Letters of a document by which its kind is found. */
 const MOST_SEEN = 4096;
+/** The text of members, and their values where it is written. */
+const COPIES = 8;
 
 /** Indexes of a position among the columns of a sink; -1 where it is in none. */
 export interface PointColumns {
@@ -58,7 +61,7 @@ export function geoJsonSink(
   const opening = (): string => {
     if (!isFirst) return '';
     isFirst = false;
-    return `${frame?.head ?? '{"type":"FeatureCollection","features":['}\n`;
+    return `${frame?.head ?? EMPTY_HEAD}\n`;
   };
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
@@ -103,10 +106,47 @@ export function geoJsonSink(
       await output.write(Buffer.from(parts.join('')));
     },
     async close() {
-      await output.write(Buffer.from(`${opening()}\n${frame?.tail.trimEnd() ?? ']}'}\n`));
+      await output.write(Buffer.from(`${opening()}\n${frame === undefined ? ']}' : tailOf(frame)}\n`));
     },
   };
 }
+
+const EMPTY_HEAD = '{"type":"FeatureCollection","features":[';
+const EMPTY_TAIL = ']}';
+
+/** The end of a file: members of further collections, where they say something else, follow those of the first. */
+function tailOf({ tail, members }: CollectionFrame): string {
+  const whole = tail.trimEnd();
+  const [first = {}, ...further] = Array.from(members, (text) => parseExact(text) as Record<string, unknown>);
+  const others = new Set<string>();
+  for (const each of further) {
+    const own = Object.entries(each).filter(
+      ([name, value]) => !Object.hasOwn(first, name) || jsonText(first[name]) !== jsonText(value),
+    );
+    if (own.length > 0) others.add(jsonText(Object.fromEntries(own)));
+  }
+  if (others.size === 0) return whole;
+  let name = 'collections';
+  while (Object.hasOwn(first, name)) name += '_';
+  return `${whole.slice(0, -1)},"${name}":[${[...others].join(',')}]}`;
+}
+
+/** A side of a collection without `bbox`, which need not be that of the features that are written. */
+function withoutBox(side: 'head' | 'tail', text: string): string {
+  const whole = side === 'head' ? `${text}]}` : `{"features":[${text}`;
+  const texts = Object.entries(parseExact(whole) as Record<string, unknown>)
+    .filter(([name]) => name !== 'bbox' && name !== 'features')
+    .map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`);
+  return side === 'head' ? `{${[...texts, '"features":['].join(',')}` : `${[']', ...texts].join(',')}}`;
+}
+
+/** The JSON text of members that another collection may say otherwise: its system is judged, its box not passed on. */
+function ownMembers(members: Record<string, unknown>, text: () => string): string {
+  if (Object.keys(members).every((name) => COMMON_MEMBERS.has(name))) return '{}';
+  const own = Object.entries(parseExact(text()) as Record<string, unknown>);
+  return jsonText(Object.fromEntries(own.filter(([name]) => !COMMON_MEMBERS.has(name))));
+}
+const COMMON_MEMBERS: ReadonlySet<string> = new Set(['type', 'features', 'crs', 'bbox']);
 
 const POSITION_COLUMNS: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
@@ -232,7 +272,7 @@ export async function openGeoJson(
   fit: RowFit,
   known: KnownFeatures | null,
 ): Promise<TableSource> {
-  const frame: CollectionFrame = { head: '{"type":"FeatureCollection","features":[', tail: ']}' };
+  const frame: CollectionFrame = { head: EMPTY_HEAD, tail: EMPTY_TAIL, members: new Set() };
   const batches = pointBatches(featureBatches(input, frame), input.point ?? null);
   const first = (await batches.next()).value ?? [];
   const { columns, idName } = known ?? knownOf(first, fit);
@@ -303,7 +343,9 @@ function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonD
   const points = shape === null || shape.type === 1 ? [] : pointsOf(shape, choice);
   if (points.length === 0) yield document;
   for (const point of points) {
-    const value = { ...document.value, geometry: { type: 'Point', coordinates: point } };
+    // A box would be that of the line or area.
+    const { bbox: _, ...others } = document.value;
+    const value = { ...others, geometry: { type: 'Point', coordinates: point } };
     yield { ...document, value, text: jsonText(value) };
   }
 }
@@ -314,16 +356,24 @@ export async function* featureBatches(
   frame: CollectionFrame,
 ): AsyncGenerator<JsonDocument[], undefined> {
   const file = input.name;
+  let memberBytes = 0;
   const splitter = new GeoJsonSplitter(file, {
     head(text, isFirst) {
       // Before a row is written; what is not whole yet is judged with the tail.
       const members = membersOf(`${text}]}`);
       refuseOtherSystem(members?.crs, file);
-      if (isFirst) frame.head = text;
+      if (isFirst) frame.head = members?.bbox === undefined ? text : withoutBox('head', text);
     },
-    tail(text, members, isFirst) {
+    tail(head, text, members, isFirst) {
       refuseOtherSystem(members.crs, file);
-      if (isFirst) frame.tail = text;
+      if (isFirst) frame.tail = members.bbox === undefined ? text : withoutBox('tail', text);
+      // Features in front of the first collection have no members around them.
+      else if (frame.members.size === 0) frame.members.add('{}');
+      const own = ownMembers(members, () => head + text);
+      if (frame.members.has(own)) return;
+      memberBytes += COPIES * own.length;
+      requireBelowCeiling({ file }, memberBytes, 'the text around its collections', 'Split it.');
+      frame.members.add(own);
     },
   });
   const batch = new DocumentBatch();

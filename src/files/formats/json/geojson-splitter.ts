@@ -24,8 +24,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 export interface CollectionEvents {
   /** The text before the first feature. @param isFirst whether nothing stands before it in the file */
   head(text: string, isFirst: boolean): void;
-  /** The text behind the last feature. @param members around the features, parsed */
-  tail(text: string, members: Record<string, unknown>, isFirst: boolean): void;
+  /** The text behind the last feature. @param head the text before the first, @param members parsed from both */
+  tail(head: string, text: string, members: Record<string, unknown>, isFirst: boolean): void;
 }
 
 /**
@@ -161,7 +161,7 @@ export class GeoJsonSplitter {
     }
     if (members.type !== undefined && members.type !== 'FeatureCollection')
       throw this.#broken(`a list of features in an object of the type ${JSON.stringify(members.type)}`);
-    this.#events.tail(tail, members, this.#objects === 0);
+    this.#events.tail(this.#head, tail, members, this.#objects === 0);
   }
 
   #take(bytes: Uint8Array): string {

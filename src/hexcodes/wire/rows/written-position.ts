@@ -1,6 +1,7 @@
 // A position as people write it, without links: two numbers, angles, WKT and WKB, a full Plus Code.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
+import { otherSystem } from './coordinate-system.js';
 import { plainNumber } from './csv-fields.js';
 import { parsePlusCode } from './plus-code.js';
 import { shapeOfWkb } from './well-known-binary.js';
@@ -28,11 +29,10 @@ const pairOf = (number: string, between: string): RegExp =>
 const PAIRS: readonly RegExp[] = [pairOf(NUMBER, '[,; ]'), pairOf(COMMA_NUMBER, '(?:;|, | )')];
 
 const WKT = new RegExp(
-  String.raw`^(?:SRID=4326; ?)?POINT ?(?:ZM|Z|M)? ?\( ?(${NUMBER}) (${NUMBER})(?: ${NUMBER}){0,2} ?\)$`,
+  String.raw`^(?:SRID=(\d{1,9}); ?)?POINT ?(?:ZM|Z|M)? ?\( ?(${NUMBER}) (${NUMBER})(?: ${NUMBER}){0,2} ?\)$`,
   'i',
 );
 const HEX_WKB = /^0[01](?:[0-9a-f]{2}){20,40}$/i;
-const WGS_84 = 4326;
 const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
 
 /**
@@ -42,7 +42,7 @@ const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
 export function parseWritten(folded: string): Position | null {
   if (/^[SP]/i.test(folded)) {
     const wkt = WKT.exec(folded);
-    if (wkt !== null) return position(wkt[2]!, wkt[1]!);
+    if (wkt !== null) return otherSystem(wkt[1]) === null ? position(wkt[3]!, wkt[2]!) : null;
   }
   if (folded.length > 40 && HEX_WKB.test(folded)) return inWkb(folded);
   const brackets = /^[([]/.test(folded) ? BRACKETS.exec(folded) : null;
@@ -68,7 +68,7 @@ function inWkb(hex: string): Position | null {
     Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
   );
   const shape = shapeOfWkb(bytes);
-  if (shape === null || shape.type !== 1 || (shape.system !== 0 && shape.system !== WGS_84)) return null;
+  if (shape === null || shape.type !== 1 || otherSystem(shape.system) !== null) return null;
   const [lngDeg, latDeg] = shape.points;
   return lngDeg === undefined || latDeg === undefined ? null : { latDeg, lngDeg };
 }

@@ -205,12 +205,79 @@ describe('what is not understood is refused', () => {
   });
 });
 
-test('members around the first collection stay, and all features follow', async () => {
-  const of = (name: string, a: number) =>
-    `{"type":"FeatureCollection","name":"${name}","features":[{"type":"Feature","properties":{"a":${a}},"geometry":${point(a)}}]}\n`;
-  folder.write('several.geojson', of('x', 1) + of('y', 2));
-  await encodeFile(library, folder.file('several.geojson'), folder.file('one.geojson'));
-  const one = JSON.parse(folder.read('one.geojson')) as { name: string; features: { properties: object }[] };
-  expect(one.name).toBe('x');
-  expect(one.features).toMatchObject([{ properties: { a: 1 } }, { properties: { a: 2 } }]);
+describe('members around features', () => {
+  const of = (members: string, a: number, behind = ''): string =>
+    `{"type":"FeatureCollection",${members}"features":[{"type":"Feature","properties":{"a":${a}},"geometry":${point(a)}}]${behind}}\n`;
+  /** The members around the features that are written of inputs. */
+  const around = async (...inputs: readonly string[]): Promise<Record<string, unknown>> => {
+    const names = inputs.map((text, i) => {
+      folder.write(`${i}.geojson`, text);
+      return folder.file(`${i}.geojson`);
+    });
+    const { code, stdout } = await folder.run(['encode', ...names, '-q', '--to', 'geojson']);
+    expect(code).toBe(0);
+    const { features, ...members } = JSON.parse(stdout) as { features: { properties: { a: number } }[] };
+    const rows = inputs.join('').match(/"a":/g)!.length;
+    expect(features.map(({ properties }) => properties.a)).toEqual(
+      Array.from({ length: rows }, (_, i) => i + 1),
+    );
+    return members;
+  };
+  const type = 'FeatureCollection';
+
+  test.each<[string, readonly string[], object]>([
+    [
+      'one collection',
+      [of('"name":"x",', 1, ',"big":9007199254740993')],
+      { name: 'x', big: 9007199254740992 },
+    ],
+    ['the same of all', [of('"name":"x",', 1) + of('"name":"x",', 2)], { name: 'x' }],
+    [
+      'others of the second',
+      [of('"name":"x","v":1,', 1) + of('"name":"y","v":1,', 2, ',"w":[1]')],
+      { name: 'x', v: 1, collections: [{ name: 'y', w: [1] }] },
+    ],
+    [
+      'of each of three, of which two say the same, and of another file',
+      [of('', 1) + of('"name":"y",', 2) + of('"name":"y",', 3), of('"name":"z",', 4)],
+      { collections: [{ name: 'y' }, { name: 'z' }] },
+    ],
+    [
+      'of a collection behind a feature',
+      [`{"type":"Feature","properties":{"a":1},"geometry":${point(1)}}\n${of('"name":"x",', 2)}`],
+      { collections: [{ name: 'x' }] },
+    ],
+    [
+      'beside a member of that name',
+      [of('"collections":7,', 1) + of('"name":"y",', 2)],
+      { collections: 7, collections_: [{ collections: undefined, name: 'y' }] },
+    ],
+    ['a box before', [of('"bbox":[1,2,3,4],"name":"x",', 1)], { name: 'x' }],
+    ['a box behind', [of('', 1, ',"name":"x","bbox":[1,2,3,4]')], { name: 'x' }],
+    ['a box alone', [of('"bbox":[1,2,3,4],', 1) + of('"bbox":[1,2,3,4],', 2)], {}],
+  ])('%s', async (_, inputs, members) => {
+    expect(await around(...inputs)).toEqual({ type, ...members });
+  });
+
+  test('the type may stand behind a box', async () => {
+    const text = `{"features":[{"type":"Feature","properties":{"a":1},"geometry":${point(1)}}],"bbox":[1,2,3,4],"type":"FeatureCollection"}`;
+    expect(await around(text)).toEqual({ type });
+  });
+
+  test('a feature whose geometry becomes a point loses its box, any other keeps it', async () => {
+    const box = '"bbox":[105,21,106,22]';
+    const line = `{"type":"Feature",${box},"properties":{},"geometry":{"type":"LineString","coordinates":[[105,21],[106,22]]}}`;
+    folder.write('box.geojson', `{"type":"Feature",${box},"properties":{},"geometry":${point(1)}}\n${line}`);
+    const { stdout } = await folder.run([
+      'encode',
+      'box.geojson',
+      '-q',
+      '--point',
+      'each',
+      '--to',
+      'geojson',
+    ]);
+    const { features } = JSON.parse(stdout) as { features: object[] };
+    expect(features.map((feature) => 'bbox' in feature)).toEqual([true, false, false]);
+  });
 });

@@ -357,7 +357,7 @@ Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parque
 read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
 JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
-\`lat\` and \`lng\`, heights and members beside \`properties\` are left out; so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
+\`lat\` and \`lng\`, heights and members beside \`properties\` and \`features\` are left out (GeoJSON from GeoJSON keeps them, but for \`bbox\` around features); so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
 kinds is text. Values of CSV, Excel, GPX and KML are texts, but for cells of Excel that are written as such again; an empty one is an empty text. Times of a
 workbook are rounded to the millisecond. Fields of GPX and KML without a column are JSON in the column \`other\`, where an element is its text, or an object of its attributes (\`@name\`), elements and text (\`#text\`), and elements of one name are a list. Left out are heights of lines and
 tracks, styles, and texts of files, folders and segments.

@@ -1,6 +1,8 @@
 // Declarations of systems of coordinates, in every notation that GDAL writes, judged by GDAL.
 import { describe, expect, test } from 'vitest';
 import { otherSystem } from '#dist/hexcodes/wire/rows/coordinate-system.js';
+import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
+import { shapeInText } from '#dist/tables/shapes/shape-text.js';
 import { gdal, gdalNote, hasGdal } from '../../../support/gdal.js';
 
 /** WGS 84, and systems with its name, its datum, its ellipsoid or its unit in them. */
@@ -126,4 +128,19 @@ describe('members and numbers', () => {
     ])
       expect(() => otherSystem(text)).not.toThrow();
   });
+});
+
+test('points in EWKT and EWKB pass the same judge, by themselves and in columns', () => {
+  const codes = [0, 4326, 4979, 9053, 9054, 9055, 9056, 9057, 9755, ...CODES];
+  const judged = codes.map((code) => {
+    const ewkb = Buffer.alloc(25);
+    ewkb.writeUInt8(1);
+    ewkb.writeUInt32LE(0x2000_0001, 1);
+    ewkb.writeUInt32LE(code, 5);
+    ewkb.writeDoubleLE(105.8525, 9);
+    ewkb.writeDoubleLE(21.0288, 17);
+    const texts = [`SRID=${code};POINT(105.8525 21.0288)`, ewkb.toString('hex')];
+    return texts.flatMap((text) => [parsePosition(text) !== null, shapeInText(text) !== null]);
+  });
+  expect(judged).toEqual(codes.map((code) => Array(4).fill(otherSystem(code) === null)));
 });
