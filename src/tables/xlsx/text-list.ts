@@ -1,15 +1,21 @@
-// The shared texts of a workbook in one block of UTF-8: a text of its own takes several times its letters.
+// The shared texts of a workbook in blocks of UTF-8: a text of its own takes several times its letters, and one block
+// that grows is copied.
 
-/** Room for a letter in UTF-8, at most, and what a text takes beside its letters. */
+/** Room for a letter in UTF-8, at most. */
 const LETTER_BYTES = 3;
-const TEXT_BYTES = 4;
-const FIRST_BYTES = 4096;
+const BLOCK_BYTES = 256 * 1024;
+/** Texts whose ends are in one list. */
+const LIST_TEXTS = 65_536;
 /** Texts that were asked for last; most lists are short. */
 const KEPT = 4096;
 
 export class TextList {
-  #bytes = new Uint8Array(FIRST_BYTES);
-  #ends = new Uint32Array(FIRST_BYTES / TEXT_BYTES);
+  /** No text lies in two blocks. */
+  readonly #blocks: Uint8Array[] = [];
+  /** The end of each text, counted through all blocks: it begins at the end before, or at the start of its block. */
+  readonly #ends: Uint32Array[] = [];
+  /** Texts that are longer than a block. */
+  readonly #long = new Map<number, string>();
   #size = 0;
   readonly #kept = new Map<number, string>();
   readonly #encoder = new TextEncoder();
@@ -21,29 +27,44 @@ export class TextList {
   constructor(private readonly hold: (bytes: number) => void) {}
 
   add(text: string): void {
-    const most = this.#size + LETTER_BYTES * text.length;
-    if (most > this.#bytes.length) this.#bytes = this.#grown(this.#bytes, Math.max(most, 2 * this.#size));
-    if (this.count === this.#ends.length) this.#ends = this.#grown(this.#ends, 2 * this.count);
-    this.#size += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
-    this.#ends[this.count++] = this.#size;
+    if (this.count % LIST_TEXTS === 0) {
+      this.hold(LIST_TEXTS * Uint32Array.BYTES_PER_ELEMENT);
+      this.#ends.push(new Uint32Array(LIST_TEXTS));
+    }
+    const most = LETTER_BYTES * text.length;
+    if (most > BLOCK_BYTES) {
+      this.hold(2 * text.length);
+      this.#long.set(this.count, text);
+    } else {
+      if (this.#size + most > this.#blocks.length * BLOCK_BYTES) {
+        this.hold(BLOCK_BYTES);
+        this.#size = this.#blocks.push(new Uint8Array(BLOCK_BYTES)) * BLOCK_BYTES - BLOCK_BYTES;
+      }
+      const into = this.#blocks.at(-1)?.subarray(this.#size % BLOCK_BYTES);
+      if (most > 0) this.#size += this.#encoder.encodeInto(text, into!).written;
+    }
+    this.#ends.at(-1)![this.count++ % LIST_TEXTS] = this.#size;
   }
 
   /** @returns undefined for a number that has no text */
   at(index: number): string | undefined {
-    const kept = this.#kept.get(index);
+    const kept = this.#kept.get(index) ?? this.#long.get(index);
     if (kept !== undefined) return kept;
-    if (!(index >= 0 && index < this.count)) return undefined;
-    const start = index === 0 ? 0 : this.#ends[index - 1]!;
-    const text = this.#decoder.decode(this.#bytes.subarray(start, this.#ends[index]));
+    if (!(Number.isInteger(index) && index >= 0 && index < this.count)) return undefined;
+    const text = this.#text(index === 0 ? 0 : this.#endOf(index - 1), this.#endOf(index));
     if (this.#kept.size === KEPT) this.#kept.clear();
     this.#kept.set(index, text);
     return text;
   }
 
-  #grown<List extends Uint8Array | Uint32Array>(list: List, length: number): List {
-    this.hold((length - list.length) * list.BYTES_PER_ELEMENT);
-    const grown = new (list.constructor as new (length: number) => List)(length);
-    grown.set(list);
-    return grown;
+  #endOf(index: number): number {
+    return this.#ends[Math.floor(index / LIST_TEXTS)]![index % LIST_TEXTS]!;
+  }
+
+  #text(endBefore: number, end: number): string {
+    if (end === endBefore) return '';
+    const block = Math.floor((end - 1) / BLOCK_BYTES);
+    const start = Math.max(0, endBefore - block * BLOCK_BYTES);
+    return this.#decoder.decode(this.#blocks[block]!.subarray(start, end - block * BLOCK_BYTES));
   }
 }
