@@ -2,19 +2,10 @@
 // identifiers, well-known text (1, 2 and ESRI's), PROJ strings, PROJJSON and the member `crs` of GeoJSON. The order of
 // axes is that of the container, never of the declaration.
 
-/** A system other than WGS 84. */
-export interface OtherSystem {
-  /** Its name for messages, at most some 80 letters. */
-  readonly called: string;
-  /** As programs take it, `EPSG:4756`; null where it has no number. */
-  readonly code: string | null;
-}
+import { byCode, byNumber, DEGREES, type OtherSystem, unknown } from './system-code.js';
 
-/** WGS 84 in two and in three dimensions, and its realizations, which differ by centimetres. */
-const DEGREES: ReadonlySet<string> = new Set([
-  ...['EPSG:4326', 'EPSG:4979', 'OGC:CRS84', 'OGC:CRS84H', 'CRS:CRS84', 'CRS:84'],
-  ...['EPSG:9053', 'EPSG:9054', 'EPSG:9055', 'EPSG:9056', 'EPSG:9057', 'EPSG:9755'],
-]);
+export type { OtherSystem };
+
 /** Names of WGS 84 and its datum, in lower case and without what is no letter or digit. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['wgs84', 'crs84', 'wgs1984', 'dwgs1984', 'gcswgs1984', 'wgs84crs84', 'wgs84longitudelatitude'],
@@ -22,7 +13,6 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 const NAMELESS: OtherSystem = { called: 'one without a name', code: null };
 const DEGREE = Math.PI / 180;
-const MAX_SHOWN = 60;
 const MAX_DEPTH = 64;
 
 const IDENTIFIERS: readonly RegExp[] = [
@@ -39,26 +29,12 @@ const IDENTIFIERS: readonly RegExp[] = [
  */
 export function otherSystem(declared: unknown): OtherSystem | null {
   if (declared === undefined || declared === null || declared === '') return null;
-  if (typeof declared === 'number')
-    return declared === 0 || declared === -1 ? null : byCode('EPSG', declared);
+  if (typeof declared === 'number') return byNumber(declared);
   if (typeof declared === 'string') return inText(declared.trim());
   return typeof declared === 'object' ? inObject(declared as Members, 0) : unknown(String(declared));
 }
 
 type Members = Readonly<Record<string, unknown>>;
-
-function unknown(called: string): OtherSystem {
-  return { called: called.length > MAX_SHOWN ? `${called.slice(0, MAX_SHOWN)}…` : called, code: null };
-}
-
-function byCode(authority: unknown, code: unknown, name?: unknown): OtherSystem | null {
-  // PostGIS and Parquet number systems as EPSG does.
-  const of = /^srid$/i.test(String(authority)) ? 'EPSG' : String(authority).toUpperCase();
-  const id = `${of}:${String(code).toUpperCase()}`;
-  if (DEGREES.has(id)) return null;
-  const { called } = unknown(id);
-  return { called: typeof name === 'string' ? `${called} (${unknown(name).called})` : called, code: id };
-}
 
 const isWgs84 = (name: unknown): boolean =>
   typeof name === 'string' && NAMES.has(name.toLowerCase().replace(/[^a-z0-9]/g, ''));

@@ -1,9 +1,9 @@
 // A position as people write it, without links: two numbers, angles, WKT and WKB, a full Plus Code.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
-import { otherSystem } from './coordinate-system.js';
 import { plainNumber } from './csv-fields.js';
 import { parsePlusCode } from './plus-code.js';
+import { byNumber } from './system-code.js';
 import { shapeOfWkb } from './well-known-binary.js';
 
 /** A position that a text names. Degrees beyond 90 and 180 are not refused. */
@@ -42,7 +42,7 @@ const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
 export function parseWritten(folded: string): Position | null {
   if (/^[SP]/i.test(folded)) {
     const wkt = WKT.exec(folded);
-    if (wkt !== null) return otherSystem(wkt[1]) === null ? position(wkt[3]!, wkt[2]!) : null;
+    if (wkt !== null) return byNumber(Number(wkt[1] ?? 0)) === null ? position(wkt[3]!, wkt[2]!) : null;
   }
   if (folded.length > 40 && HEX_WKB.test(folded)) return inWkb(folded);
   const brackets = /^[([]/.test(folded) ? BRACKETS.exec(folded) : null;
@@ -68,7 +68,7 @@ function inWkb(hex: string): Position | null {
     Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
   );
   const shape = shapeOfWkb(bytes);
-  if (shape === null || shape.type !== 1 || otherSystem(shape.system) !== null) return null;
+  if (shape === null || shape.type !== 1 || byNumber(shape.system) !== null) return null;
   const [lngDeg, latDeg] = shape.points;
   return lngDeg === undefined || latDeg === undefined ? null : { latDeg, lngDeg };
 }
