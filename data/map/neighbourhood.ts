@@ -16,8 +16,8 @@ const ISLANDS: readonly { name: string; latDeg: number; lngDeg: number; unitName
 
 /**
  * Islands inside a ring, by corners in degrees, belong to the unit, whatever polygon is nearest. Hạ Long bay: the
- * monument between the islets Đầu Gỗ, Đầu Bê (lake Ba Hầm) and Cống Tây, of Quảng Ninh by decision 313/VH-VP of 1962 of
- * the Ministry of Culture, and core of World Heritage 672. Positions: OpenStreetMap.
+ * monument of 1962 and core of World Heritage 672 as inscribed in 1994, whose corners are Đầu Gỗ, lake Ba Hầm and Cống
+ * Tây. Their positions were set by hand.
  */
 const ISLAND_AREAS: readonly {
   name: string;

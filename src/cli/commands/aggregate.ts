@@ -9,7 +9,7 @@ import { memoryBytesOf, requireResolution } from '../../files/options.js';
 import { conditionOf } from '../../files/points/row-filter.js';
 import { type RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { runPoints } from '../../files/points/run-points.js';
-import { bucketMsOf, ZoneClock } from '../../files/points/zone-clock.js';
+import { bucketMsOf, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
 import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
@@ -118,7 +118,8 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   if (options.quiet !== true)
     process.stderr.write(`${summaryOf(aggregation, sums, { rows, groups, elapsedMs }).join('\n')}\n`);
   const { counts } = aggregation;
-  if (rows > counts.filtered && counts.grouped === 0) throw new CliFailure(EXIT.FAILED, 'no row was grouped');
+  if (rows > counts.filtered && counts.grouped === 0)
+    throw new CliFailure(EXIT.FAILED, 'no row was grouped', timeHint(counts.unreadTime));
 }
 
 function sumOf(

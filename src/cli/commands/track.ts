@@ -12,7 +12,7 @@ import { type RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { type PointBatch, runPoints } from '../../files/points/run-points.js';
 import { type Stay, Stays } from '../../files/points/stays.js';
 import { columnNamed } from '../../files/points/values.js';
-import { durationMsOf, instantOf, timeColumn, ZoneClock } from '../../files/points/zone-clock.js';
+import { durationMsOf, instantOf, timeColumn, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
 import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
@@ -37,6 +37,8 @@ interface Counts {
   outside: number;
   notPositions: number;
   withoutTime: number;
+  /** The first text that is no time. */
+  unreadTime: string | undefined;
   withoutId: number;
 }
 
@@ -78,7 +80,10 @@ async function track(files: string[], options: Options): Promise<void> {
   const stays = new Stays(
     options.gap === undefined ? Number.POSITIVE_INFINITY : durationMsOf(options.gap, '--gap'),
   );
-  const counts: Counts = { stays: 0, filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, withoutId: 0 };
+  const counts: Counts = {
+    ...{ stays: 0, filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, withoutId: 0 },
+    unreadTime: undefined,
+  };
   let rowOf: ((stay: Stay) => unknown[]) | undefined;
   const open = async (output: RowsOutput): Promise<(stay: Stay) => unknown[]> => {
     const entered = timeColumn('entered', output.format, clock);
@@ -134,8 +139,10 @@ async function track(files: string[], options: Options): Promise<void> {
         else {
           const id = codeTextOf(columns[at.id]!, read.values[at.id]?.[row]);
           const timeMs = instantOf(columns[at.time]!, read.values[at.time]?.[row], clock);
-          if (Number.isNaN(timeMs)) counts.withoutTime++;
-          else if (id === '') counts.withoutId++;
+          if (Number.isNaN(timeMs)) {
+            counts.withoutTime++;
+            counts.unreadTime ??= codeTextOf(columns[at.time]!, read.values[at.time]?.[row]) || undefined;
+          } else if (id === '') counts.withoutId++;
           else {
             if (cell === 0n) counts.outside++;
             const ended = stays.take({ id, timeMs: Math.floor(timeMs), cell, admin });
@@ -158,7 +165,11 @@ async function track(files: string[], options: Options): Promise<void> {
   if (options.quiet !== true)
     process.stderr.write(`${summaryOf(counts, stays, rows, elapsedMs).join('\n')}\n`);
   if (rows > counts.filtered && stays.vehicles === 0)
-    throw new CliFailure(EXIT.FAILED, 'no row has a vehicle, a time and a position');
+    throw new CliFailure(
+      EXIT.FAILED,
+      'no row has a vehicle, a time and a position',
+      timeHint(counts.unreadTime),
+    );
 }
 
 interface CellOfRow {

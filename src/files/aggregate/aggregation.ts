@@ -34,6 +34,8 @@ export interface RowCounts {
   outside: number;
   notPositions: number;
   withoutTime: number;
+  /** The first text that is no time. */
+  unreadTime: string | undefined;
   grouped: number;
 }
 
@@ -49,8 +51,18 @@ interface ColumnIndexes {
   readonly sums: readonly number[];
 }
 
+const textIn = (value: unknown): string | undefined =>
+  value === null || value === undefined || value === '' ? undefined : String(value);
+
 export class Aggregation {
-  readonly counts: RowCounts = { filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, grouped: 0 };
+  readonly counts: RowCounts = {
+    filtered: 0,
+    outside: 0,
+    notPositions: 0,
+    withoutTime: 0,
+    unreadTime: undefined,
+    grouped: 0,
+  };
   /** Kind of each summed column: whether all its values were integers, and how many were no numbers. */
   readonly sumColumns: { isInteger: boolean; notNumbers: number }[];
   readonly #hexcodes: Hexcodes;
@@ -103,6 +115,7 @@ export class Aggregation {
         const timeS = time === undefined ? 0 : this.#bucketOf(batch, indexes.time, row, time.bucketMs);
         if (Number.isNaN(timeS)) {
           counts.withoutTime++;
+          counts.unreadTime ??= textIn(rows.values[indexes.time]?.[row]);
           continue;
         }
         counts.grouped++;

@@ -264,6 +264,12 @@ function columnsWithin(sample: Sample, least: number, most: number): number[] {
   });
 }
 
+/** Columns of whole numbers within bounds. */
+const wholeNumbersWithin = (sample: Sample, least: number, most: number): number[] =>
+  columnsWithin(sample, least, most).filter((column) =>
+    textsOf(sample, column).every((text) => /^\d+$/.test(text.trim())),
+  );
+
 /** @throws CliFailure BAD_INPUT for degrees whose sign stands in columns of their own */
 function refuseHemispheres(names: readonly string[], file: string): void {
   const columns = hemisphereColumns(names);
@@ -303,6 +309,10 @@ function hintFor(
   const { names } = sample;
   const odd = names.flatMap((_, column) => otherUnits(textsOf(sample, column)) ?? [])[0];
   if (odd !== undefined) return odd;
+  const [latE7] = wholeNumbersWithin(sample, 80_000_000, 240_000_000);
+  const [lngE7] = wholeNumbersWithin(sample, 1_020_000_000, 1_180_000_000);
+  if (latE7 !== undefined && lngE7 !== undefined)
+    return `${names[latE7]} and ${names[lngE7]} hold degrees times 10,000,000: divide them, in NDJSON by jq -c '.lat = .[${JSON.stringify(names[latE7])}] / 1e7 | .lng = .[${JSON.stringify(names[lngE7])}] / 1e7'.`;
   const option = (name: string, column: number): string => `${name} ${JSON.stringify(names[column])}`;
   const options = [...(lacksLat ? ['--lat'] : []), ...(lacksLng ? ['--lng'] : [])].join(' and ');
   const lat = lacksLat && fitting.lat.length === 1 ? [option('--lat', fitting.lat[0]!)] : [];

@@ -32,6 +32,16 @@ export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock)
   return number === null || number === undefined ? Number.NaN : within(ofUnix(Number(number)));
 }
 
+/** The remedy where no value of a column is an instant. @param text the first that is none; undefined: all are empty */
+export function timeHint(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const shown = JSON.stringify(text.slice(0, 40));
+  const dayFirst = /^\d\d\/\d\d\/\d{4}\b/.test(text)
+    ? String.raw` Days that stand first are turned by sed -E 's#(..)/(..)/(....)#\3-\2-\1#' FILE.`
+    : '';
+  return `${shown} is no time that is read: write 2026-01-02 23:30, with +07:00 or Z where it has a zone, or Unix time.${dayFirst}`;
+}
+
 /** Seconds until the year 5138, milliseconds from 1973 on, and so on. */
 function ofUnix(value: number): number {
   const size = Math.abs(value);

@@ -1,4 +1,5 @@
 // Positions and codes on the command line in the texts that people have: messages, links, several at a time.
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { CliFolder } from '../../support/cli.js';
@@ -106,4 +107,36 @@ test('positions as NMEA sentences have them are refused with their remedy', asyn
   const refused = await folder.run(['encode', 'nmea.csv']);
   expect(refused).toMatchObject({ code: 3, stdout: '' });
   expect(refused.stderr).toContain('looks like NMEA (ddmm.mmmm): write 21 01.7280N 105 51.1500E');
+});
+
+test('columns in ten-millionths of a degree are named, and the line that divides them runs', async () => {
+  const rows = '{"latitudeE7":210288000,"longitudeE7":1058525000}\n';
+  folder.write('e7.ndjson', rows);
+  folder.write('e7.csv', 'latitudeE7,longitudeE7\n210288000,1058525000\n');
+  const hints: string[] = [];
+  for (const name of ['e7.ndjson', 'e7.csv']) {
+    const { code, stderr } = await folder.run(['encode', name]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('hold degrees times 10,000,000')]);
+    hints.push(/jq -c '([^']*)'/.exec(stderr)![1]!);
+  }
+  const [program] = new Set(hints);
+  const jq = spawnSync('jq', ['-c', program!], { input: rows });
+  if (jq.error !== undefined) return;
+  folder.write('degrees.ndjson', jq.stdout);
+  expect((await folder.run(['encode', 'degrees.ndjson', '-q', '--to', 'csv'])).stdout).toContain(CODE);
+});
+
+test.each([
+  ['aggregate', '--time', 'ts', '--bucket', '1h', '--by', 'province'],
+  ['track', '--id', 'id', '--time', 'ts'],
+])('%s says which time it does not read, and the line that turns days runs', async (command, ...options) => {
+  folder.write('days.csv', 'id,lat,lng,ts\n1,21.0288,105.8525,02/01/2026 23:30\n');
+  const refused = await folder.run([command, 'days.csv', '-q', '--to', 'csv', ...options]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('"02/01/2026 23:30" is no time that is read');
+  const program = /sed -E '([^']*)'/.exec(refused.stderr)![1]!;
+  const sed = spawnSync('sed', ['-E', program, folder.file('days.csv')]);
+  folder.write('turned.csv', sed.stdout);
+  const { code, stdout } = await folder.run([command, 'turned.csv', '-q', '--to', 'csv', ...options]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('2026-01-02T23:')]);
 });
