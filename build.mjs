@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,7 +31,7 @@ function filesOf(path) {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) {
     return readdirSync(path, { withFileTypes: true })
-      .filter((e) => !e.isDirectory() || e.name !== 'dist')
+      .filter((e) => !e.isDirectory() || !['dist', 'node_modules'].includes(e.name))
       .flatMap((e) => (e.isDirectory() ? filesOf(join(path, e.name)) : [join(path, e.name)]))
       .sort();
   }
@@ -106,7 +107,12 @@ const PARTS = ['cjs', 'console'];
 transpile('src', 'dist', (name) => !PARTS.includes(name.split('/')[0]));
 chmodSync('dist/cli/main.js', 0o755);
 // Not where an image is built, whose context has no tests.
-if (existsSync('test')) for (const name of ['bench', 'data', 'test']) transpile(name, `build/${name}`);
+if (existsSync('test')) {
+  for (const name of ['bench', 'data', 'test']) transpile(name, `build/${name}`);
+  // Where programs in build/ find the packages of test/judges.
+  rmSync('build/node_modules', { force: true });
+  symlinkSync('../test/judges/node_modules', 'build/node_modules');
+}
 
 const BINARIES = { KERNEL: 'dist/kernel.wasm', INDEX: 'data/index.bin', REACH: 'data/reach.bin' };
 await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded.js'], () => {

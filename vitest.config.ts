@@ -12,7 +12,7 @@ function project(
     test: {
       name,
       include: [...include],
-      exclude: [...exclude],
+      exclude: ['**/node_modules/**', ...exclude],
       isolate,
       pool: 'forks',
       // Limits for what hangs, not for what is slow: a busy machine takes ten times as long as a quiet one.
@@ -34,7 +34,12 @@ export default defineConfig({
     globalSetup: ['./test/support/built.ts', './test/support/own-temp.ts'],
     projects: [
       // Files share processes: with one for each they take half as long again.
-      project('units', ['test/property/**/*.test.ts', 'test/unit/**/*.test.ts'], LONG_UNITS, false),
+      project(
+        'units',
+        ['test/property/**/*.test.ts', 'test/unit/**/*.test.ts'],
+        [...LONG_UNITS, ...REST],
+        false,
+      ),
       // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
       project('roads', ROADS, []),
       project('parts', [...OTHERS, ...LONG_UNITS], [...ROADS, ...REST]),

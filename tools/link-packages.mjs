@@ -33,3 +33,8 @@ for (const command of entriesOf(join(installed, '.bin'))) {
   if (!existsSync(join(to, 'node_modules/.bin', command)))
     link(join(installed, '.bin', command), `.bin/${command}`);
 }
+const judges = join(from, 'test/judges/node_modules');
+if (existsSync(judges) && existsSync(join(to, 'test/judges'))) {
+  symlinkSync(judges, join(to, 'test/judges/node_modules'));
+  for (const folder of ['test', 'bench']) symlinkSync(judges, join(to, folder, 'node_modules'));
+}

@@ -1,9 +1,12 @@
 // `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words. Each fault
 // is a line with file, line and rule; the exit code is 1 if there is one.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import ts from 'typescript-5.2';
+
+/** The compiler's interface of before version 7, of the packages of test/judges. */
+const ts = createRequire(new URL('../test/judges/package.json', import.meta.url))('typescript-5.2');
 
 const TOP = ['assembly', 'src', 'test', 'bench', 'data', 'tools'];
 const MOST_COLUMNS = 120;

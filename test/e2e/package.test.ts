@@ -209,7 +209,7 @@ test('publint and attw find nothing', () => {
     ['@arethetypeswrong/cli/dist/index.js', ['--profile', 'node16', '--no-color', '--no-emoji']],
   ] as const) {
     // Without a tarball each would build the package again.
-    const ran = spawnSync(process.execPath, [join('node_modules', script), tarball, ...options], {
+    const ran = spawnSync(process.execPath, [join('test/judges/node_modules', script), tarball, ...options], {
       encoding: 'utf8',
     });
     expect([script, ran.status, ran.status === 0 ? '' : ran.stdout]).toEqual([script, 0, '']);

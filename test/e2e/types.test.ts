@@ -74,7 +74,7 @@ function errorsOf(compiler: string, options: object): string {
     files: ['main.mts', 'main.cts'],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-  const script = join('node_modules', compiler, 'bin', 'tsc');
+  const script = join(compiler, 'bin', 'tsc');
   const ran = spawnSync(process.execPath, [existing(script), '-p', folder], { encoding: 'utf8' });
   return ran.stdout + ran.stderr;
 }
@@ -88,10 +88,10 @@ function existing(script: string): string {
 }
 
 test.each([
-  ['typescript-5.2', 'nodenext'],
-  ['typescript-5.2', 'bundler'],
-  ['typescript', 'nodenext'],
-  ['typescript', 'bundler'],
+  ['test/judges/node_modules/typescript-5.2', 'nodenext'],
+  ['test/judges/node_modules/typescript-5.2', 'bundler'],
+  ['node_modules/typescript', 'nodenext'],
+  ['node_modules/typescript', 'bundler'],
 ])('%s, moduleResolution %s', (compiler, moduleResolution) => {
   const module = moduleResolution === 'nodenext' ? 'nodenext' : 'es2022';
   expect(errorsOf(compiler, { module, moduleResolution })).toBe('');

@@ -107,7 +107,7 @@ const CLIENTS: Readonly<Record<string, (context: Context) => string>> = {
   typescript: ({ folder, args }) => {
     const root = resolve('.');
     const loader = `--import=${join(root, 'test/support/old-typescript.mjs')}`;
-    const generator = join(root, 'node_modules/openapi-typescript/bin/cli.js');
+    const generator = join(root, 'test/judges/node_modules/openapi-typescript/bin/cli.js');
     // Inside of the repository, whose packages the program imports.
     const inside = mkdtempSync(join(root, 'build/typescript-client-'));
     try {

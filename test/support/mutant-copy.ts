@@ -43,7 +43,11 @@ export class MutantCopy {
     chmodSync(this.#folder, 0o755);
     for (const name of readdirSync(checkout)) {
       if (LEFT_OUT.includes(name) || name.endsWith('.tgz')) continue;
-      cpSync(join(checkout, name), join(this.#folder, name), { recursive: true, preserveTimestamps: true });
+      cpSync(join(checkout, name), join(this.#folder, name), {
+        recursive: true,
+        preserveTimestamps: true,
+        filter: (path) => !path.endsWith('/node_modules'),
+      });
     }
     execFileSync(process.execPath, ['tools/link-packages.mjs', checkout, this.#folder]);
     mkdirSync(this.#temporary);

@@ -9,7 +9,6 @@ export const LONG_UNITS = [
   'test/property/wire/bulk/bulk-text.test.ts',
   'test/unit/capacity/model/{plan,sizing}.test.ts',
   'test/unit/cli/files/formats/batches.test.ts',
-  'test/unit/cli/files/value-table.test.ts',
   'test/unit/data/map/{boundary-map,user-boundaries}.test.ts',
   'test/unit/geometry/cell-box.test.ts',
   'test/unit/support/mutant-copy.test.ts',
@@ -31,16 +30,17 @@ export const ROADS = [
 ];
 
 /**
- * Tests that need a browser, a bus, a database, a proxy or another language; and loads, floods, fuzzers and files of
- * every size.
+ * Tests that need a browser, a bus, a database, a proxy, another language or the packages of test/judges; and
+ * loads, floods, fuzzers and files of every size.
  */
 export const REST = [
-  'test/conformance/api/calls.test.ts',
+  'test/conformance/api/{asyncapi,calls,openapi,typed-client}.test.ts',
   'test/conformance/{doors-elsewhere,engines,go,python-*}.test.ts',
   'test/conformance/sql.test.ts',
   'test/e2e/capacity/**/*.test.ts',
   'test/e2e/cli/{log,serve}.test.ts',
-  'test/e2e/cli/files/{as-brought,ceilings,duckdb,files,positions,resume,sorted}.test.ts',
+  'test/e2e/cli/files/{as-brought,by-chunks,ceilings,duckdb,files,made-elsewhere,positions,resume,sorted,types}.test.ts',
+  'test/e2e/cli/points/aggregate.test.ts',
   'test/e2e/console/**/*.test.ts',
   'test/e2e/*-recipes.test.ts',
   'test/e2e/deploy/proxies.test.ts',
@@ -50,7 +50,7 @@ export const REST = [
   'test/e2e/examples-vite-react.test.ts',
   'test/e2e/stream-examples.test.ts',
   'test/e2e/package*.test.ts',
-  'test/e2e/server/api-page.test.ts',
+  'test/e2e/server/{api-page,document-pages}.test.ts',
   'test/e2e/server/bulk/peers.test.ts',
   'test/e2e/server/limits/bulk.test.ts',
   'test/e2e/server/{fuzz,load-proofs,overload,work-in-a-turn}.test.ts',
@@ -58,5 +58,6 @@ export const REST = [
   'test/e2e/server/transport/{crowd,fairness,keyed-streams,keyless,large-writes,uws-timeouts}.test.ts',
   'test/e2e/supervisor/processes.test.ts',
   'test/e2e/types.test.ts',
-  'test/e2e/usage/{away,quota,shared}.test.ts',
+  'test/e2e/usage/{away,quota,shared,store}.test.ts',
+  'test/unit/cli/files/{value-table,values}.test.ts',
 ];

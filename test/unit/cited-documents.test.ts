@@ -24,7 +24,10 @@ const ELSEWHERE = [
 const pages = readdirSync('.').filter((name) => name.endsWith('.md'));
 const sources = FOLDERS.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-).filter((path) => EXTENSIONS.includes(extname(path)) && path !== OWN_PATH);
+).filter(
+  (path) =>
+    EXTENSIONS.includes(extname(path)) && path !== OWN_PATH && !/node_modules|^src\/\w+\/dist/.test(path),
+);
 
 /** Further sources that comments may name. */
 const TOOLS = [

@@ -141,8 +141,8 @@ interface ImportLine {
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory()
-      ? // Bundles of the workspaces.
-        entry.name === 'dist'
+      ? // Bundles of the workspaces, and packages.
+        ['dist', 'node_modules'].includes(entry.name)
         ? []
         : filesBelow(join(folder, entry.name))
       : entry.name.endsWith('.ts')

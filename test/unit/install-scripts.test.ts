@@ -7,18 +7,19 @@ interface Locked {
   readonly optional?: boolean;
 }
 
-test('each package with an install script is refused by name', () => {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+test.each(['.', 'test/judges'])('%s: each package with an install script is refused by name', (folder) => {
+  const { packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')) as {
     packages: Readonly<Record<string, Locked>>;
   };
-  const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    allowScripts: Readonly<Record<string, boolean>>;
+  const { allowScripts = {} } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as {
+    allowScripts?: Readonly<Record<string, boolean>>;
   };
   const withScript = Object.entries(packages)
     .filter(([path, { hasInstallScript }]) => hasInstallScript === true && path.startsWith('node_modules/'))
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
-  expect(withScript).toContain('esbuild');
+  expect(Object.keys(packages).length).toBeGreaterThan(100);
   const answered = withScript.filter((name) => allowScripts[name] === false);
   // fsevents is for macOS alone, and brings what it would build.
   expect(withScript.filter((name) => name !== 'fsevents')).toEqual(answered);
+  expect([...new Set(answered)]).toEqual(Object.keys(allowScripts));
 });

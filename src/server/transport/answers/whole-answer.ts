@@ -25,8 +25,8 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Header line of every answer after which the connection stays: clients that read it let go of an idle connection before
- * the older build closes it, 8 s after its last answer at the earliest (README U24).
+ * Header line of every answer after which the connection stays: clients that read it let go of an idle connection
+ * before the older build closes it, 8 s after its last answer at the earliest (README U24).
  */
 export const KEPT_LINE = '\r\nKeep-Alive: timeout=7';
 
