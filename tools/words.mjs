@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 const ts = createRequire(new URL('../test/judges/package.json', import.meta.url))('typescript-5.2');
 
 const TOP = ['assembly', 'src', 'test', 'bench', 'data', 'tools'];
-const MOST_COLUMNS = 120;
+const MAX_COLUMNS = 120;
 
 /** Rules over the text of one comment, without its marks. */
 const COMMENT_RULES = [
@@ -78,8 +78,8 @@ export function wordFaults(path, text) {
       if (pattern.test(bare)) say(at, `${rule}: ${bare.slice(0, 60)}`);
     let lineAt = text.lastIndexOf('\n', at) + 1;
     for (const line of text.slice(lineAt, at + comment.length).split('\n')) {
-      if ([...line].length > MOST_COLUMNS)
-        say(Math.max(lineAt, at), `a comment ends by column ${MOST_COLUMNS}`);
+      if ([...line].length > MAX_COLUMNS)
+        say(Math.max(lineAt, at), `a comment ends by column ${MAX_COLUMNS}`);
       lineAt += line.length + 1;
     }
   };

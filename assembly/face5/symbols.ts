@@ -15,7 +15,7 @@ import { headOf, NO_HEAD, pairOf, reachRow } from "../hexcode/payload";
 // A part's summand is multiplied by g² for each pair to its right. The tables assume a text of five pairs; g² has order
 // 6, so CHECKS can undo the factors that a shorter text has too many.
 
-const MOST_PAIRS: i32 = 5;
+const MAX_PAIRS: i32 = 5;
 
 /** An element of GF(4) × Z/5 times gⁿ. */
 function timesG(element: u32, n: i32): u32 {
@@ -30,7 +30,7 @@ export function shareOf(element: u32, pairsToTheRight: i32): u32 {
 }
 
 /** (Index of the pair, 0 to 4) × 512 + nine bits of digits (7 for none) → its word; 0 if no pair has these digits. */
-export const PAIR_WORDS: usize = memory.data(MOST_PAIRS * 2048);
+export const PAIR_WORDS: usize = memory.data(MAX_PAIRS * 2048);
 
 for (let bits: u32 = 0; bits < 512; bits++) {
   const value = pairOf(<u64>bits << 33, 0);
@@ -38,8 +38,8 @@ for (let bits: u32 = 0; bits < 512; bits++) {
   const high = value / 20;
   const low = value - 20 * high;
   const element = checkStep(checkStep(0, high), low);
-  for (let index = 0; index < MOST_PAIRS; index++) {
-    const word = shareOf(element, MOST_PAIRS - 1 - index) | symbolOf(high) << 16 | symbolOf(low) << 24;
+  for (let index = 0; index < MAX_PAIRS; index++) {
+    const word = shareOf(element, MAX_PAIRS - 1 - index) | symbolOf(high) << 16 | symbolOf(low) << 24;
     store<u32>(PAIR_WORDS + 2048 * index + 4 * bits, word);
   }
 }
@@ -55,7 +55,7 @@ export const FIRST_PAIR_WORDS: usize = memory.data(512 * 8);
 for (let index: u32 = 0; index < 1024; index++) {
   const head = headOf(<u64>index << 42);
   if (head == NO_HEAD) continue;
-  store<u32>(HEAD_WORDS + 8 * index, shareOf(head, MOST_PAIRS) | symbolOf(head) << 16 | head << 24);
+  store<u32>(HEAD_WORDS + 8 * index, shareOf(head, MAX_PAIRS) | symbolOf(head) << 16 | head << 24);
   store<u32>(HEAD_WORDS + 8 * index, 8 * reachRow(head, 0), 4);
 }
 for (let bits: u32 = 0; bits < 512; bits++) {
@@ -71,7 +71,7 @@ for (let admin: u32 = 0; admin < ADMIN_UNITS; admin++) {
   let element = checkLetter(checkLetter(0, letters & 255), letters >> 8 & 255);
   if (letters >> 16) element = checkLetter(element, letters >> 16);
   store<u32>(ADMIN_WORDS + 8 * admin, letters | 0x2d << (letters >> 16 ? 24 : 16));
-  store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), MOST_PAIRS), 4);
+  store<u32>(ADMIN_WORDS + 8 * admin, shareOf(timesG(element, 1), MAX_PAIRS), 4);
 }
 
 /** Number of pairs × 512 + the low nine bits of the sum of shares → the check symbol in ASCII. */

@@ -6,7 +6,7 @@
 import { NO_ADMIN } from "../hexcode/admin";
 import { cos, sin } from "../h3/trig";
 import {
-  fillLineTiles, firstTile, LINE_BYTES, LINE_TILE_BITS, lineCount, lines, lineTilesOver, lineTouches, MOST_LATITUDE_DEG,
+  fillLineTiles, firstTile, LINE_BYTES, LINE_TILE_BITS, lineCount, lines, lineTilesOver, lineTouches, MAX_LATITUDE_DEG,
   sidesOf,
 } from "./border-lines";
 import { columns, east, reserve, rows, south } from "./grid-state";
@@ -287,7 +287,7 @@ function makeList(column: u32, row: u32): usize {
   const u = <i32>(column << CELL_BITS) + HALF_CELL;
   const v = <i32>(row << CELL_BITS) + HALF_CELL;
   const latRad = <f64>(south + v) * RAD_PER_MICRO;
-  if (lineCount == 0 || abs(latRad) > MOST_LATITUDE_DEG * 1e6 * RAD_PER_MICRO) {
+  if (lineCount == 0 || abs(latRad) > MAX_LATITUDE_DEG * 1e6 * RAD_PER_MICRO) {
     store<u32>(entry, NONE);
     return NONE;
   }

@@ -12,10 +12,10 @@ const SIDES_BYTES: usize = 2;
 
 /**
  * Tiles of lines are squares of 2^LINE_TILE_BITS micro-degrees: 7.2 km of latitude, and beyond 5 km of longitude up to
- * MOST_LATITUDE. All lines within 5 km of a point then lie in its tile and the eight around it.
+ * MAX_LATITUDE. All lines within 5 km of a point then lie in its tile and the eight around it.
  */
 export const LINE_TILE_BITS: u32 = 16;
-export const MOST_LATITUDE_DEG: f64 = 45;
+export const MAX_LATITUDE_DEG: f64 = 45;
 
 /**
  * The lines, and behind the space for all segments of the file the provinces on either side of each: u8 left, u8 right.

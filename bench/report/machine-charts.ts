@@ -4,7 +4,7 @@ import { scalingOf, uslAt } from '#dist/capacity/model/scaling.js';
 import { BENCH, type Chart, HEIGHT, type PeerStep, round, WIDTH } from './chart.js';
 
 /** Where the bars of the ladder begin: its axis has no zero. */
-const LEAST_NS = 10;
+const MIN_NS = 10;
 
 export function scalingChart({ speedUps, machine }: Results): Chart {
   const scaling = scalingOf(speedUps);
@@ -104,11 +104,11 @@ export function ladderChart({ ladder }: Results, peers: readonly PeerStep[]): Ch
         x: {
           field: 'ns',
           type: 'quantitative',
-          scale: { type: 'log', domainMin: LEAST_NS },
+          scale: { type: 'log', domainMin: MIN_NS },
           title: 'ns a point',
           axis: { format: '~s' },
         },
-        x2: { datum: LEAST_NS },
+        x2: { datum: MIN_NS },
         color: { field: 'whose', type: 'nominal', title: null },
       },
     },

@@ -48,7 +48,7 @@ _HEADER = struct.Struct("<BBBBIII")
 _POINT = struct.Struct("<dd")
 _RETRIED = (502, 503, 504)
 _LAST_WAIT_S = 2.0
-_MOST_CONNECTIONS = 18
+_MAX_CONNECTIONS = 18
 _CLOSED_FOR_GOOD = (1003, 1009, 4001, 4002, 4003)
 
 
@@ -369,13 +369,13 @@ class HexcodesClient:
                 except ConnectionClosed as error:
                     failures += 1
                     code = error.rcvd.code if error.rcvd is not None else 1006
-                    if code in _CLOSED_FOR_GOOD or failures > _MOST_CONNECTIONS:
+                    if code in _CLOSED_FOR_GOOD or failures > _MAX_CONNECTIONS:
                         raise HexcodesError("REQUEST_DENIED" if code == 4001 else "UNREACHABLE",
                                             f"the stream was closed with {code}") from error
                 except (InvalidHandshake, OSError, asyncio.TimeoutError) as error:
                     failures += 1
                     status = getattr(getattr(error, "response", None), "status_code", 0)
-                    if 400 <= status < 500 and status != 429 or failures > _MOST_CONNECTIONS:
+                    if 400 <= status < 500 and status != 429 or failures > _MAX_CONNECTIONS:
                         raise HexcodesError("REQUEST_DENIED" if status in (401, 403) else "UNREACHABLE",
                                             f"no stream: {error}", status) from error
         finally:

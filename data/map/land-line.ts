@@ -29,9 +29,9 @@ const FAR_TOLERANCE = 0.03 * STEPS_PER_DEGREE;
 const NEAR_SOURCE_TOLERANCE = 0.0002 * STEPS_PER_DEGREE;
 const FAR_SOURCE_TOLERANCE = 0.008 * STEPS_PER_DEGREE;
 /** Islands far from our land with less than twice 200 km² are left out; in square steps. */
-const LEAST_FAR_AREA = 0.034 * STEPS_PER_DEGREE ** 2;
+const MIN_FAR_AREA = 0.034 * STEPS_PER_DEGREE ** 2;
 /** Islets near our land that thinning would leave nothing of: twice 0.5 km², in square steps. */
-const MOST_ISLET_AREA = 0.00008 * STEPS_PER_DEGREE ** 2;
+const MAX_ISLET_AREA = 0.00008 * STEPS_PER_DEGREE ** 2;
 /** Land is near ours if it lies in a square of this size with a vertex of ours, or in one beside it. */
 const SQUARE = 0.5 * STEPS_PER_DEGREE;
 const OWN_COUNTRY = 'VNM';
@@ -51,10 +51,10 @@ export function drawLandLine(land: readonly Polygon[]): Uint8Array {
     const ring = source.map((value) => value * scale);
     // Land runs clockwise in the source; a gap between two countries runs the other way, and is no sea.
     const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
-    const isKept = area > 0 && (isNear(ring[0]!, ring[1]!) || area > LEAST_FAR_AREA);
+    const isKept = area > 0 && (isNear(ring[0]!, ring[1]!) || area > MIN_FAR_AREA);
     if (!isKept) return [];
     const corners =
-      area < MOST_ISLET_AREA ? someCorners(ring.slice(0, -2)) : thinChain(ring, tolerance).slice(0, -2);
+      area < MAX_ISLET_AREA ? someCorners(ring.slice(0, -2)) : thinChain(ring, tolerance).slice(0, -2);
     return corners.length < 6 ? [] : [{ corners, area }];
   });
   // Islands in such gaps lie within the land around.
@@ -70,7 +70,7 @@ export function outlineOf(land: readonly Polygon[]): number[][] {
   const isNear = nearnessTo(land.filter(({ country }) => country === OWN_COUNTRY));
   return outerRings(land).flatMap((ring) => {
     const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
-    if (!(area > 0 && (isNear(ring[0]!, ring[1]!) || area > LEAST_FAR_AREA / 2))) return [];
+    if (!(area > 0 && (isNear(ring[0]!, ring[1]!) || area > MIN_FAR_AREA / 2))) return [];
     const kept = thinChain(ring, (x, y) => (isNear(x, y) ? NEAR_SOURCE_TOLERANCE : FAR_SOURCE_TOLERANCE));
     return kept.length < 8 ? [] : [kept];
   });

@@ -21,7 +21,7 @@ const FILE_STEP = STEPS_PER_DEGREE / 1000;
 const NEAR_TOLERANCE = 0.0015 * STEPS_PER_DEGREE;
 const FAR_TOLERANCE = 0.01 * STEPS_PER_DEGREE;
 /** Abroad smaller rivers are left out. */
-const MOST_FAR_LEVEL = 2;
+const MAX_FAR_LEVEL = 2;
 
 /**
  * The file: numbers of 7 bits a byte, low ones first; the count of lines, then for each its level (0 the widest, to 4),
@@ -40,7 +40,7 @@ export function drawRivers(): Uint8Array {
   const lines = source.lines.flatMap(([level, ...steps]) => {
     const xy = steps.map((value) => value * scale);
     const isOurs = xy.some((x, i) => i % 2 === 0 && isNear(x, xy[i + 1]!));
-    if (!isOurs && level > MOST_FAR_LEVEL) return [];
+    if (!isOurs && level > MAX_FAR_LEVEL) return [];
     return [{ level, kept: thinChain(xy, (x, y) => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE)) }];
   });
   put(lines.length);

@@ -8,7 +8,7 @@ const REASON_HEADER = 'Hexcodes-Reason';
 const SUBJECT_HEADER = 'Hexcodes-Subject';
 const ORIGIN_HEADER = 'Hexcodes-Place';
 
-const MOST_REASON = 500;
+const MAX_REASON = 500;
 
 export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' | 'origin' | 'handle'>;
 
@@ -20,7 +20,7 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
     ...{ id, bytes, handle, isDead: true },
     headers: new Map([
       ...headers,
-      [REASON_HEADER, reason.replace(/[\r\n]+/g, ' ').slice(0, MOST_REASON)],
+      [REASON_HEADER, reason.replace(/[\r\n]+/g, ' ').slice(0, MAX_REASON)],
       [SUBJECT_HEADER, subject],
       [ORIGIN_HEADER, origin],
     ]),
@@ -34,7 +34,7 @@ export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: st
 }
 
 const FIRST_DELAY_MS = 100;
-const MOST_DELAY_MS = 5000;
+const MAX_DELAY_MS = 5000;
 
 export interface PatientStoreOptions {
   readonly store: (message: Outgoing) => Promise<Stored>;
@@ -63,7 +63,7 @@ export class PatientStore {
   /** @returns undefined if the signal came before it was stored; the fault, if it does not pass */
   async store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
     const { store, say, signal, pause = pauseBy } = this.#options;
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
       try {
         return await store(message);
       } catch (error) {

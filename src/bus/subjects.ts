@@ -9,10 +9,10 @@ export class SubjectFault extends Error {
 }
 
 /** Longest subject of a message: servers end a connection that sends them a line of more than 4,096 bytes. */
-export const MOST_SUBJECT_BYTES = 3500;
+export const MAX_SUBJECT_BYTES = 3500;
 
 /** Longer ids become a digest: servers take lines of 4,096 bytes. */
-const MOST_WORD_BYTES = 512;
+const MAX_WORD_BYTES = 512;
 
 const isWild = (word: string): boolean => word === '*' || word === '>';
 
@@ -72,13 +72,13 @@ export function wordOf(id: string): string {
     /[.!~*'()]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  if (word.length <= MOST_WORD_BYTES && word !== '') return word;
+  if (word.length <= MAX_WORD_BYTES && word !== '') return word;
   return `~${createHash('sha256').update(id).digest('hex')}`;
 }
 
 /** A subject, or where it is too long to be published a digest of it as a word. */
 export function shortSubject(subject: string): string {
-  if (Buffer.byteLength(subject) <= MOST_SUBJECT_BYTES) return subject;
+  if (Buffer.byteLength(subject) <= MAX_SUBJECT_BYTES) return subject;
   return `~${createHash('sha256').update(subject).digest('hex')}`;
 }
 

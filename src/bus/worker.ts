@@ -7,7 +7,7 @@ import { type Engine, type Outgoing, type Received, StoreFault } from './engine.
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
 import { PatientStore } from './patient-store.js';
-import { MOST_SUBJECT_BYTES, type SubjectMap } from './subjects.js';
+import { MAX_SUBJECT_BYTES, type SubjectMap } from './subjects.js';
 
 export interface WorkerOptions {
   readonly maps: readonly SubjectMap[];
@@ -167,9 +167,9 @@ export class Worker {
     const subject = maps.map((map) => map.answerOf(received.subject, id)).find((each) => each !== undefined);
     if (subject === undefined) return { letter: `no map says where answers to ${received.subject} go` };
     const subjectBytes = Buffer.byteLength(subject);
-    if (subjectBytes > MOST_SUBJECT_BYTES)
+    if (subjectBytes > MAX_SUBJECT_BYTES)
       return {
-        letter: `the subject of its answer would have ${subjectBytes} bytes, and may have ${MOST_SUBJECT_BYTES}`,
+        letter: `the subject of its answer would have ${subjectBytes} bytes, and may have ${MAX_SUBJECT_BYTES}`,
       };
     for (let tried = 1; ; tried++) {
       try {

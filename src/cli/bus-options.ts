@@ -237,7 +237,7 @@ export async function withBus(command: Command, work: (settings: BusConfig) => P
 
 const QUIET_MS = 10_000;
 /** Dead letters that are named in a second; others are counted. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /**
  * Says sentences on standard error, each family of them once in ten seconds: numbers and subjects in it may differ.
@@ -252,7 +252,7 @@ export function sayer(isQuiet: boolean): (sentence: string) => void {
         if (unnamed > 0) say(`hexcodes: ${unnamed} more dead letters in this second\n`);
         [named, unnamed] = [0, 0];
       }, 1000).unref();
-    if (++named <= MOST_NAMED) say(`hexcodes: ${visible(sentence)}\n`);
+    if (++named <= MAX_NAMED) say(`hexcodes: ${visible(sentence)}\n`);
     else unnamed++;
   };
   return (sentence) => {

@@ -85,7 +85,7 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
   const backlogMs = options.backlog === undefined ? maxAgeMs : requireTime('--backlog', options.backlog);
   const kept = keptOf(
     maxAgeMs,
-    Math.min(Math.max(backlogMs, LEAST_BACKLOG_MS), maxAgeMs),
+    Math.min(Math.max(backlogMs, MIN_BACKLOG_MS), maxAgeMs),
     collect !== undefined,
   );
   const sizes = sizesOf(limits.maxBytes, isMaxBytesGiven, kept, load);
@@ -118,9 +118,9 @@ const POINTS_PER_MESSAGE = 4096;
 const COLLECT_MS = 200;
 /** Dead letters are few: their stream has this part of the size of the others. */
 const DEAD_SHARE = 8;
-const LEAST_BYTES = 16 * 1024 * 1024;
+const MIN_BYTES = 16 * 1024 * 1024;
 /** Workers give no room back before 150 s. */
-const LEAST_BACKLOG_MS = 300_000;
+const MIN_BACKLOG_MS = 300_000;
 const ANSWERS_KEPT_LONGER_MS = 3_600_000;
 
 /** undefined where no rate is given. */
@@ -157,7 +157,7 @@ function sizesOf(
     return { input: maxBytes, output: maxBytes, positions: maxBytes, dead: Math.ceil(maxBytes / DEAD_SHARE) };
   const { input, output, positions } = busBytesPerSecond(load);
   const needed = (bytesPerSecond: number, keptMs: number): number =>
-    Math.max(LEAST_BYTES, Math.ceil((SPARE * bytesPerSecond * keptMs) / 1000));
+    Math.max(MIN_BYTES, Math.ceil((SPARE * bytesPerSecond * keptMs) / 1000));
   return {
     input: needed(input, kept.input),
     output: needed(output, kept.output + ANSWERS_KEPT_LONGER_MS),

@@ -1,5 +1,5 @@
 // Settings: limits of keys that have none of their own, of the whole process, and usage.
-import { Fault, integerOr, MIB, MOST_BYTES, MOST_CONNECTIONS, oneOf, textOr } from './setting.js';
+import { Fault, integerOr, MAX_BYTES, MAX_CONNECTIONS, MIB, oneOf, textOr } from './setting.js';
 
 const GIB = 1024 * MIB;
 
@@ -18,21 +18,21 @@ export const BOUNDS = {
     flag: '--max-connection-bytes',
     argument: '<bytes>',
     help: 'bytes held in memory for one connection (402653184)',
-    read: integerOr(384 * MIB, 8 * MIB, MOST_BYTES),
+    read: integerOr(384 * MIB, 8 * MIB, MAX_BYTES),
   },
   maxKeyBytes: {
     variable: 'HEXCODES_MAX_KEY_BYTES',
     flag: '--max-key-bytes',
     argument: '<bytes>',
     help: 'bytes held in memory for all connections of one key (536870912)',
-    read: integerOr(512 * MIB, 8 * MIB, MOST_BYTES),
+    read: integerOr(512 * MIB, 8 * MIB, MAX_BYTES),
   },
   maxHeldBytes: {
     variable: 'HEXCODES_MAX_HELD_BYTES',
     flag: '--max-held-bytes',
     argument: '<bytes>',
     help: 'bytes held in memory for all connections (1073741824)',
-    read: integerOr(1024 * MIB, 8 * MIB, MOST_BYTES),
+    read: integerOr(1024 * MIB, 8 * MIB, MAX_BYTES),
   },
   /** Bytes of answers on disk that their readers have not taken yet, of one request and of all. */
   spoolRequestBytes: {
@@ -40,28 +40,28 @@ export const BOUNDS = {
     flag: '--spool-request-bytes',
     argument: '<bytes>',
     help: 'bytes of one bulk answer that wait on disk for their reader (3221225472)',
-    read: integerOr(3 * GIB, MIB, MOST_BYTES),
+    read: integerOr(3 * GIB, MIB, MAX_BYTES),
   },
   spoolBytes: {
     variable: 'HEXCODES_SPOOL_BYTES',
     flag: '--spool-bytes',
     argument: '<bytes>',
     help: 'bytes of all bulk answers that wait on disk (8589934592)',
-    read: integerOr(8 * GIB, MIB, MOST_BYTES),
+    read: integerOr(8 * GIB, MIB, MAX_BYTES),
   },
   maxRequestsPerKey: {
     variable: 'HEXCODES_MAX_REQUESTS_PER_KEY',
     flag: '--max-requests-per-key',
     argument: '<number>',
     help: 'requests of one key that are under way at a time (1000)',
-    read: integerOr(1000, 1, MOST_CONNECTIONS),
+    read: integerOr(1000, 1, MAX_CONNECTIONS),
   },
   maxSocketsPerKey: {
     variable: 'HEXCODES_MAX_SOCKETS_PER_KEY',
     flag: '--max-sockets-per-key',
     argument: '<number>',
     help: 'open WebSockets of one key (20000)',
-    read: integerOr(20_000, 1, MOST_CONNECTIONS),
+    read: integerOr(20_000, 1, MAX_CONNECTIONS),
   },
   /** WebSockets included. */
   maxConnections: {
@@ -69,7 +69,7 @@ export const BOUNDS = {
     flag: '--max-connections',
     argument: '<number>',
     help: 'open connections, WebSockets included (50000)',
-    read: integerOr(50_000, 1, MOST_CONNECTIONS),
+    read: integerOr(50_000, 1, MAX_CONNECTIONS),
   },
   /** Addresses of trusted proxies have no such bound. */
   maxKeylessPerAddress: {
@@ -77,11 +77,11 @@ export const BOUNDS = {
     flag: '--max-keyless-per-address',
     argument: '<number>',
     help: 'connections that one address, or one /64 of IPv6, opens at once while half of all are open (5000)',
-    read: integerOr(5000, 1, MOST_CONNECTIONS),
+    read: integerOr(5000, 1, MAX_CONNECTIONS),
   },
 };
 
-const MOST_POINTS = 999_999_999_999;
+const MAX_POINTS = 999_999_999_999;
 
 function timeZone(text: string | undefined): string {
   const zone = textOr('Asia/Ho_Chi_Minh')(text);
@@ -100,28 +100,28 @@ export const LIMITS = {
     flag: '--default-points-per-second',
     argument: '<number>',
     help: 'points a second of a key that has no such limit of its own (0: no limit)',
-    read: integerOr(0, 0, MOST_POINTS),
+    read: integerOr(0, 0, MAX_POINTS),
   },
   defaultRequestsPerSecond: {
     variable: 'HEXCODES_DEFAULT_REQUESTS_PER_SECOND',
     flag: '--default-requests-per-second',
     argument: '<number>',
     help: 'the same of requests (0: no limit)',
-    read: integerOr(0, 0, MOST_POINTS),
+    read: integerOr(0, 0, MAX_POINTS),
   },
   defaultPointsPerDay: {
     variable: 'HEXCODES_DEFAULT_POINTS_PER_DAY',
     flag: '--default-points-per-day',
     argument: '<number>',
     help: 'points a day of a key that has no such quota of its own (0: no quota)',
-    read: integerOr(0, 0, MOST_POINTS),
+    read: integerOr(0, 0, MAX_POINTS),
   },
   defaultPointsPerMonth: {
     variable: 'HEXCODES_DEFAULT_POINTS_PER_MONTH',
     flag: '--default-points-per-month',
     argument: '<number>',
     help: 'the same of a month (0: no quota)',
-    read: integerOr(0, 0, MOST_POINTS),
+    read: integerOr(0, 0, MAX_POINTS),
   },
   /** Rate of all keys together; 0: none. */
   maxPointsPerSecond: {
@@ -129,7 +129,7 @@ export const LIMITS = {
     flag: '--max-points-per-second',
     argument: '<number>',
     help: 'points a second of all keys together (0: no limit)',
-    read: integerOr(0, 0, MOST_POINTS),
+    read: integerOr(0, 0, MAX_POINTS),
   },
   /** Days and months of quotas begin in it. */
   quotaTimeZone: {

@@ -65,8 +65,8 @@ function securityContact(text: string | undefined): string | undefined {
   return text;
 }
 
-const MOST_PROCESSES = 256;
-const MOST_THREADS = 1024;
+const MAX_PROCESSES = 256;
+const MAX_THREADS = 1024;
 
 export const LIFE_CYCLE = {
   /** Processes under a supervisor; undefined: the service runs in the process of the command itself. */
@@ -90,7 +90,7 @@ export const LIFE_CYCLE = {
     flag: '--pool-threads',
     argument: '<number>',
     help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
-    read: integerOr(undefined, 1, MOST_THREADS),
+    read: integerOr(undefined, 1, MAX_THREADS),
   },
   /** How long the service goes on as ever, but for /readyz, once it is told to stop. */
   drainMs: {
@@ -111,7 +111,7 @@ export const LIFE_CYCLE = {
 };
 
 function readProcesses(text: string | undefined): number | undefined {
-  const count = integerOr(undefined, 1, MOST_PROCESSES)(text);
+  const count = integerOr(undefined, 1, MAX_PROCESSES)(text);
   if (count !== undefined && process.platform !== 'linux') {
     throw new Fault('works on Linux only, where processes can share a port');
   }

@@ -15,7 +15,7 @@ export const LOGGING = {
   },
 };
 
-const MOST_LINES = 1_000_000;
+const MAX_LINES = 1_000_000;
 
 export const OBSERVATION = {
   /** Addresses of proxies, and networks of them, whose X-Forwarded-For is believed. */
@@ -31,7 +31,7 @@ export const OBSERVATION = {
     flag: '--log-requests-per-second',
     argument: '<number>',
     help: 'requests that have a log line of their own in a second, below debug level (100)',
-    read: integerOr(100, 0, MOST_LINES),
+    read: integerOr(100, 0, MAX_LINES),
   },
   /** Whether log lines of single calls have their position or code. */
   logPositions: {

@@ -6,8 +6,8 @@
 import { accessSync, constants } from 'node:fs';
 
 export const MIB = 1024 * 1024;
-export const MOST_BYTES = 1_000_000 * MIB;
-export const MOST_CONNECTIONS = 10_000_000;
+export const MAX_BYTES = 1_000_000 * MIB;
+export const MAX_CONNECTIONS = 10_000_000;
 
 /** A Service named `hexcodes` gives its pods a variable HEXCODES_PORT of another meaning. */
 const KUBERNETES_HINT = "; this one is Kubernetes' own: set enableServiceLinks: false in the pod";
@@ -64,7 +64,7 @@ const OF_OTHERS = ['HEXCODES_KEY', 'HEXCODES_CHECKPOINT_BYTES', 'HEXCODES_READ_M
 /** Kubernetes sets these in every pod beside a Service whose name begins with `hexcodes`. */
 const OF_KUBERNETES = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/;
 
-const MOST_SLIPS = 3;
+const MAX_SLIPS = 3;
 
 /** One sentence for each variable of the prefix that is unknown. */
 export function unknownVariables(
@@ -82,7 +82,7 @@ export function unknownVariable(known: readonly string[], name: string, where = 
   const near = known
     .map((variable) => ({ variable, slips: slipsBetween(variable, name) }))
     .sort((a, b) => a.slips - b.slips)[0];
-  const hint = near !== undefined && near.slips <= MOST_SLIPS ? `; did you mean ${near.variable}?` : '';
+  const hint = near !== undefined && near.slips <= MAX_SLIPS ? `; did you mean ${near.variable}?` : '';
   return `${where}${name} is no setting${hint}`;
 }
 

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BUS } from './bus.js';
-import { Fault, integerOr, MIB, MOST_BYTES, textOr } from './setting.js';
+import { Fault, integerOr, MAX_BYTES, MIB, textOr } from './setting.js';
 
 /** A place that takes positions in batches. */
 export type SinkAddress =
@@ -46,14 +46,14 @@ export const TRACCAR = {
     flag: '--traccar-backlog-bytes',
     argument: '<bytes>',
     help: 'positions that wait on disk while the sink is away, of each process (268435456); beyond it 503',
-    read: integerOr(256 * MIB, MIB, MOST_BYTES),
+    read: integerOr(256 * MIB, MIB, MAX_BYTES),
   },
   traccarFileBytes: {
     variable: 'HEXCODES_TRACCAR_FILE_BYTES',
     flag: '--traccar-file-bytes',
     argument: '<bytes>',
     help: 'size of a file of positions at which it is renamed and another begins (268435456)',
-    read: integerOr(256 * MIB, 1024, MOST_BYTES),
+    read: integerOr(256 * MIB, 1024, MAX_BYTES),
   },
   // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named
   // here and read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run

@@ -27,7 +27,7 @@ import { type RowFailure, SWAP_TRIES, Tally } from './tally.js';
 const LF = 10;
 const NO_BYTES = Buffer.alloc(0);
 /** A line of more bytes is none. */
-const MOST_REST = 17 * 2 ** 20;
+const MAX_REST = 17 * 2 ** 20;
 
 /** The columns of the first input, by which the lines of all are read. */
 export interface LinePlan {
@@ -286,6 +286,6 @@ function linesFrom(plain: PlainFile, offset: number, mostBytes: number): Buffer 
     const feed = within >= 0 ? within : bytes.indexOf(LF);
     if (feed >= 0 && (bytes.length === sizeBytes || feed === bytes.length - 1))
       return bytes.subarray(0, feed + 1);
-    if (bytes.length < sizeBytes || sizeBytes > MOST_REST) return bytes;
+    if (bytes.length < sizeBytes || sizeBytes > MAX_REST) return bytes;
   }
 }

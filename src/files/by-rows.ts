@@ -31,12 +31,12 @@ import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './t
 import { columnsOfDegrees, columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
 
 /** Rows of a window at most; the kernel takes as many. */
-const MOST_ROWS = 4096;
+const MAX_ROWS = 4096;
 
 const NO_BYTES = new Uint8Array(0);
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 /** Columns of a source at most: each has its ranges. */
-const MOST_COLUMNS = 1000;
+const MAX_COLUMNS = 1000;
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
@@ -72,7 +72,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
-    if (names.length > MOST_COLUMNS) return `more than ${MOST_COLUMNS} columns`;
+    if (names.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
     if (resolutionColumn(names, request.inputs[0]!) >= 0) return 'rows have resolutions of their own';
     const hasHeader = !isText || run.source.hasHeader;
     const where = findPosition(sample, request.columns, request.inputs[0]!, hasHeader);
@@ -143,7 +143,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     const { surveyByLines } = await import('./rows/survey-ndjson.js');
     const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
     known = {
-      columns: await surveyByLines(hexcodes.kernel, request.inputs, request.input, MOST_COLUMNS, tick),
+      columns: await surveyByLines(hexcodes.kernel, request.inputs, request.input, MAX_COLUMNS, tick),
       idName: 'id',
     };
   }
@@ -272,7 +272,7 @@ class RowConversion {
     const from = inputNumber === targets.from?.inputNumber ? targets.from : { inputOffset: 0, inputRows: 0 };
     const skip = Math.max(0, from.inputOffset - headerBytes);
     const { kernel } = this.#run.hexcodes;
-    const reader = new CsvRowReader(kernel, names, source.delimiter.charCodeAt(0), lat, lng, MOST_ROWS);
+    const reader = new CsvRowReader(kernel, names, source.delimiter.charCodeAt(0), lat, lng, MAX_ROWS);
     let rows = from.inputRows;
     const { plain } = input;
     // The bytes behind the header are read again, into memory that is used again.
@@ -294,7 +294,7 @@ class RowConversion {
     const { columns, lat, lng, isTyped } = this.#plan;
     const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
     const { kernel } = this.#run.hexcodes;
-    const reader = new NdjsonRowReader(kernel, columns, lat, lng, MOST_ROWS, isTyped);
+    const reader = new NdjsonRowReader(kernel, columns, lat, lng, MAX_ROWS, isTyped);
     let rows = from?.inputRows ?? 0;
     const start = { skip: from?.inputOffset ?? 0, skippedRows: rows };
     for await (const { rows: window, endOffset } of reader.windows(input, start)) {
@@ -317,7 +317,7 @@ class RowConversion {
 
   async #windowsOf(input: Input, skippedRows: number): Promise<AsyncGenerator<TextRows>> {
     const { source, lat, lng, kept, isTyped } = this.#plan;
-    const wanted = { lat, lng, kept, most: MOST_ROWS, skippedRows, isTyped };
+    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows, isTyped };
     if (source === 'arrow') {
       const { readArrow } = await import('./formats/arrow/arrow-source.js');
       const { arrowWindows } = await import('./rows/read-arrow.js');

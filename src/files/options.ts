@@ -9,7 +9,7 @@ import { CliFailure, EXIT } from './exit-codes.js';
 import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv-dialect.js';
 
 /** Most rows above a header, and one. */
-export const MOST_HEADER_ROW = 1000;
+export const MAX_HEADER_ROW = 1000;
 export const HEADER_ROW_HELP =
   'row of the header in CSV or a sheet, from 1; default: the first, or below titles the first of 20 with known names';
 
@@ -82,9 +82,9 @@ function requirePoint(text: string): PointChoice {
 /** @throws CliFailure USAGE */
 function requireHeaderRow(text: string): number {
   const row = Number(text);
-  if (/^\d+$/.test(text) && row >= 1 && row <= MOST_HEADER_ROW) return row;
+  if (/^\d+$/.test(text) && row >= 1 && row <= MAX_HEADER_ROW) return row;
   throw new CliFailure(
     EXIT.USAGE,
-    `--header-row ${text}: must be a whole number from 1 to ${MOST_HEADER_ROW}`,
+    `--header-row ${text}: must be a whole number from 1 to ${MAX_HEADER_ROW}`,
   );
 }

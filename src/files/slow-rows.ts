@@ -21,8 +21,8 @@ const WORDS: Readonly<Record<SlowReason, readonly [what: string, remedy: string]
 };
 
 /** A smaller share, or fewer rows, are said with --verbose alone. */
-const LEAST_SHARE = 0.01;
-const LEAST_ROWS = 10_000;
+const MIN_SHARE = 0.01;
+const MIN_ROWS = 10_000;
 
 /** Counts slow rows from now on. */
 export class SlowRows {
@@ -39,8 +39,7 @@ export class SlowRows {
       if (more > 0) byReason.set(reason, (byReason.get(reason) ?? 0) + more);
     }
     const slow = [...byReason.values()].reduce((sum, more) => sum + more, 0);
-    if (slow === 0 || rows === 0 || ((slow < LEAST_ROWS || slow < rows * LEAST_SHARE) && !isVerbose))
-      return null;
+    if (slow === 0 || rows === 0 || ((slow < MIN_ROWS || slow < rows * MIN_SHARE) && !isVerbose)) return null;
     const percent = (100 * slow) / rows;
     const share = percent < 1 ? 'Less than 1 %' : `${Math.min(100, Math.round(percent))} %`;
     const parts = [...byReason]

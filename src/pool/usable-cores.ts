@@ -10,11 +10,11 @@ type Read = (path: string) => string;
 const readText: Read = (path) => readFileSync(path, 'latin1');
 
 /** More threads than these convert no faster than one event loop can hand out and send. */
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
 /** Worker threads of a pool unless a setting says how many, for each of the processes that share the machine. */
 export function defaultThreads(processes = 1, cores = usableCores()): number {
-  return Math.max(1, Math.min(MOST_THREADS, Math.floor(cores / processes)));
+  return Math.max(1, Math.min(MAX_THREADS, Math.floor(cores / processes)));
 }
 
 /**

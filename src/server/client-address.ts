@@ -4,7 +4,7 @@
 import { canonicalAddress, Networks } from '../config/networks.js';
 
 /** Most hops of a list that are read. */
-const MOST_HOPS = 32;
+const MAX_HOPS = 32;
 
 /**
  * @param peer in canonical form (networks.ts); '' if it is not known
@@ -23,7 +23,7 @@ export function clientAddress(
 ): string {
   if (trusted === undefined || forwardedFor === '' || peer === '' || !trusted.has(peer)) return peer;
   let client = peer;
-  for (const entry of forwardedFor.split(',').slice(-MOST_HOPS).reverse()) {
+  for (const entry of forwardedFor.split(',').slice(-MAX_HOPS).reverse()) {
     const before = canonicalAddress(withoutPort(entry.trim()));
     if (before === undefined) return isCertain ? '' : client;
     client = before;

@@ -2,7 +2,7 @@
 // for each large one costs page faults and collections of the whole heap, more than its copy (npm run bench -- bulk).
 
 /** Smaller pieces get memory of their own, which costs less than looking for it. */
-const LEAST_BYTES = 16 * 1024;
+const MIN_BYTES = 16 * 1024;
 /** Free memory that is kept. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ export class KeptMemory {
 
   /** Memory with any contents, to be given back once. */
   take(sizeBytes: number): Uint8Array<ArrayBuffer> {
-    if (sizeBytes < LEAST_BYTES) return new Uint8Array(sizeBytes);
+    if (sizeBytes < MIN_BYTES) return new Uint8Array(sizeBytes);
     const wholeBytes = 2 ** Math.ceil(Math.log2(sizeBytes));
     let buffer = this.#free.get(wholeBytes)?.pop();
     if (buffer === undefined) buffer = new ArrayBuffer(wholeBytes);
@@ -31,7 +31,7 @@ export class KeptMemory {
   /** Takes back memory, by the view that was taken or by a part of it. Nobody may use it any more. */
   giveBack({ buffer }: Uint8Array): void {
     const wholeBytes = buffer.byteLength;
-    if (wholeBytes < LEAST_BYTES || this.#freeBytes + wholeBytes > KEPT_BYTES) return;
+    if (wholeBytes < MIN_BYTES || this.#freeBytes + wholeBytes > KEPT_BYTES) return;
     const sameSize = this.#free.get(wholeBytes) ?? [];
     sameSize.push(buffer as ArrayBuffer);
     this.#free.set(wholeBytes, sameSize);

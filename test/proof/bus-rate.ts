@@ -22,7 +22,7 @@ const SETTLE_MS = 60_000;
 const COLLECT_MS = 200;
 const KINDS = 1000;
 const REPEAT_MS = 5000;
-const MOST_UNANSWERED = 20_000;
+const MAX_UNANSWERED = 20_000;
 const AT_ONCE = 1000;
 const SEQUENCE = Buffer.from('"seq":');
 
@@ -171,7 +171,7 @@ async function natsSend(server: NatsServer, isSingle: boolean): Promise<Send> {
       do {
         sweep();
         await sleep(1);
-      } while (sentAtMs.size > (count === 0 ? 0 : MOST_UNANSWERED));
+      } while (sentAtMs.size > (count === 0 ? 0 : MAX_UNANSWERED));
       if (n >= from + count) return;
     }
   };

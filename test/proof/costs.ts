@@ -8,7 +8,7 @@ import { report } from './run-length.js';
 
 const SHIPPED = 'data/capacity.json';
 const COMMAND = 'src/cli/bin/hexcodes.js';
-const MOST_SECONDS = 1;
+const MAX_SECONDS = 1;
 /** /proc counts CPU time in these. */
 const TICKS_PER_S = 100;
 
@@ -32,7 +32,7 @@ export default async function proveCosts(files: string[]): Promise<void> {
     const seconds = childrenSeconds() - before;
     const line = `${seconds.toFixed(2)} s of CPU, exit code ${status}: hexcodes plan ${flags.join(' ')}`;
     console.log(line);
-    if (status !== 0 || seconds > MOST_SECONDS) faults.push(line);
+    if (status !== 0 || seconds > MAX_SECONDS) faults.push(line);
   }
   if (fleets.length === 0) faults.push('the documents name no fleet');
   report('costs', `${fleets.length} fleets of the documents`, 0, faults);

@@ -18,7 +18,7 @@ const REST_MS = 25_000;
 /** Limits that a crowd passes, so that connections are closed by them too. */
 const LIMITS = ['--max-connections', '400', '--max-keyless-per-address', '40'];
 const WARM_UP_MS = 300_000;
-const MOST_GROWTH_MIB = 20;
+const MAX_GROWTH_MIB = 20;
 
 export default async function proveCrowd(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -58,7 +58,7 @@ export default async function proveCrowd(args: string[]): Promise<void> {
     faults.push(...command.lines('a handler threw').map((line) => JSON.stringify(line)));
     if (crowd.requests < REQUESTS) faults.push(`fewer requests than ${REQUESTS}`);
     const [least, most] = [Math.min(...memoryMiB), Math.max(...memoryMiB)];
-    if (!(most - least <= MOST_GROWTH_MIB)) faults.push(`memory between ${least} and ${most} MiB`);
+    if (!(most - least <= MAX_GROWTH_MIB)) faults.push(`memory between ${least} and ${most} MiB`);
     const memory = `${least.toFixed(0)} to ${most.toFixed(0)} MiB from the fifth minute to the end`;
     const reached = `${crowd.requests} requests on ${crowd.connections} connections in ${values.for}, ${memory}`;
     report('crowd', reached, seed, faults);

@@ -3,7 +3,7 @@
 import type { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
 
 /** Where others are at hand, a figure whose core changed its speed by more than this meanwhile does not count. */
-const MOST_CHANGE = 0.15;
+const MAX_CHANGE = 0.15;
 
 export interface Seen {
   readonly ratePerS: number;
@@ -32,7 +32,7 @@ export class Figures {
   /** Mean of the middle half. @returns NaN without any; times as on the core at its fastest */
   middle(name: string, of: keyof Seen): number {
     const every = (this.#all.get(name) ?? []).toSorted((a, b) => a.change - b.change);
-    const steady = every.filter(({ change }) => change <= MOST_CHANGE);
+    const steady = every.filter(({ change }) => change <= MAX_CHANGE);
     const all = (steady.length > 0 ? steady : every.slice(0, 1)).map((seen) => seen[of]);
     if (all.length === 0) return Number.NaN;
     const sorted = all.sort((a, b) => a - b);

@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { writePointsCsv } from '../support/files/points-csv.js';
 
-const LEAST_RATIO = 10;
-const MOST_MEMORY_MB = 300;
+const MIN_RATIO = 10;
+const MAX_MEMORY_MB = 300;
 /** Runs of the command around the peer's one: before and after it. */
 const OWN_RUNS = 3;
 
@@ -61,7 +61,7 @@ export default async function files(args: string[]): Promise<void> {
     console.log(
       `ratio ${ratio.toFixed(1)} (median of ${OWN_RUNS}), peak ${peakMb.toFixed(0)} MB, ${different} rows differ`,
     );
-    if (different > 0 || ratio < LEAST_RATIO || peakMb > MOST_MEMORY_MB) process.exitCode = 1;
+    if (different > 0 || ratio < MIN_RATIO || peakMb > MAX_MEMORY_MB) process.exitCode = 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -30,8 +30,8 @@ const KEPT = [
 ];
 const ROWS = 300;
 const HEAP_MIB = 256;
-const MOST_PEAK_KIB = 1024 * 1024;
-const MOST_MS = 60_000;
+const MAX_PEAK_KIB = 1024 * 1024;
+const MAX_MS = 60_000;
 const WORKER = '--worker';
 
 interface Answer {
@@ -92,7 +92,7 @@ class Reader {
   read(path: string): Promise<Answer> {
     const child = this.#child ?? this.#started();
     return new Promise((done) => {
-      const timer = setTimeout(() => child.kill('SIGKILL'), MOST_MS);
+      const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
       this.#answered = (answer) => {
         clearTimeout(timer);
         this.peakKib = Math.max(this.peakKib, answer.peakKib);
@@ -132,7 +132,7 @@ async function answerFiles(): Promise<void> {
 /** Where the format can tell, damage may not pass for a whole file. */
 function faultOf({ outcome, thrown, peakKib }: Answer, name: string, damage: string): string | undefined {
   if (outcome === undefined) return `thrown: ${thrown}`;
-  if (peakKib > MOST_PEAK_KIB) return `${Math.round(peakKib / 1024)} MiB held`;
+  if (peakKib > MAX_PEAK_KIB) return `${Math.round(peakKib / 1024)} MiB held`;
   if ('fault' in outcome) {
     // A file that was not opened was not read.
     if (/call stack|string length|array length|allocation failed|cannot read \//i.test(outcome.fault))

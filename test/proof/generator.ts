@@ -15,7 +15,7 @@ import { report } from './run-length.js';
 
 const RATE_PER_S = 500;
 const NOISE_MS = 3000;
-const MOST_ERROR = 0.02;
+const MAX_ERROR = 0.02;
 
 interface Case {
   readonly behaviour: Behaviour;
@@ -67,7 +67,7 @@ export default async function proveGenerator(args: string[]): Promise<void> {
         const error = reportedMs / trueMs - 1;
         const line = `${JSON.stringify(behaviour)} p${percentile}: ${injectedMs} ms injected, true ${trueMs.toFixed(2)} ms, reported ${reportedMs.toFixed(2)} ms, ${(100 * error).toFixed(2)} %, ${late} late starts, noise p99 ${before.p99Us} and ${after.p99Us} us`;
         console.log(`${isAccepted ? '' : '(too noisy) '}${line}`);
-        if (Math.abs(error) > MOST_ERROR) wrong.push(line);
+        if (Math.abs(error) > MAX_ERROR) wrong.push(line);
         else if (isAccepted) lines.push(line);
       }
     }

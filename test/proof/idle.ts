@@ -11,7 +11,7 @@ import { ServerProcess } from '../support/server-process.js';
 import { millisecondsOf, report } from './run-length.js';
 
 /** Bytes of resident memory that an idle WebSocket may cost. */
-const MOST_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 /** Time after which the service has freed the memory of opening the connections. */
@@ -56,7 +56,7 @@ export default async function proveIdle(args: string[]): Promise<void> {
     const bytesEach = ((idleMb - quietMb) * 1024 * 1024) / open;
     const faults: string[] = [];
     if (open < perClient * clientCount) faults.push(`${open} are open of ${perClient * clientCount}`);
-    if (bytesEach > MOST_BYTES) faults.push(`${Math.round(bytesEach)} bytes of resident memory each`);
+    if (bytesEach > MAX_BYTES) faults.push(`${Math.round(bytesEach)} bytes of resident memory each`);
     for (const [name, tally] of Object.entries({ quiet, beside, after }))
       if (Object.keys(tally.failures).length > 0)
         faults.push(`${name}: failed ${JSON.stringify(tally.failures)}`);

@@ -9,7 +9,7 @@ import { buildShippedMap } from '../../data/map/shipped-map.js';
 import { randomFrom } from '../support/region/made-partitions.js';
 
 /** How far lines at sea may be from their place by the design; most are far below it. */
-const MOST_M = 500;
+const MAX_M = 500;
 
 export default async function proveMap(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -50,6 +50,6 @@ export default async function proveMap(args: string[]): Promise<void> {
       `map: of these and of ${size} within 200 m of a line, ${distances.length} ${where}: ` +
         `median ${at(0.5)} m, 99 % ${at(0.99)} m, most ${at(1)} m from the line`,
     );
-    if ((distances.at(-1) ?? 0) > MOST_M) throw new Error(`A line is more than ${MOST_M} m from its place.`);
+    if ((distances.at(-1) ?? 0) > MAX_M) throw new Error(`A line is more than ${MAX_M} m from its place.`);
   }
 }

@@ -17,7 +17,7 @@ import { madeResults } from '../support/capacity/made-results.js';
 import { Figures } from './figures.js';
 import { report } from './run-length.js';
 
-const MOST_ERROR = 0.15;
+const MAX_ERROR = 0.15;
 const RATES = [100, 300, 1000, 3000, 9000];
 const POINTS = { stream: 1, single: 1, batch: 100 } as const;
 type Kind = keyof typeof POINTS;
@@ -112,7 +112,7 @@ export default async function proveMixes(args: string[]): Promise<void> {
       const error = predictedUs / measuredUs - 1;
       const line = `| ${nameOf(parts)} | ${predictedUs.toFixed(1)} us | ${measuredUs.toFixed(1)} us | ${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} % |`;
       console.log(line);
-      if (!(Math.abs(error) <= MOST_ERROR)) faults.push(line);
+      if (!(Math.abs(error) <= MAX_ERROR)) faults.push(line);
     }
     report('mixes', `${MIXES.length - faults.length} of ${MIXES.length} within 15 %`, 1, faults);
   } finally {

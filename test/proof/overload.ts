@@ -14,8 +14,8 @@ import { millisecondsOf, report } from './run-length.js';
 
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
-const LEAST_GOODPUT = 0.9;
-const MOST_RECOVERY_MS = 5000;
+const MIN_GOODPUT = 0.9;
+const MAX_RECOVERY_MS = 5000;
 const CLOSED_CONNECTIONS = 32;
 
 export default async function proveOverload(args: string[]): Promise<void> {
@@ -64,8 +64,8 @@ export default async function proveOverload(args: string[]): Promise<void> {
     for (const status of Object.keys(tally.byStatus))
       if (!['200', '429', '503'].includes(status))
         faults.push(`${tally.byStatus[status]} answers: ${status}`);
-    if (goodput < LEAST_GOODPUT) faults.push(`goodput ${goodput.toFixed(2)} of the capacity`);
-    if (recoveryMs > MOST_RECOVERY_MS) faults.push(`recovery after ${Math.round(recoveryMs)} ms`);
+    if (goodput < MIN_GOODPUT) faults.push(`goodput ${goodput.toFixed(2)} of the capacity`);
+    if (recoveryMs > MAX_RECOVERY_MS) faults.push(`recovery after ${Math.round(recoveryMs)} ms`);
     if (server.hasEnded) faults.push('the server has ended');
     const perSecond = ((tally.sent + tally.unsent) * 1000) / tally.lengthMs;
     const figures = [

@@ -18,7 +18,7 @@ const COUNTED = 7;
 const HEAT_MS = 15_000;
 const EACH_MS = 2000;
 /** A figure whose core changed its speed by more than this meanwhile says nothing. */
-const MOST_CHANGE = 0.15;
+const MAX_CHANGE = 0.15;
 
 interface Figures {
   readonly costUs: number;
@@ -62,7 +62,7 @@ export async function comparePlan(
       const { costUs, p50Us, p90Us } = await run();
       const stealShare = steal();
       const after = await core.workUs();
-      if (Math.abs(before / after - 1) > MOST_CHANGE) return;
+      if (Math.abs(before / after - 1) > MAX_CHANGE) return;
       const workUs = (before + after) / 2;
       const all = figures.get(name) ?? [];
       all.push({ costUs: costUs / workUs, p50Us: p50Us / workUs, p90Us: p90Us / workUs, stealShare });

@@ -23,8 +23,8 @@ import { comparePlan } from './plan-interleaved.js';
 import { millisecondsOf, report } from './run-length.js';
 
 const TARGET_P99_US = 50_000;
-const MOST_ERROR = 0.15;
-const MOST_CONTROL_ERROR = 0.05;
+const MAX_ERROR = 0.15;
+const MAX_CONTROL_ERROR = 0.05;
 const NOISE_MS = 2000;
 const STEP_MS = 5000;
 /** Time of each bench and each search for measuring again after a disturbance by the hypervisor. */
@@ -91,7 +91,7 @@ export default async function provePlan(args: string[]): Promise<void> {
     say(
       `${isAccepted ? '' : '(not accepted) '}${way}: predicted ${predictedPerS.toFixed(0)}/s, found ${fresh.kneePerS.toFixed(0)}/s (${signed(error)})${fresh.isGeneratorLimit ? ', the generator was the limit' : ''}; CPU at 20, 50, 80 %: ${cpuErrors.map(signed).join(', ')}; p90 predicted / seen: ${p90.join(', ')} us; noise p99 at most ${Math.max(...noises.map(({ p99Us }) => p99Us)).toFixed(0)} us, work ${worst.slowness.toFixed(2)}, stolen at most ${(100 * worst.stealShare).toFixed(1)} %`,
     );
-    const isHeld = Math.abs(error) <= MOST_ERROR && cpuErrors.every((each) => Math.abs(each) <= MOST_ERROR);
+    const isHeld = Math.abs(error) <= MAX_ERROR && cpuErrors.every((each) => Math.abs(each) <= MAX_ERROR);
     if (!isAccepted) continue;
     accepted++;
     if (isHeld) held++;
@@ -129,7 +129,7 @@ async function proveInTurns(
     const errors = [off(predicted.cpuUs, seen.cpuUs), off(predicted.p90Us, seen.p90Us)] as const;
     const line = `${way} at ${100 * share} % of ${kneePerS.toFixed(0)}/s: CPU predicted ${predicted.cpuUs.toFixed(1)} us, seen ${seen.cpuUs.toFixed(1)} (${signed(errors[0])}); p90 predicted ${predicted.p90Us.toFixed(0)} us, seen ${seen.p90Us.toFixed(0)} (${signed(errors[1])}); stolen at most ${(100 * stealShare).toFixed(1)} %`;
     say(line);
-    if (Math.abs(errors[0]) > MOST_ERROR) faults.push(line);
+    if (Math.abs(errors[0]) > MAX_ERROR) faults.push(line);
   }
 }
 
@@ -221,7 +221,7 @@ async function proveControls(
       const error = off(truePerS, ratePerS);
       const line = `control server, services of ${SERVICE_MS} ms${isExponential ? ' on average' : ''}: true ${truePerS.toFixed(0)}/s, found ${ratePerS.toFixed(0)}/s (${signed(error)})`;
       say(`${isAccepted ? '' : '(too noisy) '}${line}`);
-      if (isAccepted && Math.abs(error) > MOST_CONTROL_ERROR) faults.push(line);
+      if (isAccepted && Math.abs(error) > MAX_CONTROL_ERROR) faults.push(line);
     }
   }
 }

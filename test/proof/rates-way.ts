@@ -22,7 +22,7 @@ const FIRST_PER_S = 100;
 /** Highest of the six rates, as a share of that under backlog: just below the knee, or as the generator can send. */
 const LAST_SHARE = { single: 0.5, batch: 0.8, csv: 0.8, stream: 0.4, mixed: 0.4 } as const;
 /** Rates at which the tools of others send one by one: beyond, they sleep for longer than the time between two. */
-const MOST_OUTSIDE_PER_S = { single: 1200, batch: 1200, csv: 600, stream: 1200, mixed: 0 } as const;
+const MAX_OUTSIDE_PER_S = { single: 1200, batch: 1200, csv: 600, stream: 1200, mixed: 0 } as const;
 /** Time of the high rates, of which a second has more messages, against that of the low ones. */
 const HIGH_SHARE = 1 / 3;
 const HEAT_MS = 5000;
@@ -86,9 +86,9 @@ export async function proveWay(
       name === 'stream'
         ? outside.stream(services[1], ratePerS, OUTSIDE_MS)
         : outside.http(services[1], name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS);
-    const isOutside = (ratePerS: number): boolean => ratePerS <= MOST_OUTSIDE_PER_S[name];
+    const isOutside = (ratePerS: number): boolean => ratePerS <= MAX_OUTSIDE_PER_S[name];
     const curveOf = (part: Profile): number[] => (part === parts[0] ? ratesOf(fullPerS) : [FIRST_PER_S]);
-    const isLow = (ratePerS: number): boolean => ratePerS <= Math.max(LOW_PER_S, MOST_OUTSIDE_PER_S[name]);
+    const isLow = (ratePerS: number): boolean => ratePerS <= Math.max(LOW_PER_S, MAX_OUTSIDE_PER_S[name]);
     const curvesAt = (low: boolean) =>
       parts.flatMap((part) =>
         curveOf(part)

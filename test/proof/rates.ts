@@ -16,7 +16,7 @@ import { OutsideLoad } from '../support/capacity/outside-load.js';
 import { type AtRate, proveWay } from './rates-way.js';
 import { millisecondsOf, RunLength, report } from './run-length.js';
 
-const MOST_ERROR = 0.15;
+const MAX_ERROR = 0.15;
 /** Priority of this session, where the system schedules by sessions (autogroup): -20 to 19. */
 const PRIORITY = -20;
 
@@ -80,7 +80,7 @@ export default async function proveRates(args: string[]): Promise<void> {
     const lines = proved[name]!.rates.map((rate) => ({ line: lineOf(name, rate), error: errorOf(rate) }));
     for (const { line } of lines) console.log(line);
     // A figure that was never measured is a fault as well.
-    const missed = lines.filter(({ error }) => !(Math.abs(error) <= MOST_ERROR));
+    const missed = lines.filter(({ error }) => !(Math.abs(error) <= MAX_ERROR));
     faults.push(...missed.map(({ line }) => line));
     if (missed.length === 0) held++;
   }

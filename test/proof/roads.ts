@@ -24,7 +24,7 @@ import { randomFrom } from '../support/open-world.js';
 import { RunLength, report } from './run-length.js';
 
 const POOL = 4000;
-const MOST_ROWS = 60_000;
+const MAX_ROWS = 60_000;
 const WAYS = [
   ['csv', 'ndjson'],
   ['csv', 'geojson'],
@@ -104,7 +104,7 @@ export default async function proveRoads(args: string[]): Promise<void> {
   try {
     for (let turn = 0; length.goesOn(total); turn++) {
       const [from, to] = WAYS[turn % WAYS.length]!;
-      const count = 1 + below(MOST_ROWS, random);
+      const count = 1 + below(MAX_ROWS, random);
       const path = join(folder, `in.${from}`);
       write[from](path, count);
       const format = to === 'sorted' ? 'parquet' : to;

@@ -13,8 +13,8 @@ import { millisecondsOf, report } from './run-length.js';
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 /** Aims: of the quiet rate, and of the quiet median. */
-const LEAST_RATE = 0.9;
-const MOST_MEDIAN = 2;
+const MIN_RATE = 0.9;
+const MAX_MEDIAN = 2;
 /** Connections of slowhttptest a second. */
 const OPENED_PER_SECOND = 1000;
 
@@ -83,9 +83,8 @@ export default async function proveSlow(args: string[]): Promise<void> {
       ];
       const median = medians[1] / medians[0];
       const failures = [...quiet, ...beside].flatMap((tally) => Object.entries(tally.failures));
-      if (rate < LEAST_RATE) faults.push(`${name}: ${rate.toFixed(2)} of the quiet rate`);
-      if (median > MOST_MEDIAN)
-        faults.push(`${name}: the median is ${median.toFixed(2)} times the quiet one`);
+      if (rate < MIN_RATE) faults.push(`${name}: ${rate.toFixed(2)} of the quiet rate`);
+      if (median > MAX_MEDIAN) faults.push(`${name}: the median is ${median.toFixed(2)} times the quiet one`);
       if (failures.length > 0) faults.push(`${name}: failed ${JSON.stringify(failures)}`);
       figures.push(
         `${name} (${open} open): rate ${rate.toFixed(2)}, median ${median.toFixed(2)} times ${medians[0].toFixed(2)} ms`,

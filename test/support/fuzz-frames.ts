@@ -14,7 +14,7 @@ const CONNECTIONS = 32;
 const MESSAGES = 100;
 const SILENCE_MS = 100;
 const HANG_MS = 30_000;
-const MOST_POINTS = 60;
+const MAX_POINTS = 60;
 
 export class FramesFuzz {
   messages = 0;
@@ -120,7 +120,7 @@ export class FramesFuzz {
 }
 
 function binaryMessage(random: Random): Buffer {
-  const count = below(MOST_POINTS, random);
+  const count = below(MAX_POINTS, random);
   if (random() < 0.5) {
     const pairsDeg = Float64Array.from({ length: 2 * count }, (_, i) =>
       i % 2 === 0 ? 4 + random() * 22 : 99 + random() * 21,
@@ -135,7 +135,7 @@ function binaryMessage(random: Random): Buffer {
 
 function jsonMessage(random: Random): string {
   const seq = below(2 ** 32, random);
-  const count = below(MOST_POINTS, random);
+  const count = below(MAX_POINTS, random);
   if (random() < 0.5) {
     const hexcodes = Array.from({ length: count }, () => pick(['HN-6GHP4-83RFR', 'nope', 'đn'], random));
     return JSON.stringify({ seq, op: 'decode', hexcodes });

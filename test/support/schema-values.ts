@@ -20,7 +20,7 @@ export interface Schema {
 }
 
 /** Arrays longer than this are tested elsewhere. */
-const MOST_ITEMS = 6;
+const MAX_ITEMS = 6;
 
 /** @param resolve the schema that a `$ref` names */
 export function valuesOf(schema: Schema, resolve: (ref: string) => Schema): fc.Arbitrary<unknown> {
@@ -41,10 +41,10 @@ export function valuesOf(schema: Schema, resolve: (ref: string) => Schema): fc.A
     }
     case 'array': {
       if (schema.prefixItems !== undefined) return fc.tuple(...schema.prefixItems.map(of));
-      const { minItems = 0, maxItems = MOST_ITEMS } = schema;
+      const { minItems = 0, maxItems = MAX_ITEMS } = schema;
       return fc.array(of(schema.items ?? {}), {
         minLength: minItems,
-        maxLength: Math.min(maxItems, Math.max(minItems, MOST_ITEMS)),
+        maxLength: Math.min(maxItems, Math.max(minItems, MAX_ITEMS)),
       });
     }
     case 'integer':

@@ -16,7 +16,7 @@ const FAULTY_STEPS = 600;
 /** Steps without an answer after which the client takes the connection for lost, as its timer would. */
 const ANSWER_TIMEOUT_STEPS = 1000;
 /** A run that takes more hangs. */
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 
 export interface SimulatedRun {
   readonly points: number;
@@ -113,7 +113,7 @@ export async function simulateStream(random: Random, isBroken: boolean): Promise
 
   try {
     for (let step = 0; taken < points; step++) {
-      if (step > MOST_STEPS) return result(`hangs at ${taken} of ${points} points`);
+      if (step > MAX_STEPS) return result(`hangs at ${taken} of ${points} points`);
       isFaulty = step < FAULTY_STEPS;
       nowMs++;
       steps[below(steps.length, random)]!();

@@ -6,7 +6,7 @@
 import { MINUS, POINT, ZERO } from "../chars";
 
 /** Biased exponent of 8, the least double printed here. */
-const LEAST_EXPONENT: u32 = 1026;
+const MIN_EXPONENT: u32 = 1026;
 /** Exponents from there on. */
 const EXPONENTS: u32 = 5;
 /** The first of them whose doubles have fourteen decimals. */
@@ -55,7 +55,7 @@ const VECTORS: usize = memory.data<u32>([
 // @ts-ignore: decorator
 @inline
 export function printUsual(bits: u64, out: usize): usize {
-  const k = (<u32>(bits >> 52) & 0x7ff) - LEAST_EXPONENT;
+  const k = (<u32>(bits >> 52) & 0x7ff) - MIN_EXPONENT;
   if (k >= EXPONENTS) return 0;
   const fixed = ((bits & MANTISSA) | ((<u64>1) << 52)) << <u64>k;
   const m = fixed & FRACTION;

@@ -54,7 +54,7 @@ const TRUE_OR_FALSE: u32 = 32;
 const NULL: u32 = 64;
 
 /** Printed numbers below it have an exponent. */
-const LEAST_PLAIN: f64 = 1e-6;
+const MIN_PLAIN: f64 = 1e-6;
 /** Shapes of numbers without a point are their bytes. */
 const MAX_SHAPE_OF_INTEGER: u32 = 15;
 const MAX_SAFE: f64 = 9007199254740991;
@@ -198,7 +198,7 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
         // Two exact numbers: the division alone rounds.
         value = <f64>digitsAsInteger(digits, shape) / shapeDivisor(shape);
         isPlain =
-          kind == INTEGER ? value != 0 || digits == p : load<u8>(end - 1) != ZERO && value >= LEAST_PLAIN;
+          kind == INTEGER ? value != 0 || digits == p : load<u8>(end - 1) != ZERO && value >= MIN_PLAIN;
         if (digits != p) value = -value;
       }
     } else {

@@ -12,16 +12,16 @@ export interface Arrangement {
 }
 
 /** Without a limit a fault here would never end. */
-const MOST_ROUNDS = 50;
+const MAX_ROUNDS = 50;
 
 export function arrange(lines: Int32Array): Arrangement {
   let noded = unique(upward(lines));
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const cuts = findCuts(noded);
     if (cuts.size === 0) return numbered(noded);
     noded = unique(upward(cut(noded, cuts)));
   }
-  throw new Error(`The lines still cross after ${MOST_ROUNDS} rounds of snapping.`);
+  throw new Error(`The lines still cross after ${MAX_ROUNDS} rounds of snapping.`);
 }
 
 /** A point where lines meet other than at common end points; null if they do so nowhere. */

@@ -30,7 +30,7 @@ export interface UserFile {
   readonly notice: string | undefined;
 }
 
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /** Degrees; a boundary index can cover no more. */
 const DOMAIN = { west: 100, south: 5, east: 119, north: 25 };
@@ -42,8 +42,8 @@ const FINE_PER_DEGREE = 10_000_000;
 export function readUserFile(path: string, codeProperty: string): UserFile {
   const faults: string[] = [];
   const fault = (text: string) => {
-    if (faults.length < MOST_FAULTS) faults.push(text);
-    else if (faults.length === MOST_FAULTS) faults.push('… and more.');
+    if (faults.length < MAX_FAULTS) faults.push(text);
+    else if (faults.length === MAX_FAULTS) faults.push('… and more.');
   };
   const file = parse(path);
   const polygons: UserPolygon[] = [];

@@ -21,7 +21,7 @@ export interface UserUnits {
 
 /** Mean width (area by half the outline) below which an overlap or a gap is a sliver. */
 const SLIVER_M = 5;
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 /** The search for the province nearest to a gap ends here. */
 const FAR_M = 300_000;
 
@@ -56,8 +56,8 @@ export function unitsOf(polygons: readonly UserPolygon[], toleranceM: number, me
     return first ?? field.nearest(point.x, point.y, FAR_M)?.tag ?? OUTSIDE;
   });
   if (faults.length > 0) {
-    const rest = faults.length > MOST_FAULTS ? [`… and ${faults.length - MOST_FAULTS} more.`] : [];
-    throw new BoundaryFileError([...faults.slice(0, MOST_FAULTS), ...rest]);
+    const rest = faults.length > MAX_FAULTS ? [`… and ${faults.length - MAX_FAULTS} more.`] : [];
+    throw new BoundaryFileError([...faults.slice(0, MAX_FAULTS), ...rest]);
   }
   const map = borders(arrangement, faces, units);
   return { map: toleranceM > 0 ? thinned(map, toleranceM) : map, filledHoles, mendedSlivers };

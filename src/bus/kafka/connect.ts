@@ -19,7 +19,7 @@ const DEFAULT_PORT = 9092;
 /** Limit of a request, and of a transaction before the brokers give it up. */
 export const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
-const MOST_RETRY_DELAY_MS = 250;
+const MAX_RETRY_DELAY_MS = 250;
 const SASL_WORDS = {
   plain: 'PLAIN',
   'scram-sha-256': 'SCRAM-SHA-256',
@@ -79,7 +79,7 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
     timeout: TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     // Short, as a transaction that begins right after another meets its markers.
-    retryDelay: (_client, _operation, attempt) => Math.min(MOST_RETRY_DELAY_MS, 10 * attempt),
+    retryDelay: (_client, _operation, attempt) => Math.min(MAX_RETRY_DELAY_MS, 10 * attempt),
     // An address is no name that a server could be asked for.
     ...(hasTls ? { tls, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker)) !== 0) } : {}),
     ...(user === undefined

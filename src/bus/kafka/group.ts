@@ -90,13 +90,13 @@ const SESSION_TIMEOUT_MS = 10_000;
 const HEARTBEAT_MS = 2000;
 /** An idle fetch ends, so that a rebalance is noticed. */
 const FETCH_WAIT_MS = 500;
-const MOST_FETCH_BYTES = 8 * 1024 * 1024;
+const MAX_FETCH_BYTES = 8 * 1024 * 1024;
 const PARTITION_FETCH_BYTES = 1024 * 1024;
 /** Spare bytes of a batch of records, beside the values: headers are counted roughly. */
 const BATCH_SPARE_BYTES = 16 * 1024;
 const UNSTABLE_PAUSE_MS = 100;
 const FIRST_PAUSE_MS = 200;
-const MOST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 /** Longest absence of a topic, while brokers start. */
 const GONE_MS = 15_000;
 const READ_COMMITTED = 1;
@@ -149,13 +149,13 @@ export class KafkaGroup {
           const isTransaction = error instanceof TransactionFault;
           if (!isTransaction || !error.isByRebalance)
             say(`${where}: ${causeOf(error)}; it is tried again, nothing is lost`);
-          if (performance.now() - startedMs > MOST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+          if (performance.now() - startedMs > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
           // A member that leaves makes the others begin again, and their transactions fail in turn.
           if (!isTransaction) await this.#closeClients();
           await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal: this.#stopping.signal }).catch(
             () => {},
           );
-          pauseMs = Math.min(MOST_PAUSE_MS, 2 * pauseMs);
+          pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs);
         } finally {
           this.#forget();
         }
@@ -388,7 +388,7 @@ export class KafkaGroup {
         await this.#woken();
         continue;
       }
-      const maxBytes = Math.min(MOST_FETCH_BYTES, Math.max(1, Math.ceil((most - this.#heldBytes) / leaders)));
+      const maxBytes = Math.min(MAX_FETCH_BYTES, Math.max(1, Math.ceil((most - this.#heldBytes) / leaders)));
       const connection = await pool.get(broker);
       const topics = own.map(({ topic, partition, next }) => ({
         topicId: metadata.topics.get(topic)!.id,

@@ -96,9 +96,9 @@ function wordIn<W extends string>(
   return word;
 }
 
-const MOST_QUOTED = 40;
+const MAX_QUOTED = 40;
 
 /** A text of others in a sentence. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text);
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }

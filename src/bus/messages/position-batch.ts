@@ -14,7 +14,7 @@ export const SEQUENCES_HEADER = 'Hexcodes-Sequences';
 export const SOURCES_HEADER = 'Hexcodes-Sources';
 
 /** Servers in a cluster take headers of 64 KiB. */
-const MOST_SOURCES_BYTES = 48 * 1024;
+const MAX_SOURCES_BYTES = 48 * 1024;
 
 export class PositionBatch {
   readonly #positions: { readonly latDeg: number; readonly lngDeg: number }[] = [];
@@ -45,7 +45,7 @@ export class PositionBatch {
   add(seq: number, latDeg: number, lngDeg: number, source: string): boolean {
     const text = JSON.stringify(source);
     const sizeBytes = Buffer.byteLength(text) + 1;
-    const isFull = this.points >= this.mostPoints || this.#sourcesBytes + sizeBytes > MOST_SOURCES_BYTES;
+    const isFull = this.points >= this.mostPoints || this.#sourcesBytes + sizeBytes > MAX_SOURCES_BYTES;
     if (isFull && this.points > 0) return false;
     this.#positions.push({ latDeg, lngDeg });
     this.#sources.push(text);

@@ -18,7 +18,7 @@ export interface PositionObject {
 /** Members that say which vehicle it is, in the order in which they are looked for. */
 const ID_NAMES = ['id', 'vehicle', 'vehicleId', 'vehicle_id', 'deviceId', 'device_id', 'uniqueId', 'imei'];
 
-const MOST_ID = 1000;
+const MAX_ID = 1000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -80,8 +80,8 @@ export function vehicleOf({ value }: PositionObject): string | undefined {
       const id = each[name];
       if (typeof id !== 'string' && typeof id !== 'number') continue;
       const text = String(id);
-      if (text.length <= MOST_ID) return text;
-      throw new UnreadableMessage(`its ${name} has ${text.length} characters, and may have ${MOST_ID}`);
+      if (text.length <= MAX_ID) return text;
+      throw new UnreadableMessage(`its ${name} has ${text.length} characters, and may have ${MAX_ID}`);
     }
   }
   return undefined;

@@ -12,7 +12,7 @@ import { NEARLY_FULL } from '../sizing.js';
  */
 const AT_ONCE = 64;
 /** Marks that are further apart say nothing about the time between them: the servers were away. */
-const MOST_GAP_MS = 15_000;
+const MAX_GAP_MS = 15_000;
 
 /**
  * How far something had come at some moments, so that it can be asked how far it had come a time ago. A server that
@@ -25,7 +25,7 @@ export class Marks {
   /** @param value falls where a server has forgotten something: what was before does not count then */
   add(value: number, atMs = performance.now()): void {
     const last = this.#marks.at(-1);
-    if (last !== undefined && (value < last.value || atMs - last.atMs > MOST_GAP_MS)) this.#marks = [];
+    if (last !== undefined && (value < last.value || atMs - last.atMs > MAX_GAP_MS)) this.#marks = [];
     this.#marks.push({ value, atMs });
   }
 

@@ -12,7 +12,7 @@ import { EngineFault } from '../engine.js';
 import { isWithin, type SubjectMap } from '../subjects.js';
 
 /** The first version with limits of messages for each subject that refuse new ones. */
-const LEAST_VERSION = [2, 9, 0];
+const MIN_VERSION = [2, 9, 0];
 /** Streams of earlier versions could lose acknowledged messages in more ways (nats-server's release notes). */
 const SOUND_VERSION = [2, 10, 23];
 const SOUND_REPLICAS = 3;
@@ -33,7 +33,7 @@ export async function checkStreams(
   maps: readonly SubjectMap[],
   isOrdered: boolean,
 ): Promise<CheckedStreams> {
-  if (isBefore(version, LEAST_VERSION))
+  if (isBefore(version, MIN_VERSION))
     throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
   const [input, output, dead] = [
     await infoOf(jsm, names.input, SETUP_HINT),

@@ -28,7 +28,7 @@ export interface ClosedFigures {
 }
 
 /** Gaps between ends of answers that are kept for the service times. */
-const MOST_GAPS = 500_000;
+const MAX_GAPS = 500_000;
 
 /** Longest wait for a first answer before a run ends. */
 const GRACE_MS = 20_000;
@@ -107,7 +107,7 @@ class Gaps {
   readonly #answers: number[] = [];
 
   add(ms: number, answers: number): void {
-    if (this.#ms.length >= MOST_GAPS) return;
+    if (this.#ms.length >= MAX_GAPS) return;
     this.#ms.push(ms);
     this.#answers.push(answers);
   }

@@ -10,7 +10,7 @@ import {
 const TICKS_PER_MS = 10_000;
 const TICKS_PER_US = 10;
 /** Longest latency of the histogram, some 214 s; longer ones are recorded as this. */
-const MOST_TICKS = 2 ** 31 - 1;
+const MAX_TICKS = 2 ** 31 - 1;
 
 export interface Percentiles {
   readonly count: number;
@@ -28,7 +28,7 @@ export class Latencies {
   constructor(histogram?: Histogram) {
     this.#histogram =
       histogram ??
-      build({ bitBucketSize: 32, numberOfSignificantValueDigits: 3, highestTrackableValue: MOST_TICKS });
+      build({ bitBucketSize: 32, numberOfSignificantValueDigits: 3, highestTrackableValue: MAX_TICKS });
   }
 
   /** @throws Error where the text is no histogram */
@@ -37,7 +37,7 @@ export class Latencies {
   }
 
   recordMs(ms: number, count = 1): void {
-    const ticks = Math.min(MOST_TICKS, Math.max(1, Math.round(ms * TICKS_PER_MS)));
+    const ticks = Math.min(MAX_TICKS, Math.max(1, Math.round(ms * TICKS_PER_MS)));
     this.#histogram.recordValueWithCount(ticks, count);
   }
 

@@ -47,7 +47,7 @@ export interface OpenFigures {
 
 const LATE_MS = 1;
 /** A server that is so far behind holds no rate. */
-const MOST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 
 export async function runOpenLoop(
   loads: readonly OpenLoad[],
@@ -109,7 +109,7 @@ class Sender {
       const peer = this.#freePeer();
       const nowMs = this.clock.nowMs();
       if (peer === undefined) this.#fullUntilMs = nowMs;
-      if (peer === undefined && nowMs - intendedMs < MOST_WAIT_MS) return;
+      if (peer === undefined && nowMs - intendedMs < MAX_WAIT_MS) return;
       schedule.take();
       const isCounted = intendedMs >= this.fromMs;
       if (isCounted) this.figures.due++;

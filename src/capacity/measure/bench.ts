@@ -31,7 +31,7 @@ import {
 // needs one of them, too, throughput would show that and not the service: the speed-up is reckoned from CPU time, n ×
 // cost of one ÷ cost of n. It has what shared caches, memory and the system cost, which is all that processes without
 // common state can lose.
-const MOST_PROCESSES = 64;
+const MAX_PROCESSES = 64;
 /** With fewer connections for each process the system does not deal them out evenly. */
 const CONNECTIONS_PER_PROCESS = 64;
 
@@ -41,7 +41,7 @@ async function measureSpeedUps(
 ): Promise<SpeedUp[]> {
   const costs: { processes: number; samples: readonly number[] }[] = [];
   for (const processes of countsUpTo(
-    Math.min(MOST_PROCESSES, availableParallelism()),
+    Math.min(MAX_PROCESSES, availableParallelism()),
     durations.isEveryProcessCount,
   )) {
     const service = await ServiceProcess.start(processes);

@@ -5,7 +5,7 @@ import type { Slice } from '../generator/closed-loop.js';
 import type { Job, JobReport, Load } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import { cpuMicrosOf, watchSteal } from '../processes/machine.js';
-import { type Disturbance, MOST_STEAL_SHARE, MOST_WORK_SPREAD } from '../processes/noise.js';
+import { type Disturbance, MAX_STEAL_SHARE, MAX_WORK_SPREAD } from '../processes/noise.js';
 import type { CoreSpeed, GeneratorProcess } from '../processes/pinned-process.js';
 import type { Subject } from '../processes/service-process.js';
 import type { RatePoint } from './results.js';
@@ -71,7 +71,7 @@ export class QuietGuard {
   /** Level of disturbance; above 1 the run does not count, if there is time for another. */
   #levelOf({ stealShare, workUs }: Run<unknown>): number {
     const slowness = workUs === 0 ? 1 : workUs / this.#fastestUs;
-    return Math.max(stealShare / MOST_STEAL_SHARE, (slowness - 1) / (MOST_WORK_SPREAD - 1));
+    return Math.max(stealShare / MAX_STEAL_SHARE, (slowness - 1) / (MAX_WORK_SPREAD - 1));
   }
 }
 
@@ -80,7 +80,7 @@ const SAMPLE_EVERY = 100;
 /** A subject that has used less than this share of a core for SETTLED_MS has nothing left to do. */
 const SETTLED_SHARE = 0.2;
 const SETTLED_MS = 20;
-const MOST_SETTLING_MS = 10_000;
+const MAX_SETTLING_MS = 10_000;
 
 export interface GaugeOptions {
   readonly generator: GeneratorProcess;
@@ -141,7 +141,7 @@ export class Gauge {
   /** Waits until the subject has done what an earlier job left behind, so that the next one does not pay for it. */
   async #settle(): Promise<void> {
     const { pids } = this.subject;
-    const endMs = performance.now() + MOST_SETTLING_MS;
+    const endMs = performance.now() + MAX_SETTLING_MS;
     let cpuUs = cpuMicrosOf(pids);
     while (pids.length > 0 && performance.now() < endMs) {
       await sleep(SETTLED_MS);

@@ -5,20 +5,20 @@
 import type { RatePoint } from './results.js';
 
 /** A rate that fails with more late starts than this says nothing about the server. */
-const MOST_LATE_SHARE = 0.01;
+const MAX_LATE_SHARE = 0.01;
 /** More late starts than this come so close together that the CPU time of a request is that of another rate. */
-const MOST_BUNCHED_SHARE = 0.1;
+const MAX_BUNCHED_SHARE = 0.1;
 /** A rate has failed when it failed as often as this: one pause of the machine is no limit of the server. */
 const TRIES = 2;
 /**
  * More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others.
  */
-const MOST_LOST_SHARE = 0.001;
+const MAX_LOST_SHARE = 0.001;
 /** No lower rates than this part of the first are tried. */
-const LEAST_PART = 256;
+const MIN_PART = 256;
 /** Most times that a rate is lowered after its repeats did not hold. */
 const LOWERED_BY = 0.1;
-const MOST_LOWERINGS = 6;
+const MAX_LOWERINGS = 6;
 
 export interface KneeSearch {
   readonly targetP99Us: number;
@@ -40,10 +40,10 @@ export interface FoundKnee {
 export const holdsTarget = (point: RatePoint, targetP99Us: number): boolean =>
   point.answeredPerS > 0 &&
   point.p99Us <= targetP99Us &&
-  point.skippedShare + point.refusedShare <= MOST_LOST_SHARE;
+  point.skippedShare + point.refusedShare <= MAX_LOST_SHARE;
 
 /** Whether the CPU time of a request at this rate is of use. */
-export const wasSentOnTime = ({ lateShare }: RatePoint): boolean => lateShare <= MOST_BUNCHED_SHARE;
+export const wasSentOnTime = ({ lateShare }: RatePoint): boolean => lateShare <= MAX_BUNCHED_SHARE;
 
 export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
   const steps: (RatePoint & { holds: boolean })[] = [];
@@ -68,7 +68,7 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
     high *= 2;
   }
   // The first rate may be too high already.
-  while (low === 0 && high > search.startPerS / LEAST_PART) {
+  while (low === 0 && high > search.startPerS / MIN_PART) {
     const lower = high / 4;
     if (await holds(lower)) low = lower;
     else high = lower;
@@ -78,13 +78,13 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
     if (await holds(middle)) low = middle;
     else high = middle;
   }
-  const isGeneratorLimit = failed !== undefined && failed.lateShare > MOST_LATE_SHARE;
+  const isGeneratorLimit = failed !== undefined && failed.lateShare > MAX_LATE_SHARE;
   let isConfirmed = low > 0 && search.repeats === 0;
-  for (let lowered = 0; lowered <= MOST_LOWERINGS && low > 0 && !isConfirmed; lowered++) {
+  for (let lowered = 0; lowered <= MAX_LOWERINGS && low > 0 && !isConfirmed; lowered++) {
     let held = 0;
     for (let repeat = 0; repeat < search.repeats; repeat++) if ((await measure(low)).holds) held++;
     isConfirmed = held * 2 > search.repeats;
-    if (!isConfirmed && lowered < MOST_LOWERINGS) low *= 1 - LOWERED_BY;
+    if (!isConfirmed && lowered < MAX_LOWERINGS) low *= 1 - LOWERED_BY;
   }
   return { ratePerS: low, steps, isConfirmed, isGeneratorLimit };
 }

@@ -14,7 +14,7 @@ export const IDLE_RATE_PER_S = 100;
  * the one before and no more than this.
  */
 const HIGHEST_SHARE = 0.8;
-const MOST_APART = 3;
+const MAX_APART = 3;
 /** Where the search for the knee begins, and where latencies are recorded in whole. */
 const START_SHARE = 0.25;
 const RECORDED_SHARE = 0.8;
@@ -108,7 +108,7 @@ export async function measureWay(
 /** @param fullPerS rate under backlog */
 export function ratesOf(fullPerS: number): number[] {
   const highest = Math.max(IDLE_RATE_PER_S, HIGHEST_SHARE * fullPerS);
-  const steps = Math.ceil(Math.log(highest / IDLE_RATE_PER_S) / Math.log(MOST_APART));
+  const steps = Math.ceil(Math.log(highest / IDLE_RATE_PER_S) / Math.log(MAX_APART));
   return Array.from(
     { length: steps + 1 },
     (_, at) => IDLE_RATE_PER_S * (highest / IDLE_RATE_PER_S) ** (at / Math.max(1, steps)),

@@ -8,12 +8,12 @@ import type { Disturbance, Noise } from '../processes/noise.js';
 /** @throws Error with field and rule */
 type Check = (value: unknown, field: string) => void;
 
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 function failField(field: string, value: unknown, rule: string): never {
   if (value === undefined) throw new Error(`field ${field} is missing: ${rule}`);
   const shown = JSON.stringify(value);
-  const short = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown;
+  const short = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
   throw new Error(`field ${field} is ${short}, and has to be ${rule}`);
 }
 

@@ -55,7 +55,7 @@ export interface Demand {
 }
 
 /** The most points of one message. */
-const MOST_POINTS: Readonly<Record<WayKind, number>> = {
+const MAX_POINTS: Readonly<Record<WayKind, number>> = {
   stream: MAX_FRAME_POINTS,
   batch: MAX_BATCH_ITEMS,
   single: 1,
@@ -77,7 +77,7 @@ export function demandOf(fleet: Fleet): Demand {
   };
   const at = (pointsPerS: number): Stream => {
     const kind = kindOf(profile, sentAtOnce(pointsPerS));
-    const pointsPerMessage = Math.min(MOST_POINTS[kind], sentAtOnce(pointsPerS));
+    const pointsPerMessage = Math.min(MAX_POINTS[kind], sentAtOnce(pointsPerS));
     return { kind, pointsPerMessage, messagesPerS: pointsPerS / pointsPerMessage };
   };
   const peak = at(peakPointsPerS);

@@ -37,8 +37,8 @@ export interface Limit {
 
 export const CPU_LIMIT = 'CPU and p99, messages/s a process';
 /** Defaults of the service, for each process: HEXCODES_MAX_CONNECTIONS and HEXCODES_MAX_SOCKETS_PER_KEY. */
-const MOST_CONNECTIONS = 50_000;
-const MOST_SOCKETS_OF_KEY = 20_000;
+const MAX_CONNECTIONS = 50_000;
+const MAX_SOCKETS_OF_KEY = 20_000;
 
 /** @param timesCarried of this load, by CPU and p99 */
 function limitsOf(
@@ -63,9 +63,9 @@ function limitsOf(
     const value = Math.max(2 * most, 10_000 * Math.ceil(perProcess / 5000));
     return { ...limit(name, most * processes, demand.connections, `${setting}=${value}`), setting };
   };
-  if (isGrowing) limits.push(ofSetting('connections', MOST_CONNECTIONS, 'HEXCODES_MAX_CONNECTIONS'));
+  if (isGrowing) limits.push(ofSetting('connections', MAX_CONNECTIONS, 'HEXCODES_MAX_CONNECTIONS'));
   if (isGrowing && demand.peak[0]!.kind === 'stream')
-    limits.push(ofSetting('WebSockets of one key', MOST_SOCKETS_OF_KEY, 'HEXCODES_MAX_SOCKETS_PER_KEY'));
+    limits.push(ofSetting('WebSockets of one key', MAX_SOCKETS_OF_KEY, 'HEXCODES_MAX_SOCKETS_PER_KEY'));
   if (isGrowing && results.memory !== null) {
     const fixed = processesPerMachine * processBytesOf(results, size.cores);
     const connections = (demand.connections / machines) * results.memory.perConnectionBytes;

@@ -9,7 +9,7 @@ import { type Interval, intervalOf, medianOf, resample } from './bootstrap.js';
 const FITS = 400;
 const CONFIDENCE = 0.9;
 /** Three parameters need more than three loads. */
-const LEAST_COUNTS = 4;
+const MIN_COUNTS = 4;
 const ITERATIONS = 60;
 
 export interface UslFit {
@@ -126,7 +126,7 @@ export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scali
       fits: [],
     };
   }
-  if (speedUps.length < LEAST_COUNTS) {
+  if (speedUps.length < MIN_COUNTS) {
     const between = (processes: number): Interval => {
       const lower = Math.max(
         1,

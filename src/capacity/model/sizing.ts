@@ -9,7 +9,7 @@ import {
   busyAtTarget,
   type FleetArrivals,
   holdsTail,
-  MOST_BUSY,
+  MAX_BUSY,
   type ProcessStream,
   serviceTimes,
   simulateTail,
@@ -63,12 +63,12 @@ export function spaceOf(
 }
 
 /** Worker threads that a process makes at most when it needs them, one a core, and memory of one. */
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 const THREAD_BYTES = 15e6;
 
 /** A process at its largest, with the threads that it makes on a machine. @param cores of the machine */
 export function processBytesOf({ memory, machine }: Results, cores: number): number {
-  const threads = Math.max(0, Math.min(MOST_THREADS, cores) - machine.cores);
+  const threads = Math.max(0, Math.min(MAX_THREADS, cores) - machine.cores);
   return memory === null ? 0 : Math.max(memory.idleBytes, memory.peakBytes + threads * THREAD_BYTES);
 }
 
@@ -134,9 +134,9 @@ interface Asked {
 }
 
 /** More processes than this are no plan. */
-const MOST_PROCESSES = 100_000;
+const MAX_PROCESSES = 100_000;
 /** Largest multiple of the layout that the work needs; beyond it the p99 is given up. */
-const MOST_IN_VAIN = 8;
+const MAX_IN_VAIN = 8;
 const LARGER_BY = 1.25;
 const BISECTIONS = 6;
 
@@ -179,7 +179,7 @@ export class Sizer {
         this.#carries(layout, period, { times, busyTimes: times, mostBusy: 1 }),
       );
     let [low, high] = [0, 1];
-    while (high < MOST_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
+    while (high < MAX_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
     for (let step = 0; step < BISECTIONS; step++) {
       const middle = (low + high) / 2;
       if (carries(middle)) low = middle;
@@ -195,7 +195,7 @@ export class Sizer {
   #in(period: Period, layout: Layout): Sizing {
     const streams = this.#streams(layout, period, 1);
     const busyShare = this.costs.idleShare + busyOf(streams);
-    const isCarried = backlogOf(streams) < MOST_BUSY;
+    const isCarried = backlogOf(streams) < MAX_BUSY;
     const tail = isCarried ? simulateTail(this.costs, streams, this.#arrivals(layout, streams, 1)) : NEVER;
     return {
       ...layout,
@@ -219,16 +219,13 @@ export class Sizer {
     const carries = (layout: Layout): boolean => this.#carries(layout, period, asked);
     const each = most(leastMachines).processesPerMachine;
     // A machine without a connection has no work.
-    const limit = Math.max(
-      leastMachines,
-      Math.min(Math.ceil(MOST_PROCESSES / each), this.demand.connections),
-    );
+    const limit = Math.max(leastMachines, Math.min(Math.ceil(MAX_PROCESSES / each), this.demand.connections));
     const forWork = fewest(leastMachines, limit, (machines) => isBusyEnough(most(machines)));
     // More processes hardly shorten the tail when no two messages of a crowd meet in a process.
     const forCrowd = Math.ceil(this.demand.together / each);
     const held =
       forWork &&
-      fewest(forWork, Math.min(limit, MOST_IN_VAIN * Math.max(forWork, forCrowd)), (machines) =>
+      fewest(forWork, Math.min(limit, MAX_IN_VAIN * Math.max(forWork, forCrowd)), (machines) =>
         carries(most(machines)),
       );
     const machines = held ?? forWork ?? limit;
@@ -270,7 +267,7 @@ export class Sizer {
     const [first] = streams;
     return (
       this.costs.idleShare + busyOf(this.#streams(layout, period, busyTimes)) <= mostBusy &&
-      backlogOf(streams) <= MOST_BUSY &&
+      backlogOf(streams) <= MAX_BUSY &&
       first!.messagesPerS <= this.#kneePerS(first!)
     );
   }

@@ -46,16 +46,16 @@ const MESSAGES = 20_000;
 const BISECTIONS = 8;
 /** Crowds of a simulation, by the messages of one: the tail must not depend on the pauses of one of them. */
 const CROWD_MESSAGES = 20_000;
-const LEAST_CROWDS = 2;
-const MOST_CROWDS = 64;
-const MOST_OF_CROWD = 10_000;
+const MIN_CROWDS = 2;
+const MAX_CROWDS = 64;
+const MAX_OF_CROWD = 10_000;
 /** A crowd counts as answered after this multiple of its work. */
 const DRAINED = 2;
-const LEAST_FREE = 0.02;
+const MIN_FREE = 0.02;
 /** Safety factor: skip the simulation only if the mean work exceeds the deadline by 20 %. */
 const SURELY = 1.2;
 /** Load above which a queue never settles within a simulation. */
-export const MOST_BUSY = 0.995;
+export const MAX_BUSY = 0.995;
 
 export interface Tail {
   readonly p50Us: number;
@@ -116,13 +116,13 @@ function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: Fle
   const { together, singlePerS, everyUs } = fleet;
   if (together === 0) return [{ us: alone(), share: 1 }];
   const backlogUs = mean(streams, (stream) => stream.backlogUs);
-  const free = Math.max(LEAST_FREE, 1 - (singlePerS * backlogUs) / 1e6);
+  const free = Math.max(MIN_FREE, 1 - (singlePerS * backlogUs) / 1e6);
   const windowUs = Math.min(everyUs, (DRAINED * (together * backlogUs + turnUs)) / free + 10 * turnUs);
   // Neighbours in the largest crowds count as one message, which takes as long as they do on average.
-  const group = Math.ceil(together / MOST_OF_CROWD);
+  const group = Math.ceil(together / MAX_OF_CROWD);
   const crowds = { singlePerS: singlePerS / group, together: Math.ceil(together / group), everyUs: windowUs };
   const perCrowd = crowds.together + (crowds.singlePerS * windowUs) / 1e6;
-  const count = Math.min(MOST_CROWDS, Math.max(LEAST_CROWDS, Math.round(CROWD_MESSAGES / perCrowd)));
+  const count = Math.min(MAX_CROWDS, Math.max(MIN_CROWDS, Math.round(CROWD_MESSAGES / perCrowd)));
   const groupUs = group * mean(streams, ({ kind, backlogUs: us }) => servicesAt(costs, kind, us).meanUs);
   const draw = group === 1 ? servicesOf(costs, streams, uniform) : () => groupUs;
   const inCrowds = simulateTurns(arrivalsOf(crowds, count * perCrowd - 1, uniform), turnUs, draw);
@@ -237,7 +237,7 @@ export function busyAtTarget(services: ServiceTimes, targetP99Us: number): numbe
     );
     return shareAtMost(latenciesUs, targetP99Us) >= 0.99;
   };
-  let [low, high] = [0, MOST_BUSY];
+  let [low, high] = [0, MAX_BUSY];
   if (holds(high)) return high;
   for (let step = 0; step < BISECTIONS; step++) {
     const middle = (low + high) / 2;

@@ -192,11 +192,11 @@ class TraceRun {
   }
 }
 
-export const MOST_PROCESSES = 1024;
+export const MAX_PROCESSES = 1024;
 /** Largest number of processes that holds for which all smaller numbers are tried, too. */
-const MOST_ONE_BY_ONE = 16;
+const MAX_ONE_BY_ONE = 16;
 /** More machines than this are no plan. */
-const MOST_MACHINES = 100_000;
+const MAX_MACHINES = 100_000;
 
 export interface TraceRequest extends Requirements {
   readonly profile: FleetProfile;
@@ -321,10 +321,10 @@ function onceEach(holds: (processes: number) => boolean): (processes: number) =>
 function fewest(from: number, holds: (processes: number) => boolean): number | null {
   let [failing, holding] = [0, from];
   while (!holds(holding)) {
-    if (holding === MOST_PROCESSES) return null;
-    [failing, holding] = [holding, Math.min(MOST_PROCESSES, 2 * holding)];
+    if (holding === MAX_PROCESSES) return null;
+    [failing, holding] = [holding, Math.min(MAX_PROCESSES, 2 * holding)];
   }
-  if (holding <= MOST_ONE_BY_ONE) {
+  if (holding <= MAX_ONE_BY_ONE) {
     let processes = 1;
     while (processes < holding && !holds(processes)) processes++;
     return processes;
@@ -365,7 +365,7 @@ function machinesFor(
   const bytesOn = (machines: number): number => processesOn(machines) * perProcess + ofConnections / machines;
   const byCores = Math.ceil(processes / mostOfMachine);
   let carrying = byCores;
-  while (bytesOn(carrying) > mostBytes && carrying < MOST_MACHINES) carrying++;
+  while (bytesOn(carrying) > mostBytes && carrying < MAX_MACHINES) carrying++;
   if (bytesOn(carrying) > mostBytes) carrying = byCores;
   const machines = carrying + survive;
   return {

@@ -8,10 +8,10 @@ export const PACKET_HEAD_BYTES = 14 + 20 + 32;
 /** Preamble, checksum and gap, which take time on a link beside that. */
 export const LINK_GAP_BYTES = 24;
 /** Payload of a full packet: 1,500 bytes of Ethernet less the heads. */
-export const MOST_PAYLOAD_BYTES = 1448;
+export const MAX_PAYLOAD_BYTES = 1448;
 /** Head, type and tag of a record of TLS 1.3, and the most that one holds. */
 const RECORD_BYTES = 22;
-const MOST_RECORD_BYTES = 16_384;
+const MAX_RECORD_BYTES = 16_384;
 
 /** One direction. */
 export interface Direction {
@@ -34,9 +34,9 @@ const NOTHING: Direction = { packetsPerS: 0, bytesPerS: 0 };
  */
 function wireOf(sentBytes: number, receivedBytes: number, isTls: boolean): Wire {
   const [message, answer] = [sentBytes, receivedBytes].map(
-    (bytes) => bytes + (isTls ? RECORD_BYTES * Math.ceil(bytes / MOST_RECORD_BYTES) : 0),
+    (bytes) => bytes + (isTls ? RECORD_BYTES * Math.ceil(bytes / MAX_RECORD_BYTES) : 0),
   ) as [number, number];
-  const packetsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / MOST_PAYLOAD_BYTES));
+  const packetsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / MAX_PAYLOAD_BYTES));
   const direction = (payload: number, acknowledged: number): Direction => {
     const packetsPerS = packetsOf(payload) + acknowledged;
     return { packetsPerS, bytesPerS: payload + PACKET_HEAD_BYTES * packetsPerS };

@@ -16,7 +16,7 @@ const TEXT = JSON.stringify(
 );
 /** Before it is compiled it takes longer. */
 const FIRST_PIECES = 300;
-const LEAST_PIECES = 20;
+const MIN_PIECES = 20;
 
 let done = 0;
 
@@ -29,7 +29,7 @@ function work(): void {
 export function measureWorkUs(ms: number): number {
   while (done < FIRST_PIECES) work();
   const times: number[] = [];
-  for (const endMs = performance.now() + ms; performance.now() < endMs || times.length < LEAST_PIECES; ) {
+  for (const endMs = performance.now() + ms; performance.now() < endMs || times.length < MIN_PIECES; ) {
     const fromMs = performance.now();
     work();
     times.push(performance.now() - fromMs);
@@ -40,9 +40,9 @@ export function measureWorkUs(ms: number): number {
 /** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
 export const QUIET_P99_US = 2000;
 /** The most that a piece of work may take in one control, as a factor of what it takes in another. */
-export const MOST_WORK_SPREAD = 1.25;
+export const MAX_WORK_SPREAD = 1.25;
 /** The most of a measurement's time that a hypervisor may give to others. */
-export const MOST_STEAL_SHARE = 0.005;
+export const MAX_STEAL_SHARE = 0.005;
 /** Share of a control's time in which it works. */
 const WORK_SHARE = 0.2;
 
@@ -106,4 +106,4 @@ export interface Disturbance {
 
 /** Whether figures of the minutes in between can be held against each other, tails included. */
 export const areQuiet = (noises: readonly Noise[], { stealShare, slowness }: Disturbance): boolean =>
-  noises.every(isQuiet) && slowness <= MOST_WORK_SPREAD && stealShare <= MOST_STEAL_SHARE;
+  noises.every(isQuiet) && slowness <= MAX_WORK_SPREAD && stealShare <= MAX_STEAL_SHARE;

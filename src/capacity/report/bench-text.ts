@@ -7,7 +7,7 @@ import { doubtsAboutKnee, heldKnee, isLimitedByLoad } from './doubts.js';
 import { bytes, columns, percent, plain, time } from './figures.js';
 
 /** Multiple of the number of processes beyond which a speed-up is not one: n carry n times as much at most. */
-const MOST_SPEED_UP = 1.1;
+const MAX_SPEED_UP = 1.1;
 
 export function benchText(results: Results): string {
   const { machine, noise, control, ladder, ways, sizes, speedUps, memory } = results;
@@ -31,7 +31,7 @@ export function benchText(results: Results): string {
   ];
   if (speedUps.length > 0) {
     const shown = speedUps.map(({ processes, speedUp: { median, low, high } }) =>
-      median > MOST_SPEED_UP * processes
+      median > MAX_SPEED_UP * processes
         ? `${processes}: – (${plain(median)} is more than there are: the machine was disturbed)`
         : `${processes}: ${plain(median)} (${plain(low)}-${plain(high)})`,
     );

@@ -3,7 +3,7 @@
 
 import type { Results } from '../measure/results.js';
 import type { Plan } from '../model/plan.js';
-import { MOST_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
+import { MAX_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
 import { bytes, columns, percent, plain, range, roughTime, time, whole } from './figures.js';
 import { headlineOf, NOISY_LINE, recordedLine } from './headline.js';
 
@@ -19,7 +19,7 @@ export function traceText(plan: TracePlan, results: Results, source: string | un
     ...(source === undefined ? [recordedLine(results.version)] : []),
     ...(answer === null
       ? [
-          `no number of processes up to ${MOST_PROCESSES.toLocaleString('en')} holds a p99 of ${time(request.targetP99Us)} for this trace with ${percent(request.headroom)} headroom`,
+          `no number of processes up to ${MAX_PROCESSES.toLocaleString('en')} holds a p99 of ${time(request.targetP99Us)} for this trace with ${percent(request.headroom)} headroom`,
         ]
       : answerLines(answer, plan)),
     '',
@@ -55,7 +55,7 @@ function answerLines(answer: TraceAnswer, { request, vehicles }: TracePlan): str
   const others =
     low === processes && high === processes
       ? ''
-      : `; ${low} with costs at their lower quartile, ${high === null ? `more than ${MOST_PROCESSES.toLocaleString('en')}` : high} at their upper`;
+      : `; ${low} with costs at their lower quartile, ${high === null ? `more than ${MAX_PROCESSES.toLocaleString('en')}` : high} at their upper`;
   return [
     `${processes} ${processes === 1 ? 'process carries' : 'processes carry'} this trace with a p99 of at most ${time(request.targetP99Us)}: p99 ${range(p99Us, time)}, p50 ${range(p50Us, time)}, the busiest ${range(busyShare, percent)} busy${others}`,
     `${machines} ${machines === 1 ? 'machine' : 'machines'} of ${request.coresPerMachine} ${request.coresPerMachine === 1 ? 'core' : 'cores'}, ${plain(machines * request.coresPerMachine)} in all (${carrying} ${carrying === 1 ? 'carries' : 'carry'} it with up to ${processesPerMachine} ${processesPerMachine === 1 ? 'process' : 'processes'} each, ${request.survive === 0 ? 'none to spare' : `${request.survive} may fail`})`,

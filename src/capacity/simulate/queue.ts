@@ -57,7 +57,7 @@ export function percentilesOf(values: Float64Array, percentiles: readonly number
 }
 
 /** More rounds than chance asks for: the order of the values defeats the pivots. */
-const MOST_ROUNDS = 64;
+const MAX_ROUNDS = 64;
 
 /**
  * The n-th smallest from 0, by Hoare's selection, which moves values: of a million it takes a quarter of the time of a
@@ -66,7 +66,7 @@ const MOST_ROUNDS = 64;
 function nthOf(values: Float64Array, n: number): number | undefined {
   let [low, high] = [0, values.length - 1];
   for (let round = 0; low < high; round++) {
-    if (round === MOST_ROUNDS) {
+    if (round === MAX_ROUNDS) {
       values.subarray(low, high + 1).sort();
       break;
     }

@@ -41,8 +41,8 @@ export function landPositions(library: Hexcodes): Float64Array {
 
 const RESOLUTION = 13;
 /** Exchanges of one kind, bounded by their number and by their points in all. */
-const MOST_EXCHANGES = 1024;
-const MOST_POINTS = POSITIONS;
+const MAX_EXCHANGES = 1024;
+const MAX_POINTS = POSITIONS;
 
 type Spelling = (lat: number, lng: number, n: number) => string;
 
@@ -106,7 +106,7 @@ export class Traffic {
   }
 
   #make(kind: WayKind, points: number, host: string, key: string): readonly Exchange[] {
-    const count = Math.max(1, Math.min(MOST_EXCHANGES, Math.floor(MOST_POINTS / points)));
+    const count = Math.max(1, Math.min(MAX_EXCHANGES, Math.floor(MAX_POINTS / points)));
     return Array.from({ length: count }, (_, at) => {
       const pairs = this.pairsDeg.subarray(2 * points * at, 2 * points * (at + 1));
       if (kind === 'stream') return this.#frame(pairs);

@@ -17,16 +17,16 @@ const MS_OF: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 const DIGITS_OF: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, G: 9 };
-const MOST_YEARS = 100;
-const MOST_GROWTH = 1000;
-const MOST_NIGHTLY_POINTS = 1e15;
+const MAX_YEARS = 100;
+const MAX_GROWTH = 1000;
+const MAX_NIGHTLY_POINTS = 1e15;
 
 /** @returns milliseconds, above 0 */
 export function readDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|min|m|h|d|y)$/.exec(text.trim());
   const ms = match === null ? 0 : Number(match[1]) * MS_OF[match[2]!]!;
-  if (ms > 0 && ms <= MOST_YEARS * MS_OF.y!) return ms;
-  throw new InvalidArgumentError(`Write a time as 50ms, 5s, 10min, 6h or 2d, up to ${MOST_YEARS}y.`);
+  if (ms > 0 && ms <= MAX_YEARS * MS_OF.y!) return ms;
+  throw new InvalidArgumentError(`Write a time as 50ms, 5s, 10min, 6h or 2d, up to ${MAX_YEARS}y.`);
 }
 
 /** `40%` or `0.4`. @returns 0 to 1 */
@@ -82,7 +82,7 @@ export function readNightly(text: string): { points: number; windowMs: number } 
     throw new InvalidArgumentError('Write it as 2e9:6h, points and the time in which they come.');
   const windowMs = readDuration(window);
   if (windowMs > MS_OF.d!) throw new InvalidArgumentError('The time of every night is a day at most.');
-  return { points: wholeFrom(1, MOST_NIGHTLY_POINTS)(points), windowMs };
+  return { points: wholeFrom(1, MAX_NIGHTLY_POINTS)(points), windowMs };
 }
 
 /** `30%/y:2y`: the share of a year, which may be above 100 %, and for how long. @returns the factor, 1 or more */
@@ -92,16 +92,16 @@ export function readGrowth(text: string): number {
   if (Number.isNaN(share))
     throw new InvalidArgumentError('Write it as 30%/y:2y, growth of a year and the time.');
   const factor = (1 + share) ** (readDuration(match![2]!) / MS_OF.y!);
-  if (factor <= MOST_GROWTH) return factor;
-  throw new InvalidArgumentError(`No more than ${grouped(MOST_GROWTH)} times the fleet in all.`);
+  if (factor <= MAX_GROWTH) return factor;
+  throw new InvalidArgumentError(`No more than ${grouped(MAX_GROWTH)} times the fleet in all.`);
 }
 
 const PROFILES: readonly FleetProfile[] = ['stream', 'single', 'batch'];
-const MOST_VEHICLES = 1e9;
-const MOST_GATEWAYS = 1e6;
-const MOST_MACHINES = 1e6;
-const MOST_CORES = 10_000;
-const MOST_PRICE = 1e9;
+const MAX_VEHICLES = 1e9;
+const MAX_GATEWAYS = 1e6;
+const MAX_MACHINES = 1e6;
+const MAX_CORES = 10_000;
+const MAX_PRICE = 1e9;
 
 export interface PlanOptions {
   readonly vehicles?: number;
@@ -145,7 +145,7 @@ const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
 
 export function addPlanFlags(command: Command): Command {
   return command
-    .option('--vehicles <number>', 'that report, up to 1e9', wholeFrom(1, MOST_VEHICLES))
+    .option('--vehicles <number>', 'that report, up to 1e9', wholeFrom(1, MAX_VEHICLES))
     .addOption(
       new Option('--interval <time>', 'between reports of a vehicle')
         .argParser(readDuration)
@@ -168,7 +168,7 @@ export function addPlanFlags(command: Command): Command {
       'gateways collect for this time, or up to this number of points, and send them together',
       readFlush,
     )
-    .option('--gateways <number>', 'of --flush', wholeFrom(1, MOST_GATEWAYS), 4)
+    .option('--gateways <number>', 'of --flush', wholeFrom(1, MAX_GATEWAYS), 4)
     .option('--peak <number>', 'peak ÷ mean over a day, 1 or more', numberFrom(1, 1e6), 2)
     .option('--nightly <points:time>', 'CSV that comes every night, such as 2e9:6h', readNightly)
     .addOption(
@@ -186,8 +186,8 @@ export function addPlanFlags(command: Command): Command {
         .argParser(readHeadroom)
         .default(0.3, '30%'),
     )
-    .option('--survive <number>', 'machines that may fail at the peak', wholeFrom(0, MOST_MACHINES), 1)
-    .option('--cores-per-machine <number>', '(as many as the measured machine has)', wholeFrom(1, MOST_CORES))
+    .option('--survive <number>', 'machines that may fail at the peak', wholeFrom(0, MAX_MACHINES), 1)
+    .option('--cores-per-machine <number>', '(as many as the measured machine has)', wholeFrom(1, MAX_CORES))
     .option(
       '--memory-per-machine <bytes>',
       'such as 16G (as much as the measured machine has)',
@@ -201,7 +201,7 @@ export function addPlanFlags(command: Command): Command {
     .option(
       '--proxies <number>',
       'that end TLS before the machines and share the connections; 0: none',
-      wholeFrom(0, MOST_MACHINES),
+      wholeFrom(0, MAX_MACHINES),
       1,
     )
     .option('--price <price/core-h>', 'of one core for one hour, such as 0.04/core-h', readPrice)
@@ -280,6 +280,6 @@ function readHeadroom(text: string): number {
 
 function readPrice(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(?:\/core-?h)?$/.exec(text.trim());
-  if (match !== null && Number(match[1]) <= MOST_PRICE) return Number(match[1]);
-  throw new InvalidArgumentError(`Write a price as 0.04/core-h, up to ${grouped(MOST_PRICE)}.`);
+  if (match !== null && Number(match[1]) <= MAX_PRICE) return Number(match[1]);
+  throw new InvalidArgumentError(`Write a price as 0.04/core-h, up to ${grouped(MAX_PRICE)}.`);
 }

@@ -71,7 +71,7 @@ function withoutInfinity(_: string, value: unknown): unknown {
 }
 
 /** Largest fleet that a plan is made for. */
-const MOST_PROCESSES = 100_000;
+const MAX_PROCESSES = 100_000;
 
 export default function declare(program: Command): void {
   addPlanFlags(
@@ -163,7 +163,7 @@ function fleetAnswer(options: PlanOptions, results: Results, source: string | un
   const request = requestOf(options, results);
   const made = planFor(request, results);
   const { carrying, processesPerMachine, p99Us } = made.answer;
-  if (!Number.isFinite(p99Us.high) && carrying * processesPerMachine >= MOST_PROCESSES)
+  if (!Number.isFinite(p99Us.high) && carrying * processesPerMachine >= MAX_PROCESSES)
     throw new CliFailure(
       EXIT.FAILED,
       'this fleet takes more processes than a plan can be made for, 100,000',

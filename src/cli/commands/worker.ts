@@ -90,9 +90,9 @@ interface WorkOptions extends StreamOptions, ReadingOptions, AdminOptions {
 /** Time in which messages under way may end after the order to stop. */
 const GRACE_MS = 10_000;
 /** A bus without such a time has no need of it. */
-const MOST_KEEP_MS = 60_000;
+const MAX_KEEP_MS = 60_000;
 /** More messages under way than this are no faster. */
-const MOST_MESSAGES = 256;
+const MAX_MESSAGES = 256;
 
 function declareRun(worker: Command): void {
   const run = worker
@@ -141,7 +141,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const bus = await openBus(settings, waiting, options.from);
   try {
     const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
-      ...{ names, maps, mostHeldBytes, monitor, mostMessages: MOST_MESSAGES, instance: options.instance },
+      ...{ names, maps, mostHeldBytes, monitor, mostMessages: MAX_MESSAGES, instance: options.instance },
       ...{
         deadPrefix: options.deadSubject,
         isOrdered: options.ordered === true,
@@ -156,7 +156,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
     const worker = new Worker(engine, converter, {
       ...{ maps, rules, tries, mostHeldBytes, say },
       deadPrefix: options.deadSubject,
-      keepEveryMs: Math.min(MOST_KEEP_MS, Math.max(100, ackWaitMs / 3)),
+      keepEveryMs: Math.min(MAX_KEEP_MS, Math.max(100, ackWaitMs / 3)),
     });
     const watched = await Watched.open(
       {
@@ -190,7 +190,7 @@ async function poolOf(threads: number, maxBytes: number) {
   return new Pool({
     kernel: await workerKernel(),
     threads,
-    maxQueued: 2 * MOST_MESSAGES,
+    maxQueued: 2 * MAX_MESSAGES,
     maxBytes: 2 * maxBytes,
   });
 }
@@ -285,7 +285,7 @@ interface CollectOptions extends AdminOptions {
   readonly quiet?: boolean;
 }
 
-const MOST_POINTS = 16_384;
+const MAX_POINTS = 16_384;
 
 function declareCollect(worker: Command): void {
   const collect = worker
@@ -297,7 +297,7 @@ function declareCollect(worker: Command): void {
     .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
     .option('--dead-subject <words>', 'before the subjects of dead letters', 'hexcodes.dead')
     .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
-    .option('--points <n>', 'of a frame, at most', String(MOST_POINTS))
+    .option('--points <n>', 'of a frame, at most', String(MAX_POINTS))
     .option('--wait <time>', 'a position waits no longer for others', '200ms')
     .addOption(
       new Option(
@@ -328,7 +328,7 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     subject: requireSubject('--subject', options.subject),
     deadPrefix: requireSubject('--dead-subject', options.deadSubject),
     resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
-    mostPoints: requireCount('--points', options.points, 1, MOST_POINTS),
+    mostPoints: requireCount('--points', options.points, 1, MAX_POINTS),
     waitMs: requireTime('--wait', options.wait),
     say: sayer(false),
   };

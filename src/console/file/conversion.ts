@@ -23,12 +23,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 // The positions of the rows of a file, collected while it is converted, as the map draws them.
 
 /** Most points that are drawn: 18 MB. */
-const MOST_POINTS = 2_000_000;
+const MAX_POINTS = 2_000_000;
 const FIRST_POINTS = 65_536;
 /** Stands for a position in no province. */
 const NOWHERE = 255;
 /** MapLibre draws nothing beyond. */
-const MOST_LAT_DEG = 85;
+const MAX_LAT_DEG = 85;
 
 /** Admin numbers by the letters of their codes, two or three of them in base 32. */
 const ADMIN_BY_LETTERS = new Uint8Array(32 * 32 * 32).fill(NOWHERE);
@@ -54,8 +54,8 @@ export class PointList {
   readonly #box: [number, number, number, number] = [180, 90, -180, -90];
 
   add(latDeg: number, lngDeg: number, admin: number, zone?: number): void {
-    if (!(Math.abs(latDeg) <= MOST_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
-    if (this.#count === MOST_POINTS) {
+    if (!(Math.abs(latDeg) <= MAX_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
+    if (this.#count === MAX_POINTS) {
       this.#left++;
       return;
     }
@@ -171,7 +171,7 @@ class PointsReport extends RowReport {
 const PREFIX = 'hexcodes_';
 /** Failed rows that are shown, of each status. */
 const EXAMPLES = 3;
-const MOST_EXAMPLE_UNITS = 120;
+const MAX_EXAMPLE_UNITS = 120;
 
 /**
  * How a file is to be converted, by its beginning: positions to codes where it has positions, else codes to positions.
@@ -366,7 +366,7 @@ export class FileConversion {
     return {
       row: this.tally.rows + row + 1,
       status,
-      text: text.length > MOST_EXAMPLE_UNITS ? `${text.slice(0, MOST_EXAMPLE_UNITS)}…` : text,
+      text: text.length > MAX_EXAMPLE_UNITS ? `${text.slice(0, MAX_EXAMPLE_UNITS)}…` : text,
       reasons: (faults ?? []).map(({ parameter, message }) => `${parameter} ${message}`),
       isSwapped: this.#isSwapped(text),
     };

@@ -48,9 +48,9 @@ const PLAN_BYTES = 65_536;
 /** Bytes that tell kinds of files apart. */
 const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
-const MOST_WORKBOOK_BYTES = 64 * 2 ** 20;
+const MAX_WORKBOOK_BYTES = 64 * 2 ** 20;
 /** Content of KML, a GeoPackage or the texts of a workbook that are held, and all that is made of it. */
-const MOST_HELD_BYTES = 512 * 2 ** 20;
+const MAX_HELD_BYTES = 512 * 2 ** 20;
 
 /** Formats of which the page reads rows; the command reads all. */
 const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx', 'gpx', 'kml', 'gpkg'];
@@ -116,7 +116,7 @@ function holder(): (bytes: number) => void {
   let held = 0;
   return (more) => {
     held += more;
-    if (held > MOST_HELD_BYTES) throw new BulkInputError('The file is too large for a page');
+    if (held > MAX_HELD_BYTES) throw new BulkInputError('The file is too large for a page');
   };
 }
 
@@ -177,7 +177,7 @@ async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint
 
 /** The sheet of a workbook that was chosen as CSV, else the first with known columns, else the first with rows. */
 async function workbookSource(task: FileTask): Promise<Source> {
-  if (task.file.size > MOST_WORKBOOK_BYTES)
+  if (task.file.size > MAX_WORKBOOK_BYTES)
     throw new BulkInputError('The workbook is larger than 64 MiB; save the sheet as CSV');
   const { sheetsOf } = await import('../../tables/xlsx/workbook.js');
   try {

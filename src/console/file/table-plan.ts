@@ -36,7 +36,7 @@ const SHOWN_ROWS = 10;
 /** Rows by which columns are judged. */
 const SAMPLE_ROWS = 100;
 /** Longer fields are cut where they are shown. */
-const MOST_SHOWN_UNITS = 40;
+const MAX_SHOWN_UNITS = 40;
 const BOM = '\ufeff';
 
 /** Whole rows out of lines: one with an open quote goes on in the next. */
@@ -104,7 +104,7 @@ export function planOf(beginning: string, isAll: boolean): TablePlan & { readonl
 }
 
 const cut = (text: string): string =>
-  text.length > MOST_SHOWN_UNITS ? `${text.slice(0, MOST_SHOWN_UNITS - 1)}…` : text;
+  text.length > MAX_SHOWN_UNITS ? `${text.slice(0, MAX_SHOWN_UNITS - 1)}…` : text;
 
 function columnsOf(sample: FirstRows, hasHeader: boolean): Columns | undefined {
   const { names } = sample;

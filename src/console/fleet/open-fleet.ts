@@ -22,7 +22,7 @@ const SECONDS = [15, 60];
 /** Half of the box that is shown, in degrees of latitude: as far as vehicles drive. */
 const REACH_DEG = 0.1;
 /** Figures that a line shows: those of the longest run, four a second. */
-const MOST_SHOWN = 240;
+const MAX_SHOWN = 240;
 
 interface Choice {
   readonly field: HTMLElement;
@@ -68,7 +68,7 @@ class Meter {
     this.#value = element('output', { text: '0', attributes: { id: `fleet-${id}`, 'aria-live': 'off' } });
     this.#label = element('span', { class: 'soft' });
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    svg.setAttribute('viewBox', `0 0 ${MOST_SHOWN} 30`);
+    svg.setAttribute('viewBox', `0 0 ${MAX_SHOWN} 30`);
     svg.setAttribute('preserveAspectRatio', 'none');
     svg.setAttribute('aria-hidden', 'true');
     this.#line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
@@ -93,7 +93,7 @@ class Meter {
     this.translate();
     this.#value.textContent = text;
     if (value !== undefined) this.#past.push(value);
-    if (this.#past.length > MOST_SHOWN) this.#past.shift();
+    if (this.#past.length > MAX_SHOWN) this.#past.shift();
     const most = Math.max(1, ...this.#past);
     const points = this.#past.map((each, x) => `${x},${(29 - (28 * each) / most).toFixed(1)}`);
     this.#line.setAttribute('points', points.join(' '));

@@ -20,14 +20,14 @@ export interface Polygons {
 
 const EARTH_M = 40_075_017;
 /** A hexagon of the grid is at least so wide on the screen, and less than the square root of seven times as wide. */
-const LEAST_WIDTH_PX = 44;
+const MIN_WIDTH_PX = 44;
 /** Beyond this the screen would be all lines. */
-const MOST_CELLS = 12_000;
+const MAX_CELLS = 12_000;
 
 /** The finest resolution whose hexagons are wide enough; `worldPx`: the width of the world on the screen. */
 export function gridResolutionAt(worldPx: number, latDeg: number): number {
   const pxPerM = 1 / pixelM(worldPx, latDeg);
-  const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / LEAST_WIDTH_PX) / Math.log(Math.sqrt(7));
+  const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / MIN_WIDTH_PX) / Math.log(Math.sqrt(7));
   return Math.min(15, Math.max(0, Math.floor(finest)));
 }
 
@@ -51,7 +51,7 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
     east: view.east + padLng,
     north: Math.min(89, view.north + padLat),
   };
-  if (estimatedCells(box, resolution) > MOST_CELLS) return collection([]);
+  if (estimatedCells(box, resolution) > MAX_CELLS) return collection([]);
   const rings = cellsWithin(box, resolution).map(ringOf);
   return collection(
     rings

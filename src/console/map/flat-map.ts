@@ -37,8 +37,8 @@ interface FlatView {
 const NOTE_MS = 8000;
 const NO_PROVINCE = 34;
 /** More points in the view would hold up the page. */
-const MOST_DRAWN = 60_000;
-const MOST_COUNTED = 20_000;
+const MAX_DRAWN = 60_000;
+const MAX_COUNTED = 20_000;
 /** Alpha of positions in no province, of 255. */
 const FAINT = 76;
 /** Alpha, blue, green and red of pixels, in the order of ImageData read as 32 bits. */
@@ -65,12 +65,12 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
   const isShown = (x: number, y: number): boolean =>
     x >= 0 && y >= 0 && x + side <= width && y + side <= height;
   // A sample tells how many are in the view: to ask each of a million would hold up the page.
-  const stride = Math.ceil(groups.length / MOST_COUNTED) || 1;
+  const stride = Math.ceil(groups.length / MAX_COUNTED) || 1;
   let shown = 0;
   for (let i = 0; i < groups.length; i += stride)
     if (isShown(left + offsets[2 * i]! * scale, top + offsets[2 * i + 1]! * scale)) shown += stride;
   // Every second, third, … is drawn of too many: they lie over one another.
-  const step = Math.ceil(shown / MOST_DRAWN) || 1;
+  const step = Math.ceil(shown / MAX_DRAWN) || 1;
   for (let i = 0; i < groups.length; i += step) {
     const x = Math.round(left + offsets[2 * i]! * scale - side / 2);
     const y = Math.round(top + offsets[2 * i + 1]! * scale - side / 2);
@@ -155,8 +155,8 @@ function listenForMoves(canvas: HTMLCanvasElement, moves: Moves): void {
 }
 
 /** Width of the world in pixels. */
-const LEAST_WORLD_PX = 512 * 2 ** 3;
-const MOST_WORLD_PX = 512 * 2 ** 21.5;
+const MIN_WORLD_PX = 512 * 2 ** 3;
+const MAX_WORLD_PX = 512 * 2 ** 21.5;
 
 const lngOf = (x: number): number => x * 360 - 180;
 const latOf = (y: number): number => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
@@ -170,7 +170,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
   host.append(canvas);
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   const labels = new Labels(host, desk, shapes.labels, false);
-  const view = { x: 0.5, y: 0.5, worldPx: LEAST_WORLD_PX };
+  const view = { x: 0.5, y: 0.5, worldPx: MIN_WORLD_PX };
   let grid: Polygons['features'] = [];
 
   const project = (lng: number, lat: number): { x: number; y: number } => ({
@@ -320,7 +320,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     const [west, east] = [mercatorX(SHEET.west), mercatorX(SHEET.east)];
     const [north, south] = [mercatorY(SHEET.north), mercatorY(SHEET.south)];
     const least = Math.max(canvas.clientWidth / (east - west), canvas.clientHeight / (south - north));
-    view.worldPx = Math.min(MOST_WORLD_PX, Math.max(LEAST_WORLD_PX, least, view.worldPx));
+    view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, least, view.worldPx));
     const [halfX, halfY] = [canvas.clientWidth / 2 / view.worldPx, canvas.clientHeight / 2 / view.worldPx];
     view.x = Math.min(east - halfX, Math.max(west + halfX, view.x));
     view.y = Math.min(south - halfY, Math.max(north + halfY, view.y));
@@ -346,12 +346,12 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     view.x = (x0 + x1) / 2;
     view.y = (y0 + y1) / 2;
     const fitting = Math.min(canvas.clientWidth / (x1 - x0), canvas.clientHeight / (y1 - y0));
-    view.worldPx = Math.min(MOST_WORLD_PX, Math.max(LEAST_WORLD_PX, fitting * 0.92));
+    view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, fitting * 0.92));
     redraw();
   };
   const zoomAt = (factor: number, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2): void => {
     const fixed = positionAt(x, y);
-    view.worldPx = Math.min(MOST_WORLD_PX, Math.max(LEAST_WORLD_PX, view.worldPx * factor));
+    view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, view.worldPx * factor));
     view.x = mercatorX(fixed.lng) - (x - canvas.clientWidth / 2) / view.worldPx;
     view.y = mercatorY(fixed.lat) - (y - canvas.clientHeight / 2) / view.worldPx;
     redraw();

@@ -26,7 +26,7 @@ export const mercatorY = (lat: number): number =>
 /** Around the view, pixels: edges along which an area was cut are not seen. */
 const PAD_PX = 16;
 /** Corners nearer to one another are one. */
-const LEAST_PX = 0.5;
+const MIN_PX = 0.5;
 
 interface Part {
   /** x and y of each corner in turn. */
@@ -79,7 +79,7 @@ export class Outline {
           const atX = (piece[i]! - x) * worldPx + widthPx / 2;
           const atY = (piece[i + 1]! - y) * worldPx + heightPx / 2;
           const isFirst = i === 0;
-          const isNear = Math.abs(atX - lastX) < LEAST_PX && Math.abs(atY - lastY) < LEAST_PX;
+          const isNear = Math.abs(atX - lastX) < MIN_PX && Math.abs(atY - lastY) < MIN_PX;
           if (isNear && i + 2 < piece.length) continue;
           if (isFirst) pen.moveTo(atX, atY);
           else pen.lineTo(atX, atY);

@@ -48,7 +48,7 @@ const HEIGHT_PX = 18;
 const GAP_PX = 6;
 const EDGE_PX = 4;
 /** A name that would have to slide farther to be whole is where it does not belong. */
-const MOST_SLIDE_PX = 30;
+const MAX_SLIDE_PX = 30;
 /** From the left end of a name with a sign to the middle of the sign, and the width of all of the sign. */
 const SIGN_MIDDLE_PX = 6.5;
 const SIGN_PX = 15;
@@ -64,7 +64,7 @@ const PROVINCE_SPACING_PX = 0.256;
 const atZoom = (zoom: number): number => 512 * 2 ** zoom;
 const TOWNS_FROM_PX = atZoom(5.6);
 const LANDMARKS_FROM_PX = atZoom(11);
-const MOST_NAMES = 70;
+const MAX_NAMES = 70;
 /** Names of provinces slide into view from here on, as their own position may be far. */
 const SLIDING_FROM_PX = atZoom(7);
 /** Parts of the view, across and down, where a name may slide to. */
@@ -72,15 +72,15 @@ const SLIDES = [0.5, 0.3, 0.7, 0.12, 0.88].flatMap((x) =>
   [0.14, 0.3, 0.72, 0.88].map((y) => [x, y] as const),
 );
 /** Hexagons narrower than this have no code in them. */
-const LEAST_CODE_PX = 60;
-const MOST_CODES = 900;
+const MIN_CODE_PX = 60;
+const MAX_CODES = 900;
 const CODE_LETTER_PX = 6.1;
 const CODE_HEIGHT_PX = 11;
 /** A code makes way for a name by so much, within its hexagon. */
 const CODE_SHIFTS_PX = [0, 14, -14];
 /** Half the side of the square that the sign of the place has. */
 const PLACE_SIGN_PX = 8;
-const MOST_SCALE_PX = 140;
+const MAX_SCALE_PX = 140;
 
 /** A part of the map that has a text or a control, pixels. */
 interface Area {
@@ -193,7 +193,7 @@ export class Labels {
     const show = ({ text, kind }: Name, x: number, y: number): void => {
       // A city is a town and a province: it is named once.
       const bare = text.replace(/^(?:TP\.|Thành phố) /, '');
-      if (shown.size >= MOST_NAMES || texts.has(bare)) return;
+      if (shown.size >= MAX_NAMES || texts.has(bare)) return;
       if (x < 0 || y < 0 || x > width || y > height) return;
       const hasSign = kind === 'town' || kind === 'landmark';
       const wide = this.#widthOf(text, kind) + (hasSign ? SIGN_PX : 0);
@@ -203,7 +203,7 @@ export class Labels {
       const left = hasSign ? start : Math.max(EDGE_PX, Math.min(start, width - EDGE_PX - wide));
       const down = hasSign ? y : Math.max(HEIGHT_PX / 2, Math.min(y, height - HEIGHT_PX / 2));
       const area = around(left + wide / 2, down, wide, HEIGHT_PX);
-      if (Math.abs(left - start) > MOST_SLIDE_PX) return;
+      if (Math.abs(left - start) > MAX_SLIDE_PX) return;
       const isWhole = area.left >= 0 && area.right <= width && area.top >= -2 && area.bottom <= height + 2;
       if (!isWhole || !isFree(area, this.#taken, GAP_PX)) return;
       this.#taken.push(area);
@@ -298,7 +298,7 @@ export class Labels {
     context.font = '10px ui-monospace, Menlo, Consolas, monospace';
     for (const { geometry } of grid) {
       const ring = geometry.coordinates[0] ?? [];
-      if (wide < LEAST_CODE_PX || codes >= MOST_CODES) break;
+      if (wide < MIN_CODE_PX || codes >= MAX_CODES) break;
       const [lng, lat] = [0, 1].map(
         (i) => ring.slice(1).reduce((sum, at) => sum + at[i]!, 0) / (ring.length - 1),
       );
@@ -324,7 +324,7 @@ export class Labels {
       if (properties.kind !== 'ancestor' || properties.code === undefined) continue;
       const corners = (geometry.coordinates[0] ?? []).map(([lng, lat]) => project(lng, lat));
       const across = Math.max(...corners.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
-      if (across < 2 * LEAST_CODE_PX) continue;
+      if (across < 2 * MIN_CODE_PX) continue;
       const text = `${properties.code} · ${length(edge(this.desk.library, properties.code))}`;
       const textPx = context.measureText(text).width;
       const areas = corners
@@ -342,11 +342,11 @@ export class Labels {
   }
 
   #drawScale({ worldPx, bounds }: Drawn): void {
-    const metres = pixelM(worldPx, (bounds.south + bounds.north) / 2) * MOST_SCALE_PX;
+    const metres = pixelM(worldPx, (bounds.south + bounds.north) / 2) * MAX_SCALE_PX;
     const power = 10 ** Math.floor(Math.log10(metres));
     const round = [5, 2, 1].find((each) => each * power <= metres) ?? 1;
     this.#scale.textContent = length(round * power);
-    this.#scale.style.width = `${Math.round((round * power * MOST_SCALE_PX) / metres)}px`;
+    this.#scale.style.width = `${Math.round((round * power * MAX_SCALE_PX) / metres)}px`;
   }
 
   #showCode({ pointerType, clientX, clientY }: PointerEvent): void {

@@ -174,7 +174,7 @@ function fromAnchor(matrix: ArrayLike<number>): Float32Array {
 /** The first layer of the place that is chosen: points are drawn below it. */
 const BELOW_PLACE = 'ring';
 const TILE_PX = 512;
-const MOST_ZOOM = 21.5;
+const MAX_ZOOM = 21.5;
 
 export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes): Promise<MapView> {
   setWorkerUrl(shipped.files.mapLibraryWorker);
@@ -184,7 +184,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     bounds: boundsOf(COUNTRY),
     fitBoundsOptions: { padding: 12 },
     minZoom: 3,
-    maxZoom: MOST_ZOOM,
+    maxZoom: MAX_ZOOM,
     maxBounds: boundsOf(SHEET),
     renderWorldCopies: false,
     dragRotate: false,
@@ -287,7 +287,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   await new Promise((loaded) => map.once('idle', loaded));
 
   const showBox = (box: Box): void => {
-    map.fitBounds(boundsOf(box), { padding: 24, maxZoom: MOST_ZOOM, duration: 900 });
+    map.fitBounds(boundsOf(box), { padding: 24, maxZoom: MAX_ZOOM, duration: 900 });
   };
   return {
     center: () => map.getCenter(),

@@ -8,7 +8,7 @@ import { number, say } from '../words/language.js';
 import { copy } from './copy.js';
 import { atResolution, chosenResolution, type Place, placeOf } from './place.js';
 
-const MOST_RINGS = 10;
+const MAX_RINGS = 10;
 /** Nearer to the middle of a town a direction says nothing. */
 const NEXT_TO_M = 300;
 
@@ -74,7 +74,7 @@ export function ringSlider(desk: Desk, place: Place): HTMLElement {
       type: 'range',
       id: 'rings',
       min: '0',
-      max: String(MOST_RINGS),
+      max: String(MAX_RINGS),
       value: String(desk.rings.now),
     },
     on: {

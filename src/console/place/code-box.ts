@@ -15,9 +15,9 @@ import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from '.
 import { cellErrorM, typedErrorM } from './typed-precision.js';
 
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
-const LEAST_LETTERS = 5;
+const MIN_LETTERS = 5;
 const PAUSE_MS = 700;
-const MOST_SUGGESTIONS = 5;
+const MAX_SUGGESTIONS = 5;
 /** Sights are known to some 100 m, whatever their size. */
 const LANDMARK_M = 100;
 
@@ -72,7 +72,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
       listNames(names);
       if (isFinal) goTo(names[0]!);
     } else if (isFinal) explain(text);
-    else if (text.length >= LEAST_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
+    else if (text.length >= MIN_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
   };
 
   const namesFor = (text: string): NamedPlace[] => {
@@ -80,7 +80,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const near = center === undefined ? {} : { near: [center.lat, center.lng] as const };
     // A code with a slip is no name: names have few digits.
     const isName = (text.match(/\d/g) ?? []).length < 3;
-    return isName ? findPlaces(desk.library, text, { ...near, limit: MOST_SUGGESTIONS }) : [];
+    return isName ? findPlaces(desk.library, text, { ...near, limit: MAX_SUGGESTIONS }) : [];
   };
 
   const townsOf = (text: string): NamedPlace[] => {
@@ -122,7 +122,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
 
   const explain = (text: string): void => {
     const near = desk.map.now?.center();
-    const limit = MOST_SUGGESTIONS;
+    const limit = MAX_SUGGESTIONS;
     const found = suggest(desk.library, text, near === undefined ? { limit } : { near, limit });
     if (found.length === 0) {
       const other = otherText(text);

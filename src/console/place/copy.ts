@@ -50,7 +50,7 @@ function textOf(fragment: string): string {
 }
 
 const RECENT = 'hexcodes-recent';
-const MOST_RECENT = 8;
+const MAX_RECENT = 8;
 /** A place that is left sooner was passed by. */
 const LOOKED_AT_MS = 1500;
 
@@ -69,7 +69,7 @@ export function openRecent(desk: Desk): void {
     if (place === undefined || place.accuracyM !== undefined) return;
     timer = setTimeout(() => {
       const others = recentCodes.now.filter((code) => code !== place.hexcodes);
-      keepRecent([place.hexcodes, ...others].slice(0, MOST_RECENT));
+      keepRecent([place.hexcodes, ...others].slice(0, MAX_RECENT));
     }, LOOKED_AT_MS);
   });
 }

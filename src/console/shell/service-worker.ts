@@ -23,7 +23,7 @@ const worker = self as unknown as Worker;
 const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
 /** A network that takes longer is as good as none. */
-const MOST_WAIT_MS = 2000;
+const MAX_WAIT_MS = 2000;
 /** Every version of the page has it, and no page of a portal. */
 const OWN_MARK = '<meta name="hexcodes"';
 /** The folder of the page, which is where this script is. */
@@ -56,7 +56,7 @@ async function fresh(request: Request): Promise<Response> {
   const asked = fetch(request);
   const kept = await caches.match(ROOT, { cacheName: CACHE, ignoreVary: true });
   if (kept === undefined) return asked;
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, MOST_WAIT_MS));
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS));
   return (await Promise.race([asked.then(ours).catch(() => undefined), late])) ?? kept.clone();
 }
 

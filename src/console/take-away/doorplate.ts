@@ -11,7 +11,7 @@ const QR = 46;
 const MARGIN = 9;
 
 /** Letters of the owner's line that are large enough in one row, and the height of a row. */
-const MOST_LETTERS = 24;
+const MAX_LETTERS = 24;
 const LINE = 7;
 
 const GREEN = '#0b6e5f';
@@ -23,7 +23,7 @@ const LETTER = 0.602;
 
 /** A line that would be too small is cut in two where a word ends nearest to its middle. */
 function inLines(line: string): string[] {
-  if (line.length <= MOST_LETTERS) return [line];
+  if (line.length <= MAX_LETTERS) return [line];
   const blanks = [...line.matchAll(/ /g)].map(({ index }) => index);
   const far = (at: number): number => Math.abs(at - line.length / 2);
   const cut = blanks.sort((a, b) => far(a) - far(b))[0];

@@ -9,7 +9,7 @@ import { language, number, say } from '../words/language.js';
 import { doorplate } from './doorplate.js';
 import { gridSheet } from './grid-sheet.js';
 import { svgFile } from './svg.js';
-import { MOST_CELLS, viewGrid } from './view-grid.js';
+import { MAX_CELLS, viewGrid } from './view-grid.js';
 
 /** Rings of hexagons on the sheet: 91 hexagons, whose codes are still legible. */
 const SHEET_RINGS = 5;
@@ -57,7 +57,7 @@ function gridPart(desk: Desk): HTMLElement[] {
           download(grid.file, `hexcodes-grid-${resolution}.geojson`);
         } else {
           status.textContent = say('gridTooMany', {
-            most: number(MOST_CELLS),
+            most: number(MAX_CELLS),
             cells: number(grid.estimate),
             resolution,
           });

@@ -5,7 +5,7 @@ import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 
 /** Most hexagons in a file: some 25 MB. */
-export const MOST_CELLS = 50_000;
+export const MAX_CELLS = 50_000;
 
 export type ViewGrid =
   | { readonly kind: 'file'; readonly file: Blob; readonly cells: number }
@@ -20,14 +20,14 @@ export async function viewGrid(
 ): Promise<ViewGrid> {
   const estimate = estimatedCells(box, resolution);
   // Far beyond the bound nothing is tried; near it cells abroad, which have no codes, do not count.
-  if (estimate > 4 * MOST_CELLS) return { kind: 'tooMany', estimate };
+  if (estimate > 4 * MAX_CELLS) return { kind: 'tooMany', estimate };
   const parts: string[] = [];
   let cells = 0;
   let strips = 0;
   const all = stripsOf(box, resolution);
   for (const codes of codesWithin(library, box, resolution)) {
     cells += codes.length;
-    if (cells > MOST_CELLS) return { kind: 'tooMany', estimate };
+    if (cells > MAX_CELLS) return { kind: 'tooMany', estimate };
     for (const code of codes) parts.push(JSON.stringify(cellFeature(library, code)));
     progress(++strips / all);
     await new Promise((resolve) => setTimeout(resolve));

@@ -5,8 +5,8 @@ import {
   type Corner,
   cornerAt,
   faultOf,
-  MOST_CORNERS,
-  MOST_ZONES,
+  MAX_CORNERS,
+  MAX_ZONES,
   tidyName,
   uniqueName,
   type Zone,
@@ -42,7 +42,7 @@ export function readKept(text: string | null): Kept {
       each,
       read.map(({ name }) => name),
     );
-    if (zone !== undefined && read.length < MOST_ZONES && !read.some(({ id }) => id === zone.id))
+    if (zone !== undefined && read.length < MAX_ZONES && !read.some(({ id }) => id === zone.id))
       read.push(zone);
   }
   return {
@@ -58,7 +58,7 @@ const isResolution = (given: unknown): given is number =>
 function zoneOf(given: unknown, names: readonly string[]): Zone | undefined {
   const { id, name, corners } = (given ?? {}) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof name !== 'string' || !Array.isArray(corners)) return undefined;
-  if (corners.length > MOST_CORNERS || !corners.every(isCorner)) return undefined;
+  if (corners.length > MAX_CORNERS || !corners.every(isCorner)) return undefined;
   const read = corners.map(([lng, lat]) => cornerAt(lat, lng));
   const tidy = tidyName(name);
   return tidy === '' || faultOf(read) !== undefined

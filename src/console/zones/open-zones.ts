@@ -11,16 +11,7 @@ import { addTexts } from '../words/texts.js';
 import { zoneEn, zoneVi } from '../words/zone-texts.js';
 import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
 import type { CoverNews, CoverTask, ZoneCodes } from './messages.js';
-import {
-  boxOf,
-  type Corner,
-  geoJsonOf,
-  MOST_ZONES,
-  ringOf,
-  tidyName,
-  uniqueName,
-  type Zone,
-} from './zone.js';
+import { boxOf, type Corner, geoJsonOf, MAX_ZONES, ringOf, tidyName, uniqueName, type Zone } from './zone.js';
 import { zoneCss } from './zone-colors.js';
 import { ZoneOverlay } from './zone-overlay.js';
 
@@ -139,8 +130,8 @@ class ZoneDesk {
     const refusal =
       this.desk.map.now === undefined
         ? say('gridNeedsMap')
-        : zones.now.length >= MOST_ZONES
-          ? say('zonesFull', { zones: number(MOST_ZONES) })
+        : zones.now.length >= MAX_ZONES
+          ? say('zonesFull', { zones: number(MAX_ZONES) })
           : undefined;
     if (refusal !== undefined) {
       toast(refusal);

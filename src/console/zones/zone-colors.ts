@@ -1,7 +1,7 @@
 // The colours of zones: those of Okabe and Ito, which people with any kind of colour blindness tell apart. More zones
 // than colours begin again, and a zone has a number besides, on the map and in lists.
 import type { Rgb } from '../points/drawn-points.js';
-import { MOST_ZONES } from './zone.js';
+import { MAX_ZONES } from './zone.js';
 
 const COLORS: readonly Rgb[] = [
   [0, 114, 178],
@@ -15,7 +15,7 @@ const COLORS: readonly Rgb[] = [
 
 /** Colours of all zones that there may be. */
 export const zoneColors: readonly Rgb[] = Array.from(
-  { length: MOST_ZONES },
+  { length: MAX_ZONES },
   (_, zone) => COLORS[zone % COLORS.length]!,
 );
 export const zoneCss = (zone: number): string => `rgb(${zoneColors[zone]!.join(' ')})`;

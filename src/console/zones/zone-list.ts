@@ -9,7 +9,7 @@ import type { CoverTask, ZoneCodes } from './messages.js';
 /** Codes that are shown of each zone. */
 const FIRST_CODES = 200;
 /** More would hold up the clipboard. */
-const MOST_COPIED = 50_000;
+const MAX_COPIED = 50_000;
 const HEADER = 'zone,hexcodes,h3_cell,admin_code\n';
 
 /** A zone with more cells than `cover` lists. */
@@ -60,7 +60,7 @@ export function listOf(hexcodes: Hexcodes, names: readonly string[], codes: read
 export const shownCodes = (codes: readonly string[]): ZoneCodes => ({
   count: codes.length,
   first: codes.slice(0, FIRST_CODES),
-  ...(codes.length > MOST_COPIED ? {} : { text: new Blob([codes.join('\n')]) }),
+  ...(codes.length > MAX_COPIED ? {} : { text: new Blob([codes.join('\n')]) }),
 });
 
 const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

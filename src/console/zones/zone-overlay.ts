@@ -5,7 +5,7 @@ import type { Desk, MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
-import { type Corner, cornerAt, faultOf, MOST_CORNERS } from './zone.js';
+import { type Corner, cornerAt, faultOf, MAX_CORNERS } from './zone.js';
 import { zoneCss } from './zone-colors.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -161,8 +161,8 @@ export class ZoneOverlay {
     const corner = cornerAt(latDeg, lngDeg);
     const last = corners.at(-1);
     if (last !== undefined && last[0] === corner[0] && last[1] === corner[1]) return;
-    if (corners.length === MOST_CORNERS) {
-      this.#say(say('zoneFull', { corners: number(MOST_CORNERS) }));
+    if (corners.length === MAX_CORNERS) {
+      this.#say(say('zoneFull', { corners: number(MAX_CORNERS) }));
       return;
     }
     corners.push(corner);

@@ -11,9 +11,9 @@ export interface Zone {
 }
 
 /** Each zone has a sign of its own on the map, and points in it a colour by one byte. */
-export const MOST_ZONES = 30;
-export const MOST_CORNERS = 500;
-export const MOST_NAME_UNITS = 60;
+export const MAX_ZONES = 30;
+export const MAX_CORNERS = 500;
+export const MAX_NAME_UNITS = 60;
 /** Decimals of corners: a centimetre. */
 const CORNER_DIGITS = 7;
 /** Beginnings that a spreadsheet takes for a formula. */
@@ -31,7 +31,7 @@ export function cornerAt(latDeg: number, lngDeg: number): Corner {
 /** A name as it is kept: one line that no spreadsheet takes for a formula; '' where nothing is left. */
 export function tidyName(given: string): string {
   const line = given.normalize('NFC').replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim();
-  return [...line.replace(FORMULA, '').trim()].slice(0, MOST_NAME_UNITS).join('').trim();
+  return [...line.replace(FORMULA, '').trim()].slice(0, MAX_NAME_UNITS).join('').trim();
 }
 
 /** A name that no other zone has: of two with one name nobody could tell points apart. */
@@ -39,7 +39,7 @@ export function uniqueName(name: string, others: readonly string[]): string {
   if (!others.includes(name)) return name;
   for (let n = 2; ; n++) {
     const ending = ` ${n}`;
-    const stem = [...name].slice(0, MOST_NAME_UNITS - ending.length).join('');
+    const stem = [...name].slice(0, MAX_NAME_UNITS - ending.length).join('');
     if (!others.includes(stem + ending)) return stem + ending;
   }
 }

@@ -6,7 +6,7 @@ import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const LF = 10;
 /** Letters of a line that is put together as a whole. */
-const MOST_LINE = 16 * 2 ** 20;
+const MAX_LINE = 16 * 2 ** 20;
 const LONG_LINE = 'Perhaps it is no text, or in another encoding.';
 
 /** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for a name that is none */
@@ -52,8 +52,8 @@ export async function* inUtf8(
     readBytes += chunk.length;
     const end = isComposed ? text.lastIndexOf('\n') + 1 : text.length;
     rest = text.slice(end);
-    if (rest.length > MOST_LINE)
-      throw badInput({ file }, `a line of more than ${MOST_LINE / 2 ** 20} MiB of ${encoding}`, LONG_LINE);
+    if (rest.length > MAX_LINE)
+      throw badInput({ file }, `a line of more than ${MAX_LINE / 2 ** 20} MiB of ${encoding}`, LONG_LINE);
     if (end > 0) yield Buffer.from(isComposed ? text.slice(0, end).normalize('NFC') : text);
   }
   const last = rest + decoded(null);

@@ -112,7 +112,7 @@ const STANDARD = new Map([
   ['/dev/stdout', 1],
   ['/dev/stderr', 2],
 ]);
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * @param path as given; `-` is stdout
@@ -152,7 +152,7 @@ function descriptorOf(path: string): number | null {
  */
 function realPathOf(path: string): string {
   let at = resolve(path);
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     if (descriptorOf(at) !== null || at.startsWith('/proc/')) return at;
     const folder = realpathSync(dirname(at));
     const isLink = lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true;

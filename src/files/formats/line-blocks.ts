@@ -5,7 +5,7 @@ import { MAX_LINE_BYTES } from './lines.js';
 const LF = 10;
 const HELD_BYTES = 512 * 1024;
 /** A line of more bytes is none. */
-const MOST_REST = MAX_LINE_BYTES + 2 ** 20;
+const MAX_REST = MAX_LINE_BYTES + 2 ** 20;
 
 /**
  * Blocks of whole lines, at most `blockBytes` each; a longer line is a block of its own, and the last block may have no
@@ -36,7 +36,7 @@ export async function* lineBlocks(
     heldBytes = block.length;
     held.copyWithin(0, block.byteOffset - held.byteOffset, block.byteOffset - held.byteOffset + heldBytes);
     // The reader of lines refuses it.
-    if (heldBytes > MOST_REST) yield held.subarray(0, heldBytes);
+    if (heldBytes > MAX_REST) yield held.subarray(0, heldBytes);
   }
   for (let rest = held.subarray(0, heldBytes); rest.length > 0; ) {
     const feed = rest.lastIndexOf(LF, blockBytes - 1);

@@ -7,7 +7,7 @@ import type { TableColumn, TableRows, TableSource } from './table.js';
 import { codeTextOf } from './values/column-text.js';
 
 /** Rows of a batch that are made of one: each corner of an area may be one. */
-const MOST_ROWS = 8192;
+const MAX_ROWS = 8192;
 
 /** A source whose lines and areas are points: for `each`, a row for each of their points. */
 export function atPoints(source: TableSource, choice: PointChoice): TableSource {
@@ -72,7 +72,7 @@ function* pointRows(
     for (const each of points.length === 0 ? [value] : points.map(([lng, lat]) => write(lng, lat))) {
       from.push(row);
       made.push(each);
-      if (from.length >= MOST_ROWS) yield taken();
+      if (from.length >= MAX_ROWS) yield taken();
     }
   }
   if (from.length > 0) yield taken();

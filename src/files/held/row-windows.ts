@@ -5,14 +5,14 @@ import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 
 /** Rows of a window at most. */
-const MOST_ROWS = 16_384;
+const MAX_ROWS = 16_384;
 /** Values of a window at most, if it has more than one row. */
-const MOST_VALUES = 1 << 22;
+const MAX_VALUES = 1 << 22;
 const MIB = 2 ** 20;
 /** Characters and bytes of a window at which it ends. */
 const WINDOW_TEXT = 16 * MIB;
 /** Characters and bytes of one row. As JSON with escapes six times as many must fit a string. */
-export const MOST_ROW_TEXT = 64 * MIB;
+export const MAX_ROW_TEXT = 64 * MIB;
 
 /** A value of a column by the number of its row. */
 export type ValueReader = (row: number) => unknown;
@@ -40,7 +40,7 @@ export function* rowWindows(
   readers: readonly ValueReader[],
   source: WindowSource,
 ): Generator<TableRows> {
-  const most = Math.max(1, Math.min(MOST_ROWS, Math.floor(MOST_VALUES / Math.max(1, readers.length))));
+  const most = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, readers.length))));
   for (let start = 0; start < rowCount; ) {
     let count = Math.min(most, rowCount - start);
     const sizes = new Float64Array(count);
@@ -55,7 +55,7 @@ export function* rowWindows(
           count = i;
           break;
         }
-        if (size > MOST_ROW_TEXT) throw tooLong(source, start, c);
+        if (size > MAX_ROW_TEXT) throw tooLong(source, start, c);
         sizes[i] = size;
         column[i] = value;
       }
@@ -89,7 +89,7 @@ function faultAt(
 function tooLong({ file, firstRow, names }: WindowSource, row: number, column: number): Error {
   return badInput(
     { file, row: firstRow + row, column: names[column] },
-    `the row has more than ${MOST_ROW_TEXT / MIB} MiB of text, which is as much as one row may have`,
+    `the row has more than ${MAX_ROW_TEXT / MIB} MiB of text, which is as much as one row may have`,
     'Drop the column with --drop, if it is not needed, or split the text before.',
   );
 }

@@ -8,8 +8,8 @@ import type { PointRows, WantedColumns } from './wanted.js';
 
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
 /** Digits of a number whose value doubles hold, and its quotient by a power of ten. */
-const MOST_DIGITS = 15;
-const POWERS = Float64Array.from({ length: MOST_DIGITS + 1 }, (_, digits) => 10 ** digits);
+const MAX_DIGITS = 15;
+const POWERS = Float64Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => 10 ** digits);
 
 /** Kinds of values that columns are made to. */
 const [UNWANTED, NUMBER, TEXT] = [0, 1, 2] as const;
@@ -78,7 +78,7 @@ function numberIn(bytes: Buffer, start: number, end: number): number | string {
     } else if (bytes[at] === POINT && point < 0) point = at;
     else return bytes.toString('utf8', start, end);
   }
-  if (digits === 0 || digits > MOST_DIGITS) return bytes.toString('utf8', start, end);
+  if (digits === 0 || digits > MAX_DIGITS) return bytes.toString('utf8', start, end);
   const value = point < 0 ? whole : whole / POWERS[end - point - 1]!;
   return isNegative ? -value : value;
 }

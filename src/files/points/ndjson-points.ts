@@ -23,7 +23,7 @@ import type { PointRows, WantedColumns } from './wanted.js';
 const WORDS_PER_ROW = ROW_BYTES / 4;
 const [OPEN, LETTER_T] = [123, 116] as const;
 /** A longer line may be nested too deeply. */
-const MOST_LINE_BYTES = 1024;
+const MAX_LINE_BYTES = 1024;
 
 /**
  * All rows of an input whose position is in `lat` and `lng`.
@@ -102,7 +102,7 @@ class BlockScanner {
         const start = bounds[WORDS_PER_ROW * row]!;
         const feed = bounds[WORDS_PER_ROW * row + 1]!;
         // Blank lines and what is no object count in another way.
-        if (start !== expected || block[start - blockAt] !== OPEN || feed - start > MOST_LINE_BYTES)
+        if (start !== expected || block[start - blockAt] !== OPEN || feed - start > MAX_LINE_BYTES)
           return null;
         expected = feed + 1;
       }

@@ -128,7 +128,7 @@ export function bucketStartOf(utcMs: number, bucketMs: number, clock: ZoneClock)
 const MINUTE_MS = 60_000;
 /** Zones change their offset at whole quarters of an hour. */
 const QUARTER_MS = 15 * MINUTE_MS;
-const MOST_QUARTERS = 100_000;
+const MAX_QUARTERS = 100_000;
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
@@ -155,7 +155,7 @@ export class ZoneClock {
     let offset = this.#offsets.get(quarter);
     if (offset === undefined) {
       offset = this.#offsetAt(quarter * QUARTER_MS);
-      if (this.#offsets.size >= MOST_QUARTERS) this.#offsets.clear();
+      if (this.#offsets.size >= MAX_QUARTERS) this.#offsets.clear();
       this.#offsets.set(quarter, offset);
     }
     return offset;

@@ -4,7 +4,7 @@
 import { badInput } from '../exit-codes.js';
 import { type Coordinates, interleave } from '../formats/parquet/coordinates.js';
 import type { TableColumn } from '../formats/table.js';
-import { MOST_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
+import { MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
 import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
@@ -111,11 +111,11 @@ function rowsWithin(
     for (const index of kept) {
       const { starts, ends } = columns[index]!;
       if (starts[start + i]! >= 0) size += ends[start + i]! - starts[start + i]!;
-      if (size <= MOST_ROW_TEXT) continue;
+      if (size <= MAX_ROW_TEXT) continue;
       if (i > 0) return i;
       throw badInput(
         { file, row: firstRow + start, column: names[index]! },
-        `the row has more than ${MOST_ROW_TEXT / 2 ** 20} MiB of text, which is as much as one row may have`,
+        `the row has more than ${MAX_ROW_TEXT / 2 ** 20} MiB of text, which is as much as one row may have`,
         'Drop the column with --drop, if it is not needed, or split the text before.',
       );
     }

@@ -28,7 +28,7 @@ const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;
 const VIEW_BYTES = 16;
 /** Bytes of a text that is in its view. */
-const MOST_SHORT = 12;
+const MAX_SHORT = 12;
 
 /** Types whose values take no more room as texts than a multiple of their bytes. */
 const READ: ReadonlySet<number> = new Set([
@@ -209,7 +209,7 @@ function addViews(
     if (defined !== null && defined[row] === 0) continue;
     const at = VIEW_BYTES * row;
     const size = view.getUint32(at, true);
-    const isShort = size <= MOST_SHORT;
+    const isShort = size <= MAX_SHORT;
     const start = isShort
       ? viewsAt + at + 4
       : bases[view.getUint32(at + 8, true)]! + view.getUint32(at + 12, true);

@@ -15,16 +15,16 @@ export interface ValueRanges {
 const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
 /** Digits up to which a number is exact as an integer, and prints as it was read. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 /** Digits behind the point that are tried. */
 const DECIMALS = 9;
 const SCALE = 10 ** DECIMALS;
 const LEAST = 1e-6;
-const MOST_SMALL = 999_999_999;
+const MAX_SMALL = 999_999_999;
 const MOST = 1e6;
 const HIGH = 2 ** 32;
 /** The upper half of an integer of 64 bits that is exact as a double. */
-const MOST_HIGH = 2 ** 21;
+const MAX_HIGH = 2 ** 21;
 
 /** Whether the last number of `numberIn` was written as `String` writes it. */
 let isUsual = false;
@@ -39,7 +39,7 @@ export function numberIn(bytes: Uint8Array, start: number, end: number): number 
   isUsual = false;
   const isNegative = bytes[start] === MINUS;
   const first = isNegative ? start + 1 : start;
-  if (first >= end || end - first > MOST_DIGITS + 1) return Number.NaN;
+  if (first >= end || end - first > MAX_DIGITS + 1) return Number.NaN;
   let whole = 0;
   let point = -1;
   for (let p = first; p < end; p++) {
@@ -48,7 +48,7 @@ export function numberIn(bytes: Uint8Array, start: number, end: number): number 
     else if (digit === POINT - ZERO && point < 0 && p > first && p < end - 1) point = p;
     else return Number.NaN;
   }
-  if (point < 0 && end - first > MOST_DIGITS) return Number.NaN;
+  if (point < 0 && end - first > MAX_DIGITS) return Number.NaN;
   const value = point < 0 ? whole : whole / TENS[end - 1 - point]!;
   const hasLead = bytes[first] === ZERO && end > first + 1 && point !== first + 1;
   const isPrinted = point < 0 ? value !== 0 || !isNegative : bytes[end - 1] !== ZERO && value >= LEAST;
@@ -123,7 +123,7 @@ export class GrowingBytes {
 
   /** Adds an integer of 64 bits by its halves. @param high with the sign */
   addLong(low: number, high: number): void {
-    if (high >= -MOST_HIGH && high < MOST_HIGH) this.addInteger(high * HIGH + low);
+    if (high >= -MAX_HIGH && high < MAX_HIGH) this.addInteger(high * HIGH + low);
     else this.addText(String((BigInt(high) << 32n) | BigInt(low)));
   }
 
@@ -137,7 +137,7 @@ export class GrowingBytes {
 
 /** Writes a whole number below 2^53. @returns behind its last digit */
 function digitsAt(bytes: Uint8Array, start: number, value: number): number {
-  if (value > MOST_SMALL) {
+  if (value > MAX_SMALL) {
     const high = Math.floor(value / SCALE);
     const at = digitsAt(bytes, start, high);
     return lowDigitsAt(bytes, at, (value - high * SCALE) | 0, DECIMALS);

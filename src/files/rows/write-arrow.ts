@@ -7,7 +7,7 @@ import { OK } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
-import { ArrowStream, arrowType, BATCH_ROWS, MOST_HELD_TEXT } from '../formats/arrow/arrow-sink.js';
+import { ArrowStream, arrowType, BATCH_ROWS, MAX_HELD_TEXT } from '../formats/arrow/arrow-sink.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
@@ -373,7 +373,7 @@ export class ArrowRowWriter implements RowWriter {
       this.#add(rows, records, from, to);
       from = to;
       const held = this.#kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      if (this.#rows === BATCH_ROWS || held >= MOST_HELD_TEXT) await this.#flush();
+      if (this.#rows === BATCH_ROWS || held >= MAX_HELD_TEXT) await this.#flush();
     }
   }
 

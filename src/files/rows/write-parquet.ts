@@ -19,7 +19,7 @@ import type { TextRows } from './text-rows.js';
 import { type RowWriter, type Wanted, type WrittenColumns, wantedRows } from './write-text.js';
 
 const GROUP_ROWS = 65_536;
-const MOST_HELD_BYTES = 64 * 2 ** 20;
+const MAX_HELD_BYTES = 64 * 2 ** 20;
 
 export class ParquetRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
@@ -60,7 +60,7 @@ export class ParquetRowWriter implements RowWriter {
       this.#addOwn(own, from, to);
       from = to;
       const held = this.#plain.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      if (this.#rows === GROUP_ROWS || held >= MOST_HELD_BYTES) await this.#endGroup();
+      if (this.#rows === GROUP_ROWS || held >= MAX_HELD_BYTES) await this.#endGroup();
     }
   }
 

@@ -37,7 +37,7 @@ export interface WrittenColumns {
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
 const OUT_BYTES = 1 << 20;
 /** JSON writes a byte as six at most: `\u0001`. */
-const MOST_ESCAPED = 6;
+const MAX_ESCAPED = 6;
 const HEX = Buffer.from('0123456789abcdef');
 /** Kinds whose text is JSON as it is. */
 const BARE: ReadonlySet<ColumnKind> = new Set(['double', 'float', 'int', 'uint', 'long', 'ulong', 'boolean']);
@@ -149,7 +149,7 @@ function mostBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, of
     // The end of a row without a value is that of another row.
     for (let row = 0; row < rowCount; row++) if (starts[row] !== -1) sum += ends[row]! - starts[row]!;
   }
-  return MOST_ESCAPED * (sum + rowCount) + rowCount * ofRow;
+  return MAX_ESCAPED * (sum + rowCount) + rowCount * ofRow;
 }
 
 export function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): boolean {

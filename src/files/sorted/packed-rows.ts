@@ -18,7 +18,7 @@ import type { ValueRanges } from '../rows/text-rows.js';
 export const KEY_WORDS = 5;
 export const HEAD_WORDS = 1 + KEY_WORDS;
 /** Most bytes of a value besides those of texts. */
-const MOST_FIXED_BYTES = 32;
+const MAX_FIXED_BYTES = 32;
 
 /** Sources of stored columns besides fields, in place of their index. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
@@ -107,7 +107,7 @@ export class PackedRows {
   add(code: string | null, status: number, values: readonly ArrayLike<unknown>[], row: number): void {
     const columns = this.#columns;
     const bitmapBytes = (columns.length + 7) >> 3;
-    this.reserve(4 * HEAD_WORDS + bitmapBytes + MOST_FIXED_BYTES * columns.length + 4);
+    this.reserve(4 * HEAD_WORDS + bitmapBytes + MAX_FIXED_BYTES * columns.length + 4);
     const start = this.end;
     const { words } = this;
     for (let word = 0, at = 0; word < KEY_WORDS; word++, at += 4)
@@ -149,7 +149,7 @@ export class PackedRows {
           bytes.set(fixedOf(value, column.width), at);
           break;
         default:
-          at += this.#addText(value, at, MOST_FIXED_BYTES * (columns.length - c) + 4);
+          at += this.#addText(value, at, MAX_FIXED_BYTES * (columns.length - c) + 4);
       }
       at += column.width;
     }
@@ -165,7 +165,7 @@ export class PackedRows {
     this.#latDeg = latDeg;
     this.#lngDeg = lngDeg;
     this.#resolution = resolution;
-    this.reserve(4 * HEAD_WORDS + MOST_FIXED_BYTES * this.#columns.length);
+    this.reserve(4 * HEAD_WORDS + MAX_FIXED_BYTES * this.#columns.length);
     const { words, end: start } = this;
     const status = records[record + 4 * KEY_WORDS - 1]!;
     for (let word = 0, at = record; word < KEY_WORDS; word++, at += 4)
@@ -180,7 +180,7 @@ export class PackedRows {
   addBytes(sources: Int32Array, block: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
     const bitmap = 4 * (this.end + HEAD_WORDS);
     let at = bitmap + ((sources.length + 7) >> 3);
-    this.#reserveAt(at, ends[ends.length - 1]! - starts[0]! + MOST_FIXED_BYTES * sources.length);
+    this.#reserveAt(at, ends[ends.length - 1]! - starts[0]! + MAX_FIXED_BYTES * sources.length);
     const { bytes } = this;
     bytes.fill(0, bitmap, at);
     for (let c = 0; c < sources.length; c++) {
@@ -206,7 +206,7 @@ export class PackedRows {
     const columns = this.#columns;
     const bitmap = 4 * (this.end + HEAD_WORDS);
     let at = bitmap + ((sources.length + 7) >> 3);
-    let sizeBytes = MOST_FIXED_BYTES * sources.length;
+    let sizeBytes = MAX_FIXED_BYTES * sources.length;
     for (let c = 0; c < sources.length; c++)
       if (sources[c]! >= 0 && ranges[c]!.starts[row]! >= 0)
         sizeBytes += ranges[c]!.ends[row]! - ranges[c]!.starts[row]!;
@@ -246,7 +246,7 @@ export class PackedRows {
         continue;
       }
       this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      at += this.#addText(fields[source]!, at, MOST_FIXED_BYTES * (sources.length - c) + 4);
+      at += this.#addText(fields[source]!, at, MAX_FIXED_BYTES * (sources.length - c) + 4);
     }
     this.#finish(at);
   }

@@ -21,7 +21,7 @@ import { HEAD_WORDS, KEY_WORDS } from './packed-rows.js';
 
 const ROW_GROUP_ROWS = 65_536;
 /** Bytes at which a row group ends before. */
-const MOST_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 /** Made when the first row group is written: h3-js takes long to load. */
 type Boxes = InstanceType<typeof import('../../hexcodes/geometry/cell-boxes.js').CellBoxes>;
@@ -66,7 +66,7 @@ export class SortedParquet {
   }
 
   get isFull(): boolean {
-    return this.#rows === ROW_GROUP_ROWS || this.#heldBytes >= MOST_HELD_BYTES;
+    return this.#rows === ROW_GROUP_ROWS || this.#heldBytes >= MAX_HELD_BYTES;
   }
 
   /** Adds a packed row. */

@@ -17,7 +17,7 @@ export interface RowCursor {
 
 const FIRST_BYTES = 1 << 20;
 /** Beyond it runs are on the disk, whatever memory there is: places are numbers of 32 bits. */
-const MOST_BYTES = 2 ** 31;
+const MAX_BYTES = 2 ** 31;
 /** Bytes of the batch that fills the memory, about. */
 const SLACK_BYTES = 8 << 20;
 /** Memory of a row while rows are sorted: where it begins, its place twice, and a word of its code. */
@@ -43,7 +43,7 @@ export class HeldRows {
 
   /** @param memoryBytes that they are to take */
   constructor(columns: readonly StoredColumn[], memoryBytes: number) {
-    this.rows = new PackedRows(columns, FIRST_BYTES, Math.min(memoryBytes, MOST_BYTES) + SLACK_BYTES);
+    this.rows = new PackedRows(columns, FIRST_BYTES, Math.min(memoryBytes, MAX_BYTES) + SLACK_BYTES);
   }
 
   get count(): number {

@@ -145,7 +145,7 @@ function textsOf(records: Uint8Array): string[] {
 /** The service reads no longer text, in UTF-16 units. */
 const MAX_TEXT_UNITS = 64;
 /** Suggestions that the service gives at most. */
-const MOST_SUGGESTIONS = 10;
+const MAX_SUGGESTIONS = 10;
 
 async function readCode(http: HttpCalls, text: string, { signal }: CallOptions): Promise<ReadAnswer> {
   const segment = segmentOf(text);
@@ -163,7 +163,7 @@ async function readCode(http: HttpCalls, text: string, { signal }: CallOptions):
 async function suggestCodes(
   http: HttpCalls,
   text: string,
-  { near, limit = MOST_SUGGESTIONS, signal }: SuggestCallOptions,
+  { near, limit = MAX_SUGGESTIONS, signal }: SuggestCallOptions,
 ): Promise<SuggestedCode[]> {
   const query = near === undefined ? '' : `?near=${nearOf(near)}`;
   const segment = segmentOf(text);

@@ -179,7 +179,7 @@ const FLAGS = {
   inside: POLYGON_TO_CELLS_FLAGS.containmentFull,
 } as const;
 /** More would not be a zone, and not fit into memory. */
-const MOST_CELLS = 2_000_000;
+const MAX_CELLS = 2_000_000;
 /** Mean area of a cell of resolution 0, square degrees at the equator. One finer resolution has a seventh of it. */
 const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
 
@@ -296,9 +296,9 @@ function requireSize(ring: number[][], resolution: number): void {
     [south, north] = [Math.min(south, lat), Math.max(north, lat)];
   }
   const cells = ((east - west) * (north - south) * 7 ** resolution) / SQUARE_DEGREES;
-  if (cells > MOST_CELLS)
+  if (cells > MAX_CELLS)
     throw new HexcodesError(
       'BAD_ARGUMENT',
-      `The area has up to ${Math.round(cells)} cells of resolution ${resolution}: ${MOST_CELLS} are the most, so take a coarser one`,
+      `The area has up to ${Math.round(cells)} cells of resolution ${resolution}: ${MAX_CELLS} are the most, so take a coarser one`,
     );
 }

@@ -5,7 +5,7 @@ import { HexcodesError } from '../errors.js';
 import { type Codebook, h3Text, readOrThrow } from './codebook.js';
 
 /** Longest answer of `children`: seven resolutions below the code. */
-const MOST_CHILDREN = 7 ** 7;
+const MAX_CHILDREN = 7 ** 7;
 
 function requireResolution(resolution: number, lowest: number, highest: number, what: string): void {
   if (!Number.isInteger(resolution) || resolution < lowest || resolution > highest) {
@@ -47,7 +47,7 @@ export function neighbors(hexcodes: Codebook, code: string, ...none: never[]): s
 }
 
 /** Most steps of `gridDisk`: 751,501 cells. */
-const MOST_STEPS = 500;
+const MAX_STEPS = 500;
 
 /**
  * The hexcodes of the cells within `steps` of a code's cell, the code itself first and then ring by ring. Their admin
@@ -60,10 +60,10 @@ const MOST_STEPS = 500;
  * @throws HexcodesError INVALID_HEXCODES, BAD_ARGUMENT
  */
 export function gridDisk(hexcodes: Codebook, code: string, steps: number): string[] {
-  if (!Number.isInteger(steps) || steps < 0 || steps > MOST_STEPS)
+  if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS)
     throw new HexcodesError(
       'BAD_ARGUMENT',
-      `steps of gridDisk are an integer from 0 to ${MOST_STEPS}, not ${steps}`,
+      `steps of gridDisk are an integer from 0 to ${MAX_STEPS}, not ${steps}`,
     );
   const read = readOrThrow(hexcodes, code);
   const own = h3Text(read.cell);
@@ -118,7 +118,7 @@ export function children(hexcodes: Codebook, code: string, resolution?: number):
   const read = readOrThrow(hexcodes, code);
   const wanted = resolution ?? read.resolution + 1;
   requireResolution(wanted, read.resolution, 15, `children of ${read.hexcodes}`);
-  if (7 ** (wanted - read.resolution) > MOST_CHILDREN) {
+  if (7 ** (wanted - read.resolution) > MAX_CHILDREN) {
     throw new HexcodesError(
       'BAD_RESOLUTION',
       `resolution of children must be at most ${read.resolution + 7}: one step finer is seven times as many`,

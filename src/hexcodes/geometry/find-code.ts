@@ -35,11 +35,11 @@ export type FoundText =
       error_m?: number;
     };
 
-const MOST_UNITS = 4096;
+const MAX_UNITS = 4096;
 /** Fewest letters and digits of a code inside other words: shorter ones are words by chance. */
-const LEAST_SYMBOLS = 7;
+const MIN_SYMBOLS = 7;
 /** Pieces that blanks or signs cut a code into, at most. */
-const MOST_PIECES = 4;
+const MAX_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
 /** Links that were read as such before: the numbers of one that is refused are no position among words. */
 const LINKS = /https?:\/\/[^\s<>]+/giu;
@@ -54,7 +54,7 @@ const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
  * @returns null if nothing is found. A position may lie outside Viet Nam
  */
 export function findCode(hexcodes: Codebook, text: string): FoundText | null {
-  if (text.length > MOST_UNITS) return null;
+  if (text.length > MAX_UNITS) return null;
   const trimmed = text.normalize('NFC').trim();
   const whole = hexcodes.read(trimmed);
   if (whole !== null) return codeFound(whole.hexcodes);
@@ -164,12 +164,12 @@ function amongWords(hexcodes: Codebook, text: string): FoundText | null {
   const matches = [...text.matchAll(/[\p{L}\p{N}]+/gu)];
   const words = matches.map(([word]) => word);
   for (let from = 0; from < words.length; from++) {
-    const before = words.slice(Math.max(0, from - MOST_NAME_WORDS), from);
+    const before = words.slice(Math.max(0, from - MAX_NAME_WORDS), from);
     // Read letter by letter, a code is the rest of the text.
     const rest =
-      from > MOST_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(matches[from]!.index));
+      from > MAX_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(matches[from]!.index));
     if (rest !== null) return rest;
-    for (let count = Math.min(MOST_PIECES, words.length - from); count > 0; count--) {
+    for (let count = Math.min(MAX_PIECES, words.length - from); count > 0; count--) {
       const last = matches[from + count - 1]!;
       const piece = text.slice(matches[from]!.index, last.index + last[0].length);
       const code = /^[A-Za-zĐđ]{2,3}/u.test(piece) ? codeIn(hexcodes, piece) : null;
@@ -182,7 +182,7 @@ function amongWords(hexcodes: Codebook, text: string): FoundText | null {
 
 function codeIn(hexcodes: Codebook, piece: string): FoundText | null {
   const symbols = piece.replace(/[^\p{L}\p{N}]/gu, '');
-  if (symbols.length < LEAST_SYMBOLS || !/\d/.test(symbols)) return null;
+  if (symbols.length < MIN_SYMBOLS || !/\d/.test(symbols)) return null;
   const code = hexcodes.read(piece) ?? hexcodes.read(symbols);
   return code === null ? null : codeFound(code.hexcodes);
 }
@@ -193,14 +193,14 @@ const PROVINCE_NAMES = new Map([
   ['saigon', 'HCM'],
 ]);
 /** UTF-16 units of a code that is read letter by letter. */
-const MOST_SPOKEN = 40;
+const MAX_SPOKEN = 40;
 /** Words of the longest name of a province. */
-const MOST_NAME_WORDS = 4;
+const MAX_NAME_WORDS = 4;
 
 /** `ha noi 6ghp4 83rfr`: a code as it is read aloud, by the name of its province. The check symbol proves it. */
 function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string): FoundText | null {
-  if (rest.length > MOST_SPOKEN || !/\d/.test(rest)) return null;
-  for (let count = 1; count <= Math.min(MOST_NAME_WORDS, before.length); count++) {
+  if (rest.length > MAX_SPOKEN || !/\d/.test(rest)) return null;
+  for (let count = 1; count <= Math.min(MAX_NAME_WORDS, before.length); count++) {
     const province = PROVINCE_NAMES.get(plain(before.slice(-count).join('')));
     const found = province === undefined ? null : codeIn(hexcodes, `${province} ${rest}`);
     if (found !== null) return found;

@@ -10,7 +10,7 @@
  */
 export type OtherText = 'plus_code' | 'three_words' | 'link' | 'phone' | 'address';
 
-const MOST_UNITS = 4096;
+const MAX_UNITS = 4096;
 const PLUS_CODE =
   /(?<![\p{L}\p{N}+])[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,3}(?![\p{L}\p{N}])/iu;
 const THREE_WORDS = /(?:^|\s)\/{3}\p{L}+(?:[.。]\p{L}+){2}|(?:what3words\.com|w3w\.co)\/\p{L}/iu;
@@ -27,7 +27,7 @@ const HOUSE = /(?:^|,\s*)\d{1,4}[a-z]?(?:[/-]\d{1,4}[a-z]?)*[,\s]+\p{L}{2,}/iu;
  * @returns null where it may be anything
  */
 export function otherText(text: string): OtherText | null {
-  if (text.length > MOST_UNITS) return null;
+  if (text.length > MAX_UNITS) return null;
   const trimmed = text.normalize('NFC').trim();
   if (THREE_WORDS.test(trimmed)) return 'three_words';
   if (PLUS_CODE.test(trimmed)) return 'plus_code';

@@ -125,7 +125,7 @@ export interface SuggestOptions {
 
 const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** The kernel refuses longer texts. UTF-16 units. */
-const MOST_UNITS = 64;
+const MAX_UNITS = 64;
 /** Groups of characters that people, fonts and telephones mistake for one another. */
 const TWINS = [
   '0ODQCG',
@@ -179,7 +179,7 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
     }
     found.set(code, suggestion);
   };
-  if (text.length <= MOST_UNITS) {
+  if (text.length <= MAX_UNITS) {
     consider(text, 'none');
     if (found.size === 0) {
       forEachEdit(text, consider);
@@ -224,12 +224,12 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
 }
 
 /** Fewest symbols of a code without its province: shorter ones may be anything. */
-const LEAST_WITHOUT_PROVINCE = 6;
+const MIN_WITHOUT_PROVINCE = 6;
 
 /** The text with the letters of each province in front, or in the place of those that it has. */
 function forEachProvince(text: string, consider: (candidate: string, slip: Slip) => void): void {
   const symbols = text.replace(/[^\p{L}\p{N}]/gu, '');
-  if (symbols.length >= LEAST_WITHOUT_PROVINCE && /\d/.test(symbols))
+  if (symbols.length >= MIN_WITHOUT_PROVINCE && /\d/.test(symbols))
     for (const { code } of ADMIN_UNITS) consider(`${code}-${text.trim()}`, 'province');
   for (const letters of [2, 3]) {
     const match = new RegExp(`^\\s*\\p{L}{${letters}}(?=[\\s\\p{P}]*[\\p{L}\\d])(.*)$`, 'su').exec(text);

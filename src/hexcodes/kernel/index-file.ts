@@ -10,7 +10,7 @@ import { HexcodesError } from '../errors.js';
 /** `borderOf` and `borderBatch` of the kernel: no border between two provinces within 5 km. */
 export const NO_BORDER = 65_535;
 /** The most bands that an index may have. */
-const MOST_BANDS = 16;
+const MAX_BANDS = 16;
 
 /** Positions whose distance to a border is below `belowM`, and not below that of the band before. */
 export interface Band {
@@ -36,9 +36,9 @@ export function bandsOf(pairs: BandPairs = []): readonly Band[] {
   return pairs.map(([belowM, share]) => ({ belowM: belowM ?? Number.POSITIVE_INFINITY, share }));
 }
 
-/** Whether what an index says of its bands can be used: at most MOST_BANDS, ascending, the last one without an end. */
+/** Whether what an index says of its bands can be used: at most MAX_BANDS, ascending, the last one without an end. */
 export function areBands(given: unknown): given is BandPairs {
-  if (!Array.isArray(given) || given.length < 1 || given.length > MOST_BANDS) return false;
+  if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BANDS) return false;
   let last = 0;
   return given.every((band, n) => {
     if (!Array.isArray(band) || band.length !== 2) return false;

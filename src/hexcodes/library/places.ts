@@ -130,7 +130,7 @@ const TITLES =
   /^(?:(?:thành phố|thanh pho|t\.?p|tỉnh|tinh|thị xã|thi xa|t\.?x|thị trấn|thi tran|t\.?t|huyện|huyen|quận|quan|q(?=\.)|phường|phuong|p(?=\.)|xã|xa|city of|province of)(?=[.\s])\.?\s*)+/iu;
 /** Words behind a name that say what it is, in English. */
 const ENGLISH_TITLES = /(?<=\S)\s+(?:city|province|town)$/iu;
-const MOST_UNITS = 100;
+const MAX_UNITS = 100;
 const EARTH_M = 6_371_008.8;
 const RAD = Math.PI / 180;
 const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
@@ -157,7 +157,7 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
   const { limit = 10 } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1 to 100`);
-  if (text.length > MOST_UNITS) return [];
+  if (text.length > MAX_UNITS) return [];
   const exact = exactOf(text);
   const key = keyOf(text);
   if (key === '' || COUNTRY.has(key)) return [];
@@ -192,7 +192,7 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
 }
 
 /** Whether a text names the country as a whole: "Việt Nam", "vn", "Nước Việt Nam". */
-export const isCountry = (text: string): boolean => text.length <= MOST_UNITS && COUNTRY.has(keyOf(text));
+export const isCountry = (text: string): boolean => text.length <= MAX_UNITS && COUNTRY.has(keyOf(text));
 
 /** The towns to which the name of a province leads; none for other kinds. */
 function seatsOf({ seats }: Entry): readonly Entry[] {
@@ -211,7 +211,7 @@ export function placeNear(lat: number, lng: number): PlaceNear | null {
   for (const entry of entries()) {
     if (entry.kind !== 'town') continue;
     const distance = metresBetween(entry.lat, entry.lng, lat, lng);
-    if (distance > MOST_NEAR_M) continue;
+    if (distance > MAX_NEAR_M) continue;
     const weighed = distance / Math.min(2, 1 + entry.radius_m / 20_000);
     if (weighed >= least) continue;
     least = weighed;
@@ -233,17 +233,17 @@ export function placeNames(): readonly Pick<NamedPlace, 'name' | 'kind' | 'lat' 
   return entries();
 }
 
-const MOST_NEAR_M = 100_000;
+const MAX_NEAR_M = 100_000;
 /** Ranks: 0 the whole name, 1 its beginning, 2 the beginning of a word of it, 3 one letter wrong. */
 const SLIP_RANK = 3;
-const LEAST_SLIP_LETTERS = 5;
+const MIN_SLIP_LETTERS = 5;
 
 function rankOf({ keys, wholeKeys }: Entry, key: string): number | undefined {
   if (keys.includes(key) || wholeKeys.includes(key)) return 0;
   if (key.length < 2) return undefined;
   if (keys.some((each) => each.startsWith(key))) return 1;
   if (key.length >= 3 && keys.some((each) => each.includes(key))) return 2;
-  if (key.length >= LEAST_SLIP_LETTERS && keys.some((each) => isOneSlip(each, key))) return SLIP_RANK;
+  if (key.length >= MIN_SLIP_LETTERS && keys.some((each) => isOneSlip(each, key))) return SLIP_RANK;
   return undefined;
 }
 

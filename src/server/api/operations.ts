@@ -114,7 +114,7 @@ const CODE_IN_PATH: Parameter = {
   example: 'HN-6GHP4-83RFR',
 };
 /** Columns and rows of the finest zoom. */
-const MOST_TILES = 2 ** 22;
+const MAX_TILES = 2 ** 22;
 const tileNumber = (name: string, description: string, maximum: number, example: number): Parameter => ({
   name,
   in: 'path',
@@ -125,8 +125,8 @@ const tileNumber = (name: string, description: string, maximum: number, example:
 });
 const TILE: readonly Parameter[] = [
   tileNumber('z', 'Zoom', 22, 12),
-  tileNumber('x', 'Column, from 0 in the west', MOST_TILES - 1, 3252),
-  tileNumber('y', 'Row, from 0 in the north', MOST_TILES - 1, 1803),
+  tileNumber('x', 'Column, from 0 in the west', MAX_TILES - 1, 3252),
+  tileNumber('y', 'Row, from 0 in the north', MAX_TILES - 1, 1803),
 ];
 
 export interface Operation {

@@ -9,7 +9,7 @@ import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 
 const LINE_FEED = 10;
 /** Rows of a part of a block are converted in this thread, whatever work they are. */
-const MOST_ROWS_OF_PART = 1024;
+const MAX_ROWS_OF_PART = 1024;
 /** The service itself is at its limit for a moment. */
 const OTHERS_MS = 50;
 
@@ -100,8 +100,8 @@ export class BulkLimit {
 
   #admitRows(entry: Entry, job: BulkJob, block: Block, most: number): Admission | undefined {
     const { rates } = entry.key;
-    const rows = Math.min(most, rates.now(), MOST_ROWS_OF_PART);
-    const least = Math.min(most, rates.worthwhile(most), MOST_ROWS_OF_PART);
+    const rows = Math.min(most, rates.now(), MAX_ROWS_OF_PART);
+    const least = Math.min(most, rates.worthwhile(most), MAX_ROWS_OF_PART);
     if (rows < least) {
       const verdict = rates.verdict(least);
       return this.#wait(typeof verdict === 'object' ? verdict.waitMs : OTHERS_MS);

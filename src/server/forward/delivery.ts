@@ -59,7 +59,7 @@ const BATCH_ROWS = 500;
 /** More than the longest line. */
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_DELAY_MS = 250;
-const MOST_DELAY_MS = 30_000;
+const MAX_DELAY_MS = 30_000;
 /** Time for a sink to give a delivery up. */
 const GIVE_UP_MS = 200;
 
@@ -112,7 +112,7 @@ export class Delivery {
         // The disk of the backlog cannot be read.
         log.error({ reason: (error as Error).message }, 'positions that wait cannot be read');
         if (this.#isEnding) return;
-        await this.#pause(MOST_DELAY_MS, () => false);
+        await this.#pause(MAX_DELAY_MS, () => false);
       }
     }
   }
@@ -142,7 +142,7 @@ export class Delivery {
   /** Tries until the sink takes the lines. @returns false if it has not by the end */
   async #bring(lines: Buffer): Promise<boolean> {
     const { sink } = this.#options;
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MOST_DELAY_MS, 2 * delayMs)) {
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
       try {
         await sink.deliver(lines, this.#giveUp.signal);
         return true;

@@ -40,7 +40,7 @@ interface WaitingLine {
 
 const MIB = 1024 * 1024;
 /** In memory, on their way to the disk. */
-const MOST_UNWRITTEN_BYTES = 4 * MIB;
+const MAX_UNWRITTEN_BYTES = 4 * MIB;
 const END_MS = 2000;
 const CLOSE_SINK_MS = 500;
 
@@ -118,7 +118,7 @@ export class Forwarder {
     const backlogs = [this.#own, ...this.#older];
     const allBytes = backlogs.reduce((sum, { sizeBytes }) => sum + sizeBytes, this.#unwrittenBytes);
     const ofKey = backlogs.reduce((sum, backlog) => sum + backlog.bytesOf(keyId), 0);
-    const isWritable = this.#unwrittenBytes + lineBytes <= MOST_UNWRITTEN_BYTES;
+    const isWritable = this.#unwrittenBytes + lineBytes <= MAX_UNWRITTEN_BYTES;
     if (isWritable && mayTake(ofKey, allBytes, lineBytes, mostBytes)) return true;
     this.#refuse(`as many wait as may, ${mostBytes} bytes, or the share of a key in them`, 1);
     return false;

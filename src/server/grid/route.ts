@@ -94,7 +94,7 @@ const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 /** Memory of kept tiles: a few hundred, of a city at some zooms. */
 const KEPT_BYTES = 8 * 2 ** 20;
 /** Tiles that wait to be drawn, a second of work altogether. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 const DRAWING_DEADLINE_MS = 30_000;
 const ENDINGS: Readonly<Record<string, string>> = { '.mvt': TILE_TYPE, '.geojson': JSON_TYPE };
 
@@ -106,7 +106,7 @@ interface GridDeps {
 export function gridRoutes({ hexcodes, boundaries: { tag } }: GridDeps): Route[] {
   const tags: Readonly<Record<string, string>> = { [JSON_TYPE]: tag, [TILE_TYPE]: entityTag(tag, TILE_TYPE) };
   const bodies = new KeptBodies(KEPT_BYTES);
-  const drawing = new OneATurn(MOST_WAITING);
+  const drawing = new OneATurn(MAX_WAITING);
   const handle = (x: Exchange): void => {
     const [, row = '', ending = ''] = /^(.*?)(\.[a-z]+)?$/.exec(x.head.parameter(2)) ?? [];
     const type = typeFor(x, ending);

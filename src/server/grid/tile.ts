@@ -43,7 +43,7 @@ export interface Tile {
 export const RESOLUTION_OF_ZOOM = [
   0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15,
 ] as const;
-export const MOST_ZOOM = RESOLUTION_OF_ZOOM.length - 1;
+export const MAX_ZOOM = RESOLUTION_OF_ZOOM.length - 1;
 
 /** Degrees around all provinces and their sea. */
 const COVERAGE = { south: 5, west: 100, north: 25, east: 119 } as const;
@@ -58,7 +58,7 @@ const INTEGER = /^(?:0|[1-9]\d{0,7})$/;
 /** @returns the tile of three texts, or the faults of those that name none */
 export function readTile(z: string, x: string, y: string): Tile | ParameterFault[] {
   const zoom = INTEGER.test(z) ? Number(z) : Number.NaN;
-  if (!(zoom <= MOST_ZOOM)) return [{ parameter: 'z', message: `must be an integer from 0 to ${MOST_ZOOM}` }];
+  if (!(zoom <= MAX_ZOOM)) return [{ parameter: 'z', message: `must be an integer from 0 to ${MAX_ZOOM}` }];
   const most = 2 ** zoom - 1;
   const faults = Object.entries({ x, y }).flatMap(([parameter, text]) =>
     INTEGER.test(text) && Number(text) <= most

@@ -20,7 +20,7 @@ const TICK_MS = 250;
 const STOP_TIMEOUT_MS = 3000;
 /** A thread that ended is started again so soon, and later each time it cannot be. */
 const AGAIN_MS = 1000;
-const MOST_AGAIN_MS = 30_000;
+const MAX_AGAIN_MS = 30_000;
 /** Lifetime after which earlier ends are forgotten. */
 const STABLE_MS = 60_000;
 /** How often the uses of keys are handed to the store. */
@@ -264,7 +264,7 @@ class FollowedKeys implements ServerKeys {
 
   #startAgain(): void {
     if (performance.now() - this.#startedMs > STABLE_MS) this.#tries = 0;
-    const waitMs = Math.min(MOST_AGAIN_MS, AGAIN_MS * 2 ** this.#tries++);
+    const waitMs = Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** this.#tries++);
     this.#again = setTimeout(async () => {
       try {
         await this.#start();

@@ -3,7 +3,7 @@
 import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
 
 /** Keys that are counted one by one; those that come later share the name ''. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 export interface KeyCounts {
   requests: number;
@@ -44,7 +44,7 @@ export class PointCounts {
   of(keyId: string): KeyCounts {
     let key = this.#keys.get(keyId);
     if (key === undefined) {
-      if (this.#keys.size >= MOST_KEYS && keyId !== '') return this.of('');
+      if (this.#keys.size >= MAX_KEYS && keyId !== '') return this.of('');
       key = { requests: 0, points: 0, lastMs: 0 };
       this.#keys.set(keyId, key);
     }

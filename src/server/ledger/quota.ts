@@ -37,7 +37,7 @@ const UNKNOWN = Number.POSITIVE_INFINITY;
 /** Time after which a scarce quota is asked for again. */
 const POLL_MS = 40;
 /** The least that is asked for at once. */
-const LEAST_LEASE = 64;
+const MIN_LEASE = 64;
 
 export class Quota {
   /** Held, and free to be reserved. */
@@ -300,7 +300,7 @@ export class Quota {
 
   /** Twice the points that the key uses in an interval of `tick`. */
   get #lease(): number {
-    return Math.max(LEAST_LEASE, 2 * Math.max(this.#takenNow, this.#takenBefore));
+    return Math.max(MIN_LEASE, 2 * Math.max(this.#takenNow, this.#takenBefore));
   }
 
   #leftOf(quota: number | undefined, taken: number): number {

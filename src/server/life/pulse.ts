@@ -15,11 +15,11 @@ const VERSION_AT = 2;
 const STATUS_AT = 3;
 const LENGTH_AT = 4;
 const TEXT_AT = 24;
-const MOST_TEXT_BYTES = 16 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024;
 
 /** Publishes the page of a Readiness: twenty times a second, and at once when it changes its mind. */
 export class Pulse {
-  readonly shared = new SharedArrayBuffer(TEXT_AT + MOST_TEXT_BYTES);
+  readonly shared = new SharedArrayBuffer(TEXT_AT + MAX_TEXT_BYTES);
   readonly #beats = new BigInt64Array(this.shared, BEAT_AT, 1);
   readonly #numbers = new Int32Array(this.shared, 0, TEXT_AT / 4);
   readonly #text = new Uint8Array(this.shared, TEXT_AT);
@@ -43,7 +43,7 @@ export class Pulse {
     const page = this.readiness.page;
     if (page.status === this.#published?.status && page.text === this.#published.text) return;
     this.#published = page;
-    const bytes = Buffer.from(page.text).subarray(0, MOST_TEXT_BYTES);
+    const bytes = Buffer.from(page.text).subarray(0, MAX_TEXT_BYTES);
     // Odd while it is written, so that no reader takes a half of it.
     Atomics.add(this.#numbers, VERSION_AT, 1);
     Atomics.store(this.#numbers, STATUS_AT, page.status);

@@ -4,7 +4,7 @@ import type { Logger } from '../log.js';
 
 const LOOK_MS = 1000;
 /** Time servers correct by less. */
-const LEAST_MS = 5000;
+const MIN_MS = 5000;
 /** Time for which /readyz has the warning. */
 const WARN_MS = 600_000;
 
@@ -35,7 +35,7 @@ export class ClockWatch {
   #look(): void {
     const aheadMs = Date.now() - performance.now();
     const movedSeconds = Math.round((aheadMs - this.#aheadMs) / 1000);
-    if (Math.abs(aheadMs - this.#aheadMs) < LEAST_MS) return;
+    if (Math.abs(aheadMs - this.#aheadMs) < MIN_MS) return;
     this.#aheadMs = aheadMs;
     this.#warnedMs = performance.now();
     this.#warning = `the clock of the machine was moved by ${movedSeconds} s, or the machine slept`;

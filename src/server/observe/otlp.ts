@@ -24,12 +24,12 @@ export interface TracerOptions {
 }
 
 /** A collector that is slow or away loses spans, not requests. */
-const MOST_WAITING_SPANS = 2048;
+const MAX_WAITING_SPANS = 2048;
 const EXPORT_TIMEOUT_MS = 10_000;
 /** A stop does not wait longer for the collector. */
 const CLOSE_TIMEOUT_MS = 2000;
 /** Callers that record everything cannot make this service spend all its time on spans. */
-const MOST_SPANS_PER_SECOND = 500;
+const MAX_SPANS_PER_SECOND = 500;
 
 type ExportDone = Parameters<SpanExporter['export']>[1];
 
@@ -49,7 +49,7 @@ export async function openTracer({ endpoint, ratio, clients, failed }: TracerOpt
       spanProcessors: [
         new sdk.BatchSpanProcessor({
           exporter: reporting(exporter, failed),
-          maxQueueSize: MOST_WAITING_SPANS,
+          maxQueueSize: MAX_WAITING_SPANS,
           exportTimeoutMillis: EXPORT_TIMEOUT_MS,
         }),
       ],
@@ -85,7 +85,7 @@ class OtlpTracer implements Tracer {
       this.#secondMs = nowMs;
       this.#spansOfSecond = 0;
     }
-    if (this.#spansOfSecond >= MOST_SPANS_PER_SECOND) return undefined;
+    if (this.#spansOfSecond >= MAX_SPANS_PER_SECOND) return undefined;
     const caller = x.head.traceparent === '' ? undefined : readTraceparent(x.head.traceparent);
     if (caller !== undefined) return caller.isSampled ? caller : undefined;
     return Math.random() < this.ratio ? 'new' : undefined;

@@ -29,8 +29,8 @@ export function readTraceparent(text: string): TraceContext | undefined {
   return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & SAMPLED_FLAG) !== 0 };
 }
 
-const MOST_MEMBERS = 32;
-const MOST_CHARACTERS = 512;
+const MAX_MEMBERS = 32;
+const MAX_CHARACTERS = 512;
 const MEMBER =
   /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
@@ -42,11 +42,11 @@ export function readTracestate(text: string): string {
     .filter((member) => member !== '');
   const names = new Set(members.map((member) => member.split('=', 1)[0]));
   const isKept =
-    members.length <= MOST_MEMBERS &&
+    members.length <= MAX_MEMBERS &&
     names.size === members.length &&
     members.every((member) => MEMBER.test(member));
   const joined = members.join(',');
-  return isKept && joined.length <= MOST_CHARACTERS ? joined : '';
+  return isKept && joined.length <= MAX_CHARACTERS ? joined : '';
 }
 
 const SECOND_MS = 1000;

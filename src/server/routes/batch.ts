@@ -10,7 +10,7 @@ import {
   batchBody,
   type ConvertedBatch,
   convertAllowed,
-  LEAST_ITEM_BYTES,
+  MIN_ITEM_BYTES,
   openBatch,
 } from '../../hexcodes/wire/rows/batch.js';
 import { type Pool, PoolLostError } from '../../pool/pool.js';
@@ -27,7 +27,7 @@ import { readWhole } from '../whole-body.js';
 import { SlicedBatches } from './sliced-batches.js';
 
 /** Long enough for some four hundred batches of 1,000 points. */
-const MOST_MS = 1000;
+const MAX_MS = 1000;
 
 /**
  * How long one turn of the event loop has worked on batches. With more requests ready than it can answer soon, a turn
@@ -40,7 +40,7 @@ export class TurnTime {
 
   /** @param nowMs a clock that nobody sets */
   constructor(
-    private readonly mostMs = MOST_MS,
+    private readonly mostMs = MAX_MS,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -191,7 +191,7 @@ function answerBySlices(x: Exchange, { pool, slices }: Converter, operation: Ope
 function answerByPool(x: Exchange, pool: Pool, operation: Operation, body: Uint8Array): void {
   const { entry } = x.notes;
   x.deadline(POOL_DEADLINE_MS);
-  const bound = Math.min(MAX_BATCH_ITEMS, Math.floor(body.length / LEAST_ITEM_BYTES));
+  const bound = Math.min(MAX_BATCH_ITEMS, Math.floor(body.length / MIN_ITEM_BYTES));
   const points = entry?.admitUpTo(bound) ?? bound;
   if (typeof points === 'number') {
     // Where more may be in it than is left, it is perhaps needed a second time.

@@ -13,8 +13,8 @@ import { fail, type Route } from '../router.js';
 
 /** The price of an answer in points (docs/http.md, Limits of a key). */
 const POINTS = 1;
-const MOST_UNITS = 100;
-const MOST_NAMES = 100;
+const MAX_UNITS = 100;
+const MAX_NAMES = 100;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
 
@@ -44,15 +44,15 @@ function answer(x: Exchange, hexcodes: Hexcodes, tag: string): void {
   };
   if (q.fault !== undefined) fault('q', q.fault);
   else if (q.text === undefined || q.text.trim() === '') fault('q', 'is required: a name, or its beginning');
-  else if (q.text.length > MOST_UNITS) fault('q', `must have at most ${MOST_UNITS} characters`);
+  else if (q.text.length > MAX_UNITS) fault('q', `must have at most ${MAX_UNITS} characters`);
   const match = near.text === undefined ? null : NEAR.exec(near.text);
   const [latDeg, lngDeg] = [Number(match?.[1]), Number(match?.[2])];
   const isPosition = match !== null && Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
   if (near.fault !== undefined || (near.text !== undefined && !isPosition))
     fault('near', near.fault ?? 'must be lat,lng in degrees');
   const most = limit.text === undefined ? 10 : /^[1-9]\d{0,2}$/.test(limit.text) ? Number(limit.text) : 0;
-  if (limit.fault !== undefined || most < 1 || most > MOST_NAMES)
-    fault('limit', limit.fault ?? `must be a whole number from 1 to ${MOST_NAMES}`);
+  if (limit.fault !== undefined || most < 1 || most > MAX_NAMES)
+    fault('limit', limit.fault ?? `must be a whole number from 1 to ${MAX_NAMES}`);
   if (faults.length > 0) {
     fail(x, 400, faultsMessage(faults), { faults });
     return;

@@ -13,9 +13,9 @@ import { itemsAllowance } from '../offload.js';
 /** Steps of a slice, of 1,024 items each: some 0.3 ms together. */
 const SLICE_STEPS = 2;
 /** Longer bodies take too long to be searched for their members. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** Batches under way at a time. Others go to the pool, which has more cores. */
-const MOST_BATCHES = 16;
+const MAX_BATCHES = 16;
 /** Sinks that are kept for later batches. */
 const KEPT_SINKS = 4;
 /** Bytes of an answer are at most some two times those of its body. */
@@ -75,7 +75,7 @@ export class SlicedBatches {
 
   /** Whether a body of this size may be converted here. */
   mayTake(sizeBytes: number): boolean {
-    return sizeBytes <= MOST_BYTES && this.#running < MOST_BATCHES;
+    return sizeBytes <= MAX_BYTES && this.#running < MAX_BATCHES;
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '../../hexcodes/wire/frames/answer-frame.js';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
 import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
-import { LEAST_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
+import { MIN_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
 import type { Pool } from '../../pool/pool.js';
 import type { Entry } from '../ledger/entry.js';
@@ -128,5 +128,5 @@ export function jsonAnswerer(
 }
 
 function mostPoints(frame: Uint8Array): number {
-  return Math.min(MAX_FRAME_POINTS, Math.floor(frame.length / LEAST_ITEM_BYTES));
+  return Math.min(MAX_FRAME_POINTS, Math.floor(frame.length / MIN_ITEM_BYTES));
 }

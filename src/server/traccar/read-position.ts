@@ -27,10 +27,10 @@ export interface TrackedPosition {
 }
 
 /** Longest uniqueId, as in Traccar's own database. */
-const MOST_ID_LENGTH = 128;
+const MAX_ID_LENGTH = 128;
 const SHOWN_LENGTH = 40;
 /** Deepest attributes, which have one or two levels. Values of thousands exhaust the stack of JSON.stringify. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 const ID_LENGTH = 32;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 
@@ -92,7 +92,7 @@ function isIsoTime(text: string): boolean {
 }
 
 function shownOf(value: unknown): string {
-  if (isDeeper(value, MOST_LEVELS)) return Array.isArray(value) ? '[…]' : '{…}';
+  if (isDeeper(value, MAX_LEVELS)) return Array.isArray(value) ? '[…]' : '{…}';
   const text = JSON.stringify(value);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
 }
@@ -105,9 +105,9 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-const isAttributes = (value: unknown): value is Members => isObject(value) && !isDeeper(value, MOST_LEVELS);
+const isAttributes = (value: unknown): value is Members => isObject(value) && !isDeeper(value, MAX_LEVELS);
 const isUniqueId = (value: unknown): value is string =>
-  isText(value) && value !== '' && value.length <= MOST_ID_LENGTH;
+  isText(value) && value !== '' && value.length <= MAX_ID_LENGTH;
 
 /** The body of a request of type `json`. */
 export function positionInJson(body: unknown): TrackedPosition | ParameterFault[] {
@@ -158,9 +158,9 @@ function positionOf(
   const number = (name: string, limit?: number): number | null =>
     reader.number(position, ofPosition, name, limit);
   const time = (name: string): string | null => reader.time(position, ofPosition, name);
-  const idRule = `a text of 1 to ${MOST_ID_LENGTH} characters`;
+  const idRule = `a text of 1 to ${MAX_ID_LENGTH} characters`;
   const attributesRule = isObject(position.attributes)
-    ? `nested in at most ${MOST_LEVELS} levels`
+    ? `nested in at most ${MAX_LEVELS} levels`
     : 'an object';
   const uniqueId = reader.of(device, ofDevice, 'uniqueId', isUniqueId, idRule);
   if (uniqueId === null && (device.uniqueId ?? null) === null)

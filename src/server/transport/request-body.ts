@@ -11,9 +11,9 @@ import type { UwsResponse } from './uws.js';
 // after its body.
 
 /** More than a body of 1 GB. To read bytes and drop them costs the process less than any request of as many bytes. */
-const MOST_BYTES = 2 ** 30;
+const MAX_BYTES = 2 ** 30;
 /** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/outlet.ts). */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 /**
  * Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then
  * wait for us.
@@ -23,8 +23,8 @@ const QUIET_MS = 3000;
  * Connections at a time, of all peers and of one key; those without a key count as one. Beyond them they are closed at
  * once.
  */
-const MOST_BODIES = 256;
-const MOST_BODIES_PER_KEY = 64;
+const MAX_BODIES = 256;
+const MAX_BODIES_PER_KEY = 64;
 /** The end of a body in chunks is reported before its last two bytes have come (README U36). */
 const LAST_BYTES_MS = 200;
 
@@ -41,7 +41,7 @@ export class RefusedBodies {
   /** Counts one more of a key, '' for nobody's; false if there are as many as there may be. */
   take(keyId: string): boolean {
     const ofKey = this.#byKey.get(keyId) ?? 0;
-    if (this.#count >= MOST_BODIES || ofKey >= MOST_BODIES_PER_KEY) return false;
+    if (this.#count >= MAX_BODIES || ofKey >= MAX_BODIES_PER_KEY) return false;
     this.#byKey.set(keyId, ofKey + 1);
     this.#count++;
     return true;
@@ -62,7 +62,7 @@ class RefusedBody {
   isOver = false;
   #bytes = 0;
   #timer: NodeJS.Timeout;
-  readonly #endMs = performance.now() + MOST_MS;
+  readonly #endMs = performance.now() + MAX_MS;
 
   /**
    * @param ended called when the body has ended, or a bound is reached, unless the connection is gone by then
@@ -81,7 +81,7 @@ class RefusedBody {
   take(sizeBytes: number, isLast: boolean): void {
     if (this.isOver) return;
     this.#bytes += sizeBytes;
-    if (!isLast && this.#bytes <= MOST_BYTES && performance.now() < this.#endMs) {
+    if (!isLast && this.#bytes <= MAX_BYTES && performance.now() < this.#endMs) {
       this.#timer.refresh();
       return;
     }

@@ -32,7 +32,7 @@ export function receiveBufferWarning(
 const LIMITS = '/proc/self/limits';
 /** Descriptors kept for files, threads, databases, the admin port and spooled answers. */
 const OTHERS = 128;
-const LEAST_CONNECTIONS = 64;
+const MIN_CONNECTIONS = 64;
 const WAY_OUT = 'raise the limit (ulimit -n, LimitNOFILE= of systemd), or lower --max-connections';
 
 /** The greatest number of open files of this process; infinite where the system does not say. */
@@ -57,8 +57,8 @@ export function connectionsWithin(
 ): { maxConnections: number; warning: string | undefined } {
   if (wanted + OTHERS <= filesLimit) return { maxConnections: wanted, warning: undefined };
   const maxConnections = filesLimit - OTHERS;
-  if (maxConnections < Math.min(wanted, LEAST_CONNECTIONS)) {
-    const least = OTHERS + LEAST_CONNECTIONS;
+  if (maxConnections < Math.min(wanted, MIN_CONNECTIONS)) {
+    const least = OTHERS + MIN_CONNECTIONS;
     throw new Error(
       `the process may have ${filesLimit} open files, and the service needs ${least}: ${WAY_OUT}`,
     );

@@ -5,7 +5,7 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** No zone changes its offset by more in one day. */
-const MOST_SHIFT_MS = 3 * HOUR_MS;
+const MAX_SHIFT_MS = 3 * HOUR_MS;
 
 /** A day or a month. */
 export interface Period {
@@ -109,7 +109,7 @@ export class Calendar {
       const date = this.#dateAt(ms);
       return Date.UTC(date.year, date.month - 1, date.day) < utcMs;
     };
-    for (const stepMs of [MOST_SHIFT_MS, HOUR_MS / 4]) {
+    for (const stepMs of [MAX_SHIFT_MS, HOUR_MS / 4]) {
       while (isBefore(startMs + stepMs)) startMs += stepMs;
     }
     while (isBefore(startMs)) startMs += HOUR_MS / 4;

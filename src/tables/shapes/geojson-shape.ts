@@ -4,7 +4,7 @@ import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
 
 const TYPES = ['', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'];
 const COLLECTION = 7;
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 
 /** Whether a JSON object says by its type to be a geometry. */
 export function isGeometry({ type }: Readonly<Record<string, unknown>>): boolean {
@@ -21,7 +21,7 @@ export function shapeOfGeoJson(value: unknown): Shape | null {
 type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
 
 function addGeometry(value: unknown, to: Lists, depth: number): number | null {
-  if (typeof value !== 'object' || value === null || depth > MOST_DEPTH) return null;
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return null;
   const { type, coordinates, geometries } = value as Record<string, unknown>;
   if (type === 'GeometryCollection' && Array.isArray(geometries)) {
     const isWhole = geometries.every((each) => addGeometry(each, to, depth + 1) !== null);

@@ -14,7 +14,7 @@ const TYPES = [
 ];
 const BEGINS = new RegExp(`^(?:SRID=\\d+;)?\\s*(?:${TYPES.slice(1).join('|')})\\b`, 'i');
 const TOKEN = /\s*(?:([a-z]+)|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([(),]))/iy;
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 
 type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
 
@@ -46,7 +46,7 @@ class WktReader {
 
   geometry(to: Lists, depth: number): number {
     const type = TYPES.indexOf(this.#token.toUpperCase().replace(/(?:ZM|Z|M)$/, ''));
-    if (type < 1 || depth > MOST_DEPTH) throw new SyntaxError();
+    if (type < 1 || depth > MAX_DEPTH) throw new SyntaxError();
     this.#next();
     if (/^(?:ZM|Z|M)$/i.test(this.#token)) this.#next();
     if (/^EMPTY$/i.test(this.#token)) this.#next();

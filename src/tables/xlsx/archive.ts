@@ -10,7 +10,7 @@ const LOCAL = 0x04034b50;
 const END_BYTES = 22;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
-const MOST_COMMENT_BYTES = 65_535;
+const MAX_COMMENT_BYTES = 65_535;
 /** Stands for a size or a place that is in the longer fields of ZIP64, which some exporters write for every size. */
 const IN_ZIP64 = 0xffff_ffff;
 const ZIP64 = 1;
@@ -21,7 +21,7 @@ const PIECE_BYTES = 16_384;
 
 /** A part beyond 256 MiB that unpacks to more than 200 times its size is no table: tables pack to a tenth. */
 const SURE_BYTES = 256 * 2 ** 20;
-const MOST_PACKING = 200;
+const MAX_PACKING = 200;
 
 /** The bytes of an archive: an array of them is one, and so is a file that is read where it is asked for. */
 export interface Bytes {
@@ -53,7 +53,7 @@ export function* piecesOf({ name, method, archive, start, end, sizeBytes }: Part
     return;
   }
   if (method !== DEFLATED) throw new TableError(`${name} is packed in a way that is not read`);
-  if (sizeBytes > SURE_BYTES && sizeBytes > MOST_PACKING * packedBytes)
+  if (sizeBytes > SURE_BYTES && sizeBytes > MAX_PACKING * packedBytes)
     throw new TableError(`${name} unpacks to ${Math.round(sizeBytes / packedBytes)} times its size`);
   let pieces: Uint8Array[] = [];
   let size = 0;
@@ -90,7 +90,7 @@ export function partsOf(archive: Bytes): Part[] {
 }
 
 function listedIn(archive: Bytes): Part[] {
-  const tailStart = Math.max(0, archive.length - END_BYTES - MOST_COMMENT_BYTES);
+  const tailStart = Math.max(0, archive.length - END_BYTES - MAX_COMMENT_BYTES);
   const tail = viewOf(archive, tailStart, archive.length);
   let end = tail.byteLength - END_BYTES;
   while (end >= 0 && tail.getUint32(end, true) !== END) end--;

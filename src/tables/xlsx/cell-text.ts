@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 /** Digits that a number of 64 bits keeps, and digits that tell all of them apart. */
 const SURE_DIGITS = 15;
 const TELLING_DIGITS = 17;
-const MOST_DIGITS = 40;
+const MAX_DIGITS = 40;
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 
 /** The first day of each system. Excel's 1900 has a 29 February: its days before that are counted from another. */
@@ -36,7 +36,7 @@ export function numberText(text: string): string | null {
   const zeros = Number(exponent) - part.length + (all - digits.length);
   if (digits.length <= SURE_DIGITS && Number.isFinite(value)) return short;
   const minus = sign === '-' ? '-' : '';
-  if (zeros >= 0 && digits.length + zeros <= MOST_DIGITS) return `${minus}${digits}${'0'.repeat(zeros)}`;
+  if (zeros >= 0 && digits.length + zeros <= MAX_DIGITS) return `${minus}${digits}${'0'.repeat(zeros)}`;
   return digits.length <= TELLING_DIGITS && Number.isFinite(value) ? short : text;
 }
 

@@ -22,8 +22,8 @@ export interface Row {
   readonly cells: (string | undefined)[];
 }
 
-const MOST_ROWS = 1_048_576;
-const MOST_COLUMNS = 16_384;
+const MAX_ROWS = 1_048_576;
+const MAX_COLUMNS = 16_384;
 
 /**
  * Rows with a value.
@@ -144,7 +144,7 @@ class SheetReader {
   }
 
   #startRow(number: number): void {
-    if (!Number.isInteger(number) || number < 1 || number > MOST_ROWS)
+    if (!Number.isInteger(number) || number < 1 || number > MAX_ROWS)
       throw this.#broken(`row ${number} is none that a sheet has`);
     if (number <= this.#number) throw this.#broken(`row ${number} stands behind row ${this.#number}`);
     this.#number = number;
@@ -157,21 +157,21 @@ class SheetReader {
     this.#inline = '';
     this.#column++;
     if (of.r !== undefined) this.#locate(of.r);
-    if (this.#column > MOST_COLUMNS) throw this.#broken(`${this.#cellName()} is beyond the last column`);
+    if (this.#column > MAX_COLUMNS) throw this.#broken(`${this.#cellName()} is beyond the last column`);
   }
 
   /** Reads `AB12`. */
   #locate(said: string): void {
     let column = 0;
     let at = 0;
-    for (; at < said.length && column <= MOST_COLUMNS; at++) {
+    for (; at < said.length && column <= MAX_COLUMNS; at++) {
       const letter = said.charCodeAt(at) - 64;
       if (letter < 1 || letter > 26) break;
       column = 26 * column + letter;
     }
     let row = 0;
     const digits = at;
-    for (; at < said.length && row <= MOST_ROWS; at++) {
+    for (; at < said.length && row <= MAX_ROWS; at++) {
       const digit = said.charCodeAt(at) - 48;
       if (digit < 0 || digit > 9) break;
       row = 10 * row + digit;

@@ -24,7 +24,7 @@ export interface Sheet {
 }
 
 /** Rows times columns of a sheet: a lone value in its last corner would make one of 17 thousand million. */
-const MOST_CELLS = 2 ** 30;
+const MAX_CELLS = 2 ** 30;
 /** Rows that are held until the width of the sheet is known. */
 const HEAD_ROWS = 1000;
 
@@ -91,7 +91,7 @@ function sheetOf(name: string, part: Part, book: Book): Sheet {
 }
 
 function evenRow({ number, cells }: Row, columns: number, where: string): readonly string[] {
-  if (columns * number > MOST_CELLS)
+  if (columns * number > MAX_CELLS)
     throw new TableError(
       `${where} has ${columns} columns and ${number} rows: a value stands far from all others`,
       'Clear it, or save the sheet as CSV.',

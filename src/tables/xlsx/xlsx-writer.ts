@@ -12,18 +12,18 @@ import type { Shown } from './number-format.js';
 export type Cell = string | number | bigint | boolean | null | undefined;
 
 /** Bounds of Excel. */
-export const MOST_SHEET_ROWS = 1_048_576;
-const MOST_COLUMNS = 16_384;
-const MOST_CELL_UNITS = 32_767;
+export const MAX_SHEET_ROWS = 1_048_576;
+const MAX_COLUMNS = 16_384;
+const MAX_CELL_UNITS = 32_767;
 /** Digits that Excel keeps of a number. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/;
 const MOMENT =
   /^(?:(?<date>\d{4}-\d\d-\d\d)(?:T|$))?(?:(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d(?:\.\d{3})?))?$/;
 const DURATION = /^(-?)PT(\d{1,7})H(\d\d?)M(\d\d?(?:\.\d{3})?)S$/;
 /** Letters of the longest of these. */
-const MOST_MOMENT = 32;
+const MAX_MOMENT = 32;
 const DAY_MS = 86_400_000;
 /** Day 0 of Excel, which has a 29 February 1900 that never was: other programs count the days before it otherwise. */
 const EPOCH_MS = Date.UTC(1899, 11, 30);
@@ -66,9 +66,9 @@ export class XlsxWriter {
 
   /** @throws TableError for more columns than a sheet has */
   constructor(private readonly names: readonly string[]) {
-    if (names.length > MOST_COLUMNS)
+    if (names.length > MAX_COLUMNS)
       throw new TableError(
-        `${names.length} columns, and a sheet of Excel has at most ${MOST_COLUMNS}`,
+        `${names.length} columns, and a sheet of Excel has at most ${MAX_COLUMNS}`,
         'Leave columns out with --drop, or write CSV.',
       );
     this.#zip = new Zip((error, piece) => {
@@ -93,9 +93,9 @@ export class XlsxWriter {
    * @throws TableError where the sheet is full, or a text is longer than a cell may be
    */
   add(rowCount: number, cellAt: (row: number, column: number) => Cell): void {
-    if (this.#rows + rowCount > MOST_SHEET_ROWS)
+    if (this.#rows + rowCount > MAX_SHEET_ROWS)
       throw new TableError(
-        `more rows than the ${MOST_SHEET_ROWS} that a sheet of Excel has`,
+        `more rows than the ${MAX_SHEET_ROWS} that a sheet of Excel has`,
         'Write CSV or Parquet, or split the file.',
       );
     const lines: string[] = [];
@@ -127,9 +127,9 @@ export class XlsxWriter {
     const text = String(value);
     if (text === 'true' || text === 'false')
       return `<c r="${at}" t="b"><v>${text === 'true' ? 1 : 0}</v></c>`;
-    if (text.length > MOST_CELL_UNITS)
+    if (text.length > MAX_CELL_UNITS)
       throw new TableError(
-        `row ${this.#rows - 1}, column ${this.names[column]}: ${text.length} letters, and a cell of Excel holds ${MOST_CELL_UNITS}`,
+        `row ${this.#rows - 1}, column ${this.names[column]}: ${text.length} letters, and a cell of Excel holds ${MAX_CELL_UNITS}`,
         'Leave the column out with --drop, or write CSV.',
       );
     if (isNumber(text)) return `<c r="${at}"><v>${text}</v></c>`;
@@ -154,16 +154,16 @@ export class XlsxWriter {
 /** Whether a text is a number that Excel gives back letter by letter. */
 function isNumber(text: string): boolean {
   return (
-    text.length <= MOST_DIGITS + 2 &&
+    text.length <= MAX_DIGITS + 2 &&
     NUMBER.test(text) &&
-    text.replace(/[-.]/g, '').replace(/^0+/, '').length <= MOST_DIGITS &&
+    text.replace(/[-.]/g, '').replace(/^0+/, '').length <= MAX_DIGITS &&
     String(Number(text)) === text
   );
 }
 
 /** The number of a date, a time or a duration; null for a text that the reader would not give back letter by letter. */
 function momentOf(text: string): { shown: Exclude<Shown, 'number'>; value: number } | null {
-  if (text.length > MOST_MOMENT) return null;
+  if (text.length > MAX_MOMENT) return null;
   const duration = DURATION.exec(text);
   if (duration !== null) {
     const [, minus = '', hours, minutes, seconds] = duration;

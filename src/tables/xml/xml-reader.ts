@@ -17,9 +17,9 @@ export interface XmlEvents {
 }
 
 /** Elements within one another. */
-const MOST_DEPTH = 512;
+const MAX_DEPTH = 512;
 /** Text of one element, and bytes without the end of a tag: both are held. */
-const MOST_LETTERS = 16 * 1024 * 1024;
+const MAX_LETTERS = 16 * 1024 * 1024;
 const ENCODING = /^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
 export class XmlReader {
@@ -40,14 +40,13 @@ export class XmlReader {
       this.#sinceEvent = 0;
       if (texts.length === 0) return;
       const all = texts[texts.length - 1]! + text;
-      if (all.length > MOST_LETTERS) throw new TableError('a text in it is longer than 16 MiB');
+      if (all.length > MAX_LETTERS) throw new TableError('a text in it is longer than 16 MiB');
       texts[texts.length - 1] = all;
     };
     parser.on('openTag', (name, attributes) => {
       this.#sinceEvent = 0;
       this.#hasRoot = true;
-      if (texts.length >= MOST_DEPTH)
-        throw new TableError(`elements are nested more than ${MOST_DEPTH} deep`);
+      if (texts.length >= MAX_DEPTH) throw new TableError(`elements are nested more than ${MAX_DEPTH} deep`);
       texts.push('');
       events.open(localName(name), attributes as () => Record<string, string>, name);
     });
@@ -70,7 +69,7 @@ export class XmlReader {
     this.#decoder ??= decoderOf(bytes);
     const heldBytes = this.#sinceEvent;
     this.#sinceEvent += bytes.length;
-    if (this.#sinceEvent > MOST_LETTERS) throw new TableError('16 MiB of it have no tag');
+    if (this.#sinceEvent > MAX_LETTERS) throw new TableError('16 MiB of it have no tag');
     this.#write(() => {
       const text = this.#decoder!.decode(bytes, { stream: true });
       this.#waiting.push(text);

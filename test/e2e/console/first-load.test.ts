@@ -8,8 +8,8 @@ import { startServer, type TestServer } from '../../support/server.js';
 import { shippedFiles } from '../../support/shipped.js';
 
 const FOLDER = 'dist/console/assets';
-const MOST_FIRST_BYTES = 500_000;
-const MOST_WITHOUT_MAP_BYTES = 250_000;
+const MAX_FIRST_BYTES = 500_000;
+const MAX_WITHOUT_MAP_BYTES = 250_000;
 /** Files by which a part begins, without hash and ending. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   files: ['file-desk', 'fileWorker', 'workbook', 'workbook-writer', 'gpx', 'kml', 'geopackage'],
@@ -86,8 +86,8 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     const library = [...first].filter(isOfMapLibrary);
     expect(library.length).toBe(4);
     const all = bytesOf(first) + pageBytes;
-    expect(all).toBeLessThanOrEqual(MOST_FIRST_BYTES);
-    expect(all - bytesOf(library)).toBeLessThanOrEqual(MOST_WITHOUT_MAP_BYTES);
+    expect(all).toBeLessThanOrEqual(MAX_FIRST_BYTES);
+    expect(all - bytesOf(library)).toBeLessThanOrEqual(MAX_WITHOUT_MAP_BYTES);
     expectAbout('before the library of the map', all - bytesOf(library));
     expectAbout('library of the map', bytesOf(library));
     expectAbout('until the first map stands', all);

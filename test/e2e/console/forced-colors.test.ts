@@ -92,7 +92,7 @@ const WHAT_SHOWS_A_CHOICE = [
 ];
 
 /** Texts and frames have more: the least are the strokes of `+` in 44 px. */
-const LEAST_SHARE = 0.01;
+const MIN_SHARE = 0.01;
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
   const served = new ServedConsole(false);
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await page.locator('#fleet-start').waitFor();
     await look();
     expect(looked.length).toBeGreaterThan(60);
-    expect(looked.filter(({ share }) => share < LEAST_SHARE)).toEqual([]);
+    expect(looked.filter(({ share }) => share < MIN_SHARE)).toEqual([]);
     // Contrast is judged by pixels: axe-core takes colours of the style that are not shown.
     const rules = (await axeOf(page)).violations.filter(([rule]) => rule !== 'color-contrast');
     expect(rules).toEqual([]);

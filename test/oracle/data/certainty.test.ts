@@ -7,7 +7,7 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 const path = process.env.HEXCODES_TRUTH ?? '';
 
 /** The most that promise and count may differ, in standard errors. */
-const MOST_ERRORS = 3;
+const MAX_ERRORS = 3;
 
 describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', () => {
   test('each band promises what the even rows show; the odd ones were fitted', async () => {
@@ -34,7 +34,7 @@ describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', 
       // Both halves are samples of the same size.
       const error = Math.sqrt((2 * share * (1 - share)) / positions);
       const found = right / positions;
-      return Math.abs(found - share) > MOST_ERRORS * error ? [{ belowM, share, found, positions }] : [];
+      return Math.abs(found - share) > MAX_ERRORS * error ? [{ belowM, share, found, positions }] : [];
     });
     expect(wrong).toEqual([]);
   });

@@ -9,7 +9,7 @@ const FILES = ['shops.gpkg', 'gdal-areas.gpkg', 'gdal-two-layers.gpkg'].map((nam
   readFileSync(`test/fixtures/brought/${name}`),
 );
 /** Memory that rows may take, as the command's ceiling ends them. */
-const MOST_HELD = 64 * 2 ** 20;
+const MAX_HELD = 64 * 2 ** 20;
 
 class TooMuch extends Error {}
 
@@ -18,7 +18,7 @@ function answerTo(content: Uint8Array): number | string {
   let held = 0;
   const hold = (bytes: number): void => {
     held += bytes;
-    if (held > MOST_HELD) throw new TooMuch();
+    if (held > MAX_HELD) throw new TooMuch();
   };
   try {
     let size = 0;

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** Bytes of a client's head of a WebSocket message below 126 bytes, its mask included. */
 const SHORT_HEAD_BYTES = 6;
 const FRAME_POINTS = 1;
-const MOST_CONNECTIONS = 512;
+const MAX_CONNECTIONS = 512;
 /** k6 compiles its script and opens its connections before the measured time. */
 const K6_START_MS = 4000;
 /** Vegeta opens its connections, and sends for a while, before and behind the measured time. */
@@ -55,12 +55,7 @@ export class OutsideLoad {
     const allMs = VEGETA_START_MS + ms + VEGETA_END_MS;
     const args = [
       ...['attack', `-targets=${targets}`, `-rate=${Math.round(ratePerS * 1000)}/1000s`],
-      ...[
-        `-duration=${allMs}ms`,
-        `-output=${output}`,
-        `-max-connections=${MOST_CONNECTIONS}`,
-        '-timeout=10s',
-      ],
+      ...[`-duration=${allMs}ms`, `-output=${output}`, `-max-connections=${MAX_CONNECTIONS}`, '-timeout=10s'],
     ];
     const done = this.#pinned(this.programs.vegeta, args);
     await sleep(VEGETA_START_MS);

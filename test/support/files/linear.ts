@@ -12,7 +12,7 @@ import { pick } from '../mutate.js';
 /** CPU that a run may take whatever its size, with a margin. */
 const FIXED_MS = 40;
 /** Four times the bytes take some four times the CPU, and never the sixteen of work that grows with their square. */
-const MOST_RATIO = 8;
+const MAX_RATIO = 8;
 const ROWS = 8;
 
 interface Place {
@@ -251,9 +251,9 @@ async function faultOf(cpuOf: (times: number) => Promise<number>, name: string):
   let large = Number.POSITIVE_INFINITY;
   for (let again = 0; again < 4; again++) {
     large = Math.min(large, await cpuOf(4));
-    if (large < MOST_RATIO * FIXED_MS) return undefined;
+    if (large < MAX_RATIO * FIXED_MS) return undefined;
     small = Math.min(small, await cpuOf(1));
-    if (large < MOST_RATIO * (small + FIXED_MS)) return undefined;
+    if (large < MAX_RATIO * (small + FIXED_MS)) return undefined;
   }
   return `${name}: ${large.toFixed(0)} ms for four times the bytes of ${small.toFixed(0)} ms`;
 }

@@ -29,7 +29,7 @@ const body = Buffer.from(JSON.stringify({ points: list }));
 const head = `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
 const request = Buffer.concat([Buffer.from(head), body]);
 /** The service closes connections that are idle for longer. */
-const MOST_IDLE_MS = 4000;
+const MAX_IDLE_MS = 4000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 class Connection {
@@ -50,7 +50,7 @@ class Connection {
   }
 
   get isOpen(): boolean {
-    return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < MOST_IDLE_MS;
+    return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < MAX_IDLE_MS;
   }
 
   send(dueMs: number): void {

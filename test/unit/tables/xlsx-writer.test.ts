@@ -3,7 +3,7 @@ import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { TableError } from '#dist/tables/table-error.js';
 import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
-import { type Cell, MOST_SHEET_ROWS, XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
+import { type Cell, MAX_SHEET_ROWS, XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
 
 function bytesOf(names: readonly string[], rows: readonly (readonly Cell[])[]): Buffer {
   const writer = new XlsxWriter(names);
@@ -90,7 +90,7 @@ test('the same rows are the same bytes', () => {
 });
 
 test.each([
-  ['rows', () => new XlsxWriter(['a']).add(MOST_SHEET_ROWS, () => null)],
+  ['rows', () => new XlsxWriter(['a']).add(MAX_SHEET_ROWS, () => null)],
   ['columns', () => new XlsxWriter(Array(16_385).fill('a'))],
   ['letters', () => new XlsxWriter(['a']).add(1, () => 'x'.repeat(32_768))],
 ])('more %s than Excel holds are refused with a way out', (_, work) => {

@@ -19,8 +19,8 @@ from ._views import Positions, Texts
 LIST, NUMPY, PANDAS, POLARS, ARROW, CHUNKED, EXPRESSION = "list", "NumPy", "pandas", "Polars", "Arrow", "Arrow chunked", "Polars expression"
 
 #: Bytes of a text that fits a record.
-_MOST_BYTES = RECORD_BYTES - 1
-_MOST_INT32 = 2**31 - 1
+_MAX_BYTES = RECORD_BYTES - 1
+_MAX_INT32 = 2**31 - 1
 #: A decimal number as files and databases write it.
 _DECIMAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -183,7 +183,7 @@ def text_column(texts: Texts, like: Any, kind: str, name: str) -> Any:
     import pyarrow as pa
 
     count = len(texts.ends) - 1
-    large = len(texts.data) > _MOST_INT32
+    large = len(texts.data) > _MAX_INT32
     ends = texts.ends if large else texts.ends.astype(np.int32)
     bits = None if texts.valid is None else pa.py_buffer(np.packbits(texts.valid, bitorder="little"))
     buffers = [bits, pa.py_buffer(ends), pa.py_buffer(texts.data)]
@@ -283,10 +283,10 @@ def _records_of_numpy(column: np.ndarray) -> Tuple[np.ndarray, List[int], Callab
         if not column.dtype.isnative:
             column = column.astype(column.dtype.newbyteorder("="))
         units = column.view(np.uint32).reshape(count, -1)
-    size = min(units.shape[1], _MOST_BYTES)
+    size = min(units.shape[1], _MAX_BYTES)
     records[:, :size] = units[:, :size]
     # A text of a longer column fits if all behind its nineteenth character is padding; a NUL inside it is no padding.
-    other = (units > 127).any(axis=1) | (units[:, _MOST_BYTES:] != 0).any(axis=1)
+    other = (units > 127).any(axis=1) | (units[:, _MAX_BYTES:] != 0).any(axis=1)
     other |= (records != 0).sum(axis=1) != np.strings.str_len(column)
     rows = np.flatnonzero(other)
     records[rows] = 0
@@ -302,7 +302,7 @@ def _records_of_list(column: Any) -> Tuple[np.ndarray, List[int], Callable[[int]
     parts = []
     others = []
     for row, text in enumerate(column):
-        if isinstance(text, str) and len(text) <= _MOST_BYTES and text.isascii() and "\0" not in text:
+        if isinstance(text, str) and len(text) <= _MAX_BYTES and text.isascii() and "\0" not in text:
             parts.append(text.encode("ascii").ljust(RECORD_BYTES, b"\0"))
         else:
             parts.append(bytes(RECORD_BYTES))
@@ -335,7 +335,7 @@ def _records_of_arrow(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Ca
         raise _wrong("code", f"has texts, not {array.type}")
     array = array.cast(pa.large_string())
     sizes = pc.binary_length(array)
-    fits = pc.fill_null(pc.less_equal(sizes, _MOST_BYTES), False)
+    fits = pc.fill_null(pc.less_equal(sizes, _MAX_BYTES), False)
     short = pc.if_else(fits, array, "")
     padded = pc.ascii_rpad(short, RECORD_BYTES, "\0")
     _, ends, data = padded.buffers()

@@ -41,8 +41,8 @@ import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
 
 export const BATCH_ROWS = 65_536;
 /** Characters and bytes at which a record batch ends before. */
-export const MOST_HELD_TEXT = 64 * 1024 * 1024;
-const MOST_DIGITS_OF_128_BITS = 38;
+export const MAX_HELD_TEXT = 64 * 1024 * 1024;
+const MAX_DIGITS_OF_128_BITS = 38;
 const PREFIX_BYTES = 8;
 
 const UNITS = {
@@ -84,7 +84,7 @@ export function arrowType(column: TableColumn): { readonly type: DataType; reado
     case 'decimal': {
       const { precision = 38, scale = 0 } = column;
       return as(
-        precision > MOST_DIGITS_OF_128_BITS ? decimal256(precision, scale) : decimal128(precision, scale),
+        precision > MAX_DIGITS_OF_128_BITS ? decimal256(precision, scale) : decimal128(precision, scale),
       );
     }
     case 'date':
@@ -222,7 +222,7 @@ export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boole
         }
       }
       heldRows += rowCount;
-      if (heldRows >= BATCH_ROWS || heldText >= MOST_HELD_TEXT) await flush();
+      if (heldRows >= BATCH_ROWS || heldText >= MAX_HELD_TEXT) await flush();
     },
     async close() {
       if (heldRows > 0 || stream.isEmpty) await flush();

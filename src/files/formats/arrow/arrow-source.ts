@@ -97,9 +97,9 @@ function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number)
 
 /** Behind the footer: i32 its size │ `ARROW1`. */
 const END_BYTES = 10;
-const MOST_FOOTER_BYTES = 64 * 1024 * 1024;
+const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
 /** No message has fewer of them. */
-const LEAST_METADATA_BYTES = 16;
+const MIN_METADATA_BYTES = 16;
 /** The flatbuffer table of the message, before a copy of the footer to whose schema it points. */
 const TABLE_BYTES = 32;
 
@@ -135,7 +135,7 @@ function footerOf(path: string): Uint8Array | null {
     if (
       end.toString('latin1', 4) !== 'ARROW1' ||
       sizeBytes < 8 ||
-      sizeBytes > MOST_FOOTER_BYTES ||
+      sizeBytes > MAX_FOOTER_BYTES ||
       start < 8
     ) {
       return null;
@@ -151,7 +151,7 @@ function footerOf(path: string): Uint8Array | null {
 function isBare(head: Uint8Array): boolean {
   if (head.length < 12) return false;
   const size = new DataView(head.buffer, head.byteOffset).getInt32(8, true);
-  return size > 0 && size < LEAST_METADATA_BYTES;
+  return size > 0 && size < MIN_METADATA_BYTES;
 }
 
 interface Block {
@@ -192,7 +192,7 @@ function firstOf(blocks: ReturnType<typeof blocksIn>): number | null {
   // The blocks of a file lie in the order of their rows.
   const starts = [blocks?.dictionaries[0], blocks?.rows[0]].flatMap((block) => block?.start ?? []);
   const start = Math.min(...starts);
-  return start >= 8 && start <= MOST_FOOTER_BYTES ? start : null;
+  return start >= 8 && start <= MAX_FOOTER_BYTES ? start : null;
 }
 
 /**

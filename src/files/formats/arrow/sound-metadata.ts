@@ -6,8 +6,8 @@ export const SCHEMA = 1;
 export const DICTIONARY = 2;
 export const RECORDS = 3;
 
-const MOST_DEPTH = 64;
-const LEAST_TABLE_BYTES = 4;
+const MAX_DEPTH = 64;
+const MIN_TABLE_BYTES = 4;
 /** Text that tables may share, as they may point to one string. */
 const SHARED_TEXT_BYTES = 1 << 20;
 const TIMESTAMP = 10;
@@ -67,7 +67,7 @@ function checkSchema(buffer: Flatbuffer, at: number): void {
 }
 
 function checkField(buffer: Flatbuffer, at: number, depth: number): void {
-  if (depth > MOST_DEPTH) throw new Error(`columns are nested more than ${MOST_DEPTH} deep`);
+  if (depth > MAX_DEPTH) throw new Error(`columns are nested more than ${MAX_DEPTH} deep`);
   const field = buffer.table(at);
   buffer.string(field(0));
   const kindAt = field(2);
@@ -153,7 +153,7 @@ class Flatbuffer {
   /** @returns the offset of a field by its number */
   table(at: number): (field: number) => number {
     this.#tables++;
-    if (this.#tables * LEAST_TABLE_BYTES > this.#view.byteLength)
+    if (this.#tables * MIN_TABLE_BYTES > this.#view.byteLength)
       throw new Error('metadata that repeats itself');
     const vtable = at - this.#inside(at, 4).getInt32(at, true);
     const [vtableBytes, tableBytes] = [this.#short(vtable), this.#short(vtable + 2)];

@@ -37,7 +37,7 @@ import {
 // text around the features of a collection is passed on unchanged.
 
 /** Letters of a document by which its kind is found. */
-const MOST_SEEN = 4096;
+const MAX_SEEN = 4096;
 /** The text of members, and their values where it is written. */
 const COPIES = 8;
 
@@ -221,7 +221,7 @@ function rowOf(
 ): Record<string, unknown> {
   const { value } = document;
   if (value.type !== 'Feature') {
-    const found = row === 1 ? jsonTable(document.text.slice(0, MOST_SEEN)) : undefined;
+    const found = row === 1 ? jsonTable(document.text.slice(0, MAX_SEEN)) : undefined;
     if (found !== undefined) throw notRead(found, file);
     if (value.type === 'FeatureCollection')
       throw badInput({ file, row }, 'a FeatureCollection without a list of features, or within another');

@@ -2,7 +2,7 @@
 // collection, a feature or a geometry, with blanks, line ends, record separators (RFC 8142) or nothing between them.
 
 import { badInput, reasonOf } from '../../exit-codes.js';
-import { MOST_DEPTH } from './json-columns.js';
+import { MAX_DEPTH } from './json-columns.js';
 
 /** Longest feature; also the longest text before and after the features of a collection. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024;
@@ -87,8 +87,8 @@ export class GeoJsonSplitter {
           start = i;
         }
         this.#depth++;
-        if (this.#depth > MOST_DEPTH)
-          throw this.#broken(`lists and objects are nested more than ${MOST_DEPTH} deep`);
+        if (this.#depth > MAX_DEPTH)
+          throw this.#broken(`lists and objects are nested more than ${MAX_DEPTH} deep`);
         if (byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
           if (this.#part === 'tail') throw this.#broken('a collection with two lists of features');
           this.#head = this.#take(chunk.subarray(start, i + 1));

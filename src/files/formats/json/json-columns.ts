@@ -17,9 +17,9 @@ import { isFalsifiable, jsonText, parseExact, parseNumbersBy, stringEnd } from '
 // twenty times its length, and what is nested a million deep cannot be written again.
 
 /** Lists and objects within one another. */
-export const MOST_DEPTH = 512;
+export const MAX_DEPTH = 512;
 /** Texts up to this length are not looked at: they are neither deep nor large. */
-const SHORT = 2 * MOST_DEPTH;
+const SHORT = 2 * MAX_DEPTH;
 /** Memory of a letter of a short text, of a list or object, and of a value, about. */
 const SHORT_LETTER_BYTES = 4;
 const CONTAINER_BYTES = 64;
@@ -47,7 +47,7 @@ export function jsonWeight(text: string): number {
       case OPEN_LIST:
         bytes += CONTAINER_BYTES;
         depth++;
-        if (depth > MOST_DEPTH) throw new Error(`lists and objects are nested more than ${MOST_DEPTH} deep`);
+        if (depth > MAX_DEPTH) throw new Error(`lists and objects are nested more than ${MAX_DEPTH} deep`);
         break;
       case CLOSE:
       case CLOSE_LIST:
@@ -66,9 +66,9 @@ const COPIES = 3;
 /** Rows of fewer bytes are below any ceiling. */
 const LIGHT_BYTES = 1024 * 1024;
 /** Values of all columns of a batch. */
-const MOST_VALUES = 1 << 22;
+const MAX_VALUES = 1 << 22;
 /** Fields of different names that the rows of a file may have. */
-const MOST_FIELDS = 65_536;
+const MAX_FIELDS = 65_536;
 
 /** Kinds of values that a field has had, one bit each. */
 const FRACTION = 1;
@@ -86,7 +86,7 @@ const NUMBERS = FRACTION | INTEGER | LONG_INTEGER | HUGE_INTEGER | LONGER_INTEGE
 /** Kinds for surveys by bytes. */
 export const MET_IN = { fraction: FRACTION, integer: INTEGER, text: TEXT, boolean: BOOLEAN } as const;
 
-const MOST_DIGITS = 10n ** 38n;
+const MAX_DIGITS = 10n ** 38n;
 /** JSON with a number that is an integer by its value but not as it is written, such as 2.0 and 1e3. */
 const WHOLE_FRACTION = /\d\.0*[\s,}\]]|\d[eE]/;
 
@@ -96,7 +96,7 @@ function metIn(value: unknown): number {
       return Number.isInteger(value) ? INTEGER : FRACTION;
     case 'bigint':
       if (BigInt.asIntN(64, value) === value) return LONG_INTEGER;
-      return value < MOST_DIGITS && value > -MOST_DIGITS ? HUGE_INTEGER : LONGER_INTEGER;
+      return value < MAX_DIGITS && value > -MAX_DIGITS ? HUGE_INTEGER : LONGER_INTEGER;
     case 'string':
       return TEXT;
     case 'boolean':
@@ -130,9 +130,9 @@ export class FieldSurvey {
   /** @throws Error for rows that have more fields together than a table has columns */
   add(row: Record<string, unknown>): void {
     for (const name of Object.keys(row)) this.#met.set(name, (this.#met.get(name) ?? 0) | metIn(row[name]));
-    if (this.#met.size > MOST_FIELDS)
+    if (this.#met.size > MAX_FIELDS)
       throw new Error(
-        `its rows have more than ${MOST_FIELDS} fields with different names, as many as a table has columns`,
+        `its rows have more than ${MAX_FIELDS} fields with different names, as many as a table has columns`,
       );
   }
 
@@ -239,7 +239,7 @@ function fittedTo(kind: ColumnKind, value: unknown, fit: RowFit): unknown {
         ? BigInt(value)
         : undefined;
     case 'decimal':
-      return isNumber && isWhole(value) && BigInt(value) < MOST_DIGITS && BigInt(value) > -MOST_DIGITS
+      return isNumber && isWhole(value) && BigInt(value) < MAX_DIGITS && BigInt(value) > -MAX_DIGITS
         ? BigInt(value)
         : undefined;
     default:
@@ -303,7 +303,7 @@ export class DocumentBatch {
  * @param columns of the table
  */
 export function* narrowBatches(documents: JsonDocument[], columns: number): Generator<JsonDocument[]> {
-  const most = Math.max(1, Math.floor(MOST_VALUES / Math.max(1, columns)));
+  const most = Math.max(1, Math.floor(MAX_VALUES / Math.max(1, columns)));
   if (documents.length <= most) {
     yield documents;
     return;

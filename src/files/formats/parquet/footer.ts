@@ -6,7 +6,7 @@ import { requireBelowCeiling } from '../../held/ceiling.js';
 
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
 // one within the other, so that a hundred bytes took gigabytes.
-const MOST_NESTING = 32;
+const MAX_NESTING = 32;
 /** Memory that a structure, a list, an entry and a member take when they are read, about. */
 const STRUCT_BYTES = 200;
 const ENTRY_BYTES = 24;
@@ -46,7 +46,7 @@ export function walkThrift(view: DataView, start: number): ThriftSize {
     at += count;
   };
   const value = (type: number, depth: number): void => {
-    if (depth > MOST_NESTING) throw new Error(`metadata that is nested more than ${MOST_NESTING} deep`);
+    if (depth > MAX_NESTING) throw new Error(`metadata that is nested more than ${MAX_NESTING} deep`);
     bytes += ENTRY_BYTES;
     switch (type) {
       case TRUE:
@@ -109,7 +109,7 @@ const MAGIC = 'PAR1';
 const ENCRYPTED = 'PARE';
 export const DECRYPT =
   'Write it again without encryption, with the keys: pyarrow.parquet reads it by decryption_properties.';
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /**
  * @param file for messages
@@ -163,7 +163,7 @@ function checkSchema(elements: readonly SchemaElement[]): void {
     if (!(Number.isInteger(children) && children >= 0 && children < elements.length))
       throw new Error(`an element of the schema with ${children} children`);
     if (children > 0) due.push(children);
-    if (due.length > MOST_DEPTH) throw new Error(`columns are nested more than ${MOST_DEPTH} deep`);
+    if (due.length > MAX_DEPTH) throw new Error(`columns are nested more than ${MAX_DEPTH} deep`);
   }
   if (elements.length === 0 || due.some((left) => left > 0)) throw new Error('a schema that is cut off');
 }

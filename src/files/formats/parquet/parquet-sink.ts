@@ -10,7 +10,7 @@ import { elementOf } from './parquet-types.js';
 
 const ROW_GROUP_ROWS = 65_536;
 /** Characters and bytes at which a row group ends before. */
-const MOST_HELD_TEXT = 64 * 1024 * 1024;
+const MAX_HELD_TEXT = 64 * 1024 * 1024;
 
 /** The value that the writer takes for a column's element; null where it takes the column's own. */
 export function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
@@ -63,7 +63,7 @@ export function parquetSink(output: Output, columns: SinkColumns): TableSink {
         }
       });
       heldRows += rowCount;
-      if (heldRows >= ROW_GROUP_ROWS || heldText >= MOST_HELD_TEXT) await flush();
+      if (heldRows >= ROW_GROUP_ROWS || heldText >= MAX_HELD_TEXT) await flush();
     },
     async close() {
       await flush();

@@ -123,10 +123,10 @@ function decimalStorage(
   { type, type_length: length = 0 }: SchemaElement,
   precision: number,
 ): TableColumn['storage'] {
-  if (type === 'INT32') return precision <= MOST_DIGITS_OF_INT32 ? type : undefined;
+  if (type === 'INT32') return precision <= MAX_DIGITS_OF_INT32 ? type : undefined;
   if (type === 'INT64') return undefined;
-  const isFixed = type === 'FIXED_LEN_BYTE_ARRAY' && length <= MOST_DECIMAL_BYTES;
-  const own = precision <= MOST_DIGITS_OF_INT64 ? 0 : decimalBytes(precision);
+  const isFixed = type === 'FIXED_LEN_BYTE_ARRAY' && length <= MAX_DECIMAL_BYTES;
+  const own = precision <= MAX_DIGITS_OF_INT64 ? 0 : decimalBytes(precision);
   return isFixed && length >= decimalBytes(precision) && length !== own ? length : undefined;
 }
 
@@ -164,10 +164,10 @@ export function removeAnnotations(elements: readonly SchemaElement[]): void {
   }
 }
 
-const MOST_DIGITS_OF_INT32 = 9;
-const MOST_DIGITS_OF_INT64 = 18;
+const MAX_DIGITS_OF_INT32 = 9;
+const MAX_DIGITS_OF_INT64 = 18;
 /** Those of 256 bits. */
-const MOST_DECIMAL_BYTES = 32;
+const MAX_DECIMAL_BYTES = 32;
 
 /** The element that a column is written as. */
 export function elementOf(column: TableColumn): SchemaElement {
@@ -228,7 +228,7 @@ export function elementOf(column: TableColumn): SchemaElement {
     case 'decimal': {
       const { scale = 0, precision = 38 } = column;
       const storage =
-        column.storage ?? (precision <= MOST_DIGITS_OF_INT64 ? 'INT64' : decimalBytes(precision));
+        column.storage ?? (precision <= MAX_DIGITS_OF_INT64 ? 'INT64' : decimalBytes(precision));
       const stored =
         typeof storage === 'string'
           ? { type: storage }

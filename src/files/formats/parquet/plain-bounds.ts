@@ -5,7 +5,7 @@ import type { SchemaElement } from 'hyparquet';
 /** Bytes of the size before a text. */
 export const LENGTH_BYTES = 4;
 /** A longer text is no bound of a chunk. */
-const MOST_BOUND = 4096;
+const MAX_BOUND = 4096;
 /** Bytes by which values are compared first: as many are exact in a double. */
 const KEY_BYTES = 6;
 const HALF_KEY = 2 ** 24;
@@ -73,7 +73,7 @@ function boundsOfBytes(
     if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip))
       [most, mostEnd, mostKey] = [start, end, key];
   }
-  if (leastEnd - least > MOST_BOUND || mostEnd - most > MOST_BOUND) return null;
+  if (leastEnd - least > MAX_BOUND || mostEnd - most > MAX_BOUND) return null;
   return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
 }
 

@@ -23,7 +23,7 @@ const PAGE_BYTES = 1 << 20;
 const FIRST_BYTES = 1 << 16;
 /** Values by which a dictionary is judged before it is made, and how many of them may differ. */
 const SAMPLE = 1000;
-const MOST_DIFFERENT = 0.9;
+const MAX_DIFFERENT = 0.9;
 /** Packed pages that are larger than so much of the plain ones are written plain. */
 const WORTH_PACKING = 0.95;
 /** A longer value is copied by a call. */
@@ -238,7 +238,7 @@ export class PlainColumn {
       const start = starts === null ? index * width : starts[index]!;
       seen.add(hashOf(bytes, start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
     }
-    if (seen.size > MOST_DIFFERENT * samples) return null;
+    if (seen.size > MAX_DIFFERENT * samples) return null;
     const entriesAtMost = 1 << Math.ceil(Math.log2(2 * present + 1));
     if (table.length < entriesAtMost) table = new Int32Array(entriesAtMost);
     else table.fill(0, 0, entriesAtMost);

@@ -12,7 +12,7 @@ const MULTIPLIER = 0x1e35a7bd;
 const MARGIN = 15;
 /** Misses after which every second, third, … place is looked at. */
 const PATIENCE = 5;
-const [MOST_SHORT_LITERAL, MOST_COPY] = [60, 64] as const;
+const [MAX_SHORT_LITERAL, MAX_COPY] = [60, 64] as const;
 
 const table = new Uint16Array(1 << TABLE_BITS);
 
@@ -92,7 +92,7 @@ function literalAt(
   const size = end - start;
   if (size === 0) return outAt;
   let at = outAt;
-  if (size <= MOST_SHORT_LITERAL) {
+  if (size <= MAX_SHORT_LITERAL) {
     out[at++] = (size - 1) << 2;
     if (end + WORD <= bytes.length)
       for (let p = start, to = at; p < end; p += WORD, to += WORD)
@@ -111,16 +111,16 @@ function literalAt(
 function copyAt(out: Uint8Array, outAt: number, distance: number, size: number): number {
   let at = outAt;
   let left = size;
-  for (; left >= MOST_COPY + 4; left -= MOST_COPY) {
-    out[at++] = 2 | ((MOST_COPY - 1) << 2);
+  for (; left >= MAX_COPY + 4; left -= MAX_COPY) {
+    out[at++] = 2 | ((MAX_COPY - 1) << 2);
     out[at++] = distance;
     out[at++] = distance >> 8;
   }
-  if (left > MOST_COPY) {
-    out[at++] = 2 | ((MOST_SHORT_LITERAL - 1) << 2);
+  if (left > MAX_COPY) {
+    out[at++] = 2 | ((MAX_SHORT_LITERAL - 1) << 2);
     out[at++] = distance;
     out[at++] = distance >> 8;
-    left -= MOST_SHORT_LITERAL;
+    left -= MAX_SHORT_LITERAL;
   }
   if (left < 12 && distance < 2048) {
     out[at++] = 1 | ((left - 4) << 2) | ((distance >> 8) << 5);

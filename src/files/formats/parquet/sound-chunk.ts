@@ -12,9 +12,9 @@ import { walkThrift } from './footer.js';
 
 /** Values of a group of packed ones. */
 const GROUP = 8;
-const MOST_PADDING = 511;
-const MOST_BLOCK = 1 << 20;
-const MOST_MINIBLOCKS = 4096;
+const MAX_PADDING = 511;
+const MAX_BLOCK = 1 << 20;
+const MAX_MINIBLOCKS = 4096;
 
 /** Reads bytes of a page in their order. */
 export class PageBytes {
@@ -84,7 +84,7 @@ export function walkRuns(page: PageBytes, width: number, most: number, isWhole =
     const isPacked = header % 2 === 1;
     const values = isPacked ? GROUP * Math.floor(header / 2) : header / 2;
     // Packed values come in groups of eight; the last run may be padded with more of them.
-    if (values === 0 || values > left + (isPacked ? MOST_PADDING : 0))
+    if (values === 0 || values > left + (isPacked ? MAX_PADDING : 0))
       throw new Error(`a run of ${values} values where ${left} are left`);
     if (isPacked) {
       const whole = Math.ceil((width * values) / GROUP);
@@ -101,9 +101,9 @@ function checkDeltaHead(bytes: Uint8Array): void {
   const [block, miniblocks] = [page.varint(), page.varint()];
   const isSound =
     block > 0 &&
-    block <= MOST_BLOCK &&
+    block <= MAX_BLOCK &&
     miniblocks > 0 &&
-    miniblocks <= MOST_MINIBLOCKS &&
+    miniblocks <= MAX_MINIBLOCKS &&
     block % miniblocks === 0;
   if (!isSound) throw new Error(`blocks of ${block} integers in ${miniblocks} parts`);
 }

@@ -42,13 +42,13 @@ export function textOf(column: Omit<TableColumn, 'name'>, value: unknown): strin
 }
 
 /** Bytes of a point in well-known binary. */
-const LEAST_WKB_BYTES = 21;
+const MIN_WKB_BYTES = 21;
 
 /** As `textOf`, but bytes as UTF-8: a code is text, also in a column without a type. */
 export function codeTextOf(column: TableColumn, value: unknown): string {
   if (!(value instanceof Uint8Array)) return textOf(column, value);
   // No text begins so, but a geometry in well-known binary does.
-  const isWkb = value.length >= LEAST_WKB_BYTES && value[0]! <= 1;
+  const isWkb = value.length >= MIN_WKB_BYTES && value[0]! <= 1;
   return Buffer.from(value).toString(isWkb ? 'hex' : 'utf8');
 }
 

@@ -1,7 +1,7 @@
 // Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
 
 import { isUtf8 } from 'node:buffer';
-import { MOST_ROW_TEXT } from '../../held/row-windows.js';
+import { MAX_ROW_TEXT } from '../../held/row-windows.js';
 import type { TableColumn } from '../table.js';
 import { jsonTextOf, textOf } from './column-text.js';
 
@@ -62,12 +62,12 @@ export function readBy(shape: Shape): ((value: unknown) => unknown) | null {
 
 /** Text that one value may become: its parts may be the same long text of a dictionary many times. */
 class TextBudget {
-  #left = MOST_ROW_TEXT;
+  #left = MAX_ROW_TEXT;
 
   /** @throws Error where the text becomes too long */
   spent(text: string): string {
     this.#left -= text.length;
-    if (this.#left < 0) throw new Error(`a value of more than ${MOST_ROW_TEXT / 2 ** 20} MiB of text`);
+    if (this.#left < 0) throw new Error(`a value of more than ${MAX_ROW_TEXT / 2 ** 20} MiB of text`);
     return text;
   }
 }

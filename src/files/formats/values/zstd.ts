@@ -12,7 +12,7 @@ const FRAME = 0xfd2fb528;
 const SKIPPED_FRAME = 0x184d2a50;
 const BLOCK_BYTES = 128 * 1024;
 /** The largest window that Zstandard's own command accepts without being asked. */
-const MOST_WINDOW_BYTES = 1 << 27;
+const MAX_WINDOW_BYTES = 1 << 27;
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4];
 const COMPRESSED = 2;
 
@@ -43,7 +43,7 @@ export function requireZstdBelow(bytes: Uint8Array, mostBytes: number): void {
     }
     if (magic !== FRAME) throw new Error('it is no frame of Zstandard');
     const frame = frameAt(view, at + 4);
-    if (frame.windowBytes > MOST_WINDOW_BYTES && frame.windowBytes > mostBytes)
+    if (frame.windowBytes > MAX_WINDOW_BYTES && frame.windowBytes > mostBytes)
       throw new Error(`it claims a window of ${frame.windowBytes} bytes`);
     if (frame.contentBytes !== null) add(frame.contentBytes);
     at = frame.blocksAt;

@@ -210,13 +210,13 @@ function frameStatusOf(refusal: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE'): number {
 }
 
 /** Most empty fields that the short rows of a block are padded with: under a wide header they may outweigh the body. */
-const MOST_PADDING = 16 * BLOCK_BYTES;
+const MAX_PADDING = 16 * BLOCK_BYTES;
 
 /**
  * Answers a block with one array.
  * @param buffer holds the answer where it fits
  * @param sink to be brought by callers that convert many blocks: it keeps its memory from one to the next
- * @throws BulkInputError where short rows of CSV would be padded with more than MOST_PADDING fields
+ * @throws BulkInputError where short rows of CSV would be padded with more than MAX_PADDING fields
  */
 export function convertBlock(
   kernel: Kernel,
@@ -335,7 +335,7 @@ function convertText(
     if (count === 0) continue;
     if (task.columns & WITH_ROW) {
       padding += exports.csvMissing.value;
-      if (padding > MOST_PADDING)
+      if (padding > MAX_PADDING)
         throw new BulkInputError('The rows have far fewer fields than the header row');
     }
     const isMixed = !isCsv || (shape?.resolution ?? -1) >= 0;

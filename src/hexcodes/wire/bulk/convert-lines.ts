@@ -28,7 +28,7 @@ export interface ConvertedLines {
 }
 
 /** The shortest line with a position: `{"lat":1,"lng":1}` and its end. */
-const LEAST_LINE_BYTES = 18;
+const MIN_LINE_BYTES = 18;
 /** The writers want so much space behind a line. */
 const MARGIN_BYTES = 2048;
 
@@ -60,7 +60,7 @@ export class LineConverter {
     const failed = Math.max(...pieces.slice(3).map((piece) => Buffer.byteLength(piece)));
     const added = Math.max(ok + RECORD_TEXT_BYTES + longestAdmin, failed);
     const space = this.#memory.textOut.length - MARGIN_BYTES;
-    this.blockBytes = Math.min(BLOCK_BYTES, Math.floor(space / (1 + added / LEAST_LINE_BYTES)));
+    this.blockBytes = Math.min(BLOCK_BYTES, Math.floor(space / (1 + added / MIN_LINE_BYTES)));
     for (const [n, piece] of pieces.entries()) this.#memory.setLinePiece(n, piece);
     this.#memory.setLineNames(shape.names.map((name) => JSON.stringify(name)));
   }

@@ -64,11 +64,11 @@ class ReadParameter implements Parameter {
 
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\])?$/i;
-const MOST_UNKNOWN = 3;
+const MAX_UNKNOWN = 3;
 const NO_PARAMETER = 'is not a parameter';
 
 function addUnknown(names: string[], name: string): void {
-  if (REPEATABLE.test(name) && names.length < MOST_UNKNOWN && !names.includes(name)) names.push(name);
+  if (REPEATABLE.test(name) && names.length < MAX_UNKNOWN && !names.includes(name)) names.push(name);
 }
 
 /** Says of names that they are no parameters, and which of these was probably meant. */

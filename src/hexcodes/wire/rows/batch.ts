@@ -19,7 +19,7 @@ import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';
 
 /** Bytes of the smallest item and its comma: bounds the items of a body. */
-export const LEAST_ITEM_BYTES = 2;
+export const MIN_ITEM_BYTES = 2;
 
 /** The batch is broken as a whole: no item was converted. The message names all faults. */
 export class BrokenBatchError extends Error {

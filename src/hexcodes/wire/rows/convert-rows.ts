@@ -67,7 +67,7 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 /** `!`, in a record: no hexcode has it. */
 const NO_CODE = 33;
 /** An answer of the kernel is longer than its row by less than this. */
-const MOST_ADDED_BYTES = 2048;
+const MAX_ADDED_BYTES = 2048;
 const COMMA = 44;
 const NUMBER_BYTES = Buffer.from('0123456789.eE+-');
 const lenient = new TextDecoder();
@@ -230,7 +230,7 @@ function writeRows(
       // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
       const freeBytes = memory.textOut.length - offset;
       // A ragged row is padded to all columns.
-      const mostBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MOST_ADDED_BYTES;
+      const mostBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
       if (freeBytes < mostBytes && sink.freeTextOut()) continue;
       // A row that the host has read is counted already.
       if (!memory.isLeftToHost(stop) && !takeSlowRow(memory, task, stop, allowance)) break;

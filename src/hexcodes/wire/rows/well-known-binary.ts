@@ -12,7 +12,7 @@ export interface Shape {
   readonly system: number;
 }
 
-const MOST_DEPTH = 16;
+const MAX_DEPTH = 16;
 const Z_FLAG = 0x8000_0000;
 const M_FLAG = 0x4000_0000;
 const SYSTEM_FLAG = 0x2000_0000;
@@ -51,7 +51,7 @@ class WkbReader {
   }
 
   #geometry(depth: number): number | null {
-    if (depth > MOST_DEPTH) return null;
+    if (depth > MAX_DEPTH) return null;
     const order = this.#view.getUint8(this.#at++);
     if (order > 1) return null;
     this.#isLittle = order === 1;

@@ -48,7 +48,7 @@ const ODD_BEHIND = new RegExp(`^(?:[^${BESIDE}]| [^\\p{L}\\p{N}${BESIDE}])`, 'u'
 /** A sign between two runs that may be a mark of one angle. */
 const SIGN_BETWEEN = /^ ?[^\s\p{L}] ?$/u;
 /** Characters between two numbers of one angle: behind `21o 01.7` no 01.7 is degrees. */
-const MOST_INSIDE = 3;
+const MAX_INSIDE = 3;
 /** South or west that stands apart from its number, `20.5: S`: the number alone is no position. */
 const SIDE_APART =
   /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
@@ -68,7 +68,7 @@ function runsOf(text: string): Run[] {
     const bare = text.slice(start, end);
     if (/\d/.test(bare)) {
       // Letters that touch a number may be its unit; the end of an escape (`&#39;`, `%27`) is no number.
-      const isPart = oddEnd >= 0 && start - oddEnd <= MOST_INSIDE;
+      const isPart = oddEnd >= 0 && start - oddEnd <= MAX_INSIDE;
       const isOdd =
         isPart || ODD_BEFORE.test(text.slice(0, start)) || ODD_BEHIND.test(text.slice(end, end + 2));
       if (isOdd) oddEnd = end;
@@ -137,14 +137,14 @@ export function positionAmongWords(folded: string): FoundAmongWords | null {
   const numbers = runs.flatMap(loneNumbers);
   for (const [i, first] of numbers.entries()) {
     const second = numbers[i + 1];
-    if (second === undefined || second.start - first.end > MOST_BETWEEN) continue;
+    if (second === undefined || second.start - first.end > MAX_BETWEEN) continue;
     return { latDeg: first.value, lngDeg: second.value, isSure: false };
   }
   return null;
 }
 
 /** Characters between two numbers that belong together. */
-const MOST_BETWEEN = 12;
+const MAX_BETWEEN = 12;
 
 /** A run without what separates it from others. */
 const bareOf = (text: string): string =>

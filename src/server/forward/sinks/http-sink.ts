@@ -3,7 +3,7 @@ import type { Sink } from './sink.js';
 
 const ANSWER_TIMEOUT_MS = 30_000;
 /** A longer answer is not read: its connection is closed. */
-const MOST_ANSWER_BYTES = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 
 export class HttpSink implements Sink {
   readonly name: string;
@@ -34,7 +34,7 @@ export class HttpSink implements Sink {
     });
     const sizeBytes = Number(answer.headers.get('content-length') ?? Number.NaN);
     // Read to its end, the connection can be used again.
-    if (sizeBytes <= MOST_ANSWER_BYTES) await answer.arrayBuffer().catch(() => {});
+    if (sizeBytes <= MAX_ANSWER_BYTES) await answer.arrayBuffer().catch(() => {});
     else await answer.body?.cancel().catch(() => {});
     if (!answer.ok) throw new Error(`it answers ${answer.status}`);
   }

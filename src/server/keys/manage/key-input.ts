@@ -120,9 +120,9 @@ export function parseTime(text: string, nowMs = Date.now()): number | undefined 
     : undefined;
 }
 
-const MOST_NAME_LENGTH = 200;
-const MOST_ENTRIES = 100;
-const MOST_LIMIT = 1e15;
+const MAX_NAME_LENGTH = 200;
+const MAX_ENTRIES = 100;
+const MAX_LIMIT = 1e15;
 
 /** Reads the value of a name that is given, or throws a Fault. */
 type Reader<T> = (value: unknown) => T;
@@ -132,7 +132,7 @@ class Fault extends Error {}
 const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySettings[K]> } = {
   name: (value) => {
     if (typeof value !== 'string' || value.trim() === '') throw new Fault('must be a text that is not empty');
-    if (value.length > MOST_NAME_LENGTH) throw new Fault(`must have at most ${MOST_NAME_LENGTH} characters`);
+    if (value.length > MAX_NAME_LENGTH) throw new Fault(`must have at most ${MAX_NAME_LENGTH} characters`);
     return value;
   },
   scopes: (value) => {
@@ -206,7 +206,7 @@ const invalid = (faults: readonly SettingFault[]): KeyFault =>
 function texts(value: unknown, isRight: (text: string) => boolean, what: string): string[] {
   if (!Array.isArray(value) || !value.every((text) => typeof text === 'string' && isRight(text)))
     throw new Fault(`must be ${what}`);
-  if (value.length > MOST_ENTRIES) throw new Fault(`must have at most ${MOST_ENTRIES} entries`);
+  if (value.length > MAX_ENTRIES) throw new Fault(`must have at most ${MAX_ENTRIES} entries`);
   return [...new Set(value as string[])];
 }
 
@@ -219,8 +219,8 @@ function readLimits(value: unknown): KeyLimits {
     const member = LIMIT_NAMES.find(([, inJson]) => inJson === name)?.[0];
     if (member === undefined) faults.push({ setting: `limits.${name}`, message: 'is no limit' });
     else if (limit === null) continue;
-    else if (typeof limit !== 'number' || !(limit >= 0 && limit <= MOST_LIMIT))
-      faults.push({ setting: `limits.${name}`, message: `must be a number from 0 to ${MOST_LIMIT}` });
+    else if (typeof limit !== 'number' || !(limit >= 0 && limit <= MAX_LIMIT))
+      faults.push({ setting: `limits.${name}`, message: `must be a number from 0 to ${MAX_LIMIT}` });
     else if (!Number.isInteger(limit) && !name.endsWith('_per_second'))
       faults.push({ setting: `limits.${name}`, message: 'must be an integer' });
     else limits[member] = limit;

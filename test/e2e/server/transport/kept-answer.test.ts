@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { startServer } from '../../../support/server.js';
 
 const POINTS = 900;
-const MOST_ANSWERS = 300;
+const MAX_ANSWERS = 300;
 /** An answer that is complete is logged long before this. */
 const STALLED_MS = 1000;
 const PATH = '/v1/hexcodes/encode/batch';
@@ -33,13 +33,13 @@ test('the rest of an answer is not overwritten by later answers', async () => {
       return false;
     };
     let asked = 0;
-    for (let isTaken = true; isTaken && asked < MOST_ANSWERS; ) {
+    for (let isTaken = true; isTaken && asked < MAX_ANSWERS; ) {
       const id = `stalled-${asked++}`;
       const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nX-Request-Id: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
       socket.write(head + body);
       isTaken = await isLogged(id);
     }
-    expect(asked).toBeLessThan(MOST_ANSWERS);
+    expect(asked).toBeLessThan(MAX_ANSWERS);
     for (let n = 0; n < 3; n++) await ask(bodyFrom(10 + n));
     let received = '';
     socket.on('data', (bytes) => {

@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest';
 import { peakPerS, TraceBuilder, TraceFault } from '#dist/capacity/simulate/trace.js';
 
-const MOST_POINTS = 65_536;
+const MAX_POINTS = 65_536;
 
-function built(columns: Readonly<Record<string, readonly string[]>>, mostPoints = MOST_POINTS) {
+function built(columns: Readonly<Record<string, readonly string[]>>, mostPoints = MAX_POINTS) {
   const builder = new TraceBuilder(Object.keys(columns), mostPoints);
   builder.add(Object.values(columns));
   return builder.build();
@@ -40,7 +40,7 @@ test('without their columns every message has one point and no vehicle', () => {
 });
 
 test('batches of rows add up', () => {
-  const builder = new TraceBuilder(['time', 'vehicle'], MOST_POINTS);
+  const builder = new TraceBuilder(['time', 'vehicle'], MAX_POINTS);
   builder.add([['0'], ['a']]);
   builder.add([['2'], ['a']]);
   expect(builder.build()).toMatchObject({ vehicles: 1, arrivalsUs: Float64Array.of(0, 2e6) });

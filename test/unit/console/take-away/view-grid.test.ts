@@ -5,8 +5,8 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { consoleModule } from '../../../support/console-module.js';
 
 type ViewGrid = { kind: 'file'; file: Blob; cells: number } | { kind: 'tooMany'; estimate: number };
-const { viewGrid, MOST_CELLS } = await consoleModule<{
-  MOST_CELLS: number;
+const { viewGrid, MAX_CELLS } = await consoleModule<{
+  MAX_CELLS: number;
   viewGrid(
     library: Hexcodes,
     box: object,
@@ -47,5 +47,5 @@ test('too many: far beyond the bound at once, near it when they are counted', as
   // Its estimate is between the bound and four times the bound.
   const counted = await viewGrid(library, box, 9, () => undefined);
   expect(counted).toMatchObject({ kind: 'tooMany' });
-  if (counted.kind === 'tooMany') expect(counted.estimate).toBeLessThan(4 * MOST_CELLS);
+  if (counted.kind === 'tooMany') expect(counted.estimate).toBeLessThan(4 * MAX_CELLS);
 });

@@ -6,7 +6,7 @@ import { consoleModule } from '../../../support/console-module.js';
 
 // The page's storage tells of other tabs.
 (globalThis as { addEventListener?: unknown }).addEventListener ??= () => {};
-const { cornerAt, faultOf, geoJsonOf, MOST_CORNERS, MOST_ZONES, ringOf, tidyName, uniqueName } =
+const { cornerAt, faultOf, geoJsonOf, MAX_CORNERS, MAX_ZONES, ringOf, tidyName, uniqueName } =
   await consoleModule<typeof Zones>('zones/zone.ts');
 const { readKept } = await consoleModule<typeof Kept>('zones/kept-zones.ts');
 
@@ -32,10 +32,10 @@ test('an outline has three corners, an area, and sides that do not meet', () => 
   expect(faultOf([a, a, a])).not.toBeUndefined();
   // On one line all the way.
   expect(faultOf([a, [105.85, 21.02], b])).toBe('zoneCrosses');
-  const round = Array.from({ length: MOST_CORNERS }, (_, i) =>
+  const round = Array.from({ length: MAX_CORNERS }, (_, i) =>
     cornerAt(
-      21 + Math.sin((i / MOST_CORNERS) * 2 * Math.PI) / 10,
-      105 + Math.cos((i / MOST_CORNERS) * 2 * Math.PI) / 10,
+      21 + Math.sin((i / MAX_CORNERS) * 2 * Math.PI) / 10,
+      105 + Math.cos((i / MAX_CORNERS) * 2 * Math.PI) / 10,
     ),
   );
   expect(faultOf(round)).toBeUndefined();
@@ -93,7 +93,7 @@ test('a storage that others have written gives whole zones alone', () => {
     { ...good, corners: [...SQUARE, [null, null]] },
     {
       ...good,
-      corners: Array.from({ length: MOST_CORNERS + 1 }, (_, i) => [105 + i / 1e4, 21 + (i * i) / 1e9]),
+      corners: Array.from({ length: MAX_CORNERS + 1 }, (_, i) => [105 + i / 1e4, 21 + (i * i) / 1e9]),
     },
     { ...good, corners: [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]] },
   ];
@@ -101,8 +101,8 @@ test('a storage that others have written gives whole zones alone', () => {
   // One id twice is one zone; one name twice are two.
   expect(kept([good, good]).zones).toEqual([good]);
   expect(kept([good, { ...good, id: 'b' }]).zones.map(({ name }) => name)).toEqual(['A', 'A 2']);
-  const many = Array.from({ length: MOST_ZONES + 5 }, (_, i) => ({ ...good, id: String(i) }));
-  expect(kept(many).zones.length).toBe(MOST_ZONES);
+  const many = Array.from({ length: MAX_ZONES + 5 }, (_, i) => ({ ...good, id: String(i) }));
+  expect(kept(many).zones.length).toBe(MAX_ZONES);
   expect(kept([], { resolution: 12, isCompact: false })).toMatchObject({ resolution: 12, isCompact: false });
   for (const resolution of [-1, 16, 9.5, '9', null]) expect(kept([], { resolution }).resolution).toBe(9);
 });

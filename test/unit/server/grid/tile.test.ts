@@ -10,7 +10,7 @@ import { KeptBodies } from '#dist/server/grid/route.js';
 import {
   codesIn,
   inTile,
-  MOST_ZOOM,
+  MAX_ZOOM,
   RESOLUTION_OF_ZOOM,
   readTile,
   type Tile,
@@ -19,8 +19,8 @@ import {
 import { randomFrom } from '../../../support/open-world.js';
 
 /** Cells of a tile, as docs/http.md promises. */
-const MOST_CELLS = 256;
-const ZOOMS = Array.from({ length: MOST_ZOOM + 1 }, (_, zoom) => zoom);
+const MAX_CELLS = 256;
+const ZOOMS = Array.from({ length: MAX_ZOOM + 1 }, (_, zoom) => zoom);
 
 let library: Hexcodes;
 beforeAll(async () => {
@@ -80,7 +80,7 @@ test.each(ZOOMS)(
     for (let i = 0; i < 40; i++) {
       const tile = tileAt(...(places.next().value as [number, number]), zoom);
       const codes = codesIn(library, tile);
-      expect(codes.length).toBeLessThanOrEqual(MOST_CELLS);
+      expect(codes.length).toBeLessThanOrEqual(MAX_CELLS);
       expect(new Set(codes).size).toBe(codes.length);
       const cells = new Set(codes.map((code) => library.read(code)!.cell.toString(16)));
       for (const cell of cells) expect(getResolution(cell)).toBe(RESOLUTION_OF_ZOOM[zoom]);

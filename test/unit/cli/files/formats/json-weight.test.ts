@@ -1,6 +1,6 @@
 // The depth of a JSON text, and about how much memory its values take, before it is parsed.
 import { expect, test } from 'vitest';
-import { jsonWeight, MOST_DEPTH } from '#dist/files/formats/json/json-columns.js';
+import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/json/json-columns.js';
 import { parseExact } from '#dist/files/formats/values/exact-json.js';
 
 const nested = (depth: number, within: string) =>
@@ -8,8 +8,8 @@ const nested = (depth: number, within: string) =>
 
 test('512 deep is read, 513 is not, wherever brackets stand in texts', () => {
   const brackets = `"${'[{'.repeat(2000)}\\"${'['.repeat(100)}\\\\"`;
-  expect(jsonWeight(nested(MOST_DEPTH, brackets))).toBeGreaterThan(0);
-  expect(() => jsonWeight(nested(MOST_DEPTH, '[]'))).toThrow(/nested more than 512 deep/);
+  expect(jsonWeight(nested(MAX_DEPTH, brackets))).toBeGreaterThan(0);
+  expect(() => jsonWeight(nested(MAX_DEPTH, '[]'))).toThrow(/nested more than 512 deep/);
   expect(jsonWeight(`[${'[],'.repeat(1000)}1]`)).toBeGreaterThan(0);
 });
 

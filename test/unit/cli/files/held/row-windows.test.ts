@@ -1,6 +1,6 @@
 // Rows in windows: all of them, in their order, with a bounded amount of text and of values in each.
 import { expect, test } from 'vitest';
-import { MOST_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
+import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
 
 const MIB = 2 ** 20;
 const source = { file: 'x.parquet', firstRow: 11, names: ['a', 'b'] };
@@ -40,7 +40,7 @@ test('texts of all columns count together', () => {
 });
 
 test('a row alone may pass the size of a window, up to that of a row', () => {
-  const text = 'x'.repeat(MOST_ROW_TEXT / 2);
+  const text = 'x'.repeat(MAX_ROW_TEXT / 2);
   expect(windowsOf(3, () => text).map(({ rowCount }) => rowCount)).toEqual([1, 1, 1]);
   expect(
     windowsOf(
