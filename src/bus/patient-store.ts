@@ -17,7 +17,10 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
   const { subject, id, bytes, headers, origin, handle } = message;
   return {
     subject: `${prefix}.${shortSubject(`${subject}.${wordOf(id)}`)}`,
-    ...{ id, bytes, handle, isDead: true },
+    id,
+    bytes,
+    handle,
+    isDead: true,
     headers: new Map([
       ...headers,
       [REASON_HEADER, reason.replace(/[\r\n]+/g, ' ').slice(0, MAX_REASON)],

@@ -45,8 +45,15 @@ const RETURN_MS = 5000;
 
 export class Worker {
   readonly figures: WorkerFigures = {
-    ...{ messages: 0, points: 0, failedPoints: 0, redelivered: 0, already: 0, dead: 0 },
-    ...{ heldMessages: 0, heldBytes: 0, times: new Durations() },
+    messages: 0,
+    points: 0,
+    failedPoints: 0,
+    redelivered: 0,
+    already: 0,
+    dead: 0,
+    heldMessages: 0,
+    heldBytes: 0,
+    times: new Durations(),
   };
   readonly #engine: Engine;
   readonly #converter: MessageConverter;
@@ -62,7 +69,9 @@ export class Worker {
     this.#options = options;
     this.#store = new PatientStore({
       store: (message) => engine.store(message),
-      ...{ deadPrefix: options.deadPrefix, say: options.say, signal: this.#stopped.signal },
+      deadPrefix: options.deadPrefix,
+      say: options.say,
+      signal: this.#stopped.signal,
     });
   }
 

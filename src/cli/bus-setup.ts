@@ -93,12 +93,16 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
     names,
     maps: mapsOf(options),
     deadPrefix: options.deadSubject,
-    ...{ ...limits, maxAgeMs, sizes },
+    ...limits,
+    maxAgeMs,
+    sizes,
     maxAckPending: requireCount('--pending', options.pending, 1, 1_000_000),
     isOrdered: options.ordered === true,
     partitions: requireCount('--partitions', options.partitions, 1, 10_000),
     positions: collect === undefined ? undefined : { stream: positions, subjects: collect },
-    ...{ collected: COLLECTED_SUBJECT, service: SERVICE_NAME, givesBack: options.backlog !== undefined },
+    collected: COLLECTED_SUBJECT,
+    service: SERVICE_NAME,
+    givesBack: options.backlog !== undefined,
   };
   const bus = await openBus(settings, { isPatient: false, say: sayer(false) }, options.from);
   try {
@@ -192,8 +196,10 @@ function lastsLine(
       ? []
       : [
           {
-            ...{ name: positions.stream, mostBytes: sizes.positions },
-            ...{ bytesPerSecond: bytes.positions, keepMs: keep.positions },
+            name: positions.stream,
+            mostBytes: sizes.positions,
+            bytesPerSecond: bytes.positions,
+            keepMs: keep.positions,
           },
         ]),
   ];

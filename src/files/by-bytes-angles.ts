@@ -26,8 +26,13 @@ function converterOf(run: Run, input: Input, opening: Opening): RowConverter {
   if (known !== undefined) return known;
   const columns = opening.names.map((name) => ({ ...TEXT, name }));
   const made = rowConverter(run.hexcodes, run.request, {
-    ...{ columns, sample: { names: opening.names, rows: run.sample?.rows ?? [] }, file: input.name },
-    ...{ hasHeader: run.source.hasHeader, isTyped: false, needsPosition: false, isSorted: false },
+    columns,
+    sample: { names: opening.names, rows: run.sample?.rows ?? [] },
+    file: input.name,
+    hasHeader: run.source.hasHeader,
+    isTyped: false,
+    needsPosition: false,
+    isSorted: false,
   });
   converters.set(opening, made);
   return made;

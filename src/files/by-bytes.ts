@@ -253,7 +253,11 @@ async function convertByThreads(threaded: ThreadedInput, from: number): Promise<
     run.tick({ inputNumber, inputOffset: endOffset, inputRows: row.next - 1 });
   };
   await convertSlices({
-    ...{ kernel: run.hexcodes.kernel, pool, work: { kind: 'rows', job }, file: plain, from },
+    kernel: run.hexcodes.kernel,
+    pool,
+    work: { kind: 'rows', job },
+    file: plain,
+    from,
     holdsBytes: targets.output.holdsBytes,
     sliceBytes: request.sliceBytes ?? BLOCK_BYTES,
     async written({ offset, sizeBytes }, given) {

@@ -61,8 +61,13 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     if (where.kind !== 'pair' || names[where.lat] !== 'lat' || names[where.lng] !== 'lng')
       return 'positions are not in lat and lng';
     const converter = rowConverter(hexcodes, request, {
-      ...{ columns: source.columns, sample, hasHeader: true, file: input.name },
-      ...{ isTyped: true, needsPosition: false, isSorted: false },
+      columns: source.columns,
+      sample,
+      hasHeader: true,
+      file: input.name,
+      isTyped: true,
+      needsPosition: false,
+      isSorted: false,
     });
     const shape: LineShape = {
       resolution: request.resolution,
@@ -169,15 +174,13 @@ class LinesRun {
     }
     const sliceBytes = Math.min(this.#run.request.sliceBytes ?? BLOCK_BYTES, this.#lines.blockBytes);
     await convertSlices({
-      ...{
-        kernel: this.#run.hexcodes.kernel,
-        holdsBytes: this.#run.targets.output.holdsBytes,
-        pool,
-        work: { kind: 'lines', shape: this.#plan.shape },
-        file: plain,
-        from: inputOffset,
-        sliceBytes,
-      },
+      kernel: this.#run.hexcodes.kernel,
+      holdsBytes: this.#run.targets.output.holdsBytes,
+      pool,
+      work: { kind: 'lines', shape: this.#plan.shape },
+      file: plain,
+      from: inputOffset,
+      sliceBytes,
       written: async ({ offset, sizeBytes }, given) => {
         const answer = given as ConvertedLines & SliceAnswer;
         const block = answer.failures.length > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;

@@ -80,30 +80,28 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
     const needsPosition = FORMATS[targetFormat].needsPosition;
     const { columns: sink, position } = rowConverter(hexcodes, request, {
-      ...{
-        columns,
-        sample,
-        hasHeader,
-        file: request.inputs[0]!,
-        isTyped,
-        needsPosition,
-        isSorted: request.sort !== null,
-      },
+      columns,
+      sample,
+      hasHeader,
+      file: request.inputs[0]!,
+      isTyped,
+      needsPosition,
+      isSorted: request.sort !== null,
     });
     if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
     const kept = keptColumns(columns, request.columns, request.inputs[0]!);
     if (new Set(kept).size !== kept.length) return 'a column is kept twice';
     return {
-      ...{
-        source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),
-        columns,
-        lat: where.lat,
-        lng: where.lng,
-        kept,
-        sink,
-        position,
-      },
-      ...{ format: targetFormat, rejects, isTyped: hasTypes && !isText },
+      source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),
+      columns,
+      lat: where.lat,
+      lng: where.lng,
+      kept,
+      sink,
+      position,
+      format: targetFormat,
+      rejects,
+      isTyped: hasTypes && !isText,
     };
   } catch {
     // by-columns.ts meets the same fault, and says it.
@@ -372,7 +370,8 @@ class RowConversion {
     const reason = rows.unread?.get(row);
     if (reason !== undefined) return reason;
     const field = (column: number, half: 0 | 1): Degrees => ({
-      ...{ name: columns[column]!.name, text: this.#textAt(rows, column, row, half) },
+      name: columns[column]!.name,
+      text: this.#textAt(rows, column, row, half),
       degrees: rows.latLngDeg[2 * row + half]!,
     });
     return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution: null });

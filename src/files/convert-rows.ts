@@ -66,7 +66,9 @@ function encoder(
 
   return {
     columns: {
-      ...{ kept, added, isWhole: isWhole(keptIndexes, columns) },
+      kept,
+      added,
+      isWhole: isWhole(keptIndexes, columns),
       ...(isSorted
         ? { derived: derivedColumns(encodeShape, kept.length + positions.length, kept.length + added.length) }
         : {}),

@@ -229,8 +229,15 @@ export type { Logger } from 'pino';
 
 /** Members whose values are not written, whether of a line itself or of an object in it. */
 const SECRETS: ReadonlySet<string> = new Set([
-  ...['apikey', 'apiKey', 'key', 'secret', 'pepper'],
-  ...['query', 'rawQuery', 'headers', 'authorization'],
+  'apikey',
+  'apiKey',
+  'key',
+  'secret',
+  'pepper',
+  'query',
+  'rawQuery',
+  'headers',
+  'authorization',
 ]);
 const CENSORED = '[redacted]';
 

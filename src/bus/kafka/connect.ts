@@ -174,7 +174,8 @@ export async function mostBatchBytes(
     .describeConfigs({
       resources: topics.map((resourceName) => ({
         resourceType: client.ConfigResourceTypes.TOPIC,
-        ...{ resourceName, configurationKeys: ['max.message.bytes'] },
+        resourceName,
+        configurationKeys: ['max.message.bytes'],
       })),
     })
     // A user may be allowed to write and not to look.

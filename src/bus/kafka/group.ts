@@ -236,8 +236,11 @@ export class KafkaGroup {
         ...connecting,
         groupId: group,
         ...(instance === undefined ? {} : { groupInstanceId: instance }),
-        ...{ retries: 3, autocommit: false, heartbeatInterval: HEARTBEAT_MS },
-        ...{ sessionTimeout: SESSION_TIMEOUT_MS, rebalanceTimeout: SESSION_TIMEOUT_MS },
+        retries: 3,
+        autocommit: false,
+        heartbeatInterval: HEARTBEAT_MS,
+        sessionTimeout: SESSION_TIMEOUT_MS,
+        rebalanceTimeout: SESSION_TIMEOUT_MS,
       });
       consumer.topics.trackAll(...inputs);
       consumer.on('consumer:group:join', ({ generationId = -1, memberId, assignments = [] }) => {
@@ -264,7 +267,10 @@ export class KafkaGroup {
     if (this.#producer !== undefined) return this.#producer;
     const { client, connecting } = this.#options;
     const producer = new client.Producer<Buffer, Buffer, Buffer, Buffer>({
-      ...{ ...connecting, idempotent: true, transactionalId: this.#transactionalId, retries: 40 },
+      ...connecting,
+      idempotent: true,
+      transactionalId: this.#transactionalId,
+      retries: 40,
     });
     this.#producer = producer;
     try {
@@ -394,8 +400,11 @@ export class KafkaGroup {
         topicId: metadata.topics.get(topic)!.id,
         partitions: [
           {
-            ...{ partition, fetchOffset: next, partitionMaxBytes: Math.min(maxBytes, PARTITION_FETCH_BYTES) },
-            ...{ currentLeaderEpoch: -1, lastFetchedEpoch: -1 },
+            partition,
+            fetchOffset: next,
+            partitionMaxBytes: Math.min(maxBytes, PARTITION_FETCH_BYTES),
+            currentLeaderEpoch: -1,
+            lastFetchedEpoch: -1,
           },
         ],
       }));
@@ -479,7 +488,9 @@ export class KafkaGroup {
       // One at a time: the client answers calls under way at once with the outcome of the first.
       for (const { partition, spans } of ready)
         await transaction.addOffset({
-          ...{ topic: partition.topic, partition: partition.partition, offset: spans.at(-1)!.lastOffset },
+          topic: partition.topic,
+          partition: partition.partition,
+          offset: spans.at(-1)!.lastOffset,
           metadata: { consumer: { groupId: group, memberId, generationId, coordinatorId } },
         } as unknown as Parameters<typeof transaction.addOffset>[0]);
       await transaction.commit();

@@ -97,10 +97,8 @@ export class KafkaBus implements Bus {
 
   async #makeTopic(topic: string, { maxAgeMs, replicas, partitions = 12 }: StreamPlan): Promise<string> {
     const configs = [
-      ...[
-        { name: 'retention.ms', value: String(maxAgeMs) },
-        { name: 'cleanup.policy', value: 'delete' },
-      ],
+      { name: 'retention.ms', value: String(maxAgeMs) },
+      { name: 'cleanup.policy', value: 'delete' },
       ...(replicas < SOUND_REPLICAS ? [] : [{ name: 'min.insync.replicas', value: '2' }]),
     ];
     try {
@@ -116,9 +114,12 @@ export class KafkaBus implements Bus {
     await this.#admin.incrementalAlterConfigs({
       resources: [
         {
-          ...{ resourceType: this.#client.ConfigResourceTypes.TOPIC, resourceName: topic },
+          resourceType: this.#client.ConfigResourceTypes.TOPIC,
+          resourceName: topic,
           configs: configs.map(({ name, value }) => ({
-            ...{ name, value, configOperation: this.#client.IncrementalAlterConfigOperationTypes.SET },
+            name,
+            value,
+            configOperation: this.#client.IncrementalAlterConfigOperationTypes.SET,
           })),
         },
       ],
@@ -137,13 +138,23 @@ export class KafkaBus implements Bus {
         'answers are in the order of their messages within a partition only, and there are several',
       );
     const engine = new KafkaEngine({
-      ...{ client: this.#client, connecting: this.#connecting, where: this.name, mostHeldBytes },
-      ...{ group: names.consumer, instance, inputs, answers, dead: deadPrefix, say: this.#waiting.say },
+      client: this.#client,
+      connecting: this.#connecting,
+      where: this.name,
+      mostHeldBytes,
+      group: names.consumer,
+      instance,
+      inputs,
+      answers,
+      dead: deadPrefix,
+      say: this.#waiting.say,
       partitions: new Map(outputs.map((topic) => [topic, partitionsOf(topic)])),
     });
     this.#closing.push(() => engine.close());
     return {
-      ...{ engine, warnings: this.#warnings(topics, answers), ackWaitMs: Number.POSITIVE_INFINITY },
+      engine,
+      warnings: this.#warnings(topics, answers),
+      ackWaitMs: Number.POSITIVE_INFINITY,
       source: inputs.join(', '),
       giveBack: undefined,
       look: async () => {

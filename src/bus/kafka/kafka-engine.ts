@@ -124,7 +124,9 @@ export class KafkaEngine implements Engine {
       onEnd: undefined,
       isOver: false,
       span: {
-        ...{ lastOffset: offset, heldBytes: sizeBytes, outputs: undefined },
+        lastOffset: offset,
+        heldBytes: sizeBytes,
+        outputs: undefined,
         end: (how) => {
           handle.isOver = true;
           handle.onEnd?.(how);
@@ -135,7 +137,10 @@ export class KafkaEngine implements Engine {
     const seen = this.#seen.get(name) ?? 0n;
     if (offset >= seen) this.#seen.set(name, offset + 1n);
     return {
-      ...{ subject: topic, id, headers, handle },
+      subject: topic,
+      id,
+      headers,
+      handle,
       bytes: record.value ?? Buffer.of(),
       origin: `topic ${topic}, partition ${record.partition}, message ${offset}`,
       deliveries: offset < seen ? 2 : 1,

@@ -56,7 +56,9 @@ export class Collector implements Collecting {
     this.#options = options;
     this.#store = new PatientStore({
       store: (message) => storeMessage(this.#client, message),
-      ...{ deadPrefix: options.deadPrefix, say: options.say, signal: this.#stopped.signal },
+      deadPrefix: options.deadPrefix,
+      say: options.say,
+      signal: this.#stopped.signal,
     });
   }
 
@@ -210,7 +212,10 @@ export class Collector implements Collecting {
     } catch (error) {
       const { stream } = message.info;
       const dead = {
-        ...{ subject: message.subject, bytes: message.data, id: read.id, headers: read.headers },
+        subject: message.subject,
+        bytes: message.data,
+        id: read.id,
+        headers: read.headers,
         origin: `stream ${stream}, message ${message.seq}`,
       };
       if (!(await this.#store.bury(dead, (error as Error).message))) return false;
@@ -231,7 +236,9 @@ export class Collector implements Collecting {
       try {
         // Without an id: a server that takes it for a repetition would not say whose frame is there.
         await this.#client.publish(address, batch.frame(resolution), {
-          ...{ headers: own, timeout: PUBLISH_TIMEOUT_MS, expect: { lastSubjectSequence: 0 } },
+          headers: own,
+          timeout: PUBLISH_TIMEOUT_MS,
+          expect: { lastSubjectSequence: 0 },
         });
         this.figures.frames++;
         this.figures.positions += batch.points;

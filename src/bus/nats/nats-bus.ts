@@ -71,7 +71,9 @@ export class NatsBus implements Bus {
     const { input, output, dead, consumer } = names;
     const answered = new Marks();
     return {
-      ...{ engine, ackWaitMs: checked.ackWaitMs, warnings: [...checked.warnings, ...unsynced] },
+      engine,
+      ackWaitMs: checked.ackWaitMs,
+      warnings: [...checked.warnings, ...unsynced],
       source: input,
       look: () => lookAt(jsm, [input, output, dead], consumer),
       giveBack: async (afterMs) => {

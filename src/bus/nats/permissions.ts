@@ -37,13 +37,17 @@ export function streamPermissions(subjects: StreamSubjects): RolePermissions {
     producer: { publish: [...sent, ...endpoints], denied: [`${collected}.>`], subscribe: [INBOX] },
     worker: {
       publish: [
-        ...['$JS.API.INFO', ...[input, output, dead].map((name) => `$JS.API.STREAM.INFO.${name}`)],
-        ...[`$JS.API.CONSUMER.INFO.${input}.${consumer}`, `$JS.API.CONSUMER.MSG.NEXT.${input}.${consumer}`],
+        '$JS.API.INFO',
+        ...[input, output, dead].map((name) => `$JS.API.STREAM.INFO.${name}`),
+        `$JS.API.CONSUMER.INFO.${input}.${consumer}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${input}.${consumer}`,
         `$JS.ACK.${input}.${consumer}.>`,
-        ...[...maps.map(({ answers }) => answers), `${deadPrefix}.>`],
+        ...maps.map(({ answers }) => answers),
+        `${deadPrefix}.>`,
         ...(positions === undefined ? [] : collecting(positions.stream, input, collected)),
         ...(givesBack === true ? givingBack(input, positions?.stream) : []),
-        ...[INBOX, OTHER_ACCOUNTS],
+        INBOX,
+        OTHER_ACCOUNTS,
       ],
       denied: [],
       subscribe: [...endpoints, '$SRV.>', INBOX],
@@ -54,15 +58,18 @@ export function streamPermissions(subjects: StreamSubjects): RolePermissions {
 
 /** A collector makes a consumer for itself. */
 const collecting = (positions: string, frames: string, collected: string): string[] => [
-  ...[`$JS.API.STREAM.INFO.${positions}`, `$JS.API.STREAM.MSG.GET.${frames}`],
+  `$JS.API.STREAM.INFO.${positions}`,
+  `$JS.API.STREAM.MSG.GET.${frames}`,
   ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((what) => `$JS.API.CONSUMER.${what}.${positions}.>`),
-  ...[`$JS.API.CONSUMER.CREATE.${positions}`, `${collected}.*`],
+  `$JS.API.CONSUMER.CREATE.${positions}`,
+  `${collected}.*`,
 ];
 
 /** Messages and positions that are done with may be removed. */
 const givingBack = (messages: string, positions: string | undefined): string[] => [
   ...[messages, ...(positions === undefined ? [] : [positions])].flatMap((name) => [
-    ...[`$JS.API.STREAM.MSG.DELETE.${name}`, `$JS.API.CONSUMER.LIST.${name}`],
+    `$JS.API.STREAM.MSG.DELETE.${name}`,
+    `$JS.API.CONSUMER.LIST.${name}`,
   ]),
   ...(positions === undefined ? [`$JS.API.STREAM.MSG.GET.${messages}`] : []),
 ];

@@ -18,7 +18,9 @@ export async function startService(
 ): Promise<Service> {
   const counts = { encode: { points: 0, failed: 0 }, decode: { points: 0, failed: 0 } };
   const service = await new Svcm(nc as unknown as ServiceConnection).add({
-    ...{ name, version, queue },
+    name,
+    version,
+    queue,
     description: 'positions in Viet Nam to hexcodes and back',
     statsHandler: async (endpoint) => counts[endpoint.subject.endsWith('.decode') ? 'decode' : 'encode'],
   });

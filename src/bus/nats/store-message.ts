@@ -54,7 +54,9 @@ export async function storeMessage(
     // Repetitions are known by the subject and not by the id: producers may use one id under several subjects, and a
     // server that takes the second answer for a repetition of the first would lose it.
     const { duplicate } = await client.publish(subject, bytes, {
-      ...{ msgID: subject, headers: own, timeout: STORE_TIMEOUT_MS },
+      msgID: subject,
+      headers: own,
+      timeout: STORE_TIMEOUT_MS,
     });
     return duplicate ? 'already' : 'stored';
   } catch (error) {

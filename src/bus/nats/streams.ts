@@ -47,16 +47,23 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
       duplicate_window: window,
     }),
     await makeStream(jsm, {
-      ...{ ...common, ...once, max_age: kept, duplicate_window: window },
-      ...{ name: names.output, subjects: maps.map(({ answers }) => answers), max_bytes: sizes.output },
+      ...common,
+      ...once,
+      max_age: kept,
+      duplicate_window: window,
+      name: names.output,
+      subjects: maps.map(({ answers }) => answers),
+      max_bytes: sizes.output,
     }),
     await makeStream(jsm, {
-      ...{ ...common, ...once, max_age: kept, duplicate_window: window },
-      ...{
-        name: names.dead,
-        subjects: [`${deadPrefix}.>`],
-        max_bytes: sizes.dead,
-      },
+      ...common,
+      ...once,
+      max_age: kept,
+      duplicate_window: window,
+
+      name: names.dead,
+      subjects: [`${deadPrefix}.>`],
+      max_bytes: sizes.dead,
     }),
   ];
   const { input, consumer } = names;
@@ -77,18 +84,15 @@ export function setUpPositions(
   { stream, subjects }: NonNullable<StreamPlan['positions']>,
 ): Promise<string> {
   return makeStream(jsm, {
-    ...{
-      name: stream,
-      subjects: [...subjects],
-      retention: RetentionPolicy.Limits,
-      storage: StorageType.File,
-    },
-    ...{
-      discard: DiscardPolicy.New,
-      max_bytes: sizes.positions,
-      max_age: nanos(maxAgeMs),
-      num_replicas: replicas,
-    },
+    name: stream,
+    subjects: [...subjects],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+
+    discard: DiscardPolicy.New,
+    max_bytes: sizes.positions,
+    max_age: nanos(maxAgeMs),
+    num_replicas: replicas,
   });
 }
 
@@ -137,8 +141,10 @@ export async function makeConsumer(
       return `kept ${line}`;
     }
     await jsm.consumers.add(stream, {
-      ...{ ...config, durable_name: name },
-      ...{ ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All },
+      ...config,
+      durable_name: name,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
     });
     return `made ${line}`;
   } catch (error) {

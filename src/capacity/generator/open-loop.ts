@@ -78,7 +78,13 @@ export async function runOpenLoop(
 
 class Sender {
   readonly figures: OpenFigures = {
-    ...{ due: 0, answered: 0, refused: 0, skipped: 0, late: 0, unanswered: 0, sampled: 0 },
+    due: 0,
+    answered: 0,
+    refused: 0,
+    skipped: 0,
+    late: 0,
+    unanswered: 0,
+    sampled: 0,
     intended: new Latencies(),
     naive: new Latencies(),
   };

@@ -99,17 +99,18 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
 }
 
 const NOTHING: LoadReport = {
-  ...{
-    due: 0,
-    answered: 0,
-    answeredMeanwhile: 0,
-    refused: 0,
-    skipped: 0,
-    late: 0,
-    unanswered: 0,
-    sampled: 0,
-  },
-  ...{ intended: '', naive: '', sentBytesPerUnit: 0, receivedBytesPerUnit: 0 },
+  due: 0,
+  answered: 0,
+  answeredMeanwhile: 0,
+  refused: 0,
+  skipped: 0,
+  late: 0,
+  unanswered: 0,
+  sampled: 0,
+  intended: '',
+  naive: '',
+  sentBytesPerUnit: 0,
+  receivedBytesPerUnit: 0,
 };
 
 async function hold(durationMs: number): Promise<JobReport> {

@@ -244,25 +244,26 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     const worst = core === undefined ? { ...guard.worst, slowness: workSpread(noises) } : guard.worst;
     onProgress('done', 1);
     return withoutImpossible({
-      ...{ format: RESULTS_FORMAT, tool: 'hexcodes bench', version: VERSION, commit: commitNow() },
+      format: RESULTS_FORMAT,
+      tool: 'hexcodes bench',
+      version: VERSION,
+      commit: commitNow(),
       date: new Date().toISOString().slice(0, 19).concat('Z'),
       tookS: Math.round((performance.now() - startMs) / 1000),
-      ...{
-        seed: options.seed,
-        isQuick: options.isQuick,
-        target: target?.base ?? null,
-        node: process.version,
-      },
+
+      seed: options.seed,
+      isQuick: options.isQuick,
+      target: target?.base ?? null,
+      node: process.version,
       machine: { ...machine, stealShare, counted: worst },
-      ...{
-        noise: noises,
-        isQuietEnough: areQuiet(noises, worst),
-        control,
-        ladder,
-        ways,
-        sizes,
-        speedUps,
-      },
+
+      noise: noises,
+      isQuietEnough: areQuiet(noises, worst),
+      control,
+      ladder,
+      ways,
+      sizes,
+      speedUps,
       memory: held && { ...held, peakBytes, overTime },
       conversions,
       idleCoreShare: own === undefined ? null : gauge.idleCoreShare,
@@ -287,7 +288,10 @@ async function measureControl(
     const { perS } = await gauge.backlog(single.backlog!, durations.backlogMs);
     const backlogPerS = samplesOf(perS).median;
     const { ratePerS } = await searchKnee({
-      ...{ targetP99Us: 10_000, startPerS: backlogPerS / 4, bisections: 1, repeats: 0 },
+      targetP99Us: 10_000,
+      startPerS: backlogPerS / 4,
+      bisections: 1,
+      repeats: 0,
       measure: async (rate) => (await gauge.atRate(single.loadsAt(rate, 'poisson'), durations.curveMs)).point,
     });
     return { backlogPerS, openPerS: ratePerS };

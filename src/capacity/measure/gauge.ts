@@ -197,7 +197,11 @@ export class Gauge {
         report.serverCpuUs === null || first!.answeredMeanwhile === 0
           ? null
           : Math.max(0, report.serverCpuUs - idleUs) / first!.answeredMeanwhile,
-      ...{ p50Us, p90Us, p99Us, p999Us, naiveP99Us: naive.atUs(99) },
+      p50Us,
+      p90Us,
+      p99Us,
+      p999Us,
+      naiveP99Us: naive.atUs(99),
       skippedShare: (sum((load) => load.skipped) + sum((load) => load.unanswered)) / due,
       refusedShare: sum((load) => load.refused) / due,
       lateShare: sum((load) => load.late) / due,

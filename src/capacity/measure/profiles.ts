@@ -31,47 +31,62 @@ export interface Durations {
 
 export const QUICK: Durations = {
   againMs: 30_000,
-  ...{ noiseMs: 700, warmUpMs: 300, heatMs: 3000, backlogMs: 1500, rounds: 2, curveMs: 1500 },
-  ...{
-    stepMs: 1500,
-    bisections: 3,
-    repeats: 1,
-    sizeMs: 500,
-    ladderRounds: 150,
-    conversionRows: 2_000_000,
-    speedUpMs: 2000,
-  },
-  ...{ heldConnections: 1000, isEveryProcessCount: false },
+  noiseMs: 700,
+  warmUpMs: 300,
+  heatMs: 3000,
+  backlogMs: 1500,
+  rounds: 2,
+  curveMs: 1500,
+
+  stepMs: 1500,
+  bisections: 3,
+  repeats: 1,
+  sizeMs: 500,
+  ladderRounds: 150,
+  conversionRows: 2_000_000,
+  speedUpMs: 2000,
+  heldConnections: 1000,
+  isEveryProcessCount: false,
 };
 
 export const FULL: Durations = {
   againMs: 300_000,
-  ...{ noiseMs: 2000, warmUpMs: 1000, heatMs: 15_000, backlogMs: 5000, rounds: 5, curveMs: 8000 },
-  ...{
-    stepMs: 8000,
-    bisections: 6,
-    repeats: 3,
-    sizeMs: 3000,
-    ladderRounds: 1000,
-    conversionRows: 5_000_000,
-    speedUpMs: 10_000,
-  },
-  ...{ heldConnections: 4000, isEveryProcessCount: true },
+  noiseMs: 2000,
+  warmUpMs: 1000,
+  heatMs: 15_000,
+  backlogMs: 5000,
+  rounds: 5,
+  curveMs: 8000,
+
+  stepMs: 8000,
+  bisections: 6,
+  repeats: 3,
+  sizeMs: 3000,
+  ladderRounds: 1000,
+  conversionRows: 5_000_000,
+  speedUpMs: 10_000,
+  heldConnections: 4000,
+  isEveryProcessCount: true,
 };
 
 export const TINY: Durations = {
   againMs: 0,
-  ...{ noiseMs: 50, warmUpMs: 20, heatMs: 260, backlogMs: 300, rounds: 1, curveMs: 100 },
-  ...{
-    stepMs: 100,
-    bisections: 1,
-    repeats: 1,
-    sizeMs: 260,
-    ladderRounds: 5,
-    conversionRows: 2000,
-    speedUpMs: 300,
-  },
-  ...{ heldConnections: 50, isEveryProcessCount: false },
+  noiseMs: 50,
+  warmUpMs: 20,
+  heatMs: 260,
+  backlogMs: 300,
+  rounds: 1,
+  curveMs: 100,
+
+  stepMs: 100,
+  bisections: 1,
+  repeats: 1,
+  sizeMs: 260,
+  ladderRounds: 5,
+  conversionRows: 2000,
+  speedUpMs: 300,
+  heldConnections: 50,
+  isEveryProcessCount: false,
 };
 
 export interface Profile {
@@ -120,7 +135,11 @@ export const PROFILES: readonly Profile[] = [
     loadsAt: (ratePerS, arrivals) => [
       { kind: 'stream', points: 1, connections: 1000, depth: 4, ...REST, ratePerS, arrivals },
       {
-        ...{ kind: 'csv', points: 1000, connections: 16, depth: 1, ...REST },
+        kind: 'csv',
+        points: 1000,
+        connections: 16,
+        depth: 1,
+        ...REST,
         ratePerS: ratePerS / FRAMES_PER_BULK,
         arrivals,
       },
@@ -137,6 +156,9 @@ export const SIZES: readonly { readonly kind: WayKind; readonly points: number }
 
 /** Enough connections to keep the queue of one process from being empty. */
 export const sizeLoad = (kind: WayKind, points: number): Load => ({
-  ...{ kind, points, connections: points > 1000 ? 8 : 32, depth: kind === 'stream' ? 4 : 1 },
+  kind,
+  points,
+  connections: points > 1000 ? 8 : 32,
+  depth: kind === 'stream' ? 4 : 1,
   ...REST,
 });

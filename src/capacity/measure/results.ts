@@ -255,8 +255,14 @@ const RATE_POINT = {
   answeredPerS: from0,
   // Less the CPU time that the service spends without load, of which nothing, or less than nothing, may be left.
   costUs: orNull(anyNumber),
-  ...{ p50Us: from0, p90Us: from0, p99Us: from0, p999Us: from0, naiveP99Us: from0 },
-  ...{ skippedShare: from0, refusedShare: from0, lateShare: from0 },
+  p50Us: from0,
+  p90Us: from0,
+  p99Us: from0,
+  p999Us: from0,
+  naiveP99Us: from0,
+  skippedShare: from0,
+  refusedShare: from0,
+  lateShare: from0,
 };
 const KNEE = shape({
   ratePerS: above0,
@@ -277,12 +283,24 @@ const WAY = shape({
   services: orNull(histogram),
   knee: orNull(KNEE),
   constant: orNull(shape(RATE_POINT)),
-  ...{ intendedUs: PERCENTILES, naiveUs: PERCENTILES, sentBytesPerUnit: from0, receivedBytesPerUnit: from0 },
+  intendedUs: PERCENTILES,
+  naiveUs: PERCENTILES,
+  sentBytesPerUnit: from0,
+  receivedBytesPerUnit: from0,
   noise: NOISE,
 });
 const RESULTS = shape({
-  ...{ version: text, commit: orNull(text), date: text, tookS: from0, seed: from0, isQuick: yesOrNo },
-  ...{ target: orNull(text), node: text, machine: MACHINE, noise: listOf(NOISE), isQuietEnough: yesOrNo },
+  version: text,
+  commit: orNull(text),
+  date: text,
+  tookS: from0,
+  seed: from0,
+  isQuick: yesOrNo,
+  target: orNull(text),
+  node: text,
+  machine: MACHINE,
+  noise: listOf(NOISE),
+  isQuietEnough: yesOrNo,
   control: orNull(shape({ backlogPerS: from0, openPerS: from0 })),
   ladder: listOf(shape({ name: text, nsPerPoint: SAMPLES })),
   ways: listOf(WAY),
@@ -299,7 +317,10 @@ const RESULTS = shape({
   conversions: optional(
     listOf(
       shape({
-        ...{ format: text, nsPerRow: above0, readBytesPerRow: above0, writtenBytesPerRow: above0 },
+        format: text,
+        nsPerRow: above0,
+        readBytesPerRow: above0,
+        writtenBytesPerRow: above0,
         machine: optional(text),
       }),
     ),

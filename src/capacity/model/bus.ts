@@ -100,7 +100,12 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
   const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams) + collectorCores) / coresPerMachine);
   const byNetwork = Math.ceil(serverBitsPerS / (LINK_SHARE * linkBitsPerS));
   return {
-    ...{ streams, workers, workerCores, collectorCores, serverCores, serverBitsPerS },
+    streams,
+    workers,
+    workerCores,
+    collectorCores,
+    serverCores,
+    serverBitsPerS,
     machines: Math.max(1, byCpu, byNetwork),
     boundBy: byNetwork > byCpu ? 'network' : 'CPU',
     storedBytes: (input + output) * maxAgeS * replicas,

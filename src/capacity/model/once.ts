@@ -45,17 +45,15 @@ export function planOnce(request: OnceRequest, { conversions }: Results): OncePl
   const machines = Math.ceil(cores / coresPerMachine);
   const [readBytes, writtenBytes] = [rows * found.readBytesPerRow, rows * found.writtenBytesPerRow];
   return {
-    ...{
-      request,
-      nsPerRow: found.nsPerRow,
-      machine: found.machine ?? null,
-      coreSeconds,
-      busyCores,
-      cores,
-      machines,
-      readBytes,
-      writtenBytes,
-    },
+    request,
+    nsPerRow: found.nsPerRow,
+    machine: found.machine ?? null,
+    coreSeconds,
+    busyCores,
+    cores,
+    machines,
+    readBytes,
+    writtenBytes,
     fastestMs: (1000 * coreSeconds) / (machines * coresPerMachine),
     bytesPerSPerMachine: (1000 * (readBytes + writtenBytes)) / withinMs / machines,
     price:

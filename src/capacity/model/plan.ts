@@ -51,7 +51,10 @@ function limitsOf(
   const { machines, processesPerMachine, streams } = sizing;
   const processes = machines * processesPerMachine;
   const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
-    ...{ name, carries, asks, remedy },
+    name,
+    carries,
+    asks,
+    remedy,
     times: carries / asks,
   });
   const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
@@ -195,7 +198,10 @@ export function planFor(request: PlanRequest, results: Results): Plan {
   const worst = worstOf(leaveOneOut(results.ways));
   const perPoint = (price: number, cores: number): number => (24 * price * cores * 1e9) / demand.pointsPerDay;
   return {
-    ...{ request, demand, answer, sizing },
+    request,
+    demand,
+    answer,
+    sizing,
     ...coresOf(sizing, new Costs(results), results),
     limits: planned.limits(),
     whatIfs: whatIfs(request, results),
@@ -287,7 +293,10 @@ class Planner {
     if (proxy === null || this.demand.mostFlushMs > 0) return [];
     const { mostPerPort, connectionsPerPort, cores, linkBitsPerS } = proxy;
     const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
-      ...{ name, carries, asks, remedy },
+      name,
+      carries,
+      asks,
+      remedy,
       times: carries / asks,
     });
     return [
@@ -309,7 +318,10 @@ class Planner {
     return proxies === 0
       ? null
       : proxyOf(this.demand, this.results, {
-          ...{ proxies, machines: machines + survive, ports: processesPerMachine, cores: coresPerMachine },
+          proxies,
+          machines: machines + survive,
+          ports: processesPerMachine,
+          cores: coresPerMachine,
         });
   }
 

@@ -120,7 +120,8 @@ export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scali
     };
     return {
       mostProcesses: Number.POSITIVE_INFINITY,
-      ...{ measured: largest, beyond: 'linear' },
+      measured: largest,
+      beyond: 'linear',
       remark: `beyond ${largest} ${largest === 1 ? 'process' : 'processes'} in proportion, as --assume-linear says: nothing measured supports it`,
       speedUp: nearest,
       fits: [],
@@ -138,7 +139,8 @@ export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scali
     };
     return {
       mostProcesses: largest,
-      ...{ measured: largest, beyond: 'nothing' },
+      measured: largest,
+      beyond: 'nothing',
       remark: `speed-up was measured for ${speedUps.map(({ processes }) => processes).join(', ') || 'no number of'} processes: too few for a law, so no machine is given more than ${largest}`,
       speedUp: (processes) => measured(processes) ?? between(processes),
       fits: [],
@@ -158,7 +160,8 @@ export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scali
   const known = new Map<number, Interval>();
   return {
     mostProcesses,
-    ...{ measured: largest, beyond: 'law' },
+    measured: largest,
+    beyond: 'law',
     remark:
       kappa.low === 0
         ? `beyond ${largest} processes by a law whose second parameter cannot be told from 0; no further than ${mostProcesses}`

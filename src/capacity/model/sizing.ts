@@ -49,7 +49,8 @@ export function spaceOf(
   const { memory } = results;
   if (memory === null)
     return {
-      ...{ leastMachines: Math.max(1, forNetwork), holdsProcess: true },
+      leastMachines: Math.max(1, forNetwork),
+      holdsProcess: true,
       mostProcesses: () => Number.POSITIVE_INFINITY,
     };
   const processBytes = processBytesOf(results, cores);
@@ -57,7 +58,8 @@ export function spaceOf(
   const holdsProcess = memoryBytes > processBytes;
   const forMemory = holdsProcess ? Math.ceil(heldBytes / (memoryBytes - processBytes)) : 1;
   return {
-    ...{ leastMachines: Math.max(1, forNetwork, forMemory), holdsProcess },
+    leastMachines: Math.max(1, forNetwork, forMemory),
+    holdsProcess,
     mostProcesses: (machines) => Math.max(1, Math.floor((memoryBytes - heldBytes / machines) / processBytes)),
   };
 }
@@ -199,7 +201,11 @@ export class Sizer {
     const tail = isCarried ? simulateTail(this.costs, streams, this.#arrivals(layout, streams, 1)) : NEVER;
     return {
       ...layout,
-      ...{ period, used: this.#used(layout), busyShare, streams, tail },
+      period,
+      used: this.#used(layout),
+      busyShare,
+      streams,
+      tail,
       speedUp: this.scaling.speedUp(layout.processesPerMachine),
       holdsTarget: busyShare <= 1 && tail.p99Us <= this.needs.targetP99Us,
     };

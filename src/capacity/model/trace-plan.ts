@@ -109,7 +109,9 @@ class TraceRun {
     }
     const turnsUs = this.#turnsUs(edge, workUs, counts, stretch);
     const simulated = simulateSplitTurns({
-      ...{ arrivalsUs, processOf, processes },
+      arrivalsUs,
+      processOf,
+      processes,
       turnUs: (message) => larger[message]! * turnsUs[kindAt[message]!]![processOf[message]!]!,
       serviceUs: (message) =>
         services[kindAt[message]!]!.moved(serviceUs[message]!, stretch * backlogUs[message]!),
@@ -275,8 +277,12 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
   const points = trace.points.reduce((sum, count) => sum + count, 0);
   const seconds = trace.arrivalsUs.at(-1)! / 1e6;
   return {
-    ...{ request, messages: trace.arrivalsUs.length, points, seconds },
-    ...{ peakPerS: peakPerS(trace), vehicles: trace.vehicles },
+    request,
+    messages: trace.arrivalsUs.length,
+    points,
+    seconds,
+    peakPerS: peakPerS(trace),
+    vehicles: trace.vehicles,
     tries: tries.sort((a, b) => a.processes - b.processes),
     answer:
       processes === null
@@ -369,7 +375,9 @@ function machinesFor(
   if (bytesOn(carrying) > mostBytes) carrying = byCores;
   const machines = carrying + survive;
   return {
-    ...{ carrying, processesPerMachine: processesOn(carrying), machines },
+    carrying,
+    processesPerMachine: processesOn(carrying),
+    machines,
     memoryBytesPerMachine: memory === null ? null : bytesOn(carrying),
     pricePerBillionPoints:
       pricePerCoreHour === undefined

@@ -41,7 +41,10 @@ export class ServiceProcess implements Subject {
       Object.entries(process.env).filter(([name]) => !name.startsWith('HEXCODES_')),
     );
     const settings = {
-      ...{ HEXCODES_PORT: '0', HEXCODES_ADMIN_PORT: '0', HEXCODES_DATA_DIR: folder, ...ONE_KEY },
+      HEXCODES_PORT: '0',
+      HEXCODES_ADMIN_PORT: '0',
+      HEXCODES_DATA_DIR: folder,
+      ...ONE_KEY,
       HEXCODES_API_KEYS: `bench:${KEY}`,
     };
     const args = [COMMAND, 'serve', ...(processes === 1 ? [] : ['--processes', String(processes)])];

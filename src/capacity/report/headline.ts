@@ -16,7 +16,10 @@ const HOURS_A_MONTH = 730;
 export function headlineOf(plan: Plan, isRecorded = false): string[] {
   return [
     ...failuresOf(plan),
-    ...[machinesLine(plan), costLine(plan), limitLine(plan), deathLine(plan)],
+    machinesLine(plan),
+    costLine(plan),
+    limitLine(plan),
+    deathLine(plan),
     isRecorded ? recordedLine(plan.results.version) : sureLine(plan),
   ];
 }

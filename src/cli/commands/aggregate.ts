@@ -84,7 +84,10 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   };
   const hexcodes = await loadLibrary();
   const aggregation = new Aggregation(hexcodes, {
-    ...{ byCell, byProvince, clock, sums },
+    byCell,
+    byProvince,
+    clock,
+    sums,
     resolution: requireResolution(options.resolution),
     time: options.time === undefined ? undefined : { column: options.time, bucketMs },
     conditions,
@@ -93,7 +96,11 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   let groups = 0;
   const write = async (output: RowsOutput): Promise<void> => {
     const results = resultsOf(hexcodes, {
-      ...{ byCell, byProvince, clock, format: output.format, hasTime: options.time !== undefined },
+      byCell,
+      byProvince,
+      clock,
+      format: output.format,
+      hasTime: options.time !== undefined,
       hasCount: options.count === true || sums.length === 0,
       sums: options.sum.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
       averages: options.avg.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),

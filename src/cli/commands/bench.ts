@@ -127,7 +127,9 @@ async function measure(files: readonly string[], options: Options): Promise<void
   const progress = new BenchProgress();
   const results = await runBench({
     durations: tiny ? TINY : quick ? QUICK : FULL,
-    ...{ isQuick: quick === true, seed: options.seed, targetP99Us: 1000 * options.p99 },
+    isQuick: quick === true,
+    seed: options.seed,
+    targetP99Us: 1000 * options.p99,
     target,
     ...(names === undefined ? {} : { only: names }),
     onProgress: (text, share) => progress.show(text, share),

@@ -143,9 +143,13 @@ function busAnswer(options: PlanOptions, results: Results): string {
   const { fleet, survive, coresPerMachine, linkBitsPerS, pricePerCoreHour } = requestOf(options, results);
   const demand = demandOf({ ...fleet, profile: 'stream' });
   const request: BusRequest = {
-    ...{ pointsPerS: demand.peakPointsPerS, meanPointsPerS: demand.meanPointsPerS },
-    ...{ pointsPerMessage: demand.peak[0]!.pointsPerMessage },
-    ...{ replicas: options.replicas, maxAgeS: options.maxAge / 1000, coresPerMachine, linkBitsPerS },
+    pointsPerS: demand.peakPointsPerS,
+    meanPointsPerS: demand.meanPointsPerS,
+    pointsPerMessage: demand.peak[0]!.pointsPerMessage,
+    replicas: options.replicas,
+    maxAgeS: options.maxAge / 1000,
+    coresPerMachine,
+    linkBitsPerS,
   };
   const arithmetic = { bytesPerSecond: busBytesPerSecond, spare: SPARE };
   const answer = busOf(request, arithmetic);
@@ -180,17 +184,21 @@ function requestOf(options: PlanOptions, results: Results): PlanRequest {
     throw new CliFailure(EXIT.USAGE, 'how many vehicles?', 'hexcodes plan --vehicles 50000 --interval 5s');
   return {
     fleet: {
-      ...{ vehicles, intervalMs: options.interval, pointsPerReport: options.pointsPerReport },
-      ...{
-        togetherShare: options.reportTogether,
-        profile: options.profile,
-        flush: options.flush,
-        gateways: options.gateways,
-      },
-      ...{ peakFactor: options.peak, growth: options.growth, nightly: options.nightly },
+      vehicles,
+      intervalMs: options.interval,
+      pointsPerReport: options.pointsPerReport,
+
+      togetherShare: options.reportTogether,
+      profile: options.profile,
+      flush: options.flush,
+      gateways: options.gateways,
+      peakFactor: options.peak,
+      growth: options.growth,
+      nightly: options.nightly,
     },
     ...machinesOf(options, results),
-    ...{ linkBitsPerS: options.link, proxies: options.proxies },
+    linkBitsPerS: options.link,
+    proxies: options.proxies,
   };
 }
 
@@ -209,7 +217,9 @@ async function traceAnswer(
 
 /** The part of a request that a fleet and a trace have in common. */
 const machinesOf = (options: PlanOptions, { machine }: Results) => ({
-  ...{ targetP99Us: 1000 * options.p99, headroom: options.headroom, survive: options.survive },
+  targetP99Us: 1000 * options.p99,
+  headroom: options.headroom,
+  survive: options.survive,
   coresPerMachine: options.coresPerMachine ?? machine.cores,
   memoryBytesPerMachine: options.memoryPerMachine ?? machine.memoryBytes,
   pricePerCoreHour: options.price,

@@ -81,7 +81,12 @@ async function track(files: string[], options: Options): Promise<void> {
     options.gap === undefined ? Number.POSITIVE_INFINITY : durationMsOf(options.gap, '--gap'),
   );
   const counts: Counts = {
-    ...{ stays: 0, filtered: 0, outside: 0, notPositions: 0, withoutTime: 0, withoutId: 0 },
+    stays: 0,
+    filtered: 0,
+    outside: 0,
+    notPositions: 0,
+    withoutTime: 0,
+    withoutId: 0,
     unreadTime: undefined,
   };
   let rowOf: ((stay: Stay) => unknown[]) | undefined;
@@ -91,11 +96,11 @@ async function track(files: string[], options: Options): Promise<void> {
     const text = (name: string) => ({ name, kind: 'text' as const });
     const columns = [
       ...['id', 'hexcodes', 'h3_cell', 'admin_code', 'event', 'previous_admin_code'].map(text),
-      ...[entered.column, left.column],
-      ...[
-        { name: 'seconds', kind: 'long' as const },
-        { name: 'points', kind: 'long' as const },
-      ],
+      entered.column,
+      left.column,
+
+      { name: 'seconds', kind: 'long' as const },
+      { name: 'points', kind: 'long' as const },
     ];
     await output.open(columns, (to, all) => shapesSink(to, all));
     return ({ id, cell, admin, event, previousAdmin, enteredMs, leftMs, points }) => {

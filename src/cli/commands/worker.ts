@@ -141,12 +141,16 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const bus = await openBus(settings, waiting, options.from);
   try {
     const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
-      ...{ names, maps, mostHeldBytes, monitor, mostMessages: MAX_MESSAGES, instance: options.instance },
-      ...{
-        deadPrefix: options.deadSubject,
-        isOrdered: options.ordered === true,
-        collected: COLLECTED_SUBJECT,
-      },
+      names,
+      maps,
+      mostHeldBytes,
+      monitor,
+      mostMessages: MAX_MESSAGES,
+      instance: options.instance,
+
+      deadPrefix: options.deadSubject,
+      isOrdered: options.ordered === true,
+      collected: COLLECTED_SUBJECT,
     });
     if (options.giveBack !== undefined && giveBack === undefined)
       throw new CliFailure(EXIT.USAGE, '--give-back is for NATS: topics of Kafka drop messages by their age');
@@ -154,13 +158,20 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
     const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
     const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool);
     const worker = new Worker(engine, converter, {
-      ...{ maps, rules, tries, mostHeldBytes, say },
+      maps,
+      rules,
+      tries,
+      mostHeldBytes,
+      say,
       deadPrefix: options.deadSubject,
       keepEveryMs: Math.min(MAX_KEEP_MS, Math.max(100, ackWaitMs / 3)),
     });
     const watched = await Watched.open(
       {
-        ...{ role: 'worker', look, figures: () => figuresOf(worker), say: saySometimes },
+        role: 'worker',
+        look,
+        figures: () => figuresOf(worker),
+        say: saySometimes,
         giveBack,
         giveBackAfterMs: afterMsOf(options),
       },
@@ -210,7 +221,12 @@ function figuresOf({ figures, storeFaults }: Worker): WatchedFigures {
     figures;
   return {
     counters: {
-      ...{ messages, points, failed_points: failedPoints, redelivered, already, dead_letters: dead },
+      messages,
+      points,
+      failed_points: failedPoints,
+      redelivered,
+      already,
+      dead_letters: dead,
       store_faults: storeFaults,
     },
     gauges: { held_messages: heldMessages, held_bytes: heldBytes },

@@ -34,8 +34,15 @@ export interface CsvDialect {
 }
 
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
-  ...{ ',': ',', ';': ';', '\t': '\t', '\\t': '\t', '|': '|' },
-  ...{ comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
+  ',': ',',
+  ';': ';',
+  '\t': '\t',
+  '\\t': '\t',
+  '|': '|',
+  comma: ',',
+  semicolon: ';',
+  tab: '\t',
+  pipe: '|',
 };
 
 /** @throws CliFailure USAGE for any other word */

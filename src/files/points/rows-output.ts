@@ -74,7 +74,11 @@ export class RowsOutput {
     this.format = format ?? formatOfName(destination.name).format ?? 'csv';
     const notResumable = 'This run cannot be resumed';
     this.#targets = new Targets({
-      ...{ output: destination, rejects: null, notResumable, isResume: false, digest: '' },
+      output: destination,
+      rejects: null,
+      notResumable,
+      isResume: false,
+      digest: '',
     });
   }
 

@@ -141,8 +141,15 @@ export class ZoneClock {
   constructor(readonly zone: string) {
     try {
       this.#format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
-        ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-        ...{ hour: 'numeric', minute: 'numeric', second: 'numeric', era: 'short' },
+        timeZone: zone,
+        hourCycle: 'h23',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+        era: 'short',
       });
     } catch {
       throw new CliFailure(EXIT.USAGE, `--zone ${zone}: is no time zone, as Asia/Ho_Chi_Minh or UTC are`);

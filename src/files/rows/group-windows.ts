@@ -41,8 +41,10 @@ export function rangesIn(memories: Int32Array[], index: number, rows: number): R
 }
 
 export const NO_RANGES: Ranges = {
-  ...{ starts: new Int32Array(0), ends: new Int32Array(0) },
-  ...{ numbersAt: -1, isWhole: false },
+  starts: new Int32Array(0),
+  ends: new Int32Array(0),
+  numbersAt: -1,
+  isWhole: false,
 };
 
 /** Degrees of a group; NaN where there is none. */

@@ -32,8 +32,20 @@ const MAX_SHORT = 12;
 
 /** Types whose values take no more room as texts than a multiple of their bytes. */
 const READ: ReadonlySet<number> = new Set([
-  ...[Type.Utf8, Type.LargeUtf8, Type.Utf8View, Type.Binary, Type.LargeBinary, Type.FixedSizeBinary],
-  ...[Type.Bool, Type.Int, Type.Float, Type.Decimal, Type.Date, Type.Timestamp, Type.Time, Type.Duration],
+  Type.Utf8,
+  Type.LargeUtf8,
+  Type.Utf8View,
+  Type.Binary,
+  Type.LargeBinary,
+  Type.FixedSizeBinary,
+  Type.Bool,
+  Type.Int,
+  Type.Float,
+  Type.Decimal,
+  Type.Date,
+  Type.Timestamp,
+  Type.Time,
+  Type.Duration,
 ]);
 
 type Field = ArrowFile['fields'][number];

@@ -112,7 +112,8 @@ export class NdjsonRowReader {
     this.#members = new MemberMemory(kernel);
     this.#members.set(
       columns.map(({ name }, c) => ({
-        ...{ name, role: this.#ways[c]!.role },
+        name,
+        role: this.#ways[c]!.role,
         axis: c === lat ? 1 : c === lng ? 2 : 0,
       })),
     );
@@ -127,8 +128,10 @@ export class NdjsonRowReader {
     this.#blockAt = base;
     this.#text = new GrowingBytes(base + 2 * LINES_BYTES);
     this.#ranges = columns.map(() => ({
-      ...{ starts: new Int32Array(this.#most), ends: new Int32Array(this.#most) },
-      ...{ numbersAt: -1, isWhole: false },
+      starts: new Int32Array(this.#most),
+      ends: new Int32Array(this.#most),
+      numbersAt: -1,
+      isWhole: false,
     }));
     this.#latLngDeg = new Float64Array(2 * this.#most);
     this.#isLeft = new Uint8Array(this.#most);

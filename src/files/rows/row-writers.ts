@@ -34,7 +34,8 @@ export class RowWriters {
     const { kept, sink, lat, lng, columns } = plan;
     const written: WrittenColumns = {
       kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
-      ...{ added: sink.added, resolution: request.resolution },
+      added: sink.added,
+      resolution: request.resolution,
     };
     // Positions become numbers where they were none.
     const halves = kept.map((index, c) =>

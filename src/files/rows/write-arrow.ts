@@ -134,7 +134,9 @@ class ArrowColumn {
     if (length === 0) return new Column([], this.#type);
     const values = this.#values.bytes.subarray(0, this.#values.at);
     const batch = new Batch({
-      ...{ length, nullCount: this.#nulls, type: this.#type },
+      length,
+      nullCount: this.#nulls,
+      type: this.#type,
       validity: this.#nulls > 0 ? this.#valid.subarray(0, (length + 7) >> 3) : new Uint8Array(0),
       values: this.#isBoolean ? bitsOf(values) : values,
       ...(this.#width === 0 ? { offsets: this.#offsets.subarray(0, length + 1) } : {}),

@@ -312,7 +312,8 @@ class JsonMembers {
   constructor({ kept, added, resolution }: WrittenColumns, without: readonly number[], end: string) {
     const members = kept.filter((_, c) => !without.includes(c));
     this.#kept = members.map(({ index, name, kind }, c) => ({
-      ...{ index, isBare: BARE.has(kind) },
+      index,
+      isBare: BARE.has(kind),
       name: pieceOf(`${c === 0 ? '' : ','}${JSON.stringify(name)}:`),
     }));
     const lead = members.length === 0 ? '' : ',';

@@ -310,7 +310,8 @@ export class HexcodesClient {
     requireOptions(options, 'encode', ENCODE_OPTIONS);
     const { resolution, former, certainty, signal } = options;
     const body = {
-      ...{ lat, lng },
+      lat,
+      lng,
       ...(resolution === undefined ? {} : { resolution }),
       ...(former === undefined ? {} : { former }),
       ...(certainty === undefined ? {} : { certainty }),

@@ -10,7 +10,13 @@ export const [AS_TEXT, AS_RAW, AS_DOUBLE, AS_LONG, AS_BOOLEAN] = [0, 1, 2, 3, 4]
 
 /** Kinds of values, one bit each; an ODD number is not written as printing it gives. */
 export const KINDS = {
-  ...{ text: 1, escaped: 2, integer: 4, fraction: 8, odd: 16, boolean: 32, null: 64 },
+  text: 1,
+  escaped: 2,
+  integer: 4,
+  fraction: 8,
+  odd: 16,
+  boolean: 32,
+  null: 64,
 } as const;
 
 export const NUMBERS = KINDS.integer | KINDS.fraction | KINDS.odd;

@@ -122,7 +122,12 @@ const WHOLE_ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 /** Keys of the country, which is no place of the list. */
 const COUNTRY = new Set([
-  ...['vietnam', 'nuocvietnam', 'vn', 'vnm', 'chxhcnvietnam', 'conghoaxahoichunghiavietnam'],
+  'vietnam',
+  'nuocvietnam',
+  'vn',
+  'vnm',
+  'chxhcnvietnam',
+  'conghoaxahoichunghiavietnam',
   'socialistrepublicofvietnam',
 ]);
 /** Words in front of a name that say what it is. */

@@ -215,7 +215,10 @@ export async function openAdminPort(
       if (parameters === undefined) continue;
       if (route.method === method) {
         const request: AdminRequest = {
-          ...{ method, path, parameters, query: new URLSearchParams(query) },
+          method,
+          path,
+          parameters,
+          query: new URLSearchParams(query),
           peerAddress: call.peerAddress,
           header: (name) => call.headers[name]?.join(', '),
           body: async (limitBytes) => bodyOf(call, limitBytes),

@@ -62,7 +62,11 @@ const PLACE_NAME = query(
   'ha long',
 );
 const LIMIT = query('limit', 'Answers at most', {
-  ...{ type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 10 },
+  type: 'integer',
+  format: 'int32',
+  minimum: 1,
+  maximum: 100,
+  default: 10,
 });
 const REVERSE_FORMAT = query('format', 'The same answer for both', {
   type: 'string',
@@ -155,7 +159,10 @@ export const COMMON_ERRORS = [400, 401, 403, 406, 414, 429, 500, 503] as const;
 export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile';
 const FORM = 'application/x-www-form-urlencoded';
 const BULK_TYPES = [
-  ...['text/csv', 'text/tab-separated-values', 'application/x-ndjson', 'application/vnd.hexcodes.frames'],
+  'text/csv',
+  'text/tab-separated-values',
+  'application/x-ndjson',
+  'application/vnd.hexcodes.frames',
 ];
 const BULK_BODY = { required: true, types: Object.fromEntries(BULK_TYPES.map((type) => [type, 'text'])) };
 const OF_TRACCAR =

@@ -29,7 +29,14 @@ const KNOWN_TYPES = TYPES.join(', ');
 /** Types that programs give to files whose format they do not know. */
 const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
 const PARAMETERS = [
-  ...['resolution', 'prefix', 'delimiter', 'former', 'certainty', 'lat', 'lng', 'column'],
+  'resolution',
+  'prefix',
+  'delimiter',
+  'former',
+  'certainty',
+  'lat',
+  'lng',
+  'column',
 ] as const;
 /** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {

@@ -73,7 +73,11 @@ export function kmlAsCsv(
 }
 
 const pointAt = (point: readonly [number, number]): Shape => ({
-  ...{ type: 1, points: [...point], lines: [], polygons: [], system: 0 },
+  type: 1,
+  points: [...point],
+  lines: [],
+  polygons: [],
+  system: 0,
 });
 
 /** The documents of an archive: the first may only link to others, with a layer in each. */

@@ -220,8 +220,14 @@ export class CodePages {
     this.#least.fill(255);
     this.#most.fill(0);
     return {
-      ...{ pages: [], sizeBytes, plainBytes, codec: SNAPPY, encodings: [PLAIN, RLE] },
-      ...{ hasDictionary: false, dictionaryBytes: 0, statistics },
+      pages: [],
+      sizeBytes,
+      plainBytes,
+      codec: SNAPPY,
+      encodings: [PLAIN, RLE],
+      hasDictionary: false,
+      dictionaryBytes: 0,
+      statistics,
     };
   }
 }
@@ -277,14 +283,13 @@ export function dictionaryChunk(
   // Numbers are in one order only where there is one of them.
   const sorted = used.map((index) => values[index]!).sort(Buffer.compare);
   return {
-    ...{
-      pages,
-      sizeBytes,
-      plainBytes: sizeBytes,
-      codec: UNCOMPRESSED,
-      encodings: [PLAIN, RLE, RLE_DICTIONARY],
-    },
-    ...{ hasDictionary: true, dictionaryBytes: lead.length + dictionary.length },
+    pages,
+    sizeBytes,
+    plainBytes: sizeBytes,
+    codec: UNCOMPRESSED,
+    encodings: [PLAIN, RLE, RLE_DICTIONARY],
+    hasDictionary: true,
+    dictionaryBytes: lead.length + dictionary.length,
     statistics: statisticsOf(sorted[0], sorted.at(-1), nulls),
   };
 }

@@ -17,21 +17,27 @@ import {
 
 // Enumerations of the format.
 const TYPES = {
-  ...{
-    BOOLEAN: 0,
-    INT32: 1,
-    INT64: 2,
-    INT96: 3,
-    FLOAT: 4,
-    DOUBLE: 5,
-    BYTE_ARRAY: 6,
-    FIXED_LEN_BYTE_ARRAY: 7,
-  },
+  BOOLEAN: 0,
+  INT32: 1,
+  INT64: 2,
+  INT96: 3,
+  FLOAT: 4,
+  DOUBLE: 5,
+  BYTE_ARRAY: 6,
+  FIXED_LEN_BYTE_ARRAY: 7,
 } as const;
 const REPETITIONS = { REQUIRED: 0, OPTIONAL: 1, REPEATED: 2 } as const;
 const CONVERTED: Readonly<Record<string, number>> = {
-  ...{ UTF8: 0, DECIMAL: 5, DATE: 6, JSON: 19 },
-  ...{ UINT_8: 11, UINT_16: 12, UINT_32: 13, UINT_64: 14, INT_8: 15, INT_16: 16 },
+  UTF8: 0,
+  DECIMAL: 5,
+  DATE: 6,
+  JSON: 19,
+  UINT_8: 11,
+  UINT_16: 12,
+  UINT_32: 13,
+  UINT_64: 14,
+  INT_8: 15,
+  INT_16: 16,
 };
 const UNITS = { MILLIS: 1, MICROS: 2, NANOS: 3 } as const;
 export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;

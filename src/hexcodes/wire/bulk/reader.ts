@@ -192,7 +192,12 @@ export class BulkReader {
     const { operation, input, output, resolution, former = false, certainty = false } = this.#request;
     const delimiter = this.#delimiter ?? this.#request.delimiter ?? ',';
     return {
-      ...{ operation, input, output, resolution, former, certainty },
+      operation,
+      input,
+      output,
+      resolution,
+      former,
+      certainty,
       delimiter: delimiter.charCodeAt(0),
       ...csv,
     };

@@ -2,15 +2,19 @@
 
 /** Names that people give in place of ours. */
 const MEANT: Readonly<Record<string, string>> = {
-  ...{ long: 'lng', x: 'lng', y: 'lat', level: 'resolution', precision: 'resolution', zoom: 'resolution' },
-  ...{
-    code: 'hexcodes',
-    admin: 'admin_v2',
-    key: 'apikey',
-    url: 'baseUrl',
-    timeout: 'timeoutMs',
-    max: 'limit',
-  },
+  long: 'lng',
+  x: 'lng',
+  y: 'lat',
+  level: 'resolution',
+  precision: 'resolution',
+  zoom: 'resolution',
+
+  code: 'hexcodes',
+  admin: 'admin_v2',
+  key: 'apikey',
+  url: 'baseUrl',
+  timeout: 'timeoutMs',
+  max: 'limit',
 };
 const MIN_SLIP_LETTERS = 3;
 

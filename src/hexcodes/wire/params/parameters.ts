@@ -135,9 +135,16 @@ export class SingleParameters {
   /** Names of parameters that the request has not given. */
   #absent(): string[] {
     const given = {
-      ...{ lat: this.latGiven, latitude: this.latGiven, lng: this.lngGiven, lon: this.lngGiven },
-      ...{ longitude: this.lngGiven, resolution: this.resolution, hexcodes: this.hexcodes },
-      ...{ admin_v2: this.adminV2, former: this.former, certainty: this.certainty },
+      lat: this.latGiven,
+      latitude: this.latGiven,
+      lng: this.lngGiven,
+      lon: this.lngGiven,
+      longitude: this.lngGiven,
+      resolution: this.resolution,
+      hexcodes: this.hexcodes,
+      admin_v2: this.adminV2,
+      former: this.former,
+      certainty: this.certainty,
     };
     const absent = Object.entries(given).flatMap(([name, { isGiven }]) => (isGiven ? [] : [name]));
     return [...absent, 'apikey'];

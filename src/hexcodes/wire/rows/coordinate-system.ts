@@ -8,8 +8,15 @@ export type { OtherSystem };
 
 /** Names of WGS 84 and its datum, in lower case and without what is no letter or digit. */
 const NAMES: ReadonlySet<string> = new Set([
-  ...['wgs84', 'crs84', 'wgs1984', 'dwgs1984', 'gcswgs1984', 'wgs84crs84', 'wgs84longitudelatitude'],
-  ...['worldgeodeticsystem1984', 'worldgeodeticsystem1984ensemble'],
+  'wgs84',
+  'crs84',
+  'wgs1984',
+  'dwgs1984',
+  'gcswgs1984',
+  'wgs84crs84',
+  'wgs84longitudelatitude',
+  'worldgeodeticsystem1984',
+  'worldgeodeticsystem1984ensemble',
 ]);
 const NAMELESS: OtherSystem = { called: 'one without a name', code: null };
 const DEGREE = Math.PI / 180;

@@ -67,7 +67,12 @@ export class RowReport {
 export const packedFailures = (rows: readonly FailedRow[]): Uint32Array =>
   Uint32Array.from(
     rows.flatMap(({ row, status, start, end, answerStart, answerEnd }) => [
-      ...[row, ROW_STATUSES.indexOf(status), start, end, answerStart, answerEnd],
+      row,
+      ROW_STATUSES.indexOf(status),
+      start,
+      end,
+      answerStart,
+      answerEnd,
     ]),
   );
 

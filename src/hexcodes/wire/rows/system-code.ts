@@ -10,8 +10,18 @@ export interface OtherSystem {
 
 /** WGS 84 in two and in three dimensions, and its realizations, which differ by centimetres. */
 export const DEGREES: ReadonlySet<string> = new Set([
-  ...['EPSG:4326', 'EPSG:4979', 'OGC:CRS84', 'OGC:CRS84H', 'CRS:CRS84', 'CRS:84'],
-  ...['EPSG:9053', 'EPSG:9054', 'EPSG:9055', 'EPSG:9056', 'EPSG:9057', 'EPSG:9755'],
+  'EPSG:4326',
+  'EPSG:4979',
+  'OGC:CRS84',
+  'OGC:CRS84H',
+  'CRS:CRS84',
+  'CRS:84',
+  'EPSG:9053',
+  'EPSG:9054',
+  'EPSG:9055',
+  'EPSG:9056',
+  'EPSG:9057',
+  'EPSG:9755',
 ]);
 const MAX_SHOWN = 60;
 

@@ -376,8 +376,10 @@ function keyOf(row: Row, parsed: Parsed): StoredKey {
     }
   };
   for (const [column, timeMs] of Object.entries({
-    ...{ created_ms: createdMs, expires_ms: expiresMs },
-    ...{ last_used_ms: lastUsedMs, former_until_ms: formerUntilMs },
+    created_ms: createdMs,
+    expires_ms: expiresMs,
+    last_used_ms: lastUsedMs,
+    former_until_ms: formerUntilMs,
   }))
     if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is no time`);
   return {
