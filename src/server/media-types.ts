@@ -23,6 +23,19 @@ export function preferences(header: string): Preference[] {
     .filter(({ name }) => name !== '');
 }
 
+const ANYTHING: Preference = { name: '*/*', quality: 1 };
+
+/**
+ * The media ranges of an Accept header. `*`, which old clients of Java send, is any type; entries that are no range are
+ * left out, and a header without a range accepts anything, as one that is absent (RFC 9110, 12.5.1).
+ */
+export function acceptedTypes(accept: string): Preference[] {
+  const ranges = preferences(accept)
+    .map(({ name, quality }) => ({ name: name === '*' ? ANYTHING.name : name, quality }))
+    .filter(({ name }) => name.includes('/'));
+  return ranges.length === 0 ? [ANYTHING] : ranges;
+}
+
 /** The quality of a media type by the most specific entry that names it (RFC 9110, 12.5.1); 0 if none does. */
 export function qualityOf(type: string, accepted: readonly Preference[]): number {
   const group = `${type.slice(0, type.indexOf('/'))}/*`;
@@ -38,14 +51,14 @@ export function qualityOf(type: string, accepted: readonly Preference[]): number
  * answers are no JSON, so it refuses nothing.
  */
 export function wantsErrorsOnly(accepted: readonly Preference[], type: string): boolean {
-  return accepted.length > 0 && accepted.every(({ name }) => name === JSON_TYPE) && type !== JSON_TYPE;
+  return accepted.every(({ name }) => name === JSON_TYPE) && type !== JSON_TYPE;
 }
 
 /** True if the request accepts JSON; otherwise it is answered 406. */
 export function requireJson(x: Exchange): boolean {
   const { accept } = x.head;
   // Nearly every client sends one of these two.
-  if (accept === '' || accept === '*/*' || qualityOf(JSON_TYPE, preferences(accept)) > 0) return true;
+  if (accept === '' || accept === '*/*' || qualityOf(JSON_TYPE, acceptedTypes(accept)) > 0) return true;
   fail(x, 406, 'the answer is application/json, which the Accept header refuses');
   return false;
 }
@@ -56,6 +69,13 @@ export function utf8TypeOf(contentType: string): string | undefined {
   const charsets = parameters.map((p) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(p)?.[1]);
   const isUtf8 = charsets.every((c) => c === undefined || c === 'utf-8' || c === 'utf8' || c === 'us-ascii');
   return isUtf8 ? type.trim() : undefined;
+}
+
+/** Whether a Content-Type says JSON in UTF-8, by any of its names; one that is absent does. */
+export function isJson(contentType: string): boolean {
+  if (contentType === '' || contentType === JSON_TYPE) return true;
+  const type = utf8TypeOf(contentType);
+  return type === JSON_TYPE || type === 'text/json' || /^application\/[\w.-]+\+json$/.test(type ?? '');
 }
 
 /** Whether an Accept-Encoding lets a coding in (RFC 9110, 12.5.3). */

@@ -5,7 +5,7 @@ import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../answers.js';
-import { preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../media-types.js';
+import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../media-types.js';
 import { AFTER_BODY } from '../transport/request-head.js';
 import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 
@@ -245,9 +245,9 @@ function answerTypesOf(type: string): readonly string[] {
 
 /** The accepted type of the highest quality; of equal ones, and without an Accept header, that of the body. */
 function answerTypeOf(accept: string, type: string): string | undefined {
-  const accepted = preferences(accept);
+  const accepted = acceptedTypes(accept);
   // Generated clients accept `application/json` alone, as that is the type of every error.
-  if (accepted.length === 0 || wantsErrorsOnly(accepted, type)) return type;
+  if (wantsErrorsOnly(accepted, type)) return type;
   const quality = (each: string): number => qualityOf(each, accepted);
   const best = answerTypesOf(type).reduce((a, b) => (quality(b) > quality(a) ? b : a));
   return quality(best) > 0 ? best : undefined;

@@ -7,7 +7,7 @@ import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';
 import { entityTag, KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { preferences, qualityOf, wantsErrorsOnly } from '../media-types.js';
+import { acceptedTypes, qualityOf, wantsErrorsOnly } from '../media-types.js';
 import { fail, failUnavailable, type Route } from '../router.js';
 import { codesIn, RESOLUTION_OF_ZOOM, readTile, type Tile, vectorTileOf } from './tile.js';
 
@@ -155,7 +155,7 @@ export function gridRoutes({ hexcodes, boundaries: { tag } }: GridDeps): Route[]
 function typeFor(x: Exchange, ending: string): string | undefined | null {
   const named = ENDINGS[ending];
   if (named === undefined && ending !== '') return undefined;
-  const accepted = preferences(x.head.accept === '' ? '*/*' : x.head.accept);
+  const accepted = acceptedTypes(x.head.accept);
   const offered = named === undefined ? [JSON_TYPE, TILE_TYPE] : [named];
   const [best] = offered
     .map((type) => ({ type, quality: qualityOf(type, accepted) }))

@@ -20,7 +20,7 @@ import type { Exchange } from '../exchange.js';
 import type { Entry } from '../ledger/entry.js';
 import { admitPoints, allLimitLines, failOverLimit, refusePoints } from '../ledger/limit-answers.js';
 import { WAIT } from '../ledger/rates.js';
-import { requireJson, utf8TypeOf } from '../media-types.js';
+import { isJson, requireJson } from '../media-types.js';
 import { INLINE_ITEMS, INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
 import { fail, failUnavailable, type Route } from '../router.js';
 import { readWhole } from '../whole-body.js';
@@ -92,7 +92,7 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
     const hint = queryHint(x.head.rawQuery, ['apikey'], 'is not read from the query of a batch');
     if (hint !== '') x.notes.hint = `\r\nHexcodes-Hint: ${hint}`;
     if (!requireJson(x)) return;
-    if (x.head.contentType !== '' && utf8TypeOf(x.head.contentType) !== JSON_TYPE) {
+    if (!isJson(x.head.contentType)) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
       return;
     }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ServeConfig } from '../../config/config.js';
 import { JSON_TYPE } from '../answers.js';
 import type { Exchange } from '../exchange.js';
-import { preferences, qualityOf } from '../media-types.js';
+import { acceptedTypes, qualityOf } from '../media-types.js';
 import { fail, type Route } from '../router.js';
 import { type CompressedText, compressedText, sendCompressed } from './compressed-text.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
@@ -83,7 +83,7 @@ function routeOf(path: string, sent: CompressedText): Route {
 function send(x: Exchange, sent: CompressedText): void {
   const { accept } = x.head;
   const plainType = sent.type.split(';')[0] as string;
-  if (accept !== '' && qualityOf(plainType, preferences(accept)) === 0)
+  if (qualityOf(plainType, acceptedTypes(accept)) === 0)
     fail(x, 406, `the answer is ${plainType}, which the Accept header refuses`);
   else sendCompressed(x, sent);
 }

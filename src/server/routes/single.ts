@@ -17,7 +17,7 @@ import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { encodeOne } from '../encode-one.js';
 import type { Exchange } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { requireJson, utf8TypeOf } from '../media-types.js';
+import { isJson, requireJson, utf8TypeOf } from '../media-types.js';
 import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../router.js';
 import { readWhole } from '../whole-body.js';
 
@@ -167,7 +167,8 @@ function withParameters(
     answer(x, inTick);
     return;
   }
-  const type = utf8TypeOf(x.head.contentType);
+  const { contentType } = x.head;
+  const type = isJson(contentType) ? JSON_TYPE : utf8TypeOf(contentType);
   readWhole(x, MAX_BODY_BYTES, (body) => {
     const parameters = new SingleParameters();
     parameters.addQuery(x.head.rawQuery);

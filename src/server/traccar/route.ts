@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange.js';
 import type { Forwarder } from '../forward/forwarder.js';
 import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { requireJson, utf8TypeOf } from '../media-types.js';
+import { isJson, requireJson } from '../media-types.js';
 import { fail, failNotTaken, type Route } from '../router.js';
 import { readWhole } from '../whole-body.js';
 import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
@@ -72,7 +72,7 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       answer(x, positionInQuery(x.head.rawQuery), x.head.rawQuery.length);
       return;
     }
-    if (x.head.contentType !== '' && utf8TypeOf(x.head.contentType) !== JSON_TYPE) {
+    if (!isJson(x.head.contentType)) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
       return;
     }

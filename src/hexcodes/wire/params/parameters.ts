@@ -295,7 +295,9 @@ export function decodeFaults(from: SingleParameters): ParameterFault[] | undefin
   const faults: ParameterFault[] = [];
   const { text, fault } = from.hexcodes;
   if (fault !== undefined) faults.push({ parameter: 'hexcodes', message: fault });
-  else if (text === undefined || text === '') faults.push({ parameter: 'hexcodes', message: 'is required' });
+  else if (text === undefined) faults.push({ parameter: 'hexcodes', message: 'is required' });
+  else if (text === '')
+    faults.push({ parameter: 'hexcodes', message: 'is required, and given without a value' });
   const message = booleanFault(from.adminV2);
   if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
   return faults.length === 0 ? undefined : faults;

@@ -199,3 +199,56 @@ test('a body with an error ends with a line end, a success with none', async () 
   expect(await (await call('nothing')).text()).toMatch(/\}\n$/);
   expect(await (await call(`decode?hexcodes=${CODE}`)).text()).toMatch(/\}$/);
 });
+
+test.each(['text/json', 'application/vnd.fleet+json', 'Application/Problem+JSON; charset=utf-8', ''])(
+  'a body of JSON under the name “%s” is read by every endpoint that takes JSON',
+  async (type) => {
+    const send = (path: string, body: string): Promise<Response> =>
+      call(path, {
+        method: 'POST',
+        // fetch gives texts a type of its own.
+        body: new Blob([body]),
+        headers: type === '' ? {} : { 'Content-Type': type },
+      });
+    const point = '{"lat":21.0288,"lng":105.8525}';
+    expect(await (await send('encode', point)).text()).toContain(CODE);
+    expect(await (await send('decode', `{"hexcodes":"${CODE}"}`)).text()).toContain('"status":"OK"');
+    expect(await (await send('encode/batch', `{"points":[${point}]}`)).text()).toContain(CODE);
+    expect(
+      await (await send('../traccar', `{"position":{"latitude":21.0288,"longitude":105.8525}}`)).status,
+    ).not.toBe(415);
+  },
+);
+
+test.each(['text/plain', 'application/xml', 'application/json; charset=utf-16', 'application/jsonx'])(
+  'a body of another type is refused with the types that are read: %s',
+  async (type) => {
+    const answer = await post('encode', '{"lat":21.0288,"lng":105.8525}', type);
+    expect(answer.status).toBe(415);
+    expect(await answer.text()).toContain('a body must be application/json or');
+  },
+);
+
+test.each([
+  ['*', 200],
+  ['text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', 200],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200],
+  ['garbage', 200],
+  [',;', 200],
+  ['application/*', 200],
+  ['application/json;q=0.1', 200],
+  ['text/csv', 406],
+  ['application/json;q=0', 406],
+  ['*;q=0', 406],
+])('Accept: %s is answered %d by every endpoint of JSON', async (accept, status) => {
+  for (const path of ['encode?lat=21.0288&lng=105.8525', `decode?hexcodes=${CODE}`, CODE, '../meta'])
+    expect([path, (await call(path, { headers: { Accept: accept } })).status]).toEqual([path, status]);
+});
+
+test('a parameter without a value is told from one that is absent', async () => {
+  for (const [query, said] of [
+    ['decode?hexcodes=', 'hexcodes is required, and given without a value'],
+    ['decode', 'hexcodes is required'],
+  ])
+    expect(await (await call(query!)).json()).toMatchObject({ status: 'INVALID_REQUEST', message: said });
+});
