@@ -52,7 +52,10 @@ const CERTAINTY = query(
 const NEAR = query(
   'near',
   'lat,lng: the nearest come first, with distance_m',
-  { type: 'string' },
+  {
+    type: 'string',
+    pattern: '^-?(90(\\.0+)?|[0-8]?[0-9](\\.[0-9]+)?),-?(180(\\.0+)?|(1[0-7][0-9]|[0-9]?[0-9])(\\.[0-9]+)?)$',
+  },
   '21.03,105.85',
 );
 const PLACE_NAME = query(

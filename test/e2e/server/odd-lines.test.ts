@@ -66,8 +66,29 @@ test('each is answered or closed in order, and none becomes another request', as
   expect((await fetch(server.base + TARGET, { headers: { 'X-API-Key': server.key } })).status).toBe(200);
 });
 
+test('bytes beyond ASCII at the ends of a value are dropped, and in the middle it is as it was sent', async () => {
+  const idFor = async (value: string): Promise<string | undefined> => {
+    const text = `GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${value}\r\nX-API-Key: ${server.key}\r\n\r\n`;
+    const client = connect(server.port, '127.0.0.1', () => client.write(text, 'latin1'));
+    let got = '';
+    for await (const bytes of client) {
+      got += (bytes as Buffer).toString('latin1');
+      if (got.includes('\r\n\r\n')) break;
+    }
+    return /X-Request-Id: (.*)\r\n/.exec(got)?.[1];
+  };
+  for (const value of ['ab\x84', '\x84ab', '\xc3\xa9ab\xc3\xa9']) expect(await idFor(value)).toBe('ab');
+  // An id is ASCII: the service gives one of its own.
+  expect(await idFor('a\x84b')).toMatch(/^[A-Za-z0-9._-]{6,}$/);
+});
+
 test('the document says so', () => {
   const document = readFileSync('docs/http.md', 'utf8');
-  for (const words of ['a folded header line', 'header lines that end in LF alone', 'TLS on the plain port'])
+  for (const words of [
+    'a folded header line',
+    'header lines that end in LF alone',
+    'TLS on the plain port',
+    'bytes beyond ASCII at either end',
+  ])
     expect(document).toContain(words);
 });
