@@ -1,7 +1,7 @@
 // `npm run proof -- schemathesis [--cases 4000] [--seeds 7,11] [--tools FOLDER]`: schemathesis with all its checks
 // against a service, by the OpenAPI document that it serves: at least the given number of cases for each seed. A report
-// is a fault unless its case breaks a rule that a schema cannot say (UNTRUE), which are counted. FOLDER (~/.cache/hexcodes/generators) keeps its environment of Python, made with pip when
-// it is missing.
+// is a fault unless its case breaks a rule that a schema cannot say; these are counted. FOLDER
+// (~/.cache/hexcodes/generators) keeps its environment of Python, made with pip when it is missing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
