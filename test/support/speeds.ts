@@ -51,7 +51,7 @@ export const REST = [
   'test/e2e/stream-examples.test.ts',
   'test/e2e/package*.test.ts',
   'test/e2e/server/{api-page,document-pages}.test.ts',
-  'test/e2e/server/bulk/peers.test.ts',
+  'test/e2e/server/bulk/{held,peers}.test.ts',
   'test/e2e/server/limits/bulk.test.ts',
   'test/e2e/server/{fuzz,load-proofs,overload,work-in-a-turn}.test.ts',
   'test/e2e/server/traccar/processes.test.ts',

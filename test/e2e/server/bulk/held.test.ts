@@ -156,7 +156,11 @@ test('a key that withholds the ends of ten bodies keeps no other from its answer
     for (const chunk of chunks) if (peer.head === '') await peer.send(chunk);
   };
   try {
-    for (let i = 0; i < 10; i++) await sendTo(await open(a!.secret), large.chunks(large.blocks - 1));
+    const withheld: RawBulkPeer[] = [];
+    for (let i = 0; i < 10; i++) withheld.push(await open(a!.secret));
+    // In turns: a body of which nothing comes for 8 s is closed.
+    for (const chunk of large.chunks(large.blocks - 1))
+      for (const peer of withheld) await sendTo(peer, [chunk]);
     await expect.poll(() => peers.filter(({ head }) => head.includes(' 503 ')).length).toBeGreaterThan(0);
     expect(peers.find(({ head }) => head !== '')?.body.toString()).toContain('share');
     await Promise.all(
