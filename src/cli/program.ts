@@ -52,7 +52,17 @@ Examples:
   $ hexcodes encode 21.0288,105.8525
   $ hexcodes decode HN-6GHP4-83RFR
   $ hexcodes encode shops.csv -o shops.hex.csv
-  $ hexcodes inspect HN-6GHP4-83RFR`,
+  $ hexcodes inspect HN-6GHP4-83RFR
+
+Exit codes:
+  0  done; failed rows are as --errors says
+  1  the position or code failed, or every row
+  2  the command line or a setting is wrong
+  3  an input cannot be read, or is malformed
+  4  the output cannot be written
+  5  bench, plan: the machine was too noisy
+
+Documents: docs/command.md of the source, /docs of a running service, man hexcodes`,
   );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
@@ -83,10 +93,12 @@ try {
 
 /** The command that is called with its options, the others by name. */
 async function declareForCall(): Promise<void> {
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { group, summary, load }] of Object.entries(COMMANDS)) {
+    program.commandsGroup(group);
     if (name === called) (await load()).default(program);
     else program.command(name).summary(summary).description(summary);
   }
+  program.commandsGroup('Help:').helpCommand('help [command]', 'display help for command');
   if (called === 'completion') {
     (await import('./commands/completion.js')).declareCompletion(program, declareAll);
   } else {

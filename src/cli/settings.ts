@@ -1,5 +1,6 @@
 // Settings of config.ts as flags of a command. Flags, environment and file are read together; all faults are reported
 // at once.
+
 import type { Command } from 'commander';
 import {
   type Config,
@@ -10,6 +11,7 @@ import {
   readSettings,
   type SettingName,
 } from '../config/config.js';
+import { EXIT } from '../files/exit-codes.js';
 import { say, visibleMessage } from '../files/terminal/say.js';
 
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
@@ -24,7 +26,7 @@ export function addFlags(command: Command, names: readonly SettingName[]): Comma
   return command;
 }
 
-/** The settings; undefined after writing all faults to stderr and setting exit code 1. */
+/** The settings; undefined after writing all faults to stderr and setting the exit code. */
 export function settingsOf<K extends SettingName>(
   command: Command,
   names: readonly K[],
@@ -34,7 +36,7 @@ export function settingsOf<K extends SettingName>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     tellFaults(error);
-    process.exitCode = 1;
+    process.exitCode = EXIT.USAGE;
     return undefined;
   }
 }

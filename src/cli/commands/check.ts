@@ -28,6 +28,7 @@ interface Options {
   sheet?: string;
   headerRow?: string;
   quiet?: boolean;
+  json?: boolean;
 }
 
 export default function declare(program: Command): void {
@@ -42,6 +43,7 @@ export default function declare(program: Command): void {
   )
     .option('--canonical', 'a code that is not in canonical form counts as invalid too')
     .option('--limit <n>', 'invalid rows to list', '20')
+    .option('--json', 'one JSON object: rows, invalid, and the rows that are listed')
     .option('-q, --quiet', 'say nothing; the exit code tells')
     .addHelpText(
       'after',
@@ -58,20 +60,42 @@ Examples:
         throw new CliFailure(EXIT.USAGE, `--limit ${options.limit}: must be a whole number`);
       }
       const from = options.from === undefined ? null : requireFormat(options.from, '--from');
+      if (options.json === true && options.quiet === true)
+        throw new CliFailure(EXIT.USAGE, '--json and --quiet exclude each other');
+      const listed: InvalidRow[] = [];
+      const list = options.json === true ? (row: InvalidRow) => void listed.push(row) : print;
       let rows = 0;
       let invalid = 0;
       for (const path of files.length === 0 ? ['-'] : files) {
-        const counts = await checkFile(path, from, options, Math.max(0, limit - invalid));
+        const counts = await checkFile(path, from, options, Math.max(0, limit - invalid), list);
         rows += counts.rows;
         invalid += counts.invalid;
       }
-      if (options.quiet !== true) {
+      if (options.json === true) process.stdout.write(`${JSON.stringify({ rows, invalid, listed })}\n`);
+      else if (options.quiet !== true) {
         const paint = paintFor(process.stdout);
         const verdict =
           invalid === 0 ? paint('green', 'all valid') : paint('red', `${grouped(invalid)} invalid`);
         process.stdout.write(`${grouped(rows)} ${rows === 1 ? 'code' : 'codes'}: ${verdict}\n`);
       }
     });
+}
+
+interface InvalidRow {
+  readonly file: string;
+  /** From 1, without the header. */
+  readonly row: number;
+  /** Text of the column; absent where the row itself is at fault. */
+  readonly text?: string;
+  readonly reason?: string;
+  /** Codes that were probably meant, in words. */
+  readonly perhaps?: string;
+}
+
+function print({ file, row, text, reason, perhaps }: InvalidRow): void {
+  const what = reason ?? JSON.stringify(text);
+  const hint = perhaps === undefined ? '' : `  perhaps ${perhaps}`;
+  process.stdout.write(`${visible(file)}, row ${row}: ${visible(what)}${visible(hint)}\n`);
 }
 
 type Read = NonNullable<ReturnType<Hexcodes['read']>>;
@@ -98,6 +122,7 @@ async function checkFile(
   from: FileFormat | null,
   options: Options,
   listed: number,
+  list: (row: InvalidRow) => void,
 ): Promise<{ rows: number; invalid: number }> {
   const hexcodes = await loadLibrary();
   const input = await openInput(path, inputOptionsOf(options));
@@ -124,8 +149,7 @@ async function checkFile(
       const reason = unread?.get(row);
       if (reason !== undefined) {
         process.exitCode = EXIT.FAILED;
-        if (invalid++ < listed && options.quiet !== true)
-          process.stdout.write(`${visible(input.name)}, row ${rows}: ${visible(reason)}\n`);
+        if (invalid++ < listed && options.quiet !== true) list({ file: input.name, row: rows, reason });
         continue;
       }
       const text = codeTextOf(column, values[at]?.[row]);
@@ -139,10 +163,8 @@ async function checkFile(
       const textAt = (later: number): string => codeTextOf(column, values[at]?.[later]);
       const near = [before, nextCode(hexcodes, textAt, row + 1, rowCount)].filter((each) => each !== null);
       const meant = suggestionsFor(hexcodes, text, near);
-      const hint = meant === null ? '' : `  perhaps ${meant.words}`;
-      process.stdout.write(
-        `${visible(input.name)}, row ${rows}: ${visible(JSON.stringify(text))}${visible(hint)}\n`,
-      );
+      const perhaps = meant === null ? {} : { perhaps: meant.words };
+      list({ file: input.name, row: rows, text, ...perhaps });
     }
   }
   input.close();

@@ -291,7 +291,10 @@ function addTextFlags(command: Command): void {
 
 function refusePipe({ out, show }: TextOptions): void {
   if (out === undefined && show !== true && !process.stdout.isTTY)
-    throw new Error('standard output is no terminal: give --out FILE, or --show to print the key there');
+    throw new CliFailure(
+      EXIT.USAGE,
+      'standard output is no terminal: give --out FILE, or --show to print the key there',
+    );
 }
 
 /**

@@ -1,6 +1,7 @@
 // The command with one position or code, and its messages for people: answers, errors, help, exit codes.
+
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
@@ -265,4 +266,32 @@ test('colours on terminals only, and never with NO_COLOR', async () => {
   if (coloured.error !== undefined) return;
   expect(coloured.stdout).toContain('\u001b[1m');
   expect(inTerminal({ NO_COLOR: '1' }).stdout).not.toContain('\u001b[');
+});
+
+test('the help has groups of all commands, the exit codes of the document and where the documents are', async () => {
+  const { stdout } = await folder.run(['--help']);
+  const document = readFileSync('docs/command.md', 'utf8');
+  const documented = [...document.matchAll(/^\| (\d)(?= \|)/gm)].map(([, code]) => code);
+  expect([...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => code)).toEqual(documented);
+  expect(stdout).not.toContain('\nCommands:');
+  expect(stdout).toContain('Documents: docs/command.md');
+});
+
+test.each([[['serve', '--port', 'abc']], [['serve', '--processes', 'x']], [['usage', '--data-dir', '']]])(
+  'a setting that is wrong is a fault of the command line: %j',
+  async (args) => expect(await folder.run(args)).toMatchObject({ code: 2, stdout: '' }),
+);
+
+test('check --json is one object', async () => {
+  folder.write('mixed.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-B3RFR\n');
+  const { code, stdout } = await folder.run(['check', 'mixed.csv', '--json']);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    {
+      rows: 2,
+      invalid: 1,
+      listed: [{ file: 'mixed.csv', row: 2, text: 'HN-6GHP4-B3RFR', perhaps: 'HN-6GHP4-83RFR' }],
+    },
+  ]);
+  expect(await folder.run(['check', 'mixed.csv', '--json', '-q'])).toMatchObject({ code: 2, stdout: '' });
 });

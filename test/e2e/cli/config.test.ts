@@ -47,7 +47,7 @@ test('keys take the data folder from the file, and name its faults', async () =>
   writeFileSync(folder.file('keys.env'), 'HEXCODES_DATADIR=x\n');
   const { code, stderr } = await folder.run(['keys', 'list', '--config', 'keys.env']);
   expect([code, stderr]).toEqual([
-    1,
+    2,
     'hexcodes: keys.env:1 HEXCODES_DATADIR is no setting; did you mean HEXCODES_DATA_DIR?\n',
   ]);
 });

@@ -56,7 +56,7 @@ test('wrong configuration: all faults at once, exit 1, no secret in the message'
     HEXCODES_API_KEYS: 'good:0123456789abcdef,bad:short-secret',
     HEXCODES_KEY_PEPPER: 'short-pepper',
   });
-  expect(await running.exit).toBe(1);
+  expect(await running.exit).toBe(2);
   const faults = running.err().trim().split('\n');
   expect(faults.map((line) => line.split(' ')[1]).sort()).toEqual([
     '--log-level',

@@ -30,7 +30,7 @@ test('settings that cannot be are named, passwords never', async () => {
     env: { HEXCODES_NATS_URL: 'nats://me:secret@host' },
   });
   expect([ran.code, ran.stderr.trim().split('\n')]).toEqual([
-    1,
+    2,
     [
       'hexcodes: HEXCODES_NATS_URL must not hold a user or password: HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do',
       'hexcodes: --creds names a file that cannot be read: none',

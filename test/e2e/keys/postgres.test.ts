@@ -169,7 +169,7 @@ describe.skipIf(noPostgres !== undefined)(
         ).rejects.toThrow(why);
       }
       const { code, stderr } = await keys(['list'], { HEXCODES_STORE: 'mysql://a:wrong-secret@b/c' });
-      expect([code, stderr]).toEqual([1, 'hexcodes: HEXCODES_STORE must begin with postgres://\n']);
+      expect([code, stderr]).toEqual([2, 'hexcodes: HEXCODES_STORE must begin with postgres://\n']);
     });
 
     test('only `keys init` and the service make the tables; those of a later version are refused', async () => {
