@@ -10,6 +10,7 @@ import { randomFrom } from '../../../support/open-world.js';
 import { PYTHON, runPython } from '../../../support/python-env.js';
 
 const hasJudges = spawnSync(PYTHON, ['-c', 'import openpyxl, python_calamine']).status === 0;
+const hasLibreOffice = spawnSync('soffice', ['--version']).status === 0;
 const note = hasJudges ? '' : ' (openpyxl or python-calamine is missing: .ci/python installs them)';
 
 /** Each cell in the words of the reader: numbers with all digits of a double, times to the millisecond. */
@@ -192,6 +193,45 @@ describe.skipIf(!hasJudges)(`judges of workbooks${note}`, () => {
     expect(wrong).toEqual([]);
     expect(agreed).toBeGreaterThan(0.8 * 3 * codes.length);
   });
+
+  test.skipIf(!hasLibreOffice)(
+    'workbooks that LibreOffice has written: where the judges agree, so does the reader (needs libreoffice-calc-nogui)',
+    async () => {
+      for (const system of ['', 'date1904="1"']) {
+        folder.write('before.xlsx', drawn(system, true, true));
+        const { status, stderr } = spawnSync(
+          'soffice',
+          [
+            `-env:UserInstallation=file://${folder.file('office')}`,
+            ...[
+              '--headless',
+              '--convert-to',
+              'xlsx:Calc MS Excel 2007 XML',
+              '--outdir',
+              folder.file('written'),
+            ],
+            folder.file('before.xlsx'),
+          ],
+          { encoding: 'utf8', env: { ...process.env, HOME: folder.path } },
+        );
+        expect(status, stderr).toBe(0);
+        const found = ours('written/before.xlsx');
+        const [one, other] = [
+          await readBy('openpyxl', 'written/before.xlsx'),
+          await readBy('calamine', 'written/before.xlsx'),
+        ];
+        let agreed = 0;
+        for (const [r, row] of found.entries())
+          for (const [c, value] of row.entries()) {
+            const wanted = one[r]?.[c] ?? '';
+            if (wanted !== (other[r]?.[c] ?? '')) continue;
+            agreed++;
+            expect([system, FORMATS[r], c, value]).toEqual([system, FORMATS[r], c, wanted]);
+          }
+        expect(agreed).toBeGreaterThan(4 * FORMATS.length);
+      }
+    },
+  );
 
   test('a workbook into a workbook: the judge finds every value in both', async () => {
     const random = randomFrom(1904);
