@@ -3,7 +3,7 @@
 import { extendedHeader, lineEndOf } from '../hexcodes/wire/bulk/csv-header.js';
 import { firstRowEnd } from '../hexcodes/wire/bulk/splitters.js';
 import type { BulkJob } from '../hexcodes/wire/job.js';
-import { addedColumns, DECODE_ADDED } from './columns/columns.js';
+import { addedColumns, DECODE_ADDED, otherColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
@@ -23,18 +23,22 @@ export interface Opening {
 
 /**
  * Reads chunks up to the end of the header row.
+ * @param firstNames the header of the first input; null if this is the first
  * @returns `rest`: the bytes read beyond it
- * @throws CliFailure if there is no header row, a column is missing, or an added column has the name of one of the
- *   input
+ * @throws CliFailure if there is no header row or another one than in the first input, a column is missing, or an added
+ *   column has the name of one of the input
  */
 export async function readOpening(
   run: Run,
   input: Input,
   chunks: AsyncIterator<Uint8Array>,
+  firstNames: readonly string[] | null,
 ): Promise<{ opening: Opening; rest: Uint8Array }> {
   const { names, bytes: header, lead, endOffset, rest } = await readHeader(input, chunks, run.source);
   const { delimiter, hasHeader } = run.source;
   const { request } = run;
+  if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(names))
+    throw otherColumns(names, input.name, request.inputs[0]!);
   const { columns, operation } = request;
   const isEncode = operation === 'encode';
   const sample = { names, rows: run.sample?.rows ?? [] };

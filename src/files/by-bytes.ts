@@ -152,10 +152,7 @@ async function convertInput(
   const { request, targets } = run;
   const delimiter = run.source.delimiter.charCodeAt(0);
   const opened = input.chunks()[Symbol.asyncIterator]();
-  const { opening, rest } = await readOpening(run, input, opened);
-  if (firstNames !== null && JSON.stringify(firstNames) !== JSON.stringify(opening.names)) {
-    throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
-  }
+  const { opening, rest } = await readOpening(run, input, opened, firstNames);
   if (skip === null) return opening.names;
   if (firstNames === null && (targets.from?.outputOffset ?? 0) === 0)
     await targets.output.write(opening.head);

@@ -1,7 +1,7 @@
 // Files as rows in columns, from any format into any: sources, the converter, sinks, and the error policy for failed
 // rows. by-bytes.ts is the faster way for CSV to CSV.
 
-import type { Sample } from './columns/columns.js';
+import { otherColumns as otherColumnNames, type Sample } from './columns/columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
 import { type Input, type InputOptions, openInput, statOf } from './disk/input.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
@@ -209,7 +209,12 @@ function otherColumns(
   first: readonly TableColumn[],
 ): CliFailure {
   const names = (of: readonly TableColumn[]): string => JSON.stringify(of.map(({ name }) => name));
-  if (names(columns) !== names(first)) return badInput({ file }, `other columns than ${firstFile}`);
+  if (names(columns) !== names(first))
+    return otherColumnNames(
+      columns.map(({ name }) => name),
+      file,
+      firstFile,
+    );
   const other = columns.find((column, c) => typesOf([column]) !== typesOf([first[c]!]));
   return badInput(
     { file, column: other!.name },

@@ -7,11 +7,10 @@ import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import { isSameType } from './by-chunks-plan.js';
 import { sampled } from './by-columns.js';
-import { keptColumns, type Sample } from './columns/columns.js';
+import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
-import { badInput } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
 import { readHeader } from './formats/csv-header.js';
@@ -265,7 +264,7 @@ class RowConversion {
     const chunks = input.chunks()[Symbol.asyncIterator]();
     const { names, rest, endOffset: headerBytes } = await readHeader(input, chunks, source);
     if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
-      throw badInput({ file: input.name }, `other columns than ${request.inputs[0]}`);
+      throw otherColumns(names, input.name, request.inputs[0]!);
     if (isDone) return;
     const from = inputNumber === targets.from?.inputNumber ? targets.from : { inputOffset: 0, inputRows: 0 };
     const skip = Math.max(0, from.inputOffset - headerBytes);

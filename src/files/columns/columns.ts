@@ -28,11 +28,23 @@ export interface Sample extends FirstRows {
   readonly position?: { readonly lat: number; readonly lng: number } | undefined;
 }
 
+function has(names: readonly string[]): string {
+  const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
+  return names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}${more}`;
+}
+
 /** The failure for a column that is not there. */
 export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
-  const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
-  const has = names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}${more}`;
-  return badInput({ file }, `no column ${missing}: ${has}`, hint);
+  return badInput({ file }, `no column ${missing}: ${has(names)}`, hint);
+}
+
+/** The failure for a file whose header is not that of the first file of the run. */
+export function otherColumns(names: readonly string[], file: string, firstFile: string): CliFailure {
+  return badInput(
+    { file },
+    `other columns than ${firstFile}: ${has(names)}`,
+    'Files of one run have the same columns, in the same order and with the same delimiter: convert this file by itself.',
+  );
 }
 
 /** The only one of some columns; -1 if there is none. @throws CliFailure BAD_INPUT for several */

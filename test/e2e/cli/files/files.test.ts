@@ -165,7 +165,17 @@ describe('encode, CSV', () => {
     folder.write('c.tsv', 'lng\tlat\n0\t0\n');
     const other = await folder.run(['encode', 'a.tsv', 'c.tsv', '-o', 'ac.tsv']);
     expect(other).toMatchObject({ code: 3 });
-    expect(other.stderr).toContain('c.tsv: other columns than a.tsv');
+    expect(other.stderr).toContain('c.tsv: other columns than a.tsv: it has lng, lat\nFiles of one run have');
+    folder.write('d.csv', 'lat;lng\n0;0\n');
+    for (const format of ['tsv', 'ndjson', 'parquet']) {
+      const { code, stderr } = await folder.run(['encode', 'a.tsv', 'd.csv', '-o', `ad.${format}`]);
+      expect([code, stderr]).toEqual([
+        3,
+        expect.stringContaining('d.csv: other columns than a.tsv: it has lat;lng'),
+      ]);
+    }
+    // As the message says.
+    expect((await folder.run(['encode', 'd.csv', '-q'])).code).toBe(1);
     expect(folder.names().filter((name) => name.startsWith('ac.'))).toEqual([]);
   });
 
