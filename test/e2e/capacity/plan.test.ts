@@ -226,7 +226,7 @@ test.each([
   ['time,vehicle\n1,a\nvehicle 7,a\n', 'bad.csv, row 2, column time: "vehicle 7" is neither'],
   ['time\n1\n2026-01-01T00:00:00Z\n', 'bad.csv, row 2, column time: "2026-01-01T00:00:00Z" is ISO 8601'],
   ['time,points\n1,1\n2,Infinity\n', 'bad.csv, row 2, column points: "Infinity" is no whole number'],
-  ['time,points\n1,1\n2\n', 'bad.csv, row 2, column points: 1 fields, the header has 2'],
+  ['time,points\n1,1\n2\n', 'bad.csv, row 2: 1 fields, the header has 2'],
   ['x\n1\n2\n', 'bad.csv: it has no column "time"'],
   ['{"time": 1}\n{"time": 2}\n', 'bad.csv'],
 ])('the trace %j is refused', async (text, message) => {
