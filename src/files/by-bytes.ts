@@ -149,7 +149,7 @@ async function convertInput(
   skip: Pick<Reached, 'inputOffset' | 'inputRows'> | null,
   { inline, pool }: Converters,
 ): Promise<string[]> {
-  const { request, targets } = run;
+  const { targets } = run;
   const delimiter = run.source.delimiter.charCodeAt(0);
   const opened = input.chunks()[Symbol.asyncIterator]();
   const { opening, rest } = await readOpening(run, input, opened, firstNames);

@@ -24,7 +24,9 @@ const documents = documentsBelow('.');
 
 /** Without fenced blocks, whose text is an example. */
 function proseOf(path: string): string {
-  return readFileSync(path, 'utf8').replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+  return readFileSync(path, 'utf8')
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/`[^`\n]*`/g, '');
 }
 
 test('documents are found', () => {
