@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../../../support/server.js';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({}, undefined, { bulk: { noProgressMs: 400, sweepMs: 20 } });
+  server = await startServer({}, undefined, { bulk: { noProgressMs: 3000, sweepMs: 20 } });
 });
 afterAll(() => server.stop());
 
