@@ -41,7 +41,7 @@ export function declareSetup(worker: Command): void {
   addLimitOptions(addStreamOptions(setup), {
     maxBytes: ['of the messages, and of the answers; a full stream refuses more', '1G'],
     maxAge: ['how long messages are kept; answers stay an hour longer', '24h'],
-    ackWait: ['a message of a dead worker is delivered again after so long', '5s'],
+    ackWait: ['the time after which a message of a dead worker is delivered again', '5s'],
   })
     .option('--points-per-second <n>', 'rate that the streams are to hold for --keep; computes --max-bytes')
     .option('--keep <time>', 'how long messages and answers are to be kept at this rate (--max-age)')

@@ -1,4 +1,4 @@
-// The same bytes get the same answer from service and command, row by row; where they do not, the difference has its
+// Service and command answer identical bytes identically, row by row; where they do not, the difference has its
 // line with the reason in docs/command.md. Bodies are drawn from a seed: HEXCODES_SAME_BODIES says how many.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

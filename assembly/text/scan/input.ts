@@ -57,7 +57,10 @@ export function storeCode(index: u32, at: usize, size: u32): bool {
   return isFit;
 }
 
-/** The same for the text of a JSON string with escapes; false also for characters that codes do not have. */
+/**
+ * Stores a code from the text of a JSON string with escapes; false if it is too long or holds a character that codes do
+ * not have.
+ */
 export function storeEscapedCode(index: u32, p: usize, end: usize): bool {
   const record = INPUT + <usize>(index * RECORD_BYTES);
   v128.store(record, i64x2.splat(0));

@@ -53,7 +53,10 @@ export default function declare(program: Command): void {
       .requiredOption('--id <column>', 'column that names the vehicle')
       .requiredOption('--time <column>', 'column of times')
       .option('-r, --resolution <0-15>', 'of the cells; 9 has edges of 200 m', '9')
-      .option('--gap <length>', 'so long without positions ends a stay, as 30m or 2h; default: no time does')
+      .option(
+        '--gap <length>',
+        'a gap of this length between positions ends a stay, as 30m or 2h; default: no gap does',
+      )
       .option('--zone <name>', 'of times in and out', 'Asia/Ho_Chi_Minh')
       .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", each, [])
       .option('--province-changes', 'only stays that begin in another province than the one before'),

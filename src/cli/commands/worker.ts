@@ -101,7 +101,7 @@ function declareRun(worker: Command): void {
   addAdminOptions(addReadingOptions(addStreamOptions(run)))
     .option('--threads <n>', 'worker threads that convert; 0: the thread that receives does', '0')
     .option('--hold <size>', 'messages and answers that are under way, at most', '64M')
-    .option('--tries <n>', 'a message is converted so often before it is a dead letter', '3')
+    .option('--tries <n>', 'the number of attempts before a message becomes a dead letter', '3')
     .option('--ordered', 'refuse to run where answers would be in no order (worker setup --ordered)')
     .option('--monitor <url>', 'monitoring port of a server: warn where a power cut would lose messages')
     .option(

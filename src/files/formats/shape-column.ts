@@ -39,7 +39,7 @@ function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values 
   return [...order].find(holdsShapes) ?? -1;
 }
 
-/** Those that are not read among rows that were made of others. @param from the row that each was made of */
+/** The unread rows among rows made from others. @param from for each row, the row it was made from */
 function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<TableRows, 'unread'> {
   if (unread === undefined) return {};
   return {

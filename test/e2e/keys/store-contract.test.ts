@@ -51,7 +51,8 @@ const WHOLE: StoredKey = storedKey('text', {
 
 describe.each(STORES)('%s', (_, skip, fresh) => {
   if (skip) {
-    test.skip('no database to test with', () => {});
+    // The name of the group says which program is missing.
+    test.skip('needs PostgreSQL', () => {});
     return;
   }
   let options: StoreOptions;

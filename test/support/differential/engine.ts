@@ -379,7 +379,7 @@ function withExtras(body: string, asked: Extras): string {
   return body.replace(',"status"', `${members.join('')},"status"`);
 }
 
-/** The same in a row of CSV whose second and third fields are the position. */
+/** A row of CSV with the added fields; its second and third fields are the position. */
 function csvWithExtras(line: string, asked: Extras): string {
   const fields = /^(?:"(?:[^"]|"")*"|[^,]*),(?:"([^"]*)"|([^,]*)),(?:"([^"]*)"|([^,]*))/.exec(line)!;
   const degrees = [fields[1] ?? fields[2], fields[3] ?? fields[4]].map((text) =>
