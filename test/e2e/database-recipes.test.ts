@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { SHOP_CODES } from '../support/brought-files.js';
+import { broughtFile, SHOP_CODES } from '../support/brought-files.js';
 import { CliFolder } from '../support/cli.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { noPostgres, Postgres } from '../support/postgres.js';
@@ -48,7 +48,8 @@ test.skipIf(noPostgres !== undefined)(
           env: { ...process.env, URL: url },
         });
       const url = postgres.newDatabase();
-      const shops = resolve('test/fixtures/brought/shops.csv');
+      const shops = folder.file('shops.csv');
+      folder.write('shops.csv', broughtFile('shops.csv'));
       postgres.sql(
         'CREATE TABLE shops (id int, name text, lat float8, lng float8, opened date, phone text)',
         url,

@@ -1,8 +1,24 @@
-// One table of files that other programs made (test/fixtures/brought/cases.tsv), for the tests of the command and of
-// the page.
+// Files that other programs made (test/fixtures/brought/files.zip), and the table of what the command and the page make
+// of each (cases.tsv).
 import { readFileSync } from 'node:fs';
+import { unzipSync } from 'fflate';
 
-export const BROUGHT = 'test/fixtures/brought';
+const BROUGHT = 'test/fixtures/brought';
+
+/** The files, by name. */
+export const BROUGHT_FILES: ReadonlyMap<string, Buffer> = new Map(
+  Object.entries(unzipSync(readFileSync(`${BROUGHT}/files.zip`))).map(([name, bytes]) => [
+    name,
+    Buffer.from(bytes),
+  ]),
+);
+
+/** @throws Error if no program made a file of that name */
+export function broughtFile(name: string): Buffer {
+  const bytes = BROUGHT_FILES.get(name);
+  if (bytes === undefined) throw new Error(`${BROUGHT}/files.zip has no ${name}`);
+  return bytes;
+}
 
 export interface BroughtCase {
   readonly file: string;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { unzipSync, zipSync } from 'fflate';
+import { broughtFile } from './brought-files.js';
 
 const ROWS = 'tên,vĩ độ,kinh độ\nĐại Nội,16.4698,107.5786\nPari,48.85,2.35\n';
 const WINDOWS_1258 = Buffer.from('t\xean,lat,lng\nHu\xea\xec,16.4698,107.5786\n', 'latin1');
@@ -44,8 +45,8 @@ export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
   'workbook.xlsx': () => readFileSync('test/fixtures/points.xlsx'),
   'places.parquet': () => text('PAR1\0\0\0'),
   'places.geojson': () => text('{"type":"FeatureCollection","features":[]}'),
-  'shops.gpkg': () => readFileSync('test/fixtures/brought/shops.gpkg'),
-  'layers.gpkg': () => readFileSync('test/fixtures/brought/gdal-two-layers.gpkg'),
+  'shops.gpkg': () => broughtFile('shops.gpkg'),
+  'layers.gpkg': () => broughtFile('gdal-two-layers.gpkg'),
   'old.xls': () => Buffer.from('d0cf11e0a1b11ae1', 'hex'),
   'scan.pdf': () => text('%PDF-1.7\n'),
   'photo.csv': () => Buffer.from('89504e470d0a1a0a0000000d', 'hex'),

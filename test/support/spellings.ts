@@ -1,6 +1,6 @@
 // Rows with a position as real senders write them: the same members and values in the spelling of each. A spelling is a
 // way of writing JSON (blanks, escapes, numbers) or CSV; a sender is one with the members that its rows have. Recorded
-// rows of programs are in test/fixtures/spellings.
+// rows of programs are in test/fixtures/spellings.json.
 import { randomFrom } from './open-world.js';
 
 type Value =

@@ -1,5 +1,5 @@
 // Small twins of the proofs `fuzz-http`, `fuzz-bulk` and `fuzz-frames`: damaged input on real connections to a server
-// in a process of its own, and whatever was once found that way (test/fixtures/corpus).
+// in a process of its own, and whatever was once found that way (test/fixtures/http-corpus.json).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BulkFuzz } from '../../support/fuzz-bulk.js';
 import { FramesFuzz } from '../../support/fuzz-frames.js';

@@ -1,13 +1,11 @@
 // Damaged GeoPackages: each gives rows or an error that says what is wrong, and ends.
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { geoPackageAsCsv } from '#dist/tables/geopackage/geopackage.js';
 import { TableError } from '#dist/tables/table-error.js';
+import { broughtFile } from '../../support/brought-files.js';
 
-const FILES = ['shops.gpkg', 'gdal-areas.gpkg', 'gdal-two-layers.gpkg'].map((name) =>
-  readFileSync(`test/fixtures/brought/${name}`),
-);
+const FILES = ['shops.gpkg', 'gdal-areas.gpkg', 'gdal-two-layers.gpkg'].map(broughtFile);
 /** Memory that rows may take, as the command's ceiling ends them. */
 const MAX_HELD = 64 * 2 ** 20;
 

@@ -1,17 +1,17 @@
 // Files that other programs made (test/fixtures/brought): each gives the codes of the table that it was made of, or is
 // refused with the sentence that helps. A line of a shell in that sentence is run, where the machine has the program.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BROUGHT, broughtCases, SHOP_CODES } from '../../../support/brought-files.js';
+import { BROUGHT_FILES, broughtCases, SHOP_CODES } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { PYTHON } from '../../../support/python-env.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
 const CASES = broughtCases();
-for (const name of readdirSync(BROUGHT)) copyFileSync(join(BROUGHT, name), folder.file(name));
+for (const [name, bytes] of BROUGHT_FILES) folder.write(name, bytes);
 
 const isCodes = (stdout: string): boolean => {
   // The first point of a training is written twice by gpsbabel.
@@ -22,12 +22,12 @@ const isCodes = (stdout: string): boolean => {
 
 test('60 files and more of a few kilobytes, each listed', () => {
   const files = new Set(CASES.map(({ file }) => file));
-  const sources = ['README.md', 'cases.tsv', 'make.py', 'areas.csv', 'times.csv'];
+  const sources = ['areas.csv', 'times.csv'];
   const parts = ['shx', 'prj', 'mid', 'dat', 'map', 'id'].map((extension) => `gdal.${extension}`);
   const others = [...sources, ...parts];
-  expect(new Set([...files, ...others])).toEqual(new Set(readdirSync(BROUGHT)));
+  expect(new Set([...files, ...others])).toEqual(new Set(BROUGHT_FILES.keys()));
   expect(files.size).toBeGreaterThan(60);
-  const sizes = readdirSync(BROUGHT).map((name) => statSync(join(BROUGHT, name)).size);
+  const sizes = [...BROUGHT_FILES.values()].map(({ length }) => length);
   expect(Math.max(...sizes)).toBeLessThan(24 * 1024);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(448 * 1024);
 });
@@ -85,7 +85,7 @@ describe('the line of a hint converts the file', () => {
       const lack = lackedBy(line);
       if (lack !== undefined) context.skip(lack);
       const own = new CliFolder();
-      for (const name of readdirSync(BROUGHT)) copyFileSync(join(BROUGHT, name), own.file(name));
+      for (const [name, bytes] of BROUGHT_FILES) own.write(name, bytes);
       try {
         const piped = line.replace(/ \| hexcodes …$/, '');
         if (piped !== line) {

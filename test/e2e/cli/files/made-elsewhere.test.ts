@@ -1,16 +1,15 @@
 // Files that gpsbabel and GDAL made (test/fixtures/brought) give the codes of the table that they were made of.
-import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
+import { broughtFile } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
-const FIXTURES = 'test/fixtures/brought';
 
 test.each(['shops.csv', 'shops.gpx', 'shops.kml', 'shops.gpkg'])('%s', async (name) => {
-  folder.write(name, readFileSync(`${FIXTURES}/${name}`));
+  folder.write(name, broughtFile(name));
   const { code, stdout, stderr } = await folder.run(['encode', name, '-q']);
   expect([code, stderr]).toEqual([0, '']);
   const rows = parse(stdout, { columns: true }) as Record<string, string>[];
@@ -38,7 +37,7 @@ test('points in well-known binary, in a column of bytes of Parquet and as text o
 });
 
 test('a GeoPackage is refused where its last changes are elsewhere, where it is broken, and for another layer', async () => {
-  const bytes = readFileSync(`${FIXTURES}/shops.gpkg`);
+  const bytes = broughtFile('shops.gpkg');
   const refused = async (...args: string[]): Promise<string> => {
     const { code, stderr } = await folder.run(['encode', ...args, '-q', '-o', 'never.csv']);
     expect([code, folder.names().includes('never.csv')]).toEqual([3, false]);

@@ -1,10 +1,8 @@
 // Command and page read the same files: tables of other programs leave both with the same bytes, but for the two
 // columns that the page puts beside positions which are no two numbers; and so do tables below titles.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
-import { BROUGHT, broughtCases } from '../../../support/brought-files.js';
+import { broughtCases, broughtFile } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/page-conversion.js';
 
@@ -47,7 +45,7 @@ test('there are tables', () => {
 });
 
 test.each(TABLES.map(({ file }) => file))('%s', async (file) => {
-  const { page, command } = await both(file, readFileSync(join(BROUGHT, file)));
+  const { page, command } = await both(file, broughtFile(file));
   const from = BESIDE[file];
   if (from === undefined) expect(rowsOf(page)).toEqual(rowsOf(command));
   else expect(fieldsOf(page).map((row) => row.toSpliced(from, 2))).toEqual(fieldsOf(command));

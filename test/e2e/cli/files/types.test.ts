@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { broughtFile } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 
 const folder = new CliFolder();
@@ -144,7 +145,8 @@ test('instants of UTC need no schema of Arrow', async () => {
 });
 
 test.each(ROADS)('a file of GeoParquet stays one: %s', async (_, options) => {
-  const input = resolve('test/fixtures/brought/geopandas.parquet');
+  const input = 'geopandas.parquet';
+  folder.write(input, broughtFile(input));
   const ran = await folder.run(['encode', input, '-o', 'geo.parquet', '-q', ...options]);
   expect(ran).toMatchObject({ code: 0, stderr: '' });
   const said = JSON.parse((await saidIn('geo.parquet'))['geo'] ?? 'null');

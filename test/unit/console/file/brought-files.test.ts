@@ -1,9 +1,7 @@
 // Files that other programs made (test/fixtures/brought), as the page reads them: each gives its codes, or a sentence
 // that helps, in both languages.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { BROUGHT, broughtCases, SHOP_CODES } from '../../../support/brought-files.js';
+import { broughtCases, broughtFile, SHOP_CODES } from '../../../support/brought-files.js';
 import { consoleModule } from '../../../support/console-module.js';
 import { answerTo } from '../../../support/page-conversion.js';
 
@@ -16,7 +14,7 @@ test.each(
     .filter(({ options }) => options.length === 0)
     .map(({ file, page }) => [file, page]),
 )('%s', async (file, page) => {
-  const answer = await answerTo(readFileSync(join(BROUGHT, file)), file);
+  const answer = await answerTo(broughtFile(file), file);
   if (page === 'codes') {
     expect(answer.match(/(?:HN|HCM|DNG)-[0-9A-Z]{5}-[0-9A-Z]{5}/g)).toEqual(SHOP_CODES);
     return;
