@@ -16,8 +16,9 @@ import {
   readIndexMeta,
   shareAt,
 } from './index-file.js';
-import { RECORD_TEXT_BYTES, recordAt } from './output-layout.js';
+import { recordAt } from './output-layout.js';
 import { decodeReach } from './reach.js';
+import { recordText } from './record-text.js';
 
 // The 63 provinces before July 2025, as units of a boundary index. The shipped index has them as its units; an index
 // that users make of new boundaries has the 34 provinces alone.
@@ -223,13 +224,7 @@ export class Kernel {
 
   /** The canonical text of the record at a byte offset of `output`. */
   textAt(offset: number): string {
-    let text = '';
-    for (let i = offset; i < offset + RECORD_TEXT_BYTES; i++) {
-      const byte = this.output[i]!;
-      if (byte === 0) break;
-      text += String.fromCharCode(byte);
-    }
-    return text;
+    return recordText(this.output, offset);
   }
 }
 

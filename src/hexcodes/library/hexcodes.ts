@@ -13,11 +13,12 @@ import {
   READ_RESOLUTION_AT,
   RECORD_BYTES,
   recordAt,
+  recordStatusAt,
 } from '../kernel/output-layout.js';
+import { recordText } from '../kernel/record-text.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
 import { requireFlag, requireKnown } from './options.js';
-import { recordText } from './record-text.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.
 /** Options of `encodeBatch`. */
@@ -251,7 +252,7 @@ export class Hexcodes {
         : NOT_A_COORDINATE;
     if (status !== OK) throw failure(kernel, status, lat, lng);
     const hexcodes = kernel.textAt(0);
-    const admin_code = hexcodes.slice(0, hexcodes.indexOf('-'));
+    const admin_code = hexcodes.slice(0, hexcodes[2] === '-' ? 2 : 3);
     // + 0 makes 0 of the resolution -0.
     const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
     if (typeof options !== 'object') return encoded;
@@ -392,7 +393,8 @@ export class Hexcodes {
   codes(records: Uint8Array): (string | null)[] {
     const count = requireRecords(records);
     const codes = new Array<string | null>(count);
-    for (let n = 0; n < count; n++) codes[n] = recordText(records, recordAt(n));
+    for (let n = 0; n < count; n++)
+      codes[n] = records[recordStatusAt(n)] === OK ? recordText(records, recordAt(n)) : null;
     return codes;
   }
 

@@ -1,14 +1,11 @@
 // The text of one record as a string of its own: a slice of a longer text would keep that text in memory.
-import { OK } from '../kernel/kernel.js';
-import { RECORD_TEXT_BYTES } from '../kernel/output-layout.js';
+import { RECORD_TEXT_BYTES } from './output-layout.js';
 
 /**
  * A function that takes as many numbers as the text has characters is the fastest, and codes have few lengths: two or
  * three letters of the province, and one length for two or three resolutions.
- * @returns null where the status of the record is not OK
  */
-export function recordText(records: Uint8Array, at: number): string | null {
-  if (records[at + RECORD_TEXT_BYTES] !== OK) return null;
+export function recordText(records: Uint8Array, at: number): string {
   let length = RECORD_TEXT_BYTES;
   while (length > 0 && records[at + length - 1] === 0) length--;
   const text = String.fromCharCode;
