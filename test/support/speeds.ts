@@ -46,7 +46,7 @@ export const REST = [
   'test/e2e/deploy/proxies.test.ts',
   'test/e2e/engine/**/*.test.ts',
   'test/e2e/{forward,keys}/postgres*.test.ts',
-  'test/e2e/keys/commands.test.ts',
+  'test/e2e/keys/{admin-document,commands}.test.ts',
   'test/e2e/examples-vite-react.test.ts',
   'test/e2e/stream-examples.test.ts',
   'test/e2e/package*.test.ts',
@@ -60,4 +60,5 @@ export const REST = [
   'test/e2e/types.test.ts',
   'test/e2e/usage/{away,quota,shared,store}.test.ts',
   'test/unit/cli/files/{value-table,values}.test.ts',
+  'test/unit/tools/words.test.ts',
 ];

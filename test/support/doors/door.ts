@@ -44,8 +44,6 @@ export interface OpenDoor {
 
 export interface Door {
   readonly name: string;
-  /** Whether it needs a program, a bus or another language: npm run test:all drives it. */
-  readonly isHeavy?: boolean;
   /** Why it is not here; undefined where it is. */
   readonly missing?: string | undefined;
   /** Texts that it cannot carry: their line would end, say. */

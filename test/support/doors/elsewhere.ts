@@ -79,7 +79,6 @@ async function ask<Answer>(question: object): Promise<Answer> {
 /** @param kind of the columns that the package is given */
 const python = (kind: string): Door => ({
   name: `Python, ${kind}`,
-  isHeavy: true,
   isOneByOne: kind === 'single',
   missing: noPackage,
   // No text of Arrow or NumPy has half a character.
@@ -107,7 +106,7 @@ const python = (kind: string): Door => ({
 });
 
 export const ELSEWHERE: readonly Door[] = [
-  { name: 'bus worker', isHeavy: true, missing: noNats, open: openBus },
-  { name: 'SQL of DuckDB', isHeavy: true, isBlindToReach: true, open: openSql },
+  { name: 'bus worker', missing: noNats, open: openBus },
+  { name: 'SQL of DuckDB', isBlindToReach: true, open: openSql },
   ...['single', 'list', 'NumPy', 'pandas', 'Polars', 'Arrow'].map(python),
 ];

@@ -1,5 +1,7 @@
-// Every pattern of test/support/speeds.ts names files that exist, and no file has two speeds.
-import { readdirSync } from 'node:fs';
+// Every pattern of test/support/speeds.ts names files that exist, no file has two speeds, and `npm test` needs no
+// package of test/judges.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LONG_UNITS, REST, ROADS } from '../../support/speeds.js';
 
@@ -26,4 +28,31 @@ test('no test file has two speeds', () => {
   const all = [LONG_UNITS, ROADS, REST].map((patterns) => new Set(patterns.flatMap(filesOf)));
   for (const [at, files] of all.entries())
     for (const other of all.slice(at + 1)) expect([...files].filter((file) => other.has(file))).toEqual([]);
+});
+
+/** The modules that a file imports, and those that they import: other than types, and not where a test asks for them. */
+function importedBy(file: string, found = new Set<string>()): Set<string> {
+  const source = readFileSync(file, 'utf8');
+  for (const [, to = ''] of source.matchAll(/^(?:import|export) (?!type )[^;]*?'([^']+)';/gm)) {
+    const path = to.startsWith('.') ? join(dirname(file), to).replace(/\.js$/, '.ts') : to;
+    if (found.has(path)) continue;
+    found.add(path);
+    if (to.startsWith('.') && path.endsWith('.ts') && existsSync(path)) importedBy(path, found);
+  }
+  return found;
+}
+
+/** Packages of test/judges, which `npm ci` does not install, among what a file imports. */
+function judgesOf(file: string): string[] {
+  const { dependencies } = JSON.parse(readFileSync('test/judges/package.json', 'utf8'));
+  const judges = Object.keys(dependencies);
+  return [...importedBy(file)].filter((to) => judges.some((name) => to === name || to.startsWith(`${name}/`)));
+}
+
+test('what `npm test` runs imports no package of test/judges', () => {
+  const rest = new Set(REST.flatMap(filesOf));
+  const tests = FILES.filter((file) => /^test\/(?!judges|node_modules).*\.test\.ts$/.test(file));
+  const wrong = tests.filter((file) => !rest.has(file) && judgesOf(file).length > 0);
+  expect(wrong).toEqual([]);
+  expect([...rest].filter((file) => judgesOf(file).length > 0).length).toBeGreaterThan(5);
 });
