@@ -30,7 +30,7 @@ test('no test file has two speeds', () => {
     for (const other of all.slice(at + 1)) expect([...files].filter((file) => other.has(file))).toEqual([]);
 });
 
-/** The modules that a file imports, and those that they import: other than types, and not where a test asks for them. */
+/** The modules, types aside, that a file imports at its head, and those that they import. */
 function importedBy(file: string, found = new Set<string>()): Set<string> {
   const source = readFileSync(file, 'utf8');
   for (const [, to = ''] of source.matchAll(/^(?:import|export) (?!type )[^;]*?'([^']+)';/gm)) {
@@ -46,7 +46,9 @@ function importedBy(file: string, found = new Set<string>()): Set<string> {
 function judgesOf(file: string): string[] {
   const { dependencies } = JSON.parse(readFileSync('test/judges/package.json', 'utf8'));
   const judges = Object.keys(dependencies);
-  return [...importedBy(file)].filter((to) => judges.some((name) => to === name || to.startsWith(`${name}/`)));
+  return [...importedBy(file)].filter((to) =>
+    judges.some((name) => to === name || to.startsWith(`${name}/`)),
+  );
 }
 
 test('what `npm test` runs imports no package of test/judges', () => {
