@@ -7,7 +7,7 @@ export const LONG_UNITS = [
   'test/property/cli/files/damaged-files.test.ts',
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
-  'test/unit/capacity/model/{plan,sizing}.test.ts',
+  'test/unit/capacity/plan.test.ts',
   'test/unit/cli/files/formats/batches.test.ts',
   'test/unit/data/map/{boundary-map,user-boundaries}.test.ts',
   'test/unit/geometry/cell-box.test.ts',

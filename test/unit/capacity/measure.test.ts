@@ -1,0 +1,208 @@
+// Measurements on a machine that is not quiet: noise, repeats, the speed of a core, and the search for a knee.
+import { describe, expect, test } from 'vitest';
+import { QuietGuard } from '#dist/capacity/measure/gauge.js';
+import { searchKnee } from '#dist/capacity/measure/knee-search.js';
+import type { RatePoint } from '#dist/capacity/measure/results.js';
+import { areQuiet, measureNoise, type Noise, workSpread } from '#dist/capacity/processes/noise.js';
+import { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
+
+// The search for the highest rate that holds a latency target, against servers of which it is known.
+describe('the search for a knee', () => {
+  const GOOD: RatePoint = {
+    ...{ ratePerS: 0, answeredPerS: 1, costUs: null, p50Us: 1, p90Us: 1, p99Us: 1, p999Us: 1, naiveP99Us: 1 },
+    ...{ skippedShare: 0, refusedShare: 0, lateShare: 0 },
+  };
+  const SEARCH = { targetP99Us: 50_000, bisections: 12, repeats: 3 };
+
+  /** Holds up to a rate; beyond it fails as `bad` says. */
+  function server(knee: number, bad: Partial<RatePoint> = { p99Us: 60_000 }) {
+    const rates: number[] = [];
+    return {
+      rates,
+      measure: async (ratePerS: number): Promise<RatePoint> => {
+        rates.push(ratePerS);
+        return { ...GOOD, ratePerS, answeredPerS: ratePerS, ...(ratePerS > knee ? bad : {}) };
+      },
+    };
+  }
+
+  test.each([100, 777, 5000, 123_456])('a knee of %d is found from below', async (knee) => {
+    const { measure } = server(knee);
+    const found = await searchKnee({ ...SEARCH, startPerS: 100, measure });
+    expect(found.ratePerS).toBeLessThanOrEqual(knee);
+    // The last doubling lies between knee and twice the knee; twelve halvings of it are left.
+    expect(knee - found.ratePerS).toBeLessThanOrEqual(knee / 2 ** 12);
+    expect(found).toMatchObject({ isConfirmed: true, isGeneratorLimit: false });
+  });
+
+  test('a start beyond the knee is lowered', async () => {
+    const { measure, rates } = server(300);
+    const found = await searchKnee({ ...SEARCH, startPerS: 10_000, measure });
+    expect(rates.slice(0, 4)).toEqual([10_000, 10_000, 2500, 2500]);
+    expect(found.ratePerS).toBeGreaterThan(299);
+    expect(found.ratePerS).toBeLessThanOrEqual(300);
+  });
+
+  test.each([{ skippedShare: 0.01 }, { refusedShare: 0.01 }])(
+    'lost requests fail a rate: %j',
+    async (bad) => {
+      const { measure } = server(1000, bad);
+      const found = await searchKnee({ ...SEARCH, startPerS: 300, measure });
+      expect(found.ratePerS).toBeLessThanOrEqual(1000);
+      expect(found.isGeneratorLimit).toBe(false);
+    },
+  );
+
+  test('a late generator is told from a slow server', async () => {
+    const { measure } = server(1000, { lateShare: 0.02, p99Us: 60_000 });
+    const found = await searchKnee({ ...SEARCH, startPerS: 300, measure });
+    expect(found.ratePerS).toBeLessThanOrEqual(1000);
+    expect(found.isGeneratorLimit).toBe(true);
+  });
+
+  test('a rate that holds with late starts holds', async () => {
+    const late = async (ratePerS: number): Promise<RatePoint> => ({
+      ...{ ...GOOD, ratePerS, answeredPerS: ratePerS, lateShare: 0.05 },
+      p99Us: ratePerS > 1000 ? 60_000 : 1,
+    });
+    const found = await searchKnee({ ...SEARCH, startPerS: 300, measure: late });
+    expect(found.ratePerS).toBeGreaterThan(999);
+    expect(found).toMatchObject({ isConfirmed: true, isGeneratorLimit: true });
+  });
+
+  test('a rate that fails once is measured again', async () => {
+    const seen = new Set<number>();
+    const pausing = async (ratePerS: number): Promise<RatePoint> => {
+      const isFirst = !seen.has(ratePerS);
+      seen.add(ratePerS);
+      const isOver = ratePerS > 1000;
+      return { ...GOOD, ratePerS, answeredPerS: ratePerS, p99Us: isOver || isFirst ? 60_000 : 1 };
+    };
+    const found = await searchKnee({ ...SEARCH, startPerS: 300, measure: pausing });
+    expect(found.ratePerS).toBeGreaterThan(999);
+    expect(found.isConfirmed).toBe(true);
+  });
+
+  test('a server that never holds has no knee', async () => {
+    const { measure } = server(0);
+    expect(await searchKnee({ ...SEARCH, startPerS: 300, measure })).toMatchObject({
+      ratePerS: 0,
+      isConfirmed: false,
+    });
+  });
+
+  test('a rate that repeats do not hold is lowered until they do', async () => {
+    let calls = 0;
+    // Held once in the search, by luck, and never again.
+    const measure = async (ratePerS: number): Promise<RatePoint> => {
+      calls++;
+      const holds = ratePerS <= 850 || (ratePerS <= 1000 && calls < 3);
+      return { ...GOOD, ratePerS, answeredPerS: ratePerS, p99Us: holds ? 1 : 60_000 };
+    };
+    const found = await searchKnee({ ...SEARCH, bisections: 0, startPerS: 1000, measure });
+    expect(found.ratePerS).toBeCloseTo(810, 6);
+    expect(found.isConfirmed).toBe(true);
+  });
+});
+
+// Measurements that the machine disturbed are repeated: cores given to others, or a slower core.
+describe('repeats', () => {
+  interface Machine {
+    /** Time of all repeats; a measurement takes 100 ms. */
+    readonly againMs: number;
+    /** Share of each measurement's time that was given to others, and the time of the work behind it. */
+    readonly all: readonly (readonly [stealShare: number, workUs: number])[];
+    readonly runs?: number;
+  }
+
+  /** @returns which of the measurements counted */
+  async function counted({ againMs, all, runs = 1 }: Machine) {
+    let at = 0;
+    const core = { workUs: () => Promise.resolve(all[Math.max(0, at - 1)]![1]) };
+    const guard = new QuietGuard(againMs, core, () => () => all[at - 1]![0]);
+    const taken: number[] = [];
+    for (let run = 0; run < runs; run++) taken.push(await guard.run(100, () => Promise.resolve(at++)));
+    return { taken, worst: guard.worst, measured: at };
+  }
+
+  test('a quiet measurement counts at once', async () => {
+    expect(await counted({ againMs: 1000, all: [[0.004, 90]] })).toEqual({
+      ...{ taken: [0], measured: 1 },
+      worst: { stealShare: 0.004, slowness: 1 },
+    });
+  });
+
+  test('one whose cores were given to others is repeated until one is quiet', async () => {
+    const all = [0.2, 0.1, 0.001, 0].map((share) => [share, 90] as const);
+    expect(await counted({ againMs: 1000, all })).toMatchObject({
+      ...{ taken: [2], measured: 3 },
+      worst: { stealShare: 0.001 },
+    });
+  });
+
+  test('one on a core that has become slower is repeated until before and behind it the core is fast again', async () => {
+    const all = [90, 160, 160, 92, 91].map((workUs) => [0, workUs] as const);
+    const { taken, worst, measured } = await counted({ againMs: 1000, all, runs: 2 });
+    // The fourth begins on a slow core.
+    expect({ taken, measured }).toEqual({ taken: [0, 4], measured: 5 });
+    expect(worst.slowness).toBeCloseTo(92 / 90);
+  });
+
+  test('a core that was slow from the beginning is found out in the end', async () => {
+    const all = [160, 90].map((workUs) => [0, workUs] as const);
+    const { taken, worst } = await counted({ againMs: 0, all, runs: 2 });
+    expect(taken).toEqual([0, 1]);
+    expect(worst.slowness).toBeCloseTo(160 / 90);
+  });
+
+  test('where the time for repeats has run out, the least disturbed one counts; all measurements share that time', async () => {
+    const all = [0.2, 0.05, 0.3, 0.1, 0].map((share) => [share, 90] as const);
+    expect(await counted({ againMs: 250, all, runs: 2 })).toMatchObject({
+      ...{ taken: [1, 3], measured: 4 },
+      worst: { stealShare: 0.1 },
+    });
+  });
+
+  test('without a core to ask, only what was given to others counts', async () => {
+    const guard = new QuietGuard(0, undefined, () => () => 0);
+    expect(await guard.run(100, () => Promise.resolve('x'))).toBe('x');
+    expect(guard.worst).toEqual({ stealShare: 0, slowness: 1 });
+  });
+});
+
+// The verdict of the noise control over a whole run.
+describe('noise', () => {
+  const QUIET: Noise = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 100 };
+
+  test('a run is noisy where a thread woke late, or what counts was measured on a slow core or on one that others had', () => {
+    expect(areQuiet([QUIET, { ...QUIET, workUs: 120 }], { stealShare: 0.004, slowness: 1.2 })).toBe(true);
+    expect(areQuiet([QUIET, { ...QUIET, p99Us: 2500 }], { stealShare: 0, slowness: 1 })).toBe(false);
+    expect(areQuiet([QUIET, QUIET], { stealShare: 0.006, slowness: 1 })).toBe(false);
+    expect(areQuiet([QUIET, QUIET], { stealShare: 0, slowness: 1.3 })).toBe(false);
+  });
+
+  test('controls of before, without work, have no spread', () => {
+    const { workUs: _, ...before } = QUIET;
+    expect(workSpread([before, before])).toBe(1);
+    expect(workSpread([before, QUIET, { ...QUIET, workUs: 150 }])).toBe(1.5);
+  });
+
+  test('a control has all its figures', async () => {
+    const noise = await measureNoise(60);
+    for (const value of [noise.p50Us, noise.p99Us, noise.maxUs, noise.workUs])
+      expect(value).toBeGreaterThan(0);
+  });
+});
+
+// How fast the server's core is, asked of a process on it.
+describe('the speed of a core', () => {
+  test('the core is asked again and again', async () => {
+    const core = await CoreSpeed.start();
+    try {
+      for (let asked = 0; asked < 3; asked++) expect(await core.workUs()).toBeGreaterThan(1);
+    } finally {
+      core.end();
+      core.end();
+    }
+  });
+});

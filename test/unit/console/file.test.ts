@@ -1,0 +1,298 @@
+// Files in the page: what is read of them, what the conversion writes and counts, and the points that the map draws.
+import { describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
+import {
+  FileConversion,
+  PointList,
+  type PointsToDraw,
+  requestFor,
+} from '../../support/console-conversion.js';
+import { consoleModule } from '../../support/console-module.js';
+import { answerTo } from '../../support/page-conversion.js';
+
+// A file that is converted in the page: the bytes that the command would write, and what is counted beside them.
+describe('conversion', async () => {
+  const hexcodes = await Hexcodes.load();
+
+  function converted(text: string, input = 'csv', chunkBytes = Number.POSITIVE_INFINITY) {
+    const bytes = Buffer.from(text);
+    const request = requestFor(bytes, input, 13);
+    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    const answers: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += chunkBytes)
+      answers.push(...conversion.push(bytes.subarray(at, at + chunkBytes)));
+    answers.push(...conversion.end());
+    return { text: Buffer.concat(answers).toString(), tally: conversion.tally };
+  }
+
+  test('CSV, in chunks of any size', () => {
+    const csv = 'id,lat,lng\n1,21.0288,105.8525\n2,10.7769,106.7009\n';
+    const whole =
+      'id,lat,lng,hexcodes,resolution,admin_code,status\n' +
+      '1,21.0288,105.8525,HN-6GHP4-83RFR,13,HN,OK\n2,10.7769,106.7009,HCM-GXC6M-MGY2X,13,HCM,OK\n'.replace(
+        'HCM-GXC6M-MGY2X',
+        hexcodes.encode(10.7769, 106.7009, 13).hexcodes,
+      );
+    for (const size of [1, 7, 1000]) expect(converted(csv, 'csv', size).text).toBe(whole);
+    const { tally } = converted(csv);
+    expect([tally.rows, tally.byStatus[0], tally.byAdmin.reduce((a, b) => a + b, 0)]).toEqual([2, 2, 2]);
+  });
+
+  test('rows and provinces of many blocks are added up, and the first three failed rows of each kind are shown', () => {
+    const rows = Array.from({ length: 30_000 }, (_, i) =>
+      i % 5000 === 4999 ? `48.${i},2.29` : i % 5000 === 2500 ? 'x,105' : '21.0288,105.8525',
+    );
+    const { tally } = converted(`lat,lng\n${rows.join('\n')}\n`, 'csv', 65_536);
+    expect([tally.rows, tally.byStatus.reduce((a, b) => a + b, 0)]).toEqual([30_000, 30_000]);
+    expect(Math.max(...tally.byAdmin)).toBe(29_988);
+    const of = (status: string) => tally.examples.filter((each) => each.status === status);
+    expect(of('NOT_FOUND').map(({ row }) => row)).toEqual([5000, 10_000, 15_000]);
+    expect(of('INVALID_REQUEST').map(({ row }) => row)).toEqual([2501, 7501, 12_501]);
+    expect(of('INVALID_REQUEST')[0]).toMatchObject({
+      text: 'x,105',
+      reasons: [expect.stringMatching(/^lat /)],
+    });
+    expect(of('NOT_FOUND')[0]).toMatchObject({ text: '48.4999,2.29', reasons: [] });
+  });
+
+  test('positions are encoded, codes decoded; columns that are there already get a prefix', () => {
+    const request = (text: string, input = 'csv') => {
+      const { operation, prefix } = requestFor(Buffer.from(text), input, 9);
+      return [operation, prefix];
+    };
+    expect(request('lat,lng\n1,2\n')).toEqual(['encode', '']);
+    expect(request('hexcodes\nHN-6GHP4\n')).toEqual(['decode', '']);
+    expect(request('lat,lng,status\n1,2,x\n')).toEqual(['encode', 'hexcodes_']);
+    expect(request('hexcodes,lat\nHN-6GHP4,1\n')).toEqual(['decode', 'hexcodes_']);
+    expect(() => request('a,b\n1,2\n')).toThrow(/lat/);
+    expect(request('{"lat":1,"lng":2}\n', 'ndjson')).toEqual(['encode', '']);
+    expect(request('{"hexcodes":"HN-6GHP4"}\n', 'ndjson')).toEqual(['decode', '']);
+    expect(request('"HN-6GHP4"\n', 'ndjson')).toEqual(['decode', '']);
+    expect(request('  [21,105]\n', 'ndjson')).toEqual(['encode', '']);
+    const { tally } = converted('lat,lng,status\n21.0288,105.8525,x\n');
+    expect(tally.prefix).toBe('hexcodes_');
+  });
+
+  test('a long row is shown by its beginning', () => {
+    const { tally } = converted(`lat,lng,name\nx,105,${'n'.repeat(300)}\n`);
+    expect(tally.examples[0]?.text).toBe(`x,105,${'n'.repeat(114)}…`);
+  });
+
+  test('the file of failed rows has one header row, whenever it is taken', () => {
+    const bytes = Buffer.from('lat,lng\nx,1\n');
+    const request = requestFor(bytes, 'csv', 13);
+    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    conversion.push(bytes);
+    conversion.end();
+    const first = Buffer.concat(conversion.takeFailed()).toString();
+    expect(first.split('\n')[0]).toMatch(/^lat,lng,/);
+    const again = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    const rows: string[] = [];
+    for (const part of ['lat,lng\nx,1\n', `y,1\n${'z,1\n'.repeat(90_000)}`]) {
+      again.push(Buffer.from(part));
+      rows.push(Buffer.concat(again.takeFailed()).toString());
+    }
+    again.end();
+    rows.push(Buffer.concat(again.takeFailed()).toString());
+    expect(rows.join('').split('lat,lng,').length - 1).toBe(1);
+  });
+
+  test('a header that is shown instead may have any characters', () => {
+    const bytes = Buffer.from('lat,lng\n21.0288,105.8525\n');
+    const request = requestFor(bytes, 'csv', 13);
+    const shown = { header: { read: 'lat,lng', shown: "$& $1 $$ $',lng" } };
+    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers(), shown as never);
+    const text = Buffer.concat([...conversion.push(bytes), ...conversion.end()]).toString();
+    expect(text.startsWith("$& $1 $$ $',lng,")).toBe(true);
+  });
+
+  test('failed lines of NDJSON are kept, the others are not', () => {
+    const lines = [
+      '{"lat":21.0288,"lng":105.8525}',
+      '{"lat":"x","lng":1}',
+      '{"lat":48.8,"lng":2.3}',
+      '{"lat":10.7769,"lng":106.7009}',
+    ];
+    const bytes = Buffer.from(`${lines.join('\n')}\n`);
+    const conversion = new FileConversion(
+      hexcodes.kernel,
+      requestFor(bytes, 'ndjson', 13),
+      new BlockBuffers(),
+    );
+    conversion.push(bytes);
+    conversion.end();
+    const failed = Buffer.concat(conversion.takeFailed()).toString().trim().split('\n');
+    expect(failed.map((line) => (JSON.parse(line) as { lat: unknown }).lat)).toEqual([null, 48.8]);
+  });
+});
+
+// The points of a converted file as the map draws them: where they are, and in the colour of which province.
+describe('points', async () => {
+  const NOWHERE = 255;
+  const hexcodes = await Hexcodes.load();
+
+  function drawn(csv: string): PointsToDraw {
+    const bytes = Buffer.from(csv);
+    const conversion = new FileConversion(hexcodes.kernel, requestFor(bytes, 'csv', 9), new BlockBuffers());
+    conversion.push(bytes);
+    conversion.end();
+    return conversion.points.take();
+  }
+
+  /** A position in each province, found on a grid of 0.1°. */
+  const positions = new Map<number, string>();
+  for (let lat = 8.5; lat < 23.4; lat += 0.1)
+    for (let lng = 102.2; lng < 109.5; lng += 0.1) {
+      const code = hexcodes.adminCodeOf(lat, lng);
+      const admin = ADMIN_UNITS.findIndex((unit) => unit.code === code);
+      if (admin >= 0 && !positions.has(admin)) positions.set(admin, `${lat.toFixed(2)},${lng.toFixed(2)}`);
+    }
+  const inAll = ADMIN_UNITS.map((_, admin) => positions.get(admin)!);
+
+  test('every province has its own number, also where two letters are the beginning of three', () => {
+    expect(positions.size).toBe(ADMIN_UNITS.length);
+    expect(new Set(ADMIN_UNITS.map(({ code }) => code.slice(0, 2))).size).toBeLessThan(ADMIN_UNITS.length);
+    const all = ADMIN_UNITS.map((_, admin) => admin);
+    expect([...drawn(`lat,lng\n${inAll.join('\n')}\n`).groups]).toEqual(all);
+    const codes = inAll.map((text) => {
+      const [lat, lng] = text.split(',').map(Number);
+      return hexcodes.encode(lat!, lng!, 9).hexcodes;
+    });
+    expect([...drawn(`hexcodes\n${codes.join('\n')}\n`).groups]).toEqual(all);
+  });
+
+  test('a position abroad is drawn without a province; a row without one is not drawn', () => {
+    const { groups, box } = drawn('lat,lng\n21.03,105.85\n48.8,2.3\nx,y\n10.78,106.7\n');
+    expect([groups.length, groups[1]]).toEqual([3, NOWHERE]);
+    expect(box).toEqual({ west: 105.85, south: 10.78, east: 106.7, north: 21.03 });
+    expect(drawn('hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n').groups.length).toBe(1);
+  });
+
+  test('the box is around the points in provinces, and what Mercator cannot show is left out', () => {
+    const points = new PointList();
+    expect(points.take().box).toBeUndefined();
+    for (const [lat, lng, admin] of [
+      [21, 105, 1],
+      [10, 107, 2],
+      [12, 109, 3],
+      [50, 2, NOWHERE],
+      [86, 100, 1],
+      [10, 181, 1],
+      [Number.NaN, 100, 1],
+    ] as const)
+      points.add(lat, lng, admin);
+    const { groups, box, left, offsets } = points.take();
+    expect([...groups]).toEqual([1, 2, 3, NOWHERE]);
+    expect(box).toEqual({ west: 105, south: 10, east: 109, north: 21 });
+    expect([left, offsets.length]).toEqual([0, 8]);
+  });
+
+  test('more points than the first buffers hold keep their places; beyond two million they are counted', () => {
+    const points = new PointList();
+    for (let i = 0; i < 2_000_003; i++) points.add(10, 100 + (i % 10), i % 34);
+    const { groups, offsets, left } = points.take();
+    expect([groups.length, offsets.length, left]).toEqual([2_000_000, 4_000_000, 3]);
+    expect([groups[0], groups[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
+    expect(offsets[2 * 69_999]).toBe(offsets[18]);
+  });
+
+  test('points keep their zones, also beyond the first buffers; without zones there are none', () => {
+    const [zoned, plain] = [new PointList(), new PointList()];
+    for (let i = 0; i < 70_000; i++) {
+      zoned.add(10, 100, 1, i % 251);
+      plain.add(10, 100, 1);
+    }
+    const zones = zoned.takeZones();
+    expect([zones.length, zones[0], zones[250], zones[69_999]]).toEqual([70_000, 0, 250, 69_999 % 251]);
+    expect(plain.takeZones()).toHaveLength(0);
+  });
+});
+
+// Every reason that the readers give has a Vietnamese sentence.
+describe('reasons in Vietnamese', async () => {
+  const { inVietnamese } = await consoleModule<{ inVietnamese(sentence: string): string }>(
+    'words/reasons.ts',
+  );
+  const { kernel } = await Hexcodes.load();
+  const ENGLISH = /\b(?:is|must|has|have|the|be|of)\b/;
+
+  function reasonsOf(bytes: Uint8Array): string[] {
+    try {
+      const conversion = new FileConversion(kernel, requestFor(bytes, 'csv', 13), new BlockBuffers());
+      conversion.push(bytes);
+      conversion.end();
+      return conversion.tally.examples.flatMap(({ reasons }) => reasons);
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  }
+
+  test.each([
+    'lat,lng\n,105\n',
+    'lat,lng\nx,105\n',
+    'lat,lng\n95,105\n',
+    'lat,lng\n21,181\n',
+    'lat,lng\n21\n',
+    'lat,lng\n21,105,7\n',
+    'lat,lng,resolution\n21,105,99\n',
+    'lat,lng\n"21,105\n',
+    'hexcodes\n""\n',
+    'name,street\na,b\n',
+    'lat,name\n21,b\n',
+    'lat,lat,lng\n1,2,3\n',
+    '"lat,lng',
+    'lat,lng\n\0\n',
+    '',
+    `${'x'.repeat(70_000)}\n1`,
+  ])('%j', (text) => {
+    const reasons = reasonsOf(Buffer.from(text));
+    expect(reasons.length).toBeGreaterThan(0);
+    for (const reason of reasons) {
+      expect(inVietnamese(reason)).not.toBe(reason);
+      expect(inVietnamese(reason).replaceAll(/"[^"]*"/g, '')).not.toMatch(ENGLISH);
+    }
+  });
+
+  test('bytes that are not UTF-8', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('lat,lng\n21,105 '),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('\n'),
+    ]);
+    const [reason = ''] = reasonsOf(bytes);
+    expect(inVietnamese(reason)).toMatch(/^byte \d+ không phải là UTF-8/);
+  });
+});
+
+// Files that other programs made (test/fixtures/brought), as the page reads them: each gives its codes, or a sentence
+// that helps, in both languages.
+describe('files of other programs', async () => {
+  const { inVietnamese } = await consoleModule<{ inVietnamese(sentence: string): string }>(
+    'words/reasons.ts',
+  );
+
+  const ENGLISH = /\b(?:is|must|has|have|the|be|of|it)\b/i;
+
+  test.each(
+    broughtCases()
+      .filter(({ options }) => options.length === 0)
+      .map(({ file, page }) => [file, page]),
+  )('%s', async (file, page) => {
+    const answer = await answerTo(broughtFile(file), file);
+    if (page === 'codes') {
+      expect(answer.match(/(?:HN|HCM|DNG)-[0-9A-Z]{5}-[0-9A-Z]{5}/g)).toEqual(SHOP_CODES);
+      return;
+    }
+    if (page === 'failed') {
+      expect(answer).toContain('INVALID_REQUEST');
+      return;
+    }
+    for (const words of page.split(' | ')) expect(answer).toContain(words);
+    if (page === 'command') return;
+    const [words = ''] = inVietnamese(answer).split(/: (?=[\w:]+ )/);
+    expect(words).not.toMatch(ENGLISH);
+  });
+});
