@@ -11,9 +11,8 @@ export const LONG_UNITS = [
   'test/unit/cli/files/formats/batches.test.ts',
   'test/unit/data/map/{boundary-map,user-boundaries}.test.ts',
   'test/unit/geometry/cell-box.test.ts',
-  'test/unit/support/mutant-copy.test.ts',
-  'test/unit/tools/type-errors.test.ts',
-  'test/unit/wire/bulk/bulk-bodies.test.ts',
+  'test/unit/slow-tools.test.ts',
+  'test/unit/wire/bulk.test.ts',
 ];
 
 /** One way through each room, end to end. */

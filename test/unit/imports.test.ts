@@ -1,316 +1,382 @@
-// Who may import whom, held over the import lines of the repository: workspaces by what their package.json says that
-// they need, and rooms in them by the table below.
+// Who may import whom, in src and in the kernel.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly private?: boolean;
-  readonly workspaces?: readonly string[];
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-}
-
-const readManifest = (path: string): Manifest => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-const rangesOf = ({ dependencies, optionalDependencies, peerDependencies, devDependencies }: Manifest) => ({
-  ...dependencies,
-  ...optionalDependencies,
-  ...peerDependencies,
-  ...devDependencies,
-});
-
-const ROOT = readManifest('.');
-const WORKSPACES = new Map(readdirSync('src').map((folder) => [folder, readManifest(join('src', folder))]));
-const FOLDERS = new Map([...WORKSPACES].map(([folder, { name }]) => [name, folder]));
-
-/** The packages that a workspace needs, of others and of ours, by the names of their packages. */
-const needsOf = (workspace: string): string[] => Object.keys(rangesOf(WORKSPACES.get(workspace) as Manifest));
-
-/** Packages that the root has had from the first day; tools of others read their ranges there. */
-const FIXED: Record<string, string> = {
-  assemblyscript: '^0.28.20',
-  commander: '^14.0.3',
-  'h3-js': '4.5',
-  piscina: '5.3',
-  'uWebSockets.js': 'npm:@btc-vision/uwebsockets.js@20.57.0',
-};
-
-/** Files of src/hexcodes that all of its rooms may import: they import nothing above them. */
-const GROUND = ['hexcodes/errors', 'hexcodes/admin-units', 'hexcodes/version'];
-
-/** The files at the top of wire that its rooms share. */
-const WIRE_TOP = [
-  'hexcodes/wire/job',
-  'hexcodes/wire/limits',
-  'hexcodes/wire/status-messages',
-  'hexcodes/wire/swapped',
-];
-
-const KERNEL = 'hexcodes/kernel';
-const WIRE = 'hexcodes/wire';
-
-/** Rooms inside a workspace that may import less than it: these, and the workspaces that it needs. */
-const MAY_IMPORT: Record<string, string[]> = {
-  [KERNEL]: [],
-  [WIRE]: [KERNEL],
-  'hexcodes/wire/params': [],
-  'hexcodes/wire/bytes': [KERNEL],
-  'hexcodes/wire/frames': ['hexcodes/wire/bytes', ...WIRE_TOP, KERNEL],
-  'hexcodes/wire/rows': ['params', 'bytes', 'frames']
-    .map((room) => `${WIRE}/${room}`)
-    .concat(WIRE_TOP, KERNEL),
-  'hexcodes/wire/bulk': ['params', 'bytes', 'frames', 'rows']
-    .map((room) => `${WIRE}/${room}`)
-    .concat(WIRE_TOP, KERNEL),
-  'hexcodes/geometry': ['hexcodes/library', WIRE, KERNEL],
-  'hexcodes/library': [KERNEL, WIRE, 'hexcodes/geometry'],
-  'hexcodes/client': [WIRE],
-  'bus/messages': ['bus'],
-  'bus/jobs': ['bus'],
-  'server/keys': ['server/life/heartbeat'],
-  'server/usage': ['server/keys', 'server/life/heartbeat'],
-  'server/forward': ['server/answers', 'server/key-share'],
-  'server/budget': ['server/answers', 'server/key-share'],
-  'server/transport': ['server/budget', 'server/kept-memory'],
-  'server/metrics': ['server/budget', 'server/ledger', 'server/usage'],
-  // Build time only: the description of what the others do.
-  'server/api': ['server/transport', 'server/freshness'],
-  'files/terminal': ['files/exit-codes'],
-};
-
-/** Packages that only these rooms may import. */
-const ONLY_IN: Record<string, string | string[]> = {
-  'uWebSockets.js': 'server/transport',
-  piscina: 'pool',
-  'h3-js': 'hexcodes/geometry',
-  'hdr-histogram-js': 'capacity',
-  tinybench: 'capacity',
-  libsql: ['server/keys', 'server/usage'],
-  pg: ['server/keys', 'server/forward/sinks'],
-  '@nats-io/transport-node': 'bus/nats',
-  '@nats-io/jetstream': 'bus/nats',
-  '@nats-io/services': 'bus/nats',
-  typebox: 'server/api',
-  'prom-client': 'server/metrics',
-  '@maplibre/vt-pbf': 'server/grid',
-  pmtiles: 'console/map',
-  fflate: 'tables',
-  saxen: 'tables',
-  'maplibre-gl': ['console/map', 'console/points'],
-  '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
-};
-
-/** Rooms and files that may touch the process and the file system. */
-const HOST_ROOMS = [
-  'cli',
-  'files',
-  'config',
-  'capacity/processes',
-  'server/keys',
-  'server/usage',
-  'server/basemap/archive',
-  'server/supervisor',
-  'server/forward/backlog',
-  'server/forward/sinks',
-];
-const HOST_FILES = [
-  'server/transport/load-uws',
-  'server/transport/system-limits',
-  'pool/slices',
-  'pool/usable-cores',
-  'server/log',
-  'server/life/stopping',
-  'server/life/disk-watch',
-  'server/bulk/spool',
-  'server/routes/console-page',
-  'server/routes/descriptions',
-];
-
-interface ImportLine {
-  /** Without `src/` and ending, as `hexcodes/wire/rows/batch`. */
-  from: string;
-  /** The same, or a package. */
-  to: string;
-  isPackage: boolean;
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory()
-      ? // Bundles of the workspaces, and packages.
-        ['dist', 'node_modules'].includes(entry.name)
-        ? []
-        : filesBelow(join(folder, entry.name))
-      : entry.name.endsWith('.ts')
-        ? [join(folder, entry.name)]
-        : [],
-  );
-}
-
-const nameOf = (root: string, file: string): string => relative(root, file).replace(/(\.d)?\.[jt]s$/, '');
-
-function importsBelow(root: string): ImportLine[] {
-  return filesBelow(root).flatMap((file) =>
-    [
-      ...readFileSync(file, 'utf8').matchAll(
-        /^(?:import|export)\b[^;]*?from\s+['"]([^'"]+)['"]|\bimport\('([^']+)'\)/gm,
-      ),
-    ].map((match) => {
-      const to = (match[1] ?? match[2]) as string;
-      const isPackage = !to.startsWith('.');
-      const target = isPackage ? to : nameOf(root, normalize(join(dirname(file), to)));
-      return { from: nameOf(root, file), to: target, isPackage };
-    }),
-  );
-}
-
-const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
-
-/** The narrowest room with a rule of its own that holds the file. */
-function roomOf(name: string): string | undefined {
-  const rooms = Object.keys(MAY_IMPORT).filter((room) => isIn(name, room));
-  return rooms.sort((a, b) => b.length - a.length)[0];
-}
-
-/** Every circle of files that import one another, the files of each in one line. */
-function circlesOf(lines: ImportLine[]): string[] {
-  const targets = new Map<string, string[]>();
-  for (const { from, to, isPackage } of lines)
-    if (!isPackage) targets.set(from, [...(targets.get(from) ?? []), to]);
-  const done = new Set<string>();
-  const circles = new Set<string>();
-  const visit = (file: string, way: string[]): void => {
-    const at = way.indexOf(file);
-    if (at >= 0) circles.add(way.slice(at).sort().join(' '));
-    if (at >= 0 || done.has(file)) return;
-    for (const target of targets.get(file) ?? []) visit(target, [...way, file]);
-    done.add(file);
-  };
-  for (const file of targets.keys()) visit(file, []);
-  return [...circles];
-}
-
-const imports = importsBelow('src');
-
-test('import lines are found', () => {
-  expect(imports.length).toBeGreaterThan(300);
-});
-
-const workspaceOf = (name: string): string => name.split('/')[0] as string;
-const packageOf = (specifier: string): string =>
-  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-
-test('workspaces import only the workspaces and packages that they need, and need no other workspace', () => {
-  const imported = imports
-    .filter(({ to }) => !to.startsWith('node:'))
-    .map(({ from, to, isPackage }) => {
-      const own = workspaceOf(from);
-      const name = isPackage ? packageOf(to) : WORKSPACES.get(workspaceOf(to))?.name;
-      return { own, name: name as string, line: `${from} imports ${to}` };
-    })
-    .filter(({ own, name }) => name !== WORKSPACES.get(own)?.name);
-  const wrong = imported.filter(({ own, name }) => !needsOf(own).includes(name));
-  expect(wrong.map(({ line }) => line)).toEqual([]);
-  const used = new Set(imported.map(({ own, name }) => `${own} ${name}`));
-  const idle = [...WORKSPACES.keys()].flatMap((own) =>
-    needsOf(own)
-      .filter((name) => FOLDERS.has(name) && !used.has(`${own} ${name}`))
-      .map((name) => `${own} needs ${name}`),
-  );
-  expect(idle).toEqual([]);
-});
-
-test('workspaces are private, of one version, and take packages in the ranges of the root', () => {
-  expect([ROOT.private, ROOT.workspaces]).toEqual([true, ['src/*']]);
-  const all = rangesOf(ROOT);
-  for (const [folder, manifest] of WORKSPACES) {
-    expect([folder, manifest.private, manifest.version]).toEqual([folder, true, ROOT.version]);
-    for (const [name, range] of Object.entries(rangesOf(manifest)))
-      expect([folder, name, range]).toEqual([folder, name, FOLDERS.has(name) ? ROOT.version : all[name]]);
+// Who may import whom, held over the import lines of the repository: workspaces by what their package.json says that
+// they need, and rooms in them by the table below.
+describe('src', () => {
+  interface Manifest {
+    readonly name: string;
+    readonly version: string;
+    readonly private?: boolean;
+    readonly workspaces?: readonly string[];
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+    readonly peerDependencies?: Readonly<Record<string, string>>;
+    readonly devDependencies?: Readonly<Record<string, string>>;
   }
-  expect(Object.fromEntries(Object.keys(FIXED).map((name) => [name, all[name]]))).toEqual(FIXED);
-});
 
-test('workspaces need one another in one direction', () => {
-  const above = new Map(
-    [...WORKSPACES.keys()].map((own) => [own, needsOf(own).flatMap((name) => FOLDERS.get(name) ?? [])]),
+  const readManifest = (path: string): Manifest =>
+    JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  const rangesOf = ({ dependencies, optionalDependencies, peerDependencies, devDependencies }: Manifest) => ({
+    ...dependencies,
+    ...optionalDependencies,
+    ...peerDependencies,
+    ...devDependencies,
+  });
+
+  const ROOT = readManifest('.');
+  const WORKSPACES = new Map(readdirSync('src').map((folder) => [folder, readManifest(join('src', folder))]));
+  const FOLDERS = new Map([...WORKSPACES].map(([folder, { name }]) => [name, folder]));
+
+  /** The packages that a workspace needs, of others and of ours, by the names of their packages. */
+  const needsOf = (workspace: string): string[] =>
+    Object.keys(rangesOf(WORKSPACES.get(workspace) as Manifest));
+
+  /** Packages that the root has had from the first day; tools of others read their ranges there. */
+  const FIXED: Record<string, string> = {
+    assemblyscript: '^0.28.20',
+    commander: '^14.0.3',
+    'h3-js': '4.5',
+    piscina: '5.3',
+    'uWebSockets.js': 'npm:@btc-vision/uwebsockets.js@20.57.0',
+  };
+
+  /** Files of src/hexcodes that all of its rooms may import: they import nothing above them. */
+  const GROUND = ['hexcodes/errors', 'hexcodes/admin-units', 'hexcodes/version'];
+
+  /** The files at the top of wire that its rooms share. */
+  const WIRE_TOP = [
+    'hexcodes/wire/job',
+    'hexcodes/wire/limits',
+    'hexcodes/wire/status-messages',
+    'hexcodes/wire/swapped',
+  ];
+
+  const KERNEL = 'hexcodes/kernel';
+  const WIRE = 'hexcodes/wire';
+
+  /** Rooms inside a workspace that may import less than it: these, and the workspaces that it needs. */
+  const MAY_IMPORT: Record<string, string[]> = {
+    [KERNEL]: [],
+    [WIRE]: [KERNEL],
+    'hexcodes/wire/params': [],
+    'hexcodes/wire/bytes': [KERNEL],
+    'hexcodes/wire/frames': ['hexcodes/wire/bytes', ...WIRE_TOP, KERNEL],
+    'hexcodes/wire/rows': ['params', 'bytes', 'frames']
+      .map((room) => `${WIRE}/${room}`)
+      .concat(WIRE_TOP, KERNEL),
+    'hexcodes/wire/bulk': ['params', 'bytes', 'frames', 'rows']
+      .map((room) => `${WIRE}/${room}`)
+      .concat(WIRE_TOP, KERNEL),
+    'hexcodes/geometry': ['hexcodes/library', WIRE, KERNEL],
+    'hexcodes/library': [KERNEL, WIRE, 'hexcodes/geometry'],
+    'hexcodes/client': [WIRE],
+    'bus/messages': ['bus'],
+    'bus/jobs': ['bus'],
+    'server/keys': ['server/life/heartbeat'],
+    'server/usage': ['server/keys', 'server/life/heartbeat'],
+    'server/forward': ['server/answers', 'server/key-share'],
+    'server/budget': ['server/answers', 'server/key-share'],
+    'server/transport': ['server/budget', 'server/kept-memory'],
+    'server/metrics': ['server/budget', 'server/ledger', 'server/usage'],
+    // Build time only: the description of what the others do.
+    'server/api': ['server/transport', 'server/freshness'],
+    'files/terminal': ['files/exit-codes'],
+  };
+
+  /** Packages that only these rooms may import. */
+  const ONLY_IN: Record<string, string | string[]> = {
+    'uWebSockets.js': 'server/transport',
+    piscina: 'pool',
+    'h3-js': 'hexcodes/geometry',
+    'hdr-histogram-js': 'capacity',
+    tinybench: 'capacity',
+    libsql: ['server/keys', 'server/usage'],
+    pg: ['server/keys', 'server/forward/sinks'],
+    '@nats-io/transport-node': 'bus/nats',
+    '@nats-io/jetstream': 'bus/nats',
+    '@nats-io/services': 'bus/nats',
+    typebox: 'server/api',
+    'prom-client': 'server/metrics',
+    '@maplibre/vt-pbf': 'server/grid',
+    pmtiles: 'console/map',
+    fflate: 'tables',
+    saxen: 'tables',
+    'maplibre-gl': ['console/map', 'console/points'],
+    '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
+  };
+
+  /** Rooms and files that may touch the process and the file system. */
+  const HOST_ROOMS = [
+    'cli',
+    'files',
+    'config',
+    'capacity/processes',
+    'server/keys',
+    'server/usage',
+    'server/basemap/archive',
+    'server/supervisor',
+    'server/forward/backlog',
+    'server/forward/sinks',
+  ];
+  const HOST_FILES = [
+    'server/transport/load-uws',
+    'server/transport/system-limits',
+    'pool/slices',
+    'pool/usable-cores',
+    'server/log',
+    'server/life/stopping',
+    'server/life/disk-watch',
+    'server/bulk/spool',
+    'server/routes/console-page',
+    'server/routes/descriptions',
+  ];
+
+  interface ImportLine {
+    /** Without `src/` and ending, as `hexcodes/wire/rows/batch`. */
+    from: string;
+    /** The same, or a package. */
+    to: string;
+    isPackage: boolean;
+  }
+
+  function filesBelow(folder: string): string[] {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory()
+        ? // Bundles of the workspaces, and packages.
+          ['dist', 'node_modules'].includes(entry.name)
+          ? []
+          : filesBelow(join(folder, entry.name))
+        : entry.name.endsWith('.ts')
+          ? [join(folder, entry.name)]
+          : [],
+    );
+  }
+
+  const nameOf = (root: string, file: string): string => relative(root, file).replace(/(\.d)?\.[jt]s$/, '');
+
+  function importsBelow(root: string): ImportLine[] {
+    return filesBelow(root).flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(
+          /^(?:import|export)\b[^;]*?from\s+['"]([^'"]+)['"]|\bimport\('([^']+)'\)/gm,
+        ),
+      ].map((match) => {
+        const to = (match[1] ?? match[2]) as string;
+        const isPackage = !to.startsWith('.');
+        const target = isPackage ? to : nameOf(root, normalize(join(dirname(file), to)));
+        return { from: nameOf(root, file), to: target, isPackage };
+      }),
+    );
+  }
+
+  const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
+
+  /** The narrowest room with a rule of its own that holds the file. */
+  function roomOf(name: string): string | undefined {
+    const rooms = Object.keys(MAY_IMPORT).filter((room) => isIn(name, room));
+    return rooms.sort((a, b) => b.length - a.length)[0];
+  }
+
+  /** Every circle of files that import one another, the files of each in one line. */
+  function circlesOf(lines: ImportLine[]): string[] {
+    const targets = new Map<string, string[]>();
+    for (const { from, to, isPackage } of lines)
+      if (!isPackage) targets.set(from, [...(targets.get(from) ?? []), to]);
+    const done = new Set<string>();
+    const circles = new Set<string>();
+    const visit = (file: string, way: string[]): void => {
+      const at = way.indexOf(file);
+      if (at >= 0) circles.add(way.slice(at).sort().join(' '));
+      if (at >= 0 || done.has(file)) return;
+      for (const target of targets.get(file) ?? []) visit(target, [...way, file]);
+      done.add(file);
+    };
+    for (const file of targets.keys()) visit(file, []);
+    return [...circles];
+  }
+
+  const imports = importsBelow('src');
+
+  test('import lines are found', () => {
+    expect(imports.length).toBeGreaterThan(300);
+  });
+
+  const workspaceOf = (name: string): string => name.split('/')[0] as string;
+  const packageOf = (specifier: string): string =>
+    specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+
+  test('workspaces import only the workspaces and packages that they need, and need no other workspace', () => {
+    const imported = imports
+      .filter(({ to }) => !to.startsWith('node:'))
+      .map(({ from, to, isPackage }) => {
+        const own = workspaceOf(from);
+        const name = isPackage ? packageOf(to) : WORKSPACES.get(workspaceOf(to))?.name;
+        return { own, name: name as string, line: `${from} imports ${to}` };
+      })
+      .filter(({ own, name }) => name !== WORKSPACES.get(own)?.name);
+    const wrong = imported.filter(({ own, name }) => !needsOf(own).includes(name));
+    expect(wrong.map(({ line }) => line)).toEqual([]);
+    const used = new Set(imported.map(({ own, name }) => `${own} ${name}`));
+    const idle = [...WORKSPACES.keys()].flatMap((own) =>
+      needsOf(own)
+        .filter((name) => FOLDERS.has(name) && !used.has(`${own} ${name}`))
+        .map((name) => `${own} needs ${name}`),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  test('workspaces are private, of one version, and take packages in the ranges of the root', () => {
+    expect([ROOT.private, ROOT.workspaces]).toEqual([true, ['src/*']]);
+    const all = rangesOf(ROOT);
+    for (const [folder, manifest] of WORKSPACES) {
+      expect([folder, manifest.private, manifest.version]).toEqual([folder, true, ROOT.version]);
+      for (const [name, range] of Object.entries(rangesOf(manifest)))
+        expect([folder, name, range]).toEqual([folder, name, FOLDERS.has(name) ? ROOT.version : all[name]]);
+    }
+    expect(Object.fromEntries(Object.keys(FIXED).map((name) => [name, all[name]]))).toEqual(FIXED);
+  });
+
+  test('workspaces need one another in one direction', () => {
+    const above = new Map(
+      [...WORKSPACES.keys()].map((own) => [own, needsOf(own).flatMap((name) => FOLDERS.get(name) ?? [])]),
+    );
+    const lines = [...above].flatMap(([from, needed]) =>
+      needed.map((to) => ({ from, to, isPackage: false })),
+    );
+    expect(lines.length).toBeGreaterThan(10);
+    expect(circlesOf(lines)).toEqual([]);
+  });
+
+  test('rooms import only the rooms below them', () => {
+    const wrong = imports
+      .filter(({ from, to, isPackage }) => !isPackage && workspaceOf(from) === workspaceOf(to))
+      .filter(({ to }) => !GROUND.includes(to))
+      .filter(({ from, to }) => {
+        const room = roomOf(from);
+        return (
+          room !== undefined && !isIn(to, room) && !MAY_IMPORT[room]?.some((allowed) => isIn(to, allowed))
+        );
+      })
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  /** Rooms that peers call; each is opened by the files at the top of the service. */
+  const DOORS = ['routes', 'bulk', 'stream', 'grid', 'traccar', 'admin'].map((room) => `server/${room}`);
+  const OPENERS = ['parts', 'serve', 'service-routes', 'listen'].map((file) => `server/${file}`);
+
+  test('no room of the service knows a door but its own', () => {
+    const wrong = imports
+      .filter(
+        ({ from }) => isIn(from, 'server') && !isIn(from, 'server/supervisor') && !OPENERS.includes(from),
+      )
+      .filter(({ from, to }) => DOORS.some((door) => isIn(to, door) && !isIn(from, door)))
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(['src', 'assembly', 'data', 'bench', 'test'])(
+    'no files of %s import one another in a circle',
+    (root) => {
+      const left = /^server\/bulk\/context/;
+      expect(circlesOf(importsBelow(root)).filter((circle) => !left.test(circle))).toEqual([]);
+    },
   );
-  const lines = [...above].flatMap(([from, needed]) => needed.map((to) => ({ from, to, isPackage: false })));
-  expect(lines.length).toBeGreaterThan(10);
-  expect(circlesOf(lines)).toEqual([]);
+
+  test('the search for circles finds one', () => {
+    const line = (from: string, to: string): ImportLine => ({ from, to, isPackage: false });
+    expect(circlesOf([line('a', 'b'), line('b', 'c'), line('c', 'b')])).toEqual(['b c']);
+  });
+
+  test('packages are imported by their rooms only', () => {
+    const wrong = imports
+      .filter(
+        ({ from, to }) => ONLY_IN[to] !== undefined && ![ONLY_IN[to]].flat().some((room) => isIn(from, room)),
+      )
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  test('WebAssembly is used in the kernel room only', () => {
+    const users = filesBelow('src').filter((file) =>
+      /\bWebAssembly\.(Instance|instantiate|compile|Module\()/.test(readFileSync(file, 'utf8')),
+    );
+    expect(users.filter((file) => !isIn(nameOf('src', file), KERNEL))).toEqual([]);
+  });
+
+  test('the file system is touched by named files only', () => {
+    const wrong = imports
+      .filter(({ to }) => /^node:(fs|fs\/promises|process|child_process)$/.test(to))
+      .filter(({ from }) => !HOST_ROOMS.some((room) => isIn(from, room)) && !HOST_FILES.includes(from))
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  test('tests import one another never, and bench nothing but test/support', () => {
+    const wrong = [...filesBelow('test'), ...filesBelow('bench')].flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/from\s+'(\.[^']+)'/g)]
+        .map((match) => normalize(join(dirname(file), match[1] as string)))
+        .filter((to) => /^test\/(unit|property|oracle|conformance|e2e)\//.test(to))
+        .map((to) => `${file} imports ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
 });
 
-test('rooms import only the rooms below them', () => {
-  const wrong = imports
-    .filter(({ from, to, isPackage }) => !isPackage && workspaceOf(from) === workspaceOf(to))
-    .filter(({ to }) => !GROUND.includes(to))
-    .filter(({ from, to }) => {
-      const room = roomOf(from);
-      return room !== undefined && !isIn(to, room) && !MAY_IMPORT[room]?.some((allowed) => isIn(to, allowed));
-    })
-    .map(({ from, to }) => `${from} imports ${to}`);
-  expect(wrong).toEqual([]);
-});
+// Who may import whom, held over the import lines of assembly/. Circles are looked for by imports.test.ts.
+describe('the kernel', () => {
+  const ROOT = 'assembly';
 
-/** Rooms that peers call; each is opened by the files at the top of the service. */
-const DOORS = ['routes', 'bulk', 'stream', 'grid', 'traccar', 'admin'].map((room) => `server/${room}`);
-const OPENERS = ['parts', 'serve', 'service-routes', 'listen'].map((file) => `server/${file}`);
+  /** Each room or file, and what it may import besides itself. */
+  const MAY_IMPORT: Record<string, readonly string[]> = {
+    memory: [],
+    'output-layout': ['memory'],
+    scratch: ['memory'],
+    h3: [],
+    hexcode: ['memory', 'h3'],
+    face5: ['memory', 'scratch', 'h3', 'hexcode'],
+    region: ['memory', 'scratch', 'h3/trig', 'hexcode/admin'],
+    'text/chars': [],
+    'text/row': ['memory'],
+    'text/numbers': ['text/chars'],
+    'text/scan': ['memory', 'text/chars', 'text/row', 'text/numbers'],
+    'text/write': ['memory', 'output-layout', 'hexcode', 'region', 'text/chars', 'text/row', 'text/numbers'],
+    'find-center': ['h3', 'face5'],
+    locate: ['memory', 'scratch', 'hexcode/admin', 'region'],
+    encode: ['memory', 'output-layout', 'scratch', 'h3', 'face5', 'hexcode', 'region'],
+    decode: ['memory', 'output-layout', 'scratch', 'h3', 'face5', 'hexcode', 'find-center'],
+    index: ['memory', 'h3', 'hexcode', 'region', 'text', 'locate', 'encode', 'decode'],
+  };
 
-test('no room of the service knows a door but its own', () => {
-  const wrong = imports
-    .filter(({ from }) => isIn(from, 'server') && !isIn(from, 'server/supervisor') && !OPENERS.includes(from))
-    .filter(({ from, to }) => DOORS.some((door) => isIn(to, door) && !isIn(from, door)))
-    .map(({ from, to }) => `${from} imports ${to}`);
-  expect(wrong).toEqual([]);
-});
+  const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => name.slice(0, -3));
 
-test.each(['src', 'assembly', 'data', 'bench', 'test'])(
-  'no files of %s import one another in a circle',
-  (root) => {
-    const left = /^server\/bulk\/context/;
-    expect(circlesOf(importsBelow(root)).filter((circle) => !left.test(circle))).toEqual([]);
-  },
-);
+  const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
 
-test('the search for circles finds one', () => {
-  const line = (from: string, to: string): ImportLine => ({ from, to, isPackage: false });
-  expect(circlesOf([line('a', 'b'), line('b', 'c'), line('c', 'b')])).toEqual(['b c']);
-});
-
-test('packages are imported by their rooms only', () => {
-  const wrong = imports
-    .filter(
-      ({ from, to }) => ONLY_IN[to] !== undefined && ![ONLY_IN[to]].flat().some((room) => isIn(from, room)),
-    )
-    .map(({ from, to }) => `${from} imports ${to}`);
-  expect(wrong).toEqual([]);
-});
-
-test('WebAssembly is used in the kernel room only', () => {
-  const users = filesBelow('src').filter((file) =>
-    /\bWebAssembly\.(Instance|instantiate|compile|Module\()/.test(readFileSync(file, 'utf8')),
+  /** [file, what it imports] of every line. */
+  const imports = files.flatMap((file) =>
+    [
+      ...readFileSync(join(ROOT, `${file}.ts`), 'utf8').matchAll(
+        /^(?:import|export|\}).*? from "([^"]+)";$/gm,
+      ),
+    ].map((match) => [file, relative(ROOT, normalize(join(ROOT, dirname(file), match[1]!)))] as const),
   );
-  expect(users.filter((file) => !isIn(nameOf('src', file), KERNEL))).toEqual([]);
-});
 
-test('the file system is touched by named files only', () => {
-  const wrong = imports
-    .filter(({ to }) => /^node:(fs|fs\/promises|process|child_process)$/.test(to))
-    .filter(({ from }) => !HOST_ROOMS.some((room) => isIn(from, room)) && !HOST_FILES.includes(from))
-    .map(({ from, to }) => `${from} imports ${to}`);
-  expect(wrong).toEqual([]);
-});
+  test('every import names a file', () => {
+    expect(imports.length).toBeGreaterThan(100);
+    expect(imports.filter(([, to]) => !files.includes(to))).toEqual([]);
+  });
 
-test('tests import one another never, and bench nothing but test/support', () => {
-  const wrong = [...filesBelow('test'), ...filesBelow('bench')].flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/from\s+'(\.[^']+)'/g)]
-      .map((match) => normalize(join(dirname(file), match[1] as string)))
-      .filter((to) => /^test\/(unit|property|oracle|conformance|e2e)\//.test(to))
-      .map((to) => `${file} imports ${to}`),
-  );
-  expect(wrong).toEqual([]);
+  test('rooms import only the rooms below them', () => {
+    const roomOf = (file: string): string => Object.keys(MAY_IMPORT).find((room) => isIn(file, room)) ?? '';
+    const wrong = imports.filter(
+      ([from, to]) =>
+        !isIn(to, roomOf(from)) && !MAY_IMPORT[roomOf(from)]?.some((allowed) => isIn(to, allowed)),
+    );
+    expect(wrong.map(([from, to]) => `${from} imports ${to}`)).toEqual([]);
+  });
 });

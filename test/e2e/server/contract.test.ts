@@ -215,11 +215,17 @@ describe('sizes', () => {
 
 describe('media types', () => {
   test('406 if JSON is not accepted', async () => {
-    for (const accept of ['text/html', 'application/json;q=0', 'application/json;q=0, */*', 'image/*']) {
+    for (const accept of [
+      ...['text/html', 'application/json;q=0', 'application/json;q=0.0, */*', 'image/*'],
+      ...['*/*, application/*;q=0', 'application/jsonp, application'],
+    ]) {
       const answer = await call(server, `${ENCODE}?${GOOD}`, { headers: { Accept: accept } });
       expectError(answer, 406, 'INVALID_REQUEST');
     }
-    for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', 'APPLICATION/JSON; q=1']) {
+    for (const accept of [
+      ...['*/*', 'application/*', 'text/html, */*;q=0.1', 'APPLICATION/JSON; q=1', ' , '],
+      ...['application/json;q=high', 'application/json;q=-1', 'application/json;level=1'],
+    ]) {
       expect((await call(server, `${ENCODE}?${GOOD}`, { headers: { Accept: accept } })).status).toBe(200);
     }
   });
@@ -240,6 +246,8 @@ describe('media types', () => {
       'text/plain',
       'application/xml',
       'application/json; charset=latin1',
+      'application/json; charset=',
+      'application/json; charset=utf-8; charset=latin1',
       'multipart/form-data',
     ]) {
       expectError(await call(server, ENCODE, post(type, '{"lat":21,"lng":105}')), 415, 'INVALID_REQUEST');

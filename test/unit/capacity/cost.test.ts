@@ -1,4 +1,4 @@
-// What a message costs at a rate, and what more processes carry.
+// Costs of a message at a rate, and the load that more processes carry.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { uniformFrom } from '#dist/capacity/generator/random.js';

@@ -1,152 +1,302 @@
-// Messages of each format become what the library says; a message that cannot be read says why.
+// Messages of a bus: their formats, subjects, and frames of positions.
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES, readFormatRule, shapeOf } from '#dist/bus/messages/message-shape.js';
+import {
+  lastSequenceOf,
+  PositionBatch,
+  SEQUENCES_HEADER,
+  SOURCES_HEADER,
+} from '#dist/bus/messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
 import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
+import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
-let library: Hexcodes;
-let code: string;
-beforeAll(async () => {
-  library = await loadLibrary();
-  code = library.encode(21.03, 105.85).hexcodes;
-});
+// Messages of each format become what the library says; a message that cannot be read says why.
+describe('formats', () => {
+  let library: Hexcodes;
+  let code: string;
+  beforeAll(async () => {
+    library = await loadLibrary();
+    code = library.encode(21.03, 105.85).hexcodes;
+  });
 
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('how a message is read', () => {
-  const rules = { ...DEFAULT_RULES, formats: ['a.*=json', 'a.>=csv'].map(readFormatRule) };
-  const shape = (subject: string, headers: Record<string, string> = {}) =>
-    shapeOf(subject, new Map(Object.entries(headers)), rules);
+  describe('how a message is read', () => {
+    const rules = { ...DEFAULT_RULES, formats: ['a.*=json', 'a.>=csv'].map(readFormatRule) };
+    const shape = (subject: string, headers: Record<string, string> = {}) =>
+      shapeOf(subject, new Map(Object.entries(headers)), rules);
 
-  test('by its headers, else by the first rule for its subject, else as a frame', () => {
-    expect(shape('b').format).toBe('frames');
-    expect(shape('a.b').format).toBe('json');
-    expect(shape('a.b.c').format).toBe('csv');
-    expect(shape('a.b', { 'Hexcodes-Format': 'NDJSON' }).format).toBe('ndjson');
-    expect(shape('b', { 'Hexcodes-Resolution': '9', 'Hexcodes-Operation': 'decode' })).toEqual({
-      ...{ format: 'frames', operation: 'decode', resolution: 9 },
+    test('by its headers, else by the first rule for its subject, else as a frame', () => {
+      expect(shape('b').format).toBe('frames');
+      expect(shape('a.b').format).toBe('json');
+      expect(shape('a.b.c').format).toBe('csv');
+      expect(shape('a.b', { 'Hexcodes-Format': 'NDJSON' }).format).toBe('ndjson');
+      expect(shape('b', { 'Hexcodes-Resolution': '9', 'Hexcodes-Operation': 'decode' })).toEqual({
+        ...{ format: 'frames', operation: 'decode', resolution: 9 },
+      });
+    });
+
+    test.each([
+      [{ 'Hexcodes-Format': 'xml' }, 'Hexcodes-Format must be one of frames, ndjson, csv, json, not "xml"'],
+      [{ 'Hexcodes-Resolution': '16' }, 'Hexcodes-Resolution must be an integer from 0 to 15, not "16"'],
+      [{ 'Hexcodes-Operation': 'x'.repeat(99) }, 'Hexcodes-Operation must be one of encode, decode'],
+      [{ 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' }, 'can only be encoded'],
+    ])('%j is refused', (headers, why) => {
+      expect(() => shape('b', headers)).toThrow(why);
+    });
+
+    test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is no rule', (text) => {
+      expect(() => readFormatRule(text)).toThrow();
+    });
+  });
+
+  describe('conversion', () => {
+    const convert = (
+      text: string | Uint8Array,
+      format: string,
+      rules = DEFAULT_RULES,
+      operation = 'encode',
+    ) =>
+      new MessageConverter(library.kernel, rules).convert(typeof text === 'string' ? bytesOf(text) : text, {
+        ...{ format, operation, resolution: 13 },
+      } as Parameters<MessageConverter['convert']>[1]);
+    const textOf = async (...args: Parameters<typeof convert>) =>
+      new TextDecoder().decode((await convert(...args)).bytes);
+
+    test.each([0, 1, 256, 5000])('a frame of %i points is answered as by the library', async (count) => {
+      const latLng = positionsOf(count, count);
+      const { bytes, points, failed } = await convert(encodeFrame(latLng, 7), 'frames');
+      const wanted = answerByLibrary(library, latLng, 7);
+      expect(Buffer.compare(bytes, wanted)).toBe(0);
+      expect([points, failed]).toEqual([count, new DataView(wanted.buffer).getUint32(12, true)]);
+    });
+
+    test.each([
+      [new Uint8Array(0), 'a frame has a header of 16 bytes, and the message has 0'],
+      [encodeFrame(new Float64Array(4)).subarray(0, -1), 'has 48 bytes, and the message has 47'],
+      [new Uint8Array(16), 'the header is not that of a request frame'],
+      [Uint8Array.from([1, 1, 99, 0, ...new Array(12).fill(0)]), 'a value that there is not'],
+    ])('a damaged frame %#', async (bytes, why) => {
+      await expect(convert(bytes, 'frames')).rejects.toThrow(why);
+    });
+
+    test('CSV without a header row, by the columns of the rules', async () => {
+      const rules = { ...DEFAULT_RULES, columns: 'id,lng,lat' };
+      expect(await textOf('7,105.85,21.03\r\n8,1,1', 'csv', rules)).toBe(
+        `7,105.85,21.03,${code},13,HN,OK\r\n8,1,1,,13,,NOT_FOUND\n`,
+      );
+      expect(await convert('7,105.85,21.03\n8,1,1', 'csv', rules)).toMatchObject({ points: 2, failed: 1 });
+      expect(await textOf('', 'csv')).toBe('');
+      await expect(convert(`21,${String.fromCharCode(0)}`, 'csv')).rejects.toThrow('is NUL');
+    });
+
+    test('CSV of more than one block', async () => {
+      const rows = Array.from({ length: 40_000 }, (_, i) => `${21 + i / 1e5},105.85`);
+      const lines = (await textOf(rows.join('\n'), 'csv')).trimEnd().split('\n');
+      expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(rows);
+      expect(lines.at(-1)).toContain(library.encode(21.39999, 105.85).hexcodes);
+    });
+
+    test('NDJSON, and hexcodes back', async () => {
+      expect(await textOf('{"lat":21.03,"lng":105.85,"id":"a"}\n', 'ndjson')).toContain(
+        `"hexcodes":"${code}"`,
+      );
+      const row = JSON.parse(await textOf(`{"hexcodes":"${code}"}`, 'ndjson', DEFAULT_RULES, 'decode'));
+      expect(row).toMatchObject({ status: 'OK', resolution: 13 });
+    });
+
+    test('a JSON object keeps its text, and gets four members', async () => {
+      const before = '{"n":12345678901234567890, "lat":21.03,"lng":1.0585e2 ,"tags":["a"]}';
+      const members = `"hexcodes":"${code}","resolution":13,"admin_code":"HN","status":"OK"}`;
+      expect(await textOf(` ${before}\n`, 'json')).toBe(`${before.slice(0, -1)},${members}`);
+      const outside = JSON.parse(await textOf('{"lat":1,"lng":1}', 'json'));
+      expect(outside).toEqual({
+        ...{ lat: 1, lng: 1, hexcodes: null, resolution: 13, admin_code: null, status: 'NOT_FOUND' },
+      });
+      expect(JSON.parse(await textOf('{"lat":"x","lng":1}', 'json')).status).toBe('INVALID_REQUEST');
+      const prefixed = await textOf('{"lat":21.03,"lng":105.85,"status":"on"}', 'json', {
+        ...DEFAULT_RULES,
+        prefix: 'hex_',
+      });
+      expect(JSON.parse(prefixed)).toMatchObject({ status: 'on', hex_status: 'OK', hex_hexcodes: code });
+    });
+
+    test.each([
+      ['no json', 'it is no JSON'],
+      ['[]', 'it is no JSON object'],
+      ['null', 'it is no JSON object'],
+      ['{}', 'no members for latitude and longitude'],
+      ['{"lat":21}', 'no members for latitude and longitude'],
+      ['{"lat":21,"latitude":21,"lng":105}', 'more than one of its members could be latitude'],
+      ['{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}', 'more than one of its members could be the position'],
+      ['{"lat":21,"lng":105,"status":"on"}', 'it has a member "status" already'],
+    ])('%s is no position', async (text, why) => {
+      await expect(convert(text, 'json')).rejects.toThrow(why);
     });
   });
 
   test.each([
-    [{ 'Hexcodes-Format': 'xml' }, 'Hexcodes-Format must be one of frames, ndjson, csv, json, not "xml"'],
-    [{ 'Hexcodes-Resolution': '16' }, 'Hexcodes-Resolution must be an integer from 0 to 15, not "16"'],
-    [{ 'Hexcodes-Operation': 'x'.repeat(99) }, 'Hexcodes-Operation must be one of encode, decode'],
-    [{ 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' }, 'can only be encoded'],
-  ])('%j is refused', (headers, why) => {
-    expect(() => shape('b', headers)).toThrow(why);
+    [
+      '{"position":{"latitude":21.03,"longitude":105.85,"deviceId":3},"device":{"id":3,"uniqueId":"358"}}',
+      '358',
+    ],
+    ['{"id":7,"lat":"21.03","lon":105.85}', '7'],
+    ['{"gps":{"imei":"9","lat":21.03,"lng":105.85}}', '9'],
+    ['{"lat":21.03,"lng":105.85}', undefined],
+  ])('the vehicle of %s', (text, vehicle) => {
+    const object = readPositionObject(bytesOf(text));
+    expect([object.latDeg, object.lngDeg, vehicleOf(object)]).toEqual([21.03, 105.85, vehicle]);
   });
 
-  test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is no rule', (text) => {
-    expect(() => readFormatRule(text)).toThrow();
-  });
-});
-
-describe('conversion', () => {
-  const convert = (text: string | Uint8Array, format: string, rules = DEFAULT_RULES, operation = 'encode') =>
-    new MessageConverter(library.kernel, rules).convert(typeof text === 'string' ? bytesOf(text) : text, {
-      ...{ format, operation, resolution: 13 },
-    } as Parameters<MessageConverter['convert']>[1]);
-  const textOf = async (...args: Parameters<typeof convert>) =>
-    new TextDecoder().decode((await convert(...args)).bytes);
-
-  test.each([0, 1, 256, 5000])('a frame of %i points is answered as by the library', async (count) => {
-    const latLng = positionsOf(count, count);
-    const { bytes, points, failed } = await convert(encodeFrame(latLng, 7), 'frames');
-    const wanted = answerByLibrary(library, latLng, 7);
-    expect(Buffer.compare(bytes, wanted)).toBe(0);
-    expect([points, failed]).toEqual([count, new DataView(wanted.buffer).getUint32(12, true)]);
-  });
-
-  test.each([
-    [new Uint8Array(0), 'a frame has a header of 16 bytes, and the message has 0'],
-    [encodeFrame(new Float64Array(4)).subarray(0, -1), 'has 48 bytes, and the message has 47'],
-    [new Uint8Array(16), 'the header is not that of a request frame'],
-    [Uint8Array.from([1, 1, 99, 0, ...new Array(12).fill(0)]), 'a value that there is not'],
-  ])('a damaged frame %#', async (bytes, why) => {
-    await expect(convert(bytes, 'frames')).rejects.toThrow(why);
-  });
-
-  test('CSV without a header row, by the columns of the rules', async () => {
-    const rules = { ...DEFAULT_RULES, columns: 'id,lng,lat' };
-    expect(await textOf('7,105.85,21.03\r\n8,1,1', 'csv', rules)).toBe(
-      `7,105.85,21.03,${code},13,HN,OK\r\n8,1,1,,13,,NOT_FOUND\n`,
+  test('the id of a vehicle has 1,000 characters at most', () => {
+    const object = (id: string) =>
+      readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
+    expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
+    expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow(
+      'its id has 1001 characters, and may have 1000',
     );
-    expect(await convert('7,105.85,21.03\n8,1,1', 'csv', rules)).toMatchObject({ points: 2, failed: 1 });
-    expect(await textOf('', 'csv')).toBe('');
-    await expect(convert(`21,${String.fromCharCode(0)}`, 'csv')).rejects.toThrow('is NUL');
   });
 
-  test('CSV of more than one block', async () => {
-    const rows = Array.from({ length: 40_000 }, (_, i) => `${21 + i / 1e5},105.85`);
-    const lines = (await textOf(rows.join('\n'), 'csv')).trimEnd().split('\n');
-    expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(rows);
-    expect(lines.at(-1)).toContain(library.encode(21.39999, 105.85).hexcodes);
+  test('a request is answered by the endpoint of its operation', async () => {
+    const answerer = new RequestAnswerer((await loadLibrary()).kernel);
+    const frame = encodeFrame(positionsOf(1, 2));
+    expect(answerer.answer('encode', frame)).toMatchObject({ points: 2 });
+    expect(() => answerer.answer('decode', frame)).toThrow('the frame is not one to decode');
+    expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow('the request is no whole frame');
+  });
+});
+
+// Patterns of subjects, maps from the subject of a message to that of its answer, and ids as words of subjects.
+describe('subjects', () => {
+  const words = (text: string): string[] => text.split('.');
+
+  test.each(['a', 'a.b', '*', '>', 'a.*.c', 'a.>', '*.*.>', 'xe-máy.7'])('%s is a pattern', (text) => {
+    expect(requirePattern(text)).toEqual(words(text));
   });
 
-  test('NDJSON, and hexcodes back', async () => {
-    expect(await textOf('{"lat":21.03,"lng":105.85,"id":"a"}\n', 'ndjson')).toContain(`"hexcodes":"${code}"`);
-    const row = JSON.parse(await textOf(`{"hexcodes":"${code}"}`, 'ndjson', DEFAULT_RULES, 'decode'));
-    expect(row).toMatchObject({ status: 'OK', resolution: 13 });
+  test.each(['', '.', 'a.', '.a', 'a..b', 'a.>.b', 'a b', 'a.b*', 'a>', '>.a', 'a\tb'])(
+    '%j is none',
+    (text) => {
+      expect(() => requirePattern(text)).toThrow(/is no subject/);
+    },
+  );
+
+  test.each([
+    ['fleet.*.points=fleet.*.hexcodes', 'fleet.7.points', 'fleet.7.hexcodes.id'],
+    ['in.>=out.>', 'in.a.b.c', 'out.a.b.c.id'],
+    ['*.in.*=answers.*.*', 'a.in.b', 'answers.a.b.id'],
+    ['one=two', 'one', 'two.id'],
+  ])('%s: the answer to %s goes to %s', (text, subject, answer) => {
+    const map = new SubjectMap(text);
+    expect(map.answerOf(subject, 'id')).toBe(answer);
+    expect(isWithin(words(map.answers), words(answer))).toBe(true);
   });
 
-  test('a JSON object keeps its text, and gets four members', async () => {
-    const before = '{"n":12345678901234567890, "lat":21.03,"lng":1.0585e2 ,"tags":["a"]}';
-    const members = `"hexcodes":"${code}","resolution":13,"admin_code":"HN","status":"OK"}`;
-    expect(await textOf(` ${before}\n`, 'json')).toBe(`${before.slice(0, -1)},${members}`);
-    const outside = JSON.parse(await textOf('{"lat":1,"lng":1}', 'json'));
-    expect(outside).toEqual({
-      ...{ lat: 1, lng: 1, hexcodes: null, resolution: 13, admin_code: null, status: 'NOT_FOUND' },
-    });
-    expect(JSON.parse(await textOf('{"lat":"x","lng":1}', 'json')).status).toBe('INVALID_REQUEST');
-    const prefixed = await textOf('{"lat":21.03,"lng":105.85,"status":"on"}', 'json', {
-      ...DEFAULT_RULES,
-      prefix: 'hex_',
-    });
-    expect(JSON.parse(prefixed)).toMatchObject({ status: 'on', hex_status: 'OK', hex_hexcodes: code });
+  test('a subject of another map has no answer here', () => {
+    const map = new SubjectMap('fleet.*.points=fleet.*.hexcodes');
+    for (const subject of ['fleet.points', 'fleet.a.b.points', 'fleet.a.hexcodes', 'fleet'])
+      expect(map.answerOf(subject, 'id')).toBeUndefined();
   });
 
   test.each([
-    ['no json', 'it is no JSON'],
-    ['[]', 'it is no JSON object'],
-    ['null', 'it is no JSON object'],
-    ['{}', 'no members for latitude and longitude'],
-    ['{"lat":21}', 'no members for latitude and longitude'],
-    ['{"lat":21,"latitude":21,"lng":105}', 'more than one of its members could be latitude'],
-    ['{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}', 'more than one of its members could be the position'],
-    ['{"lat":21,"lng":105,"status":"on"}', 'it has a member "status" already'],
-  ])('%s is no position', async (text, why) => {
-    await expect(convert(text, 'json')).rejects.toThrow(why);
+    ['fleet', /is no map of subjects/],
+    ['a=b=c', /is no map of subjects/],
+    ['a.*=b', /the same \* and >/],
+    ['a.*.>=b.>.*', /is no subject/],
+    ['a.>=a.b.>', /received as messages again/],
+    ['*.*=*.*', undefined],
+    ['a.*=a.*', undefined],
+    ['>=out.>', /received as messages again/],
+  ])('the map %s', (text, fault) => {
+    if (fault === undefined) expect(new SubjectMap(text).answers).toContain('*');
+    else expect(() => new SubjectMap(text)).toThrow(fault);
+  });
+
+  const pattern = fc
+    .tuple(fc.array(fc.constantFrom('a', 'b', '*'), { minLength: 1, maxLength: 4 }), fc.boolean())
+    .map(([middle, isOpen]) => (isOpen ? [...middle, '>'] : middle));
+  const subject = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 6 });
+
+  test('a pattern within another has only subjects of it, and patterns without a common subject have none', () => {
+    fc.assert(
+      fc.property(pattern, pattern, subject, (one, other, parts) => {
+        const text = parts.join('.');
+        const [isOne, isOther] = [isUnder(one, text), isUnder(other, text)];
+        if (isWithin(one, other) && isOther) expect(isOne).toBe(true);
+        if (isOne && isOther) expect(haveCommon(one, other)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('an id becomes one word, another for each', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
+        expect(wordOf(one)).toMatch(/^[^\s.*>]+$/);
+        expect(wordOf(one) === wordOf(other)).toBe(one === other);
+      }),
+    );
+    expect(wordOf('frame-17')).toBe('frame-17');
+    expect(wordOf('a.b c')).toBe('a%2Eb%20c');
+    // All of RFC 3986's marks but those of numbers and names: `~` begins digests.
+    expect(wordOf("!'()~*-_")).toBe('%21%27%28%29%7E%2A-_');
+    expect(wordOf('x'.repeat(5000))).toMatch(/^~[0-9a-f]{64}$/);
+    expect(wordOf('')).toMatch(/^~/);
   });
 });
 
-test.each([
-  [
-    '{"position":{"latitude":21.03,"longitude":105.85,"deviceId":3},"device":{"id":3,"uniqueId":"358"}}',
-    '358',
-  ],
-  ['{"id":7,"lat":"21.03","lon":105.85}', '7'],
-  ['{"gps":{"imei":"9","lat":21.03,"lng":105.85}}', '9'],
-  ['{"lat":21.03,"lng":105.85}', undefined],
-])('the vehicle of %s', (text, vehicle) => {
-  const object = readPositionObject(bytesOf(text));
-  expect([object.latDeg, object.lngDeg, vehicleOf(object)]).toEqual([21.03, 105.85, vehicle]);
-});
+// A frame of single positions: it holds as many as it may, names the messages that it is made of, those without a
+// position among them, and the vehicles in their order. Frames that no collector has made are told apart.
+describe('frames of positions', () => {
+  test('a frame holds no position more than it may', () => {
+    const batch = new PositionBatch(7, 3);
+    const added = [7, 8, 9, 10].map((seq) => batch.add(seq, seq, 105, `v${seq}`));
+    expect([added, batch.points, batch.lastSeq]).toEqual([[true, true, true, false], 3, 9]);
+    expect(batch.headers.get(SOURCES_HEADER)).toBe('["v7","v8","v9"]');
+    const frame = batch.frame(12);
+    expect([frame.length, new DataView(frame.buffer).getUint32(8, true)]).toEqual([16 + 3 * 16, 3]);
+  });
 
-test('the id of a vehicle has 1,000 characters at most', () => {
-  const object = (id: string) =>
-    readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
-  expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
-  expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow('its id has 1001 characters, and may have 1000');
-});
+  test('messages without a position belong to the frame', () => {
+    const batch = new PositionBatch(5, 3);
+    batch.skip(5);
+    expect([batch.points, batch.lastSeq]).toEqual([0, 5]);
+    batch.add(6, 21, 105, 'a');
+    batch.skip(7);
+    expect([batch.points, batch.lastSeq, batch.headers.get(SEQUENCES_HEADER)]).toEqual([1, 7, '5-7']);
+  });
 
-test('a request is answered by the endpoint of its operation', async () => {
-  const answerer = new RequestAnswerer((await loadLibrary()).kernel);
-  const frame = encodeFrame(positionsOf(1, 2));
-  expect(answerer.answer('encode', frame)).toMatchObject({ points: 2 });
-  expect(() => answerer.answer('decode', frame)).toThrow('the frame is not one to decode');
-  expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow('the request is no whole frame');
+  test('a frame ends where the names of its vehicles are too long, and takes one at least', () => {
+    const batch = new PositionBatch(1, 1000);
+    const name = 'x'.repeat(1000);
+    let seq = 1;
+    while (batch.add(seq, 21, 105, name)) seq++;
+    expect([batch.points, batch.headers.get(SOURCES_HEADER)!.length < 48 * 1024]).toEqual([49, true]);
+    const large = new PositionBatch(1, 10);
+    expect([large.add(1, 21, 105, 'x'.repeat(50_000)), large.add(2, 21, 105, 'y')]).toEqual([true, false]);
+  });
+
+  test('the last message of a frame, and frames that no collector has made', () => {
+    const frame = 'hexcodes.in.collected.17';
+    expect(lastSequenceOf(frame, '17-17', 17)).toBe(17);
+    expect(lastSequenceOf(frame, '17-240', 300)).toBe(240);
+    for (const [header, lastSeq] of [
+      ['18-240', 300],
+      ['17-16', 300],
+      ['17-301', 300],
+      ['17-99999999999999999999', 300],
+      ['017-240', 300],
+      ['17-1e2', 300],
+      ['17', 300],
+      [undefined, 300],
+    ] as const)
+      expect(() => lastSequenceOf(frame, header, lastSeq)).toThrow(
+        /must be two numbers|does not end with|is not behind/,
+      );
+  });
 });

@@ -1,164 +1,315 @@
-// Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
-// province occurs and the reach allows every code.
-
+// Cells of codes: families, shapes, GeoJSON, boxes, and the borders of provinces.
 import * as h3 from 'h3-js';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { CellBoxes } from '#dist/hexcodes/geometry/cell-boxes.js';
 import { children, neighbors, parent } from '#dist/hexcodes/geometry/family.js';
-import { cellCollection, cellFeature, centerFeature } from '#dist/hexcodes/geometry/geojson.js';
+import { cellBox, cellCollection, cellFeature, centerFeature } from '#dist/hexcodes/geometry/geojson.js';
+import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
 import { area, boundary, distance, edge, radius } from '#dist/hexcodes/geometry/shape.js';
 import { suggest } from '#dist/hexcodes/geometry/suggest.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { writeIndexFile } from '../../../data/map/index-file.js';
+import type { Partition } from '../../../data/map/partition.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
+import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
+import {
+  fieldsPartition,
+  randomFrom as partitionFrom,
+  SOUTH,
+  WEST,
+} from '../../support/region/made-partitions.js';
 
-const hexcodes = Hexcodes.from(openWorld());
-const HOAN_KIEM = hexcodes.encode(21.0288, 105.8525).hexcodes;
+// Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
+// province occurs and the reach allows every code.
+describe('families and shapes', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const HOAN_KIEM = hexcodes.encode(21.0288, 105.8525).hexcodes;
 
-/** Codes of all resolutions. */
-function corpus(count: number, seed: number): { code: string; cell: string; adminCode: string }[] {
-  console.log(`geometry corpus: seed ${seed}`);
-  const random = randomFrom(seed);
-  return Array.from({ length: count }, (_, i) => {
-    const latDeg = 8 + random() * 15;
-    const lngDeg = 102 + random() * 14;
-    const { hexcodes: code, admin_code } = hexcodes.encode(latDeg, lngDeg, i % 16);
-    return { code, cell: h3.latLngToCell(latDeg, lngDeg, i % 16), adminCode: admin_code };
-  });
-}
+  /** Codes of all resolutions. */
+  function corpus(count: number, seed: number): { code: string; cell: string; adminCode: string }[] {
+    console.log(`geometry corpus: seed ${seed}`);
+    const random = randomFrom(seed);
+    return Array.from({ length: count }, (_, i) => {
+      const latDeg = 8 + random() * 15;
+      const lngDeg = 102 + random() * 14;
+      const { hexcodes: code, admin_code } = hexcodes.encode(latDeg, lngDeg, i % 16);
+      return { code, cell: h3.latLngToCell(latDeg, lngDeg, i % 16), adminCode: admin_code };
+    });
+  }
 
-describe('family', () => {
-  test('parent and children are those of H3, within the admin code', () => {
-    for (const { code, cell, adminCode } of corpus(400, 1)) {
-      const resolution = h3.getResolution(cell);
-      for (let coarser = 0; coarser <= resolution; coarser++) {
-        expect(parent(hexcodes, code, coarser)).toBe(packByPeer(h3.cellToParent(cell, coarser), adminCode));
+  describe('family', () => {
+    test('parent and children are those of H3, within the admin code', () => {
+      for (const { code, cell, adminCode } of corpus(400, 1)) {
+        const resolution = h3.getResolution(cell);
+        for (let coarser = 0; coarser <= resolution; coarser++) {
+          expect(parent(hexcodes, code, coarser)).toBe(packByPeer(h3.cellToParent(cell, coarser), adminCode));
+        }
+        if (resolution === 15) continue;
+        const expected = h3.cellToChildren(cell, resolution + 1).map((child) => packByPeer(child, adminCode));
+        // A cell of resolution 0 has children that no head covers; they have no code.
+        expect(children(hexcodes, code)).toEqual(expected.filter((child) => child !== null));
+        for (const child of children(hexcodes, code)) expect(parent(hexcodes, child, resolution)).toBe(code);
       }
-      if (resolution === 15) continue;
-      const expected = h3.cellToChildren(cell, resolution + 1).map((child) => packByPeer(child, adminCode));
-      // A cell of resolution 0 has children that no head covers; they have no code.
-      expect(children(hexcodes, code)).toEqual(expected.filter((child) => child !== null));
-      for (const child of children(hexcodes, code)) expect(parent(hexcodes, child, resolution)).toBe(code);
-    }
-  });
+    });
 
-  test('children are in sort order; two steps of resolution give 49', () => {
-    const all = children(hexcodes, parent(hexcodes, HOAN_KIEM, 9), 11);
-    expect(all).toHaveLength(49);
-    expect([...all].map((code) => code.slice(0, -1)).sort()).toEqual(all.map((code) => code.slice(0, -1)));
-    expect(children(hexcodes, HOAN_KIEM, 13)).toEqual([HOAN_KIEM]);
-  });
+    test('children are in sort order; two steps of resolution give 49', () => {
+      const all = children(hexcodes, parent(hexcodes, HOAN_KIEM, 9), 11);
+      expect(all).toHaveLength(49);
+      expect([...all].map((code) => code.slice(0, -1)).sort()).toEqual(all.map((code) => code.slice(0, -1)));
+      expect(children(hexcodes, HOAN_KIEM, 13)).toEqual([HOAN_KIEM]);
+    });
 
-  test('neighbours are the ring of H3, each with the province of its own centre, else that of the code', () => {
-    for (const { code, cell, adminCode } of corpus(400, 2)) {
-      const ring = h3.gridDisk(cell, 1).filter((each) => each !== cell);
-      const expected = ring.map((each) => {
-        const [latDeg, lngDeg] = h3.cellToLatLng(each);
-        const admin = ADMIN_UNITS[openWorldAdmin(latDeg as number, lngDeg as number)]?.code ?? adminCode;
-        return packByPeer(each, admin);
-      });
-      expect(neighbors(hexcodes, code)).toEqual(expected.filter((each) => each !== null));
-    }
-  });
+    test('neighbours are the ring of H3, each with the province of its own centre, else that of the code', () => {
+      for (const { code, cell, adminCode } of corpus(400, 2)) {
+        const ring = h3.gridDisk(cell, 1).filter((each) => each !== cell);
+        const expected = ring.map((each) => {
+          const [latDeg, lngDeg] = h3.cellToLatLng(each);
+          const admin = ADMIN_UNITS[openWorldAdmin(latDeg as number, lngDeg as number)]?.code ?? adminCode;
+          return packByPeer(each, admin);
+        });
+        expect(neighbors(hexcodes, code)).toEqual(expected.filter((each) => each !== null));
+      }
+    });
 
-  test('wrong arguments throw an error with a code', () => {
-    expect(() => parent(hexcodes, 'nonsense')).toThrow(expect.objectContaining({ code: 'INVALID_HEXCODES' }));
-    expect(() => parent(hexcodes, HOAN_KIEM, 14)).toThrow(
-      expect.objectContaining({ code: 'BAD_RESOLUTION' }),
-    );
-    expect(() => children(hexcodes, HOAN_KIEM, 12)).toThrow(
-      expect.objectContaining({ code: 'BAD_RESOLUTION' }),
-    );
-    const coarse = parent(hexcodes, HOAN_KIEM, 5);
-    expect(() => children(hexcodes, coarse, 13)).toThrow(expect.objectContaining({ code: 'BAD_RESOLUTION' }));
-    expect(() => parent(hexcodes, parent(hexcodes, HOAN_KIEM, 0))).toThrow();
-  });
+    test('wrong arguments throw an error with a code', () => {
+      expect(() => parent(hexcodes, 'nonsense')).toThrow(
+        expect.objectContaining({ code: 'INVALID_HEXCODES' }),
+      );
+      expect(() => parent(hexcodes, HOAN_KIEM, 14)).toThrow(
+        expect.objectContaining({ code: 'BAD_RESOLUTION' }),
+      );
+      expect(() => children(hexcodes, HOAN_KIEM, 12)).toThrow(
+        expect.objectContaining({ code: 'BAD_RESOLUTION' }),
+      );
+      const coarse = parent(hexcodes, HOAN_KIEM, 5);
+      expect(() => children(hexcodes, coarse, 13)).toThrow(
+        expect.objectContaining({ code: 'BAD_RESOLUTION' }),
+      );
+      expect(() => parent(hexcodes, parent(hexcodes, HOAN_KIEM, 0))).toThrow();
+    });
 
-  test('neighbors refuses a number of rings, which it would ignore', () => {
-    expect(() => neighbors(hexcodes, HOAN_KIEM, ...([2] as never[]))).toThrow(
-      expect.objectContaining({ code: 'BAD_ARGUMENT' }),
-    );
-  });
-});
-
-describe('shape', () => {
-  test('area and boundary are those of H3', () => {
-    for (const { code, cell } of corpus(200, 3)) {
-      expect(area(hexcodes, code)).toBe(h3.cellArea(cell, 'm2'));
-      expect(boundary(hexcodes, code)).toEqual(h3.cellToBoundary(cell));
-      expect(edge(hexcodes, code)).toBeGreaterThan(0);
-      expect(radius(hexcodes, code)).toBeGreaterThanOrEqual(edge(hexcodes, code) * 0.8);
-    }
-  });
-
-  test('encode and decode move a point by at most the radius', () => {
-    console.log('seed 4');
-    const random = randomFrom(4);
-    for (let i = 0; i < 2000; i++) {
-      const position = [9 + random() * 13, 103 + random() * 12] as const;
-      const { hexcodes: code } = hexcodes.encode(position[0], position[1], i % 16);
-      expect(distance(hexcodes, position, code)).toBeLessThanOrEqual(radius(hexcodes, code) * (1 + 1e-9));
-    }
-  });
-
-  test('distance: Hà Nội to Huế, both ways, codes or positions', () => {
-    const hue = hexcodes.encode(16.4637, 107.5909).hexcodes;
-    const metres = distance(hexcodes, HOAN_KIEM, hue);
-    expect(metres).toBeCloseTo(h3.greatCircleDistance([21.0288, 105.8525], [16.4637, 107.5909], 'm'), -2);
-    expect(distance(hexcodes, hue, HOAN_KIEM)).toBeCloseTo(metres, 6);
-    expect(distance(hexcodes, HOAN_KIEM, HOAN_KIEM)).toBe(0);
-  });
-});
-
-describe('positions', () => {
-  test('are pairs or objects', () => {
-    const { lat, lng } = hexcodes.decode(HOAN_KIEM)!;
-    expect(distance(hexcodes, { lat, lng }, [10, 106])).toBe(distance(hexcodes, HOAN_KIEM, [10, 106]));
-    const typed = `${HOAN_KIEM.slice(0, -1)}${HOAN_KIEM.endsWith('2') ? '3' : '2'}`;
-    expect(suggest(hexcodes, typed, { near: { lat, lng } })).toEqual(
-      suggest(hexcodes, typed, { near: [lat, lng] }),
-    );
-  });
-
-  test('anything else is NOT_A_COORDINATE, and options that are no object are BAD_ARGUMENT', () => {
-    for (const given of [[21], ['21', '105'], [Number.NaN, 105], { lat: 21 }, null, '21,105'] as never[]) {
-      const expected = expect.objectContaining({ code: 'NOT_A_COORDINATE' });
-      if (typeof given !== 'string') expect(() => distance(hexcodes, HOAN_KIEM, given)).toThrow(expected);
-      expect(() => suggest(hexcodes, HOAN_KIEM, { near: given })).toThrow(expected);
-    }
-    for (const given of [5, null, 'near'] as never[])
-      expect(() => suggest(hexcodes, HOAN_KIEM, given)).toThrow(
+    test('neighbors refuses a number of rings, which it would ignore', () => {
+      expect(() => neighbors(hexcodes, HOAN_KIEM, ...([2] as never[]))).toThrow(
         expect.objectContaining({ code: 'BAD_ARGUMENT' }),
       );
+    });
+  });
+
+  describe('shape', () => {
+    test('area and boundary are those of H3', () => {
+      for (const { code, cell } of corpus(200, 3)) {
+        expect(area(hexcodes, code)).toBe(h3.cellArea(cell, 'm2'));
+        expect(boundary(hexcodes, code)).toEqual(h3.cellToBoundary(cell));
+        expect(edge(hexcodes, code)).toBeGreaterThan(0);
+        expect(radius(hexcodes, code)).toBeGreaterThanOrEqual(edge(hexcodes, code) * 0.8);
+      }
+    });
+
+    test('encode and decode move a point by at most the radius', () => {
+      console.log('seed 4');
+      const random = randomFrom(4);
+      for (let i = 0; i < 2000; i++) {
+        const position = [9 + random() * 13, 103 + random() * 12] as const;
+        const { hexcodes: code } = hexcodes.encode(position[0], position[1], i % 16);
+        expect(distance(hexcodes, position, code)).toBeLessThanOrEqual(radius(hexcodes, code) * (1 + 1e-9));
+      }
+    });
+
+    test('distance: Hà Nội to Huế, both ways, codes or positions', () => {
+      const hue = hexcodes.encode(16.4637, 107.5909).hexcodes;
+      const metres = distance(hexcodes, HOAN_KIEM, hue);
+      expect(metres).toBeCloseTo(h3.greatCircleDistance([21.0288, 105.8525], [16.4637, 107.5909], 'm'), -2);
+      expect(distance(hexcodes, hue, HOAN_KIEM)).toBeCloseTo(metres, 6);
+      expect(distance(hexcodes, HOAN_KIEM, HOAN_KIEM)).toBe(0);
+    });
+  });
+
+  describe('positions', () => {
+    test('are pairs or objects', () => {
+      const { lat, lng } = hexcodes.decode(HOAN_KIEM)!;
+      expect(distance(hexcodes, { lat, lng }, [10, 106])).toBe(distance(hexcodes, HOAN_KIEM, [10, 106]));
+      const typed = `${HOAN_KIEM.slice(0, -1)}${HOAN_KIEM.endsWith('2') ? '3' : '2'}`;
+      expect(suggest(hexcodes, typed, { near: { lat, lng } })).toEqual(
+        suggest(hexcodes, typed, { near: [lat, lng] }),
+      );
+    });
+
+    test('anything else is NOT_A_COORDINATE, and options that are no object are BAD_ARGUMENT', () => {
+      for (const given of [[21], ['21', '105'], [Number.NaN, 105], { lat: 21 }, null, '21,105'] as never[]) {
+        const expected = expect.objectContaining({ code: 'NOT_A_COORDINATE' });
+        if (typeof given !== 'string') expect(() => distance(hexcodes, HOAN_KIEM, given)).toThrow(expected);
+        expect(() => suggest(hexcodes, HOAN_KIEM, { near: given })).toThrow(expected);
+      }
+      for (const given of [5, null, 'near'] as never[])
+        expect(() => suggest(hexcodes, HOAN_KIEM, given)).toThrow(
+          expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+        );
+    });
+  });
+
+  describe('GeoJSON', () => {
+    test('a cell is a closed counter-clockwise polygon, longitude first', () => {
+      for (const { code } of corpus(100, 5)) {
+        const feature = cellFeature(hexcodes, code);
+        const [ring] = feature.geometry.coordinates;
+        expect(feature.id).toBe(code);
+        expect(ring?.at(0)).toEqual(ring?.at(-1));
+        const twiceArea = ring!.slice(1).reduce((sum, [x, y], i) => {
+          const [fromX, fromY] = ring![i]!;
+          return sum + (fromX * y - x * fromY);
+        }, 0);
+        expect(twiceArea).toBeGreaterThan(0);
+      }
+    });
+
+    test('centres and collections', () => {
+      const feature = centerFeature(hexcodes, HOAN_KIEM.toLowerCase());
+      const { lat, lng } = hexcodes.decode(HOAN_KIEM)!;
+      expect(feature.geometry).toEqual({ type: 'Point', coordinates: [lng, lat] });
+      expect(feature.properties).toEqual({
+        hexcodes: HOAN_KIEM,
+        resolution: 13,
+        admin_code: HOAN_KIEM.slice(0, HOAN_KIEM.indexOf('-')),
+      });
+      const all = cellCollection(hexcodes, neighbors(hexcodes, HOAN_KIEM));
+      expect(all.features).toHaveLength(6);
+      expect(() => cellCollection(hexcodes, [HOAN_KIEM, 'x'])).toThrow(/"x" is not a hexcode/);
+    });
   });
 });
 
-describe('GeoJSON', () => {
-  test('a cell is a closed counter-clockwise polygon, longitude first', () => {
-    for (const { code } of corpus(100, 5)) {
-      const feature = cellFeature(hexcodes, code);
-      const [ring] = feature.geometry.coordinates;
-      expect(feature.id).toBe(code);
-      expect(ring?.at(0)).toEqual(ring?.at(-1));
-      const twiceArea = ring!.slice(1).reduce((sum, [x, y], i) => {
-        const [fromX, fromY] = ring![i]!;
-        return sum + (fromX * y - x * fromY);
-      }, 0);
-      expect(twiceArea).toBeGreaterThan(0);
+// Boxes of many cells against cellBox, bit for bit: cells anywhere in the country at every resolution, each twice.
+describe('boxes', () => {
+  test('every resolution, the sea and the islands', async () => {
+    const { kernel } = await Hexcodes.load();
+    const random = randomFrom(33);
+    const boxes = new CellBoxes();
+    let compared = 0;
+    for (let n = 0; n < 12_000; n++) {
+      const resolution = n % 16;
+      const cell = BigInt.asUintN(
+        64,
+        kernel.exports.cellOf(5 + random() * 20, 100 + random() * 19, resolution),
+      );
+      if (cell === 0n || kernel.exports.centerOf(cell) !== 0) continue;
+      const [lat, lng] = [kernel.outputFloats[0]!, kernel.outputFloats[1]!];
+      const wanted = cellBox(cell.toString(16));
+      for (let turn = 0; turn < 2; turn++) {
+        const box = boxes.boxOf(Number(cell >> 32n), Number(cell & 0xffff_ffffn), lat, lng, resolution);
+        expect([...box]).toEqual(wanted);
+      }
+      compared++;
     }
+    expect(compared).toBeGreaterThan(10_000);
+  });
+});
+
+// Province borders as GeoJSON: rings are closed, have the right direction, and hold the area that the kernel answers.
+describe('borders of provinces', () => {
+  function twiceArea(ring: readonly (readonly [number, number])[]): number {
+    return ring.slice(1).reduce((sum, [x, y], i) => sum + ring[i]![0] * y - x * ring[i]![1], 0);
+  }
+
+  /** Unit 0 is a square with unit 1 as a square hole, which holds a square of unit 0 in turn. */
+  function nested(): Partition {
+    const square = (half: number): number[][] => [
+      [WEST - half, SOUTH - half, WEST + half, SOUTH - half],
+      [WEST + half, SOUTH - half, WEST + half, SOUTH + half],
+      [WEST + half, SOUTH + half, WEST - half, SOUTH + half],
+      [WEST - half, SOUTH + half, WEST - half, SOUTH - half],
+    ];
+    return {
+      units: [
+        { name: 'a', admin: 5 },
+        { name: 'b', admin: 6 },
+      ],
+      segments: Int32Array.from([300, 200, 100].flatMap(square).flat()),
+      left: Uint8Array.from([0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]),
+      right: Uint8Array.from([63, 63, 63, 63, 0, 0, 0, 0, 1, 1, 1, 1]),
+      notice: 'a notice',
+      source: { name: 'squares', date: '2026-02-03' },
+    };
+  }
+
+  test('a unit inside a hole of a unit', () => {
+    const file = writeIndexFile(nested(), 'CC0-1.0');
+    const borders = new ProvinceBorders(file);
+    const outer = borders.ofAdmin(5).coordinates;
+    expect(outer.map((polygon) => polygon.length)).toEqual([2, 1]);
+    expect(outer[0]![0]).toContainEqual([(WEST - 300) / 1e6, (SOUTH - 300) / 1e6]);
+    expect(outer[0]![1]).toContainEqual([(WEST - 200) / 1e6, (SOUTH - 200) / 1e6]);
+    expect(borders.ofAdmin(6).coordinates.map((polygon) => polygon.length)).toEqual([2]);
+    expect(borders.ofUnit(1)).toEqual(borders.ofAdmin(6));
+    expect(borders.ofAdmin(7)).toEqual({ type: 'MultiPolygon', coordinates: [] });
   });
 
-  test('centres and collections', () => {
-    const feature = centerFeature(hexcodes, HOAN_KIEM.toLowerCase());
-    const { lat, lng } = hexcodes.decode(HOAN_KIEM)!;
-    expect(feature.geometry).toEqual({ type: 'Point', coordinates: [lng, lat] });
-    expect(feature.properties).toEqual({
-      hexcodes: HOAN_KIEM,
-      resolution: 13,
-      admin_code: HOAN_KIEM.slice(0, HOAN_KIEM.indexOf('-')),
+  test('units, notice, licence and source are read from the file', () => {
+    expect(readIndexMeta(writeIndexFile(nested(), 'CC0-1.0'))).toEqual({
+      units: [
+        { name: 'a', admin: 5 },
+        { name: 'b', admin: 6 },
+      ],
+      notice: 'a notice',
+      licence: 'CC0-1.0',
+      source: { name: 'squares', date: '2026-02-03' },
     });
-    const all = cellCollection(hexcodes, neighbors(hexcodes, HOAN_KIEM));
-    expect(all.features).toHaveLength(6);
-    expect(() => cellCollection(hexcodes, [HOAN_KIEM, 'x'])).toThrow(/"x" is not a hexcode/);
+    expect(() => readIndexMeta(new Uint8Array(200))).toThrow(/not a boundary index/);
+    expect(() => readIndexArcs(writeIndexFile(nested(), '').slice(0, -1))).toThrow(/cut short/);
+  });
+
+  test('metadata that is damaged, incomplete or of other units is BAD_DATA', () => {
+    const good = writeIndexFile(nested(), 'CC0-1.0');
+    const header = new DataView(good.buffer, good.byteOffset);
+    const text = new TextDecoder().decode(good.subarray(128, 128 + header.getUint32(52, true)));
+    const units = readIndexMeta(good).units.length;
+    expect(units).toBeGreaterThan(0);
+    const fileOf = (meta: string) => {
+      const bytes = new TextEncoder().encode(meta);
+      const file = new Uint8Array(128 + bytes.length);
+      file.set(good.subarray(0, 128));
+      file.set(bytes, 128);
+      new DataView(file.buffer).setUint32(8, file.length, true);
+      new DataView(file.buffer).setUint32(52, bytes.length, true);
+      return file;
+    };
+    expect(readIndexMeta(fileOf(text))).toEqual(readIndexMeta(good));
+    for (const part of ['"units"', '"notice"', '"licence"', '"source"', '"name"', '"date"', '"admin"'])
+      expect(() => readIndexMeta(fileOf(text.replace(part, '"other"'))), part).toThrow(
+        expect.objectContaining({ code: 'BAD_DATA' }),
+      );
+    for (const meta of ['', 'null', '[]', '{}', text.slice(1), text.replace(/"admin":(\d+)/, '"admin":1$1')])
+      expect(() => readIndexMeta(fileOf(meta)), meta).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
+  });
+
+  test('rings of a made-up map are closed, have the right direction and hold the area that the kernel answers', () => {
+    const random = partitionFrom(20261124);
+    const kernel = bareKernel();
+    const file = writeIndexFile(fieldsPartition(random, { columns: 6, rows: 6, field: 1_000, units: 8 }), '');
+    expect(putIndex(kernel, file)).toBe(0);
+    const borders = new ProvinceBorders(file);
+    const counted = new Map<number, number>();
+    for (let y = SOUTH - 600; y < SOUTH + 7_000; y += 10)
+      for (let x = WEST - 600; x < WEST + 7_000; x += 10) {
+        const unit = kernel.unitOf(y / 1e6, x / 1e6);
+        counted.set(unit, (counted.get(unit) ?? 0) + 1);
+      }
+    for (let unit = 0; unit < 8; ++unit) {
+      let area = 0;
+      for (const polygon of borders.ofUnit(unit).coordinates)
+        polygon.forEach((ring, i) => {
+          expect(ring.at(-1)).toEqual(ring[0]);
+          // In micro-degrees from the corner of the map, so that the sum is exact.
+          const twice = twiceArea(
+            ring.map(([x, y]) => [Math.round(x * 1e6) - WEST, Math.round(y * 1e6) - SOUTH] as const),
+          );
+          expect(Math.sign(twice)).toBe(i === 0 ? 1 : -1);
+          area += twice / 2;
+        });
+      // The count of sample points differs from the area by no more than the length of the border allows.
+      expect(Math.abs(area / 100 - (counted.get(unit) ?? 0))).toBeLessThan(400);
+    }
   });
 });

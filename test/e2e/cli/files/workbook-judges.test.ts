@@ -55,7 +55,7 @@ function pythonFloat(value: number): string {
 }
 
 const FORMATS: readonly (number | string)[] = [
-  // Built-in formats that the judges know; `test/unit/tables/number-format` has the others.
+  // Built-in formats that the judges know; `test/unit/tables/workbooks` has the others.
   ...Array.from({ length: 23 }, (_, id) => id),
   ...Array.from({ length: 13 }, (_, i) => 37 + i),
   ...['yyyy-mm-dd', 'd/m/yyyy;@', '[$-409]d/m/yyyy h:mm AM/PM;@', '[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy'],

@@ -54,7 +54,7 @@ describe('query and bodies', () => {
   });
 
   test('broken escapes and invalid UTF-8 in a parameter are 400', async () => {
-    for (const value of ['%zz', '%', '%F', '%C4', '%ED%A0%80', '%C0%AF']) {
+    for (const value of ['%zz', '%', '%F', '%C4', '%C4%', '%ED%A0%80', '%C0%AF', '%FF']) {
       expectError(await call(server, `${DECODE}?hexcodes=${value}`), 400, 'INVALID_REQUEST', ['hexcodes']);
       expectError(await call(server, `${ENCODE}?lat=${value}&lng=105`), 400, 'INVALID_REQUEST', ['lat']);
     }

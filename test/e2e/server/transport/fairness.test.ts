@@ -47,7 +47,7 @@ async function askDuring(flooding: Promise<number>): Promise<number[]> {
 }
 
 test('a peer that sends a body in chunks of one byte does not stop the others', async () => {
-  // Whether it is cut off depends on how fast it sends; request-body.test.ts has the limit.
+  // Whether it is cut off depends on how fast it sends; turns.test.ts has the limit.
   const statuses = await askDuring(flood('chunks'));
   expect(statuses.length).toBeGreaterThan(0);
   expect(statuses.filter((status) => status !== 200)).toEqual([]);

@@ -1,49 +1,367 @@
-// One turn of the event loop takes 1,000 requests, and four more for each open connection.
-import { expect, test } from 'vitest';
+// The work of one turn of the event loop: requests, chunks and bytes of bodies, and bodies that are refused.
+
+import { setImmediate as nextTurn, setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { keptMemory } from '#dist/server/kept-memory.js';
+import { Guarded } from '#dist/server/transport/guarded.js';
+import {
+  BodyLimits,
+  type BodyOwner,
+  RefusedBodies,
+  RequestBody,
+} from '#dist/server/transport/request-body.js';
 import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
+import type { UwsResponse } from '#dist/server/transport/uws.js';
 
-const taken = (turns: Turns, requests: number): boolean[] =>
-  Array.from({ length: requests }, () => turns.takeRequest());
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+// One turn of the event loop takes 1,000 requests, and four more for each open connection.
+describe('requests and frames', () => {
+  const taken = (turns: Turns, requests: number): boolean[] =>
+    Array.from({ length: requests }, () => turns.takeRequest());
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('without connections the request after 1,000 is refused, and the count starts anew', () => {
-  const turns = new Turns();
-  const answers = taken(turns, 2002);
-  expect(answers.flatMap((isTaken, i) => (isTaken ? [] : [i]))).toEqual([1000, 2001]);
-});
+  test('without connections the request after 1,000 is refused, and the count starts anew', () => {
+    const turns = new Turns();
+    const answers = taken(turns, 2002);
+    expect(answers.flatMap((isTaken, i) => (isTaken ? [] : [i]))).toEqual([1000, 2001]);
+  });
 
-test('each open connection adds four, and a closed one takes them away', () => {
-  const turns = new Turns();
-  for (let i = 0; i < 2000; i++) turns.countConnection(1);
-  expect(taken(turns, 9000)).not.toContain(false);
-  expect(turns.takeRequest()).toBe(false);
-  for (let i = 0; i < 1999; i++) turns.countConnection(-1);
-  expect(taken(turns, 1004)).not.toContain(false);
-  expect(turns.takeRequest()).toBe(false);
-});
+  test('each open connection adds four, and a closed one takes them away', () => {
+    const turns = new Turns();
+    for (let i = 0; i < 2000; i++) turns.countConnection(1);
+    expect(taken(turns, 9000)).not.toContain(false);
+    expect(turns.takeRequest()).toBe(false);
+    for (let i = 0; i < 1999; i++) turns.countConnection(-1);
+    expect(taken(turns, 1004)).not.toContain(false);
+    expect(turns.takeRequest()).toBe(false);
+  });
 
-test('a turn of the event loop later all are taken again', async () => {
-  const turns = new Turns();
-  for (let turn = 0; turn < 3; turn++) {
-    expect(taken(turns, 1000)).not.toContain(false);
-    await nextTurn();
-  }
-});
-
-test.each([
-  [1, 64, 1000],
-  [64 * 1024, 32, 256],
-  [2 * 1024 * 1024, 1, 8],
-])(
-  'frames of %s bytes: %s are answered at once, %s in all, and the next closes the socket',
-  async (sizeBytes, atOnce, inAll) => {
-    const socket = new SocketTurn(new Turns());
-    for (let turn = 0; turn < 2; turn++) {
-      const taken = Array.from({ length: inAll + 1 }, () => socket.take(sizeBytes));
-      expect(taken.lastIndexOf('answer now')).toBe(atOnce - 1);
-      expect(taken.indexOf('close the socket')).toBe(inAll);
-      expect(taken[inAll - 1]).toBe('answer in a later turn');
+  test('a turn of the event loop later all are taken again', async () => {
+    const turns = new Turns();
+    for (let turn = 0; turn < 3; turn++) {
+      expect(taken(turns, 1000)).not.toContain(false);
       await nextTurn();
     }
-  },
-);
+  });
+
+  test.each([
+    [1, 64, 1000],
+    [64 * 1024, 32, 256],
+    [2 * 1024 * 1024, 1, 8],
+  ])(
+    'frames of %s bytes: %s are answered at once, %s in all, and the next closes the socket',
+    async (sizeBytes, atOnce, inAll) => {
+      const socket = new SocketTurn(new Turns());
+      for (let turn = 0; turn < 2; turn++) {
+        const taken = Array.from({ length: inAll + 1 }, () => socket.take(sizeBytes));
+        expect(taken.lastIndexOf('answer now')).toBe(atOnce - 1);
+        expect(taken.indexOf('close the socket')).toBe(inAll);
+        expect(taken[inAll - 1]).toBe('answer in a later turn');
+        await nextTurn();
+      }
+    },
+  );
+});
+
+// How many chunks and bytes a body may bring before its peer is cut off, and in which memory a body is that comes in
+// pieces.
+describe('bodies', () => {
+  const KIB = 1024;
+
+  /** A body that is read as a whole, and what was seen of it. */
+  class Upload {
+    readonly held: number[] = [];
+    readonly seen: Uint8Array[] = [];
+    tooLarge = 0;
+    #receive: (chunk: ArrayBuffer, isLast: boolean) => void = () => {};
+
+    /** @param work called with the whole body */
+    constructor(
+      bodySizeBytes: number,
+      limitBytes: number,
+      work: (body: Uint8Array, of: RequestBody) => Uint8Array = (bytes) => bytes.slice(),
+    ) {
+      const owner = {
+        head: { bodySizeBytes, isBodyChunked: false },
+        ...{ state: 'open', keyId: '', hasDeadline: true },
+        guard: (run: () => void) => run(),
+        hold: (bytes: number) => this.held.push(bytes),
+        endBody: (_isLate: boolean, run: () => void) => run(),
+      } as unknown as BodyOwner;
+      const res = {
+        onData: (receive: (chunk: ArrayBuffer, isLast: boolean) => void) => {
+          this.#receive = receive;
+        },
+      } as unknown as UwsResponse;
+      const context = { turns: new Turns(), maxPastStopBytes: 1, bodyTimeoutMs: 1000 };
+      const body = new RequestBody(
+        owner,
+        res,
+        context as unknown as ConstructorParameters<typeof RequestBody>[2],
+      );
+      body.read(
+        limitBytes,
+        () => this.tooLarge++,
+        (bytes) => this.seen.push(work(bytes, body)),
+      );
+    }
+
+    chunk(sizeBytes: number, fill: number, isLast = false): this {
+      const bytes = new Uint8Array(sizeBytes).fill(fill);
+      this.#receive(bytes.buffer, isLast);
+      // As uWS does, whose memory it is.
+      bytes.fill(255);
+      return this;
+    }
+  }
+
+  test('a body in pieces holds at most twice what has come, and no more than it has', () => {
+    const upload = new Upload(500 * KIB, 1024 * KIB);
+    upload
+      .chunk(100 * KIB, 1)
+      .chunk(150 * KIB, 2)
+      .chunk(250 * KIB, 3, true);
+    expect(upload.held).toEqual([200 * KIB, 500 * KIB]);
+    const whole = Buffer.concat([100, 150, 250].map((size, i) => Buffer.alloc(size * KIB, i + 1)));
+    expect(Buffer.compare(upload.seen[0]!, whole)).toBe(0);
+  });
+
+  test('its memory holds the next body, unless the handler keeps it', () => {
+    const buffers: ArrayBufferLike[] = [];
+    const look = (bytes: Uint8Array): Uint8Array => {
+      buffers.push(bytes.buffer);
+      return bytes.slice();
+    };
+    const keep = (bytes: Uint8Array, body: RequestBody): Uint8Array => {
+      buffers.push(bytes.buffer);
+      return body.keep(bytes);
+    };
+    const send = (fill: number, work: typeof keep): Uint8Array =>
+      new Upload(300 * KIB, 1024 * KIB, work).chunk(200 * KIB, fill).chunk(100 * KIB, fill, true).seen[0]!;
+    send(1, look);
+    const kept = send(2, keep);
+    send(3, look);
+    expect(buffers[1]).toBe(buffers[0]);
+    expect(kept.buffer).toBe(buffers[1]);
+    expect(buffers[2]).not.toBe(buffers[1]);
+    expect(kept.every((byte) => byte === 2)).toBe(true);
+    keptMemory.giveBack(kept);
+    // A body in one piece is in the memory of uWS.
+    const whole = new Upload(20 * KIB, 1024 * KIB, keep).chunk(20 * KIB, 4, true).seen[0]!;
+    expect(whole.every((byte) => byte === 4)).toBe(true);
+    expect(whole.buffer).not.toBe(buffers[3]);
+  });
+
+  test('a body in chunks that passes the limit is refused for each chunk beyond it, and nothing of it is kept', () => {
+    const before = keptMemory.freeBytes;
+    const upload = new Upload(-1, 100 * KIB);
+    upload
+      .chunk(60 * KIB, 1)
+      .chunk(60 * KIB, 1)
+      .chunk(60 * KIB, 1, true);
+    expect(upload.tooLarge).toBe(2);
+    expect(upload.seen).toEqual([]);
+    expect(keptMemory.freeBytes).toBeGreaterThanOrEqual(before);
+  });
+
+  test('100,000 chunks in one turn of the event loop, and as many in the next', async () => {
+    const limits = new BodyLimits(new Turns(), 1000);
+    const faults = (count: number) =>
+      Array.from({ length: count }, () => limits.faultOf(1, false)).filter((fault) => fault !== undefined);
+    expect(faults(100_000)).toEqual([]);
+    expect(faults(1)).toEqual(['too many chunks of a body in one turn of the event loop']);
+    await nextTurn();
+    expect(faults(100_000)).toEqual([]);
+    expect(faults(1)).toHaveLength(1);
+  });
+
+  test('bytes count while the reading is stopped, from each stop anew', () => {
+    const limits = new BodyLimits(new Turns(), 1000);
+    expect(limits.faultOf(5000, false)).toBeUndefined();
+    expect(limits.faultOf(1000, true)).toBeUndefined();
+    expect(limits.faultOf(5000, false)).toBeUndefined();
+    expect(limits.faultOf(999, true)).toBeUndefined();
+    expect(limits.faultOf(1, true)).toBeUndefined();
+    expect(limits.faultOf(1, true)).toBe('the body brought 1001 bytes while its reading was stopped');
+  });
+
+  test('1,000 requests in one turn, and 4 more for each open connection', async () => {
+    const turns = new Turns();
+    const taken = (count: number) =>
+      Array.from({ length: count }, () => turns.takeRequest()).filter(Boolean).length;
+    expect(taken(1001)).toBe(1000);
+    // The count has restarted with the connection that was closed.
+    expect(taken(1000)).toBe(1000);
+    await nextTurn();
+    turns.countConnection(1);
+    turns.countConnection(1);
+    turns.countConnection(-1);
+    expect(taken(1005)).toBe(1004);
+  });
+});
+
+// The rest of a body that is refused: read on for a minute, up to 1 GiB, and for 256 peers at once.
+describe('refused bodies', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const KIB = 1024;
+
+  /** A body whose request is refused, and what becomes of it. */
+  class Refused {
+    ends = 0;
+    readonly body: RequestBody;
+    #receive: (chunk: ArrayBuffer, isLast: boolean) => void = () => {};
+
+    constructor(
+      readonly bodies = new RefusedBodies(),
+      keyId = '',
+      isBodyChunked = false,
+    ) {
+      const head = { bodySizeBytes: 1, isBodyChunked, isReadable: true };
+      const owner = { head, state: 'open', keyId } as unknown as BodyOwner;
+      const res = {
+        onData: (receive: Refused['give']) => (this.#receive = receive),
+      } as unknown as UwsResponse;
+      const context = { turns: new Turns(), refusedBodies: bodies, maxPastStopBytes: 1, bodyTimeoutMs: 1 };
+      this.body = new RequestBody(owner, res, context);
+    }
+
+    readOn(): boolean {
+      return this.body.readOn(() => this.ends++);
+    }
+
+    give = (chunk: ArrayBuffer, isLast = false): void => this.#receive(chunk, isLast);
+  }
+
+  test('a body that goes on and on is read for a minute', () => {
+    const refused = new Refused();
+    expect(refused.readOn()).toBe(true);
+    for (let second = 0; second < 59; second++) {
+      vi.advanceTimersByTime(1000);
+      refused.give(new ArrayBuffer(1));
+    }
+    vi.advanceTimersByTime(500);
+    expect(refused.ends).toBe(0);
+    for (let second = 0; second < 3; second++) {
+      vi.advanceTimersByTime(1000);
+      refused.give(new ArrayBuffer(1));
+    }
+    vi.advanceTimersByTime(10);
+    expect([refused.ends, refused.bodies.count]).toEqual([1, 0]);
+  });
+
+  test('a body is read on until it has ended, is silent for three seconds, or has passed 1 GiB', () => {
+    const [ended, silent, large] = [new Refused(), new Refused(), new Refused()];
+    for (const each of [ended, silent, large]) expect(each.readOn()).toBe(true);
+    ended.give(new ArrayBuffer(KIB), true);
+    const part = new ArrayBuffer(64 * KIB * KIB);
+    for (let i = 0; i < 16; i++) large.give(part);
+    vi.advanceTimersByTime(2900);
+    expect([ended.ends, silent.ends, large.ends]).toEqual([1, 0, 0]);
+    large.give(new ArrayBuffer(1));
+    vi.advanceTimersByTime(200);
+    expect([ended.ends, silent.ends, large.ends]).toEqual([1, 1, 1]);
+  });
+
+  test('it is read on once, and not where nobody would see its end', () => {
+    const refused = new Refused();
+    expect([refused.readOn(), refused.readOn(), refused.bodies.count]).toEqual([true, false, 1]);
+    refused.body.leaveRefused();
+    expect([refused.readOn(), refused.bodies.count, refused.ends]).toEqual([false, 0, 0]);
+  });
+
+  test('256 bodies at once, 64 of one key; those that are over make room', () => {
+    const bodies = new RefusedBodies();
+    const all: Refused[] = [];
+    const open = (keyId: string): boolean => {
+      const refused = new Refused(bodies, keyId);
+      if (!refused.readOn()) return false;
+      all.push(refused);
+      return true;
+    };
+    for (const keyId of ['', 'a', 'b', 'c']) for (let i = 0; i < 66; i++) expect(open(keyId)).toBe(i < 64);
+    expect([bodies.count, open('d')]).toEqual([256, false]);
+    all[0]!.body.leaveRefused();
+    expect([bodies.count, open(''), bodies.count, open('')]).toEqual([255, true, 256, false]);
+    for (const each of all) each.body.leaveRefused();
+    expect(bodies.count).toBe(0);
+  });
+});
+
+// The one guard of an exchange: where errors of callbacks go, and when nothing runs any more.
+describe('the guard of an exchange', () => {
+  class Probe extends Guarded {
+    readonly errors: unknown[] = [];
+
+    end(): void {
+      this.state = 'over';
+      this.notifyOver();
+    }
+
+    protected thrown(error: unknown): void {
+      this.errors.push(error);
+    }
+  }
+
+  const fail = (message: string) => () => {
+    throw new Error(message);
+  };
+
+  test('errors of callbacks, turns and promises all go to thrown', async () => {
+    const x = new Probe();
+    x.guard(fail('callback'));
+    x.nextTurn(fail('turn'));
+    x.after(Promise.resolve(1), fail('value'));
+    x.after(Promise.reject(new Error('rejection')), () => {});
+    x.reject(new Error('rejected'));
+    await turn();
+    expect(x.errors.map((error) => (error as Error).message).sort()).toEqual(
+      ['callback', 'rejected', 'rejection', 'turn', 'value'].sort(),
+    );
+  });
+
+  test('callbacks get their values', async () => {
+    const x = new Probe();
+    const values: unknown[] = [];
+    x.guard(() => values.push('callback'));
+    x.nextTurn(() => values.push('turn'));
+    x.after(Promise.resolve('value'), (value) => values.push(value));
+    await turn();
+    expect(values.sort()).toEqual(['callback', 'turn', 'value']);
+    expect(x.errors).toEqual([]);
+  });
+
+  test('nothing runs once the exchange is over, and rejections are dropped', async () => {
+    const x = new Probe();
+    let runs = 0;
+    x.nextTurn(() => runs++);
+    x.after(Promise.resolve(), () => runs++);
+    x.after(Promise.reject(new Error('late')), () => runs++);
+    x.end();
+    x.guard(() => runs++);
+    x.reject(new Error('late'));
+    await turn();
+    expect([runs, x.errors]).toEqual([0, []]);
+  });
+
+  test('an error behind the answer is reported all the same', () => {
+    const x = new Probe();
+    x.guard(() => {
+      x.end();
+      throw new Error('behind');
+    });
+    expect(x.errors).toHaveLength(1);
+  });
+
+  test('onOver is called once; its error goes to thrown', () => {
+    const x = new Probe();
+    let calls = 0;
+    x.onOver = () => {
+      calls++;
+      throw new Error('over');
+    };
+    x.end();
+    x.end();
+    expect([calls, x.errors.length]).toEqual([1, 1]);
+  });
+});

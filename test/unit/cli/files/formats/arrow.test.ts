@@ -1,0 +1,388 @@
+// Arrow: compressed, nested, with dictionaries, cut off, and with lengths that it does not have.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as arrow from 'apache-arrow';
+import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { type Input, openInput } from '#dist/files/disk/input.js';
+import { EXIT } from '#dist/files/exit-codes.js';
+import { arrowSink } from '#dist/files/formats/arrow/arrow-sink.js';
+import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
+import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
+import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
+import { CliFolder } from '../../../../support/cli.js';
+import { outcomeOf } from '../../../../support/files/damaged.js';
+
+// Compressed Arrow, as pandas and pyarrow write it: LZ4 frames, whose blocks refer to those before them, and
+// Zstandard. The files are of pyarrow 25.0.1: 20,000 rows in one batch, `write_feather(table, name,
+// compression=...)`.
+describe('compressed', () => {
+  const ROWS = 20_000;
+  const SMALL = { NODE_OPTIONS: '--max-old-space-size=256' };
+  const DISTRICTS = ['Hoàn Kiếm', 'Ba Đình', null];
+
+  async function valuesIn(path: string): Promise<Record<string, unknown[]>> {
+    const { columns, batches } = await openArrow(await openInput(path));
+    const values: Record<string, unknown[]> = {};
+    for await (const batch of batches()) {
+      columns.forEach(({ name }, c) => {
+        values[name] = [...(values[name] ?? []), ...Array.from(batch.values[c]!)];
+      });
+    }
+    return values;
+  }
+
+  test.each(['lz4', 'zstd'])('%s: every value of every row', async (codec) => {
+    const rows = Array.from({ length: ROWS }, (_, i) => i);
+    expect(await valuesIn(`test/fixtures/arrow/${codec}.feather`)).toEqual({
+      id: rows.map((i) => 9007199254740993n + BigInt(Math.floor(i / 50))),
+      lat: rows.map((i) => 21.0306 + Math.floor(i / 500) * 1e-4),
+      lng: rows.map(() => 105.8489),
+      nothing: rows.map(() => null),
+      district: rows.map((i) => DISTRICTS[Math.floor(i / 40) % 3]),
+      trips: rows.map((i) => (i % 2 === 1 ? `[${Math.floor(i / 100)},null]` : '[]')),
+    });
+  });
+
+  test('a dictionary that claims more values than it has', async () => {
+    const folder = new CliFolder();
+    try {
+      const whole = readFileSync('test/fixtures/arrow/zstd.feather');
+      // The count of its values, two: one byte of it made flechette collect values until the heap was full.
+      for (const [at, byte, values] of [
+        [651, 0x5f, '1593835522 rows'],
+        [650, 0x84, '8650754 values'],
+      ] as const) {
+        const bytes = Buffer.from(whole);
+        expect(bytes.readBigInt64LE(648)).toBe(2n);
+        bytes[at] = byte;
+        folder.write('damaged.feather', bytes);
+        const ran = await folder.run(['encode', 'damaged.feather', '-o', 'out.csv'], { env: SMALL });
+        expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(values)]);
+      }
+    } finally {
+      folder.remove();
+    }
+  });
+
+  test.each(['lz4', 'zstd'])('%s that is damaged is refused with a sentence', async (codec) => {
+    const folder = new CliFolder();
+    try {
+      const bytes = readFileSync(`test/fixtures/arrow/${codec}.feather`);
+      // The magic number of the first frame.
+      const magic = codec === 'lz4' ? '04224d18' : '28b52ffd';
+      bytes[bytes.indexOf(Buffer.from(magic, 'hex'))]! ^= 1;
+      folder.write('damaged.feather', bytes);
+      await expect(valuesIn(folder.file('damaged.feather'))).rejects.toThrow(
+        /damaged\.feather, row 1: cannot be read as Arrow \(broken (?:LZ4|Zstandard) data\)/,
+      );
+    } finally {
+      folder.remove();
+    }
+  });
+});
+
+// Columns within columns of Arrow, written by Apache Arrow: the check of their metadata calls itself for each level.
+describe('nested columns', () => {
+  /** The metadata of a schema with one column, which has columns within one another. */
+  function nested(levels: number): Uint8Array {
+    let field: Field = new Field('n', new Int32());
+    for (let level = 0; level < levels; level++) field = new Field('s', new Struct([field]));
+    const bytes = tableToIPC(new Table(new Schema([field])), 'stream');
+    const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
+    return bytes.subarray(8, 8 + size);
+  }
+
+  test('64 levels are read, more are refused before anything is built of them', () => {
+    for (const levels of [0, 1, 63, 64]) expect(checkMetadata(nested(levels), 0)).toBeNull();
+    for (const levels of [65, 66, 200, 1000])
+      expect(() => checkMetadata(nested(levels), 0)).toThrow('columns are nested more than 64 deep');
+  });
+});
+
+// Dictionaries of an Arrow stream that change between its batches: one that is replaced is forgotten, one that is
+// added to stays.
+describe('dictionaries', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-dictionaries-'));
+  afterAll(() => rmSync(scratch, { recursive: true }));
+  afterEach(() => {
+    delete process.env.HEXCODES_READ_MEMORY;
+  });
+
+  const type = new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), 7);
+  const END = Buffer.from('ffffffff00000000', 'hex');
+  const DICTIONARY = 2;
+  const RECORDS = 3;
+
+  /** Schema, dictionary and rows of a stream. */
+  async function messages(texts: readonly string[], keys: readonly number[]) {
+    const data = arrow.makeData({
+      type,
+      length: keys.length,
+      nullCount: 0,
+      data: Int32Array.from(keys),
+      dictionary: arrow.vectorFromArray(texts, new arrow.Utf8()),
+    });
+    const table = new arrow.Table({ text: new arrow.Vector([data]) });
+    const found: Message[] = [];
+    const bytes = arrow.tableToIPC(table, 'stream');
+    for await (const message of messagesOf(new ByteQueue(once(bytes)), 'x', false)) found.push(message);
+    const of = (kind: number) => Buffer.from(found.find((message) => message.kind === kind)!.bytes);
+    return { schema: of(1), dictionary: of(DICTIONARY), records: of(RECORDS) };
+  }
+
+  async function textsOf(...parts: Buffer[]): Promise<unknown[]> {
+    const path = join(scratch, 'x.arrows');
+    writeFileSync(path, Buffer.concat([...parts, END]));
+    const input = await openInput(path);
+    try {
+      const texts: unknown[] = [];
+      for await (const { values } of (await openArrow(input)).batches())
+        texts.push(...Array.from(values[0]!));
+      return texts;
+    } finally {
+      input.close();
+    }
+  }
+
+  test('a dictionary that is replaced, many times: only the last counts against the ceiling', async () => {
+    process.env.HEXCODES_READ_MEMORY = '16';
+    const parts: Buffer[] = [];
+    const due: string[] = [];
+    for (let i = 0; i < 30; i++) {
+      const text = String.fromCharCode(97 + (i % 26)).repeat(2 ** 20);
+      const { schema, dictionary, records } = await messages([text, `${i}`], [1, 0]);
+      parts.push(...(i === 0 ? [schema] : []), dictionary, records);
+      due.push(`${i}`, text);
+    }
+    expect(await textsOf(...parts)).toEqual(due);
+  });
+
+  test('a key beyond its dictionary is refused', async () => {
+    const { schema, dictionary, records } = await messages(['a'], [0, 1]);
+    await expect(textsOf(schema, dictionary, records)).rejects.toThrow(/entry 1 of a dictionary of 1/);
+  });
+
+  test('a dictionary that is added to', async () => {
+    const builder = arrow.makeBuilder({ type, nullValues: [null] });
+    const parts = [
+      ['a', 'b'],
+      ['d', 'a', 'c'],
+      ['e', 'b', 'd'],
+    ].map((texts) => {
+      for (const text of texts) builder.append(text);
+      return builder.flush();
+    });
+    const schema = new arrow.Schema([new arrow.Field('text', type, true)]);
+    const batches = parts.map((part) => {
+      const struct = new arrow.Struct(schema.fields as never);
+      const data = arrow.makeData({
+        type: struct,
+        length: part.length,
+        nullCount: 0,
+        children: [part] as never,
+      });
+      return new arrow.RecordBatch(schema, data as never);
+    });
+    const bytes = Buffer.from(arrow.tableToIPC(new arrow.Table(schema, batches), 'stream'));
+    const kinds: unknown[] = [];
+    for await (const { claims } of messagesOf(new ByteQueue(once(bytes)), 'x', false))
+      if (claims?.dictionary === 7n) kinds.push(claims.isDelta);
+    expect(kinds).toEqual([false, true, true]);
+    expect(await textsOf(bytes.subarray(0, -END.length))).toEqual(['a', 'b', 'd', 'a', 'c', 'e', 'b', 'd']);
+  });
+});
+
+// Where Arrow IPC ends: a whole file and stream are read, one that is cut off or whose tail a crash has zeroed is
+// refused.
+describe('ends', () => {
+  const BATCHES = 3;
+  const ROWS = 65_536;
+  const END_MARK = Buffer.from('ffffffff00000000', 'hex');
+
+  /** One column of integers in three record batches, and where each of its messages begins. */
+  async function written(hasFooter: boolean): Promise<{ bytes: Buffer; starts: number[] }> {
+    const parts: Uint8Array[] = [];
+    const starts: number[] = [];
+    let sizeBytes = 0;
+    const output = {
+      name: 'memory',
+      holdsBytes: false,
+      write: async (bytes: Uint8Array) => {
+        starts.push(sizeBytes);
+        parts.push(bytes.slice());
+        sizeBytes += bytes.length;
+      },
+      finish: async () => undefined,
+      abandon: () => undefined,
+    };
+    const columns = { kept: [{ name: 'n', kind: 'int' as const }], added: [], isWhole: true };
+    const sink = arrowSink(output, columns, hasFooter);
+    const values = [Int32Array.from({ length: ROWS }, (_, row) => row)];
+    for (let batch = 0; batch < BATCHES; batch++) await sink.write({ rowCount: ROWS, values });
+    await sink.close();
+    return { bytes: Buffer.concat(parts), starts };
+  }
+
+  async function rowsIn(bytes: Uint8Array): Promise<number> {
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
+    }
+    const input: Input = {
+      name: 'in.arrow',
+      path: null,
+      sizeBytes: null,
+      isPacked: false,
+      head: bytes.subarray(0, 4096),
+      readBytes: () => 0,
+      chunks,
+      plain: null,
+      onClose: () => undefined,
+      close: () => undefined,
+    };
+    let rows = 0;
+    for await (const batch of (await openArrow(input)).batches()) rows += batch.rowCount;
+    return rows;
+  }
+
+  const zeroedFrom = (bytes: Uint8Array, at: number): Uint8Array =>
+    Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]);
+
+  test.each([
+    ['file', true],
+    ['stream', false],
+  ])('a %s is read whole, and refused when cut off or zeroed from any message on', async (_, hasFooter) => {
+    const { bytes, starts } = await written(hasFooter);
+    expect(await rowsIn(bytes)).toBe(BATCHES * ROWS);
+    // Behind the schema: three record batches and the ending.
+    const afterSchema = starts.slice(-BATCHES - 1);
+    for (const at of afterSchema) {
+      await expect(rowsIn(bytes.subarray(0, at))).rejects.toThrow(/Arrow data is cut off in message/);
+      if (at === afterSchema.at(-1) && !hasFooter) continue;
+      await expect(rowsIn(zeroedFrom(bytes, at))).rejects.toThrow(/Arrow data is cut off in message/);
+    }
+  });
+
+  test('a file without its footer, with half of it, or with fewer batches than it lists is refused', async () => {
+    const { bytes, starts } = await written(true);
+    const ending = starts.at(-1)!;
+    const second = starts.at(-3)!;
+    for (const damaged of [
+      bytes.subarray(0, ending + END_MARK.length),
+      bytes.subarray(0, bytes.length - 3),
+      zeroedFrom(bytes, ending + END_MARK.length),
+      Buffer.concat([bytes.subarray(0, second), END_MARK, bytes.subarray(ending + END_MARK.length)]),
+    ]) {
+      await expect(rowsIn(damaged)).rejects.toThrow(/Arrow data is cut off in message/);
+    }
+  });
+
+  test('a stream may end in 4 bytes of zero, as old writers do, and in nothing behind them', async () => {
+    const { bytes, starts } = await written(false);
+    const whole = bytes.subarray(0, starts.at(-1)!);
+    expect(await rowsIn(Buffer.concat([whole, Buffer.alloc(4)]))).toBe(BATCHES * ROWS);
+    await expect(rowsIn(Buffer.concat([whole, Buffer.alloc(8)]))).rejects.toThrow(/cut off/);
+  });
+});
+
+// Lengths that an Arrow file claims and does not have: a sentence, before the values are collected.
+describe('lengths', () => {
+  const ROWS = 37;
+  const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-arrow-'));
+  afterAll(() => rmSync(scratch, { recursive: true }));
+
+  const list = (of: arrow.DataType) => new arrow.List(new arrow.Field('item', of, true));
+  const struct = new arrow.Struct([new arrow.Field('n', new arrow.Int32(), true)]);
+  const each = <T>(value: (i: number) => T): T[] => Array.from({ length: ROWS }, (_, i) => value(i));
+
+  /** Some value columns, lists, structs, lists of structs, and lists of a fixed size. */
+  const WHOLE = Buffer.from(
+    arrow.tableToIPC(
+      new arrow.Table({
+        lat: arrow.vectorFromArray(
+          each((i) => 21 + i / 100),
+          new arrow.Float64(),
+        ),
+        name: arrow.vectorFromArray(
+          each((i) => `tên ${i}`),
+          new arrow.Utf8(),
+        ),
+        tags: arrow.vectorFromArray(
+          each((i) => [i, i + 1]),
+          list(new arrow.Int32()),
+        ),
+        at: arrow.vectorFromArray(
+          each((i) => ({ n: i })),
+          struct,
+        ),
+        many: arrow.vectorFromArray(
+          each((i) => [{ n: i }]),
+          list(struct),
+        ),
+        pair: arrow.vectorFromArray(
+          each((i) => [i, i]),
+          new arrow.FixedSizeList(2, new arrow.Field('item', new arrow.Int32(), true)),
+        ),
+      }),
+      'stream',
+    ),
+  );
+
+  async function outcomeWith(bytes: Buffer) {
+    const path = join(scratch, 'lengths.arrow');
+    writeFileSync(path, bytes);
+    return outcomeOf(path);
+  }
+
+  /** Places of a number in the file, as a little-endian integer of 4 or 8 bytes, at multiples of its size. */
+  function placesOf(value: bigint, sizeBytes: 4 | 8): number[] {
+    const places: number[] = [];
+    for (let at = 0; at + sizeBytes <= WHOLE.length; at += sizeBytes)
+      if (value === (sizeBytes === 8 ? WHOLE.readBigInt64LE(at) : BigInt(WHOLE.readInt32LE(at))))
+        places.push(at);
+    return places;
+  }
+
+  test('the whole file', async () => {
+    expect(await outcomeWith(WHOLE)).toEqual({ rows: ROWS });
+  });
+
+  test.each([-1n, 36n, 38n, 3_925_868_844n, 2n ** 40n])(
+    'a length of %d instead of 37, wherever one stands',
+    async (length) => {
+      const places = placesOf(BigInt(ROWS), 8);
+      // the batch and its columns, and what is in lists and structs
+      expect(places.length).toBeGreaterThanOrEqual(8);
+      let refused = 0;
+      for (const at of places) {
+        const bytes = Buffer.from(WHOLE);
+        bytes.writeBigInt64LE(length, at);
+        const outcome = await outcomeWith(bytes);
+        if ('rows' in outcome) continue;
+        refused++;
+        expect([outcome.exitCode, outcome.fault]).toEqual([
+          EXIT.BAD_INPUT,
+          expect.stringContaining('lengths.arrow'),
+        ]);
+      }
+      expect(refused).toBeGreaterThan(0);
+    },
+  );
+
+  test.each([-5, 2_000_000_000])('an offset of %d at the end of each list', async (offset) => {
+    // The last list of `tags` ends at 74, that of `many` at 37.
+    const places = [...placesOf(74n, 4), ...placesOf(37n, 4)];
+    let refused = 0;
+    for (const at of places) {
+      const bytes = Buffer.from(WHOLE);
+      bytes.writeInt32LE(offset, at);
+      const outcome = await outcomeWith(bytes);
+      if ('rows' in outcome) continue;
+      refused++;
+      expect(outcome.exitCode).toBe(EXIT.BAD_INPUT);
+    }
+    expect(refused).toBeGreaterThanOrEqual(2);
+  });
+});

@@ -1,0 +1,316 @@
+// The client without a service: windows of a stream, records, and pauses before a retry.
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { HttpCalls } from '#dist/hexcodes/client/http/calls.js';
+import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
+import { decodeRequest, encodeRequest } from '#dist/hexcodes/client/stream/frames.js';
+import { pauseMs } from '#dist/hexcodes/client/stream/stream.js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { openWorld } from '../support/open-world.js';
+import { READING_ROWS } from '../support/vectors.js';
+
+// The stream's protocol without sockets: order, window, what is sent again, what is refused.
+describe('windows', () => {
+  const READY = JSON.stringify({
+    type: 'ready',
+    format: 1,
+    max_frame_bytes: 1_310_736,
+    max_points: 65_536,
+    window: 3,
+    window_bytes: 200,
+  });
+
+  function opened(ready = READY): StreamCredit {
+    const credit = new StreamCredit();
+    credit.open(ready);
+    return credit;
+  }
+
+  /** One point a frame: 32 bytes of request. */
+  function write(credit: StreamCredit, frames: number): void {
+    for (let i = 0; i < frames; i++) {
+      credit.write(encodeRequest(Float64Array.of(21, 105), 0, 1, 13, false), 1);
+    }
+  }
+
+  function seqOf(frame: Uint8Array): number {
+    return new DataView(frame.buffer, frame.byteOffset).getUint32(4, true);
+  }
+
+  /** An encode answer of one point. */
+  function answer(seq: number, frameStatus = 0): Uint8Array {
+    const count = frameStatus === 0 ? 1 : 0;
+    const bytes = new Uint8Array(16 + 20 * count);
+    bytes.set([1, 1, frameStatus, 0]);
+    new DataView(bytes.buffer).setUint32(4, seq, true);
+    new DataView(bytes.buffer).setUint32(8, count, true);
+    return bytes;
+  }
+
+  const noPause = (): number => 0;
+
+  test('sends no more than the window and answers in order', () => {
+    const credit = opened();
+    write(credit, 5);
+    expect([0, 0, 0].map(() => seqOf(credit.send(0)!))).toEqual([0, 1, 2]);
+    expect(credit.send(0)).toBeUndefined();
+    credit.answer(answer(0), 0, noPause);
+    expect(seqOf(credit.send(0)!)).toBe(3);
+    expect(credit.take()?.firstIndex).toBe(0);
+    expect(credit.take()).toBeUndefined();
+  });
+
+  test('counts bytes as well as frames, and lets one frame of any size through', () => {
+    const credit = opened();
+    credit.write(encodeRequest(new Float64Array(40), 0, 20, 13, false), 20);
+    expect(credit.hasSpace(32)).toBe(false);
+    write(credit, 1);
+    expect(credit.send(0)?.length).toBe(336);
+    expect(credit.send(0)).toBeUndefined();
+  });
+
+  test('frames that fill the window to the byte have room, one byte more has none', () => {
+    const credit = opened();
+    write(credit, 2);
+    expect([136, 137].map((bytes) => credit.hasSpace(bytes))).toEqual([true, false]);
+    const whole = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 64 }));
+    write(whole, 2);
+    expect([0, 0].map(() => whole.send(0)?.length)).toEqual([32, 32]);
+    const oneShort = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 63 }));
+    write(oneShort, 2);
+    expect([0, 0].map(() => oneShort.send(0)?.length)).toEqual([32, undefined]);
+  });
+
+  test('a written frame keeps its place in the window until its answers are taken', () => {
+    const credit = opened();
+    write(credit, 3);
+    for (let i = 0; i < 3; i++) credit.answer(answer(seqOf(credit.send(0)!)), 0, noPause);
+    expect(credit.hasSpace(32)).toBe(false);
+    credit.take();
+    expect(credit.hasSpace(32)).toBe(true);
+  });
+
+  test('sends exactly the unanswered frames again after a lost connection', () => {
+    const credit = opened();
+    write(credit, 3);
+    for (let i = 0; i < 3; i++) credit.send(0);
+    credit.answer(answer(0), 0, noPause);
+    credit.lose();
+    expect([0, 0].map(() => seqOf(credit.send(0)!))).toEqual([1, 2]);
+    expect(credit.send(0)).toBeUndefined();
+    credit.answer(answer(1), 0, noPause);
+    credit.answer(answer(2), 0, noPause);
+    expect([0, 0, 0].map(() => credit.take()?.firstIndex)).toEqual([0, 1, 2]);
+    expect(credit.pending).toBe(0);
+  });
+
+  test('an overloaded frame waits, is sent again and keeps its place', () => {
+    const credit = opened();
+    write(credit, 2);
+    credit.send(0);
+    credit.send(0);
+    credit.answer(answer(0, 3), 1000, () => 50);
+    credit.answer(answer(1), 1000, noPause);
+    expect(credit.take()).toBeUndefined();
+    expect(credit.send(1049)).toBeUndefined();
+    expect(credit.pausedUntilMs()).toBe(1050);
+    expect(seqOf(credit.send(1050)!)).toBe(0);
+    credit.answer(answer(0), 1051, noPause);
+    expect([credit.take()?.firstIndex, credit.take()?.firstIndex]).toEqual([0, 1]);
+  });
+
+  test('over a limit of the key no other frame is sent before the refused one', () => {
+    const credit = opened();
+    write(credit, 3);
+    credit.send(0);
+    credit.answer(answer(0, 2), 1000, (_, overLimit) => (overLimit ? 50 : 0));
+    expect([credit.send(1049), credit.pausedUntilMs()]).toEqual([undefined, 1050]);
+    expect([1050, 1050, 1050].map((nowMs) => seqOf(credit.send(nowMs)!))).toEqual([0, 1, 2]);
+  });
+
+  test('refusals without end become an error that names the limit', () => {
+    const overloaded = opened();
+    write(overloaded, 1);
+    overloaded.send(0);
+    expect(() => overloaded.answer(answer(0, 3), 0, () => undefined)).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE' }),
+    );
+    const limited = opened();
+    write(limited, 1);
+    limited.send(0);
+    expect(() => limited.answer(answer(0, 2), 0, () => undefined)).toThrow(
+      expect.objectContaining({ code: 'OVER_QUERY_LIMIT' }),
+    );
+  });
+
+  test.each([
+    ['another seq', answer(7)],
+    ['a malformed-frame answer', answer(0, 1)],
+    ['an unknown frame status', answer(0, 9)],
+    ['a wrong size', answer(0).subarray(0, 35)],
+    ['a wrong version', answer(0).fill(2, 0, 1)],
+    ['less than a header', new Uint8Array(15)],
+    ['another operation', answer(0).fill(2, 1, 2)],
+  ])('refuses %s as no answer', (_, bytes) => {
+    const credit = opened();
+    write(credit, 1);
+    credit.send(0);
+    expect(() => credit.answer(bytes, 0, noPause)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+  });
+
+  test.each([
+    '',
+    '[]',
+    '{}',
+    READY.replace('"format":1', '"format":2'),
+    READY.replace('"window":3', '"window":0'),
+  ])('refuses %j as a ready frame', (ready) => {
+    expect(() => new StreamCredit().open(ready)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
+  });
+
+  test('hexcodes that do not fit a record lose separators only, or become a text that is none', () => {
+    const codes = [
+      'HN-6GHMK-53FMF',
+      ' HN - 6GHMK - 53FMF ',
+      'HN-6-G-H-M-K-5-3-F-M-F',
+      'HN6GHMK53FMF',
+      'HN-6GHMK-53FMF-23456-78',
+      `HN-6GHMK-53FMF${' '.repeat(60)}`,
+      'HN-6X\u0000',
+    ];
+    const frame = decodeRequest(codes, 0, codes.length);
+    const texts = codes.map((_, i) =>
+      Buffer.from(frame.subarray(16 + i * 20, 36 + i * 20))
+        .toString('latin1')
+        .replace(/\0+$/, ''),
+    );
+    expect(texts).toEqual([
+      'HN-6GHMK-53FMF',
+      'HN-6GHMK53FMF',
+      'HN-6GHMK53FMF',
+      'HN6GHMK53FMF',
+      '!',
+      '!',
+      '!',
+    ]);
+  });
+});
+
+// Texts as records of the binary stream: the kernel reads the record as it reads the text, whatever the spelling.
+describe('records', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const CODE = 'DDN-6GHP4-83';
+  const HEADER_BYTES = 16;
+
+  /** Texts that decode reads from the text and from the record in different ways. */
+  function readOtherwise(texts: readonly string[]): string[] {
+    const { latLng, resolution, status } = hexcodes.decodeBatch(
+      decodeRequest(texts, 0, texts.length).subarray(HEADER_BYTES),
+    );
+    return texts.filter((text, i) => {
+      const read = hexcodes.decode(text);
+      if (read === null) return status[i] !== 3;
+      return (
+        latLng[2 * i] !== read.lat || latLng[2 * i + 1] !== read.lng || resolution[i] !== read.resolution
+      );
+    });
+  }
+
+  test('the recorded spellings', () => {
+    expect(READING_ROWS.length).toBeGreaterThan(50);
+    expect(readOtherwise(READING_ROWS.map(({ text }) => text))).toEqual([]);
+  });
+
+  test('every UTF-16 unit, in place of a letter, between symbols, and in a text that is too long for a record', () => {
+    const code = hexcodes.encode(21.0288, 105.8525, 13).hexcodes;
+    const ways: ((unit: string) => string)[] = [
+      (unit) => unit + code.slice(1),
+      (unit) => code.slice(0, 1) + unit + code.slice(1),
+      (unit) => code.slice(0, -1) + unit + code.slice(-1),
+      (unit) => [...code].join(unit),
+      (unit) => ` ${code}${unit}`,
+    ];
+    let valid = 0;
+    for (const way of ways) {
+      const texts = Array.from({ length: 0x10000 }, (_, unit) => way(String.fromCharCode(unit)));
+      valid += texts.filter((text) => hexcodes.isValid(text)).length;
+      expect(readOtherwise(texts)).toEqual([]);
+    }
+    // Separators and marks of every kind keep the code.
+    expect(valid).toBeGreaterThan(200);
+  });
+
+  test('full-width forms, letters with marks and decomposed ones, mixed', () => {
+    const wide = [...CODE].map((unit) => String.fromCharCode(unit.charCodeAt(0) + 0xfee0)).join('');
+    const texts = [
+      wide,
+      wide.toLowerCase(),
+      CODE.replace('DD', 'Đđ'),
+      CODE.replace('N', 'N\u0303\u0301'),
+      `${CODE}\u0301`,
+    ];
+    expect(readOtherwise([...texts, 'é'.repeat(64), 'é'.repeat(65), 'D\u0301'.repeat(20)])).toEqual([]);
+  });
+
+  test('what is no text is a record that is no hexcode', () => {
+    const odd = [null, undefined, 7, {}, [], Symbol.iterator, 'HN-6GHP4\u0000-83RFR', ''] as string[];
+    const { status } = hexcodes.decodeBatch(decodeRequest(odd, 0, odd.length).subarray(HEADER_BYTES));
+    expect([...status]).toEqual(odd.map(() => 3));
+  });
+});
+
+// The pauses between attempts to connect.
+describe('pauses of the stream', () => {
+  test('pauses double up to two seconds, and 18 attempts outlast a restart of some seconds', () => {
+    const pauses = Array.from({ length: 17 }, (_, i) => pauseMs(i + 1));
+    for (const [i, pause] of pauses.entries()) {
+      const full = Math.min(2000, 200 * 2 ** i);
+      expect(pause).toBeGreaterThanOrEqual(full / 2);
+      expect(pause).toBeLessThanOrEqual(full);
+    }
+    expect(pauseMs(1000)).toBeLessThanOrEqual(2000);
+    expect(pauses.reduce((sum, pause) => sum + pause)).toBeGreaterThan(10_000);
+  });
+});
+
+// The pauses between the tries of a call: each twice as long as the one before, less some chance, and never shorter
+// than the service asks for.
+describe('pauses of calls', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  /** Pauses in ms of a call that is answered with 503. @param chance of Math.random */
+  async function pausesOf(chance: number, headers: Record<string, string> = {}): Promise<number[]> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.spyOn(Math, 'random').mockReturnValue(chance);
+    const tries: number[] = [];
+    const calls = new HttpCalls({
+      baseUrl: new URL('http://127.0.0.1:1/'),
+      apiKey: undefined,
+      timeoutMs: 3_600_000,
+      retries: 4,
+      fetch: async () => {
+        tries.push(performance.now());
+        const body = { status: 'ERROR', error: { code: 'UNAVAILABLE', message: 'later' } };
+        return new Response(JSON.stringify(body), { status: 503, headers });
+      },
+    });
+    const failed = calls.get('v1/x', undefined).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(await failed).toMatchObject({ code: 'UNAVAILABLE' });
+    return tries.slice(1).map((time, i) => Math.round(time - tries[i]!));
+  }
+
+  test('they double, and chance takes up to half of each', async () => {
+    expect(await pausesOf(0)).toEqual([50, 100, 200, 400]);
+    vi.useRealTimers();
+    expect(await pausesOf(1)).toEqual([100, 200, 400, 800]);
+  });
+
+  test('Retry-After is waited for, up to 10 s', async () => {
+    expect(await pausesOf(0, { 'retry-after': '2' })).toEqual([2000, 2000, 2000, 2000]);
+    vi.useRealTimers();
+    expect(await pausesOf(0, { 'retry-after': '3600' })).toEqual([10_000, 10_000, 10_000, 10_000]);
+  });
+});

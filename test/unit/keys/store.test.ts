@@ -1,0 +1,216 @@
+// The store of keys: what a follower sees, and rows that nobody writes.
+
+import { rmSync } from 'node:fs';
+import fc from 'fast-check';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { StoredKey } from '#dist/server/keys/key-record.js';
+import { Follower } from '#dist/server/keys/store/follower.js';
+import { SqliteStore, storePath } from '#dist/server/keys/store/sqlite-store.js';
+import { CliFolder } from '../../support/cli.js';
+import { storedKey } from '../../support/keys.js';
+
+// The changes that a follower reports, over a store of the test: every change once, a removal whenever the store is
+// another one, and nothing where nothing has changed.
+describe('the follower', () => {
+  /** Keys with the number of their change, as a store counts them. */
+  class World {
+    keys = new Map<string, { key: StoredKey; change: number }>();
+    change = 0;
+    epoch = 'a';
+    opened = 0;
+    closed = 0;
+    isGone = false;
+    reads = 0;
+
+    put(id: string, name: string): void {
+      this.keys.set(id, { key: storedKey(id, { id, name }), change: ++this.change });
+    }
+
+    remove(id: string): void {
+      if (this.keys.delete(id)) this.change++;
+      this.epoch += 'x';
+    }
+
+    open() {
+      this.opened++;
+      this.isGone = false;
+      return {
+        news: async () => (this.isGone ? 'gone' : 'perhaps'),
+        head: async () => ({ epoch: this.epoch, change: this.change, pepperCheck: undefined }),
+        keys: async (after = -1) => {
+          this.reads++;
+          return [...this.keys.values()].filter(({ change }) => change > after).map(({ key }) => key);
+        },
+        close: async () => void this.closed++,
+      };
+    }
+  }
+
+  const step = fc.oneof(
+    fc.tuple(fc.constant('put' as const), fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 2 })),
+    fc.tuple(
+      fc.constantFrom('remove' as const, 'gone' as const, 'read' as const),
+      fc.integer({ min: 0, max: 4 }),
+      fc.constant(0),
+    ),
+  );
+
+  test('whatever happens between the reads, what is known is what is in the store', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const world = new World();
+        const follower = new Follower(
+          async () => world.open() as never,
+          () => {},
+        );
+        const known = new Map<string, StoredKey>();
+        const read = async (): Promise<void> => {
+          const changes = await follower.read();
+          for (const key of changes?.keys ?? []) {
+            // Nothing is said twice.
+            expect(known.get(key.id)).not.toEqual(key);
+            known.set(key.id, key);
+          }
+          for (const id of changes?.removedIds ?? []) expect(known.delete(id)).toBe(true);
+          if (changes !== undefined)
+            expect(changes.keys.length + changes.removedIds.length).toBeGreaterThan(0);
+          expect([...known.keys()].sort()).toEqual([...world.keys.keys()].sort());
+          for (const [id, { key }] of world.keys) expect(known.get(id)).toEqual(key);
+        };
+        for (const [what, id, name] of steps) {
+          if (what === 'put') world.put(`k${id}`, `n${name}`);
+          else if (what === 'remove') world.remove(`k${id}`);
+          else if (what === 'gone') world.isGone = true;
+          else await read();
+        }
+        await read();
+        const { opened, reads } = world;
+        await read();
+        // A store that is there stays open, and is not read again where its head is the same.
+        expect([world.opened, world.reads]).toEqual([opened, reads]);
+        expect(world.closed).toBe(opened - 1);
+      }),
+    );
+  });
+});
+
+// A key store that somebody has edited by other programs: what is odd is named with file and key, nothing of it
+// reaches a terminal as it is, and no statement of others is run.
+describe('odd rows', () => {
+  let folder: CliFolder;
+  beforeEach(async () => {
+    folder = new CliFolder();
+    const store = SqliteStore.openOrMake(folder.path);
+    await store.put(storedKey('a_0123456789abcdefghij', { id: 'k1' }));
+    await store.put(storedKey('b_0123456789abcdefghij', { id: 'k2' }));
+    await store.close();
+  });
+  afterEach(() => folder.remove());
+
+  function edited(sql: string, ...values: unknown[]): void {
+    const db = new Database(storePath(folder.path));
+    if (values.length > 0) db.prepare(sql).run(...values);
+    else db.exec(sql);
+    db.close();
+  }
+
+  const JSONS = [
+    '',
+    '{',
+    '[',
+    'nul',
+    'null',
+    '1',
+    '"a"',
+    '{}',
+    '[]',
+    '[1]',
+    '[null]',
+    '{"pointsPerDay":"many"}',
+    '{"a":-1}',
+  ];
+  const GOOD: Record<string, string[]> = {
+    scopes: ['[]'],
+    origins: ['[]'],
+    cidrs: ['[]'],
+    limits: ['{}'],
+  };
+
+  test.each(Object.keys(GOOD))('odd JSON in %s names file, key and column', async (column) => {
+    for (const json of JSONS) {
+      edited(`UPDATE api_key SET ${column} = ? WHERE id = 'k2'`, json);
+      const store = SqliteStore.open(folder.path);
+      const read = store.keys();
+      if (GOOD[column]!.includes(json)) expect(await read).toHaveLength(2);
+      else
+        await expect(read, json).rejects.toThrow(
+          `${storePath(folder.path)}: key "k2": ${column} must be a JSON`,
+        );
+      if (!GOOD[column]!.includes(json)) await expect(store.find('k2')).rejects.toThrow('key "k2"');
+      expect((await store.find('k1'))?.id).toBe('k1');
+      await store.close();
+    }
+  });
+
+  test('a time beyond all dates is named, too', async () => {
+    for (const column of ['created_ms', 'expires_ms', 'last_used_ms', 'former_until_ms']) {
+      edited(`UPDATE api_key SET ${column} = ? WHERE id = 'k2'`, 9e15);
+      const ran = await folder.run(['keys', 'list', '--data-dir', folder.path]);
+      expect([ran.code, ran.stderr], column).toEqual([
+        1,
+        expect.stringContaining(`key "k2": ${column} is no time`),
+      ]);
+      edited(`UPDATE api_key SET ${column} = 1 WHERE id = 'k2'`);
+    }
+  });
+
+  test('control characters of ids and names do not reach the output', async () => {
+    edited(
+      'UPDATE api_key SET id = ?, name = ?, origins = ? WHERE id = ?',
+      '\u001b[2Jid',
+      '\u001b[31mname',
+      JSON.stringify(['\u001b[1mo']),
+      'k2',
+    );
+    for (const args of [['list'], ['show', '\u001b[2Jid']]) {
+      const ran = await folder.run(['keys', ...args, '--data-dir', folder.path]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).not.toContain('\u001b');
+      expect(ran.stdout).toContain('id');
+    }
+  });
+
+  const LOOP = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n';
+  test.each([
+    [
+      'a view in the place of the keys',
+      `ALTER TABLE api_key RENAME TO k; CREATE VIEW api_key AS SELECT k.* FROM k, (${LOOP})`,
+    ],
+    [
+      'a view in the place of the head',
+      `ALTER TABLE key_head RENAME TO h; CREATE VIEW key_head AS SELECT h.* FROM h, (${LOOP})`,
+    ],
+    [
+      'a trigger that never ends',
+      `CREATE TRIGGER other AFTER UPDATE ON api_key BEGIN SELECT count(*) FROM (${LOOP}); END`,
+    ],
+    [
+      'a trigger of the same name',
+      `DROP TRIGGER api_key_made; CREATE TRIGGER api_key_made AFTER INSERT ON api_key BEGIN SELECT 1; END`,
+    ],
+  ])('%s is refused by name', (_, sql) => {
+    edited(sql);
+    expect(() => SqliteStore.open(folder.path)).toThrow(
+      new RegExp(`^${storePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
+    );
+  });
+
+  test("views of an operator beside the tables are nobody's business", async () => {
+    edited('CREATE VIEW active AS SELECT id FROM api_key');
+    const store = SqliteStore.open(folder.path);
+    expect(await store.count()).toBe(2);
+    await store.close();
+    rmSync(storePath(folder.path));
+  });
+});

@@ -1,0 +1,184 @@
+// Bounds of peers: bytes, requests and sockets of keys, files of answers on disk, memory that is used
+// again.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Budget, type BudgetLimits, OverBudgetError } from '#dist/server/budget.js';
+import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
+import { KeptMemory } from '#dist/server/kept-memory.js';
+import { filesBeside } from '#dist/server/transport/system-limits.js';
+
+// The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.
+describe('the budget', () => {
+  const LIMITS: BudgetLimits = {
+    connectionBytes: 100,
+    keyBytes: 150,
+    processBytes: 200,
+    requestsPerKey: 2,
+    socketsPerKey: 3,
+  };
+
+  test('bytes past the limit of a connection, a key and the process are refused, and what was held stays', () => {
+    const refused: string[] = [];
+    const budget = new Budget(LIMITS, (keyId, reason) => refused.push(`${keyId}: ${reason}`));
+    const [a, b, c] = [
+      budget.open('one', 'requests'),
+      budget.open('one', 'sockets'),
+      budget.open('two', 'requests'),
+    ];
+    expect(a.hold(101)).toBe('the bytes held for one connection pass 100');
+    expect(a.hold(100)).toBeUndefined();
+    expect(b.hold(51)).toBe('the bytes held for one key pass 150');
+    expect(b.hold(50)).toBeUndefined();
+    expect(c.hold(51)).toBe('the bytes held for all connections pass 200');
+    expect(c.hold(50)).toBeUndefined();
+    expect([a.heldBytes, b.heldBytes, c.heldBytes, budget.figures.bytes]).toEqual([100, 50, 50, 200]);
+    expect(refused).toEqual([
+      'one: the bytes held for one connection pass 100',
+      'one: the bytes held for one key pass 150',
+      'two: the bytes held for all connections pass 200',
+    ]);
+    // Less than before is never refused; the last quarter is for keys that hold less than one.
+    expect(a.hold(1)).toBeUndefined();
+    expect(c.hold(100)).toBe('the bytes held for all connections pass 200');
+    expect(b.hold(1)).toBeUndefined();
+    expect(c.hold(100)).toBeUndefined();
+    for (const account of [a, b, c]) account.close();
+    expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
+  });
+
+  test('requests and WebSockets of a key past its limits are refused, those of other keys are not', () => {
+    const budget = new Budget(LIMITS);
+    const first = budget.open('one', 'requests');
+    budget.open('one', 'requests');
+    for (let n = 0; n < 3; n++) budget.open('one', 'sockets');
+    expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
+    expect(() => budget.open('one', 'requests')).toThrow(
+      'the key has 2 requests under way, the most it may have',
+    );
+    expect(() => budget.open('one', 'sockets')).toThrow(
+      'the key has 3 open WebSockets, the most it may have',
+    );
+    budget.open('two', 'requests');
+    first.close();
+    first.close();
+    expect(budget.figures).toMatchObject({ requests: 2, sockets: 3 });
+    budget.open('one', 'requests');
+    expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
+  });
+
+  test.each([
+    ['requests', 'sockets'],
+    ['sockets', 'requests'],
+  ] as const)('a key keeps its counts while it has %s open, whatever becomes of its %s', (kept, closed) => {
+    const budget = new Budget(LIMITS);
+    budget.open('one', kept).hold(100);
+    budget.open('one', closed).close();
+    expect(budget.figures).toMatchObject({ bytes: 100, keys: 1, [kept]: 1, [closed]: 0 });
+    expect(budget.open('one', closed).hold(51)).toBe('the bytes held for one key pass 150');
+  });
+
+  test('a closed account holds nothing more', () => {
+    const budget = new Budget(LIMITS);
+    const account = budget.open('one', 'requests');
+    account.hold(10);
+    account.close();
+    expect(account.hold(20)).toBeUndefined();
+    expect(budget.figures.bytes).toBe(0);
+  });
+
+  test('whatever is held and closed, no limit is passed, no count is negative, and at the end nothing is left', () => {
+    const step = fc.record({ account: fc.nat(9), bytes: fc.nat(130), closes: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const budget = new Budget({ ...LIMITS, requestsPerKey: 10 });
+        const accounts = Array.from({ length: 10 }, (_, i) => budget.open(`key ${i % 3}`, 'requests'));
+        for (const { account, bytes, closes } of steps) {
+          if (closes) accounts[account]!.close();
+          else accounts[account]!.hold(bytes);
+          const held = accounts.map(({ heldBytes }) => heldBytes);
+          expect(budget.figures.bytes).toBe(held.reduce((sum, each) => sum + each, 0));
+          expect(Math.min(...held)).toBeGreaterThanOrEqual(0);
+          expect(Math.max(...held)).toBeLessThanOrEqual(LIMITS.connectionBytes);
+          expect(budget.figures.bytes).toBeLessThanOrEqual(LIMITS.processBytes);
+        }
+        for (const account of accounts) account.close();
+        expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
+      }),
+    );
+  });
+});
+
+// Shares of the keys in the files of answers that wait on disk.
+describe('files of answers', () => {
+  test('a key opens three quarters of the files at most, and they are free again when they are closed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hexcodes-spools-'));
+    const spools = new Spools(folder, { requestBytes: 100, totalBytes: 1000, files: 8 });
+    const open: Spool[] = [];
+    const fill = (key: string): number => {
+      const before = open.length;
+      try {
+        for (;;) open.push(spools.open(key));
+      } catch (error) {
+        expect(error).toBeInstanceOf(SpoolFullError);
+      }
+      return open.length - before;
+    };
+    expect([fill('a'), fill('b'), fill('c')]).toEqual([6, 2, 0]);
+    await Promise.all(open.map((spool) => spool.append(Buffer.alloc(10))));
+    expect(spools.totalBytes).toBe(80);
+    for (const spool of open.splice(0)) spool.close();
+    expect(spools.totalBytes).toBe(0);
+    expect(fill('a')).toBe(6);
+    for (const spool of open) await spool.written.then(() => spool.close());
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    [50_000, 1_048_576, 998_512],
+    [50_000, 1024, 64],
+    [500, 1024, 460],
+    [50_000, 192, 64],
+    [50_000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ])('%s connections of %s files leave %s files to answers on disk', (wanted, limit, files) => {
+    expect(filesBeside(wanted, limit)).toBe(files);
+  });
+});
+
+// Memory that is used again: copies are right, and not too much of it is kept.
+describe('memory that is used again', () => {
+  const KIB = 1024;
+  const frameOf = (sizeBytes: number, fill: number) => new Uint8Array(sizeBytes).fill(fill);
+
+  test('a copy stays what it is while its frame and other copies change', () => {
+    const memory = new KeptMemory();
+    const given = [frameOf(20 * KIB, 1), frameOf(20 * KIB, 2), frameOf(100, 3)];
+    const copies = given.map((frame) => memory.copyOf(frame));
+    for (const frame of given) frame.fill(9);
+    expect(copies).toEqual([frameOf(20 * KIB, 1), frameOf(20 * KIB, 2), frameOf(100, 3)]);
+  });
+
+  test('memory that is given back holds a later frame of another length', () => {
+    const memory = new KeptMemory();
+    const first = memory.copyOf(frameOf(30 * KIB, 1));
+    memory.giveBack(first);
+    expect(memory.freeBytes).toBe(32 * KIB);
+    const second = memory.copyOf(frameOf(17 * KIB, 2));
+    expect(second.buffer).toBe(first.buffer);
+    expect(second).toEqual(frameOf(17 * KIB, 2));
+    expect(memory.freeBytes).toBe(0);
+    expect(memory.copyOf(frameOf(30 * KIB, 3)).buffer).not.toBe(first.buffer);
+  });
+
+  test('small frames are not kept, and no more than 8 MiB of large ones', () => {
+    const memory = new KeptMemory();
+    memory.giveBack(memory.copyOf(frameOf(100, 1)));
+    expect(memory.freeBytes).toBe(0);
+    const copies = Array.from({ length: 10 }, () => memory.copyOf(frameOf(1024 * KIB + 16, 1)));
+    for (const copy of copies) memory.giveBack(copy);
+    expect(memory.freeBytes).toBe(8 * 1024 * KIB);
+  });
+});

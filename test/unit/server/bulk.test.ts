@@ -1,0 +1,321 @@
+// Work of large bodies: points of a key, blocks in the pool, batches in slices, and which work this thread does
+// itself.
+
+import { availableParallelism } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
+import type { BulkJob, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
+import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import type { Pool } from '#dist/pool/pool.js';
+import { BulkLimit } from '#dist/server/bulk/limit.js';
+import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
+import type { Exchange } from '#dist/server/exchange.js';
+import { keptMemory } from '#dist/server/kept-memory.js';
+import { WAIT } from '#dist/server/ledger/rates.js';
+import { inlineBlockBytes } from '#dist/server/offload.js';
+import { SlicedBatches } from '#dist/server/routes/sliced-batches.js';
+import { Guarded } from '#dist/server/transport/guarded.js';
+import { openKernel } from '../../support/open-world.js';
+import { encodeFrame } from '../../support/stream-frames.js';
+
+// A bulk body that waits for points of its key, by an entry that the test answers for.
+describe('points of a key', () => {
+  const BLOCK = new TextEncoder().encode('1,2\n3,4\n');
+  const JOB = { input: 'csv' } as never;
+
+  function waiting() {
+    const given: number[] = [];
+    let answer: (refusal: undefined) => void = () => {};
+    let turns = 0;
+    const entry = {
+      isFree: false,
+      key: { hasQuota: true, rates: { now: () => Number.POSITIVE_INFINITY } },
+      period: undefined,
+      admit: () => WAIT,
+      whenAdmitted: () => new Promise<undefined>((resolve) => (answer = resolve)),
+      done: (ok: number, failed: number, reserved: number) => given.push(reserved - ok - failed),
+    };
+    const limit = new BulkLimit(entry as never, () => turns++);
+    expect(limit.admit(JOB, BLOCK as never, true)).toBeUndefined();
+    expect(limit.isWaiting).toBe(true);
+    return { limit, given, turns: () => turns, answer: () => answer(undefined) };
+  }
+
+  test('goes on once its points have come, and uses them', async () => {
+    const { limit, given, turns, answer } = waiting();
+    answer();
+    await new Promise(setImmediate);
+    expect([turns(), limit.isWaiting]).toEqual([1, false]);
+    expect(limit.admit(JOB, BLOCK as never, true)).toMatchObject({ reserved: 2, rows: undefined });
+    expect(given).toEqual([]);
+  });
+
+  test('gives its points back where it is gone when they come, and where it goes before it has used them', async () => {
+    const first = waiting();
+    first.limit.close();
+    first.answer();
+    await new Promise(setImmediate);
+    expect([first.given, first.turns()]).toEqual([[2], 0]);
+    const second = waiting();
+    second.answer();
+    await new Promise(setImmediate);
+    second.limit.close();
+    expect(second.given).toEqual([2]);
+  });
+
+  test('points of a block of frames are those that its frames announce, and one for bytes that are no frame', () => {
+    const frames = [3, 0, 5].map((count) => encodeFrame(0, new Float64Array(2 * count)));
+    const block = Buffer.concat([...frames, Buffer.alloc(20, 255)]);
+    const asked: number[] = [];
+    const entry = {
+      isFree: false,
+      key: { hasQuota: true, rates: { now: () => Number.POSITIVE_INFINITY } },
+      period: undefined,
+      admit: (points: number) => void asked.push(points),
+    };
+    const limit = new BulkLimit(entry as never, () => {});
+    expect(limit.admit({ input: 'frames' } as never, block as never, true)).toMatchObject({ reserved: 10 });
+    expect(asked).toEqual([10]);
+  });
+});
+
+// Blocks of one body in the pool: answers in the order of the body, and bounds on what one body may have there.
+describe('blocks in the pool', () => {
+  class Errors extends Guarded {
+    readonly errors: unknown[] = [];
+    protected thrown(error: unknown): void {
+      this.errors.push(error);
+    }
+  }
+
+  /** A pool whose answers the test gives. */
+  class HeldPool {
+    isOpen = true;
+    mayTakeBodyBlock = (): boolean => this.isOpen;
+    readonly answer: ((sizeBytes: number) => void)[] = [];
+    readonly reject: ((error: Error) => void)[] = [];
+    letContinue: () => void = () => {};
+
+    convert(): Promise<ConvertedBlock> {
+      return new Promise((resolve, reject) => {
+        this.answer.push((sizeBytes) =>
+          resolve({ bytes: new Uint8Array(sizeBytes), rows: sizeBytes, failed: 0 } as ConvertedBlock),
+        );
+        this.reject.push(reject);
+      });
+    }
+
+    whenBodyMayContinue(): Promise<void> {
+      return new Promise((resolve) => {
+        this.letContinue = resolve;
+      });
+    }
+  }
+
+  const JOB = {} as BulkJob;
+  const BLOCK = new Uint8Array(256 * 1024);
+
+  function blocksIn(pool: HeldPool): { blocks: PooledBlocks; x: Errors; progress: () => number } {
+    const x = new Errors();
+    let calls = 0;
+    const onProgress = (): void => {
+      calls++;
+    };
+    const blocks = new PooledBlocks(x as unknown as Exchange, pool as unknown as Pool, onProgress);
+    return { blocks, x, progress: () => calls };
+  }
+
+  /** Hands a block to the pool, if it may take it now. */
+  function converted(
+    blocks: PooledBlocks,
+    block: Uint8Array,
+    settle: (rows: number) => void = () => {},
+  ): boolean {
+    const may = blocks.mayConvert(block);
+    if (may) blocks.convert(JOB, block, ({ rows }) => settle(rows));
+    return may;
+  }
+
+  test('answers are taken in the order of the body', async () => {
+    const pool = new HeldPool();
+    const { blocks, progress } = blocksIn(pool);
+    for (let n = 0; n < 3; n++) expect(converted(blocks, BLOCK)).toBe(true);
+    pool.answer[2]!(3);
+    pool.answer[1]!(2);
+    await turn();
+    expect([blocks.shift(), blocks.answeredBytes, blocks.isWorking]).toEqual([undefined, undefined, true]);
+    pool.answer[0]!(1);
+    await turn();
+    expect([blocks.answeredBytes, blocks.isWorking, progress()]).toEqual([6, false, 3]);
+    expect([1, 2, 3].map(() => blocks.shift()!.bytes.length)).toEqual([1, 2, 3]);
+    expect([blocks.shift(), blocks.isEmpty]).toEqual([undefined, true]);
+  });
+
+  test('a body has a megabyte in the pool at most, but always one block', async () => {
+    const pool = new HeldPool();
+    const { blocks } = blocksIn(pool);
+    expect(converted(blocks, new Uint8Array(1_310_736))).toBe(true);
+    expect(converted(blocks, BLOCK)).toBe(false);
+    pool.answer[0]!(1);
+    await turn();
+    // Answers that wait for their reader count, too.
+    expect(converted(blocks, BLOCK)).toBe(false);
+    blocks.shift();
+    expect([1, 2, 3, 4, 5].map(() => converted(blocks, BLOCK))).toEqual([true, true, true, true, false]);
+  });
+
+  test('while the pool takes no blocks the body waits, and is told when it does', async () => {
+    const pool = new HeldPool();
+    const { blocks, progress } = blocksIn(pool);
+    pool.isOpen = false;
+    expect([converted(blocks, BLOCK), blocks.isEmpty, blocks.isWorking]).toEqual([false, true, true]);
+    pool.isOpen = true;
+    expect(converted(blocks, BLOCK)).toBe(false);
+    pool.letContinue();
+    await turn();
+    expect([progress(), blocks.isWorking, converted(blocks, BLOCK)]).toEqual([1, false, true]);
+  });
+
+  test('rows are settled whether or not they are converted, also after the body has been left', async () => {
+    const pool = new HeldPool();
+    const { blocks } = blocksIn(pool);
+    const settled: number[] = [];
+    for (let n = 0; n < 2; n++) converted(blocks, BLOCK, (rows) => settled.push(rows));
+    blocks.clear();
+    pool.reject[0]!(new Error('lost'));
+    pool.answer[1]!(7);
+    await turn();
+    expect(settled).toEqual([0, 7]);
+  });
+
+  test('an error of the pool is an error of the exchange', async () => {
+    const pool = new HeldPool();
+    const { blocks, x, progress } = blocksIn(pool);
+    converted(blocks, BLOCK);
+    const error = new Error('lost');
+    pool.reject[0]!(error);
+    await turn();
+    expect([x.errors, progress()]).toEqual([[error], 0]);
+  });
+});
+
+// Large batches in slices: one slice a turn, one batch after the other, memory used again, and every way a batch may
+// end.
+describe('batches in slices', () => {
+  const kernel = openKernel();
+  const slices = new SlicedBatches(kernel);
+
+  /** The part of an exchange that slices use. */
+  class FakeExchange extends Guarded {
+    held = 0;
+    fault: unknown;
+    readonly body = { keep: (body: Uint8Array) => keptMemory.copyOf(body) };
+    hold(bytes: number): void {
+      this.held = bytes;
+    }
+    /** The answer has left, or the peer is gone. */
+    end(): void {
+      this.state = 'over';
+      this.notifyOver();
+    }
+    protected thrown(error: unknown): void {
+      this.fault = error;
+      this.end();
+    }
+  }
+
+  const bodyOf = (
+    items: number,
+    item = (i: number): string => `{"lat":21,"lng":${105 + i / 1e6},"id":${i}}`,
+  ) => Buffer.from(`{"points":[${Array.from({ length: items }, (_, i) => item(i)).join(', ')}]}`);
+
+  const inOneGo = (body: Buffer): string =>
+    Buffer.from(
+      batchBody(convertBatch(kernel, openBatch('encode', body, kernel), new ByteSink())),
+    ).toString();
+
+  interface Run {
+    readonly x: FakeExchange;
+    readonly ended: string[];
+    answer: string;
+  }
+
+  function begin(body: Buffer): Run {
+    const x = new FakeExchange();
+    const run: Run = { x, ended: [], answer: '' };
+    slices.convert(x as unknown as Exchange, openBatch('encode', body, kernel), {
+      converted(batch) {
+        run.ended.push('converted');
+        run.answer = Buffer.from(batchBody(batch)).toString();
+        x.end();
+      },
+      tooMuch(kept) {
+        run.ended.push(`too much of ${kept.length} bytes`);
+        x.end();
+      },
+      givenUp(total, failed) {
+        run.ended.push(`given up after ${total}, ${failed} failed`);
+      },
+    });
+    // As the transport does, which takes its memory back.
+    body.fill(0);
+    return run;
+  }
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  test('three batches are converted one after the other, a slice in each turn, and have the answers of one go', async () => {
+    const bodies = [bodyOf(10_000), bodyOf(9000, (i) => `[21.5,${100 + i / 500}]`), bodyOf(3)];
+    const wanted = bodies.map(inOneGo);
+    const runs = bodies.map((body) => begin(Buffer.from(body)));
+    expect(runs[0]!.x.held).toBe(3 * bodies[0]!.length);
+    const endedAt = runs.map(() => 0);
+    for (let turns = 1; endedAt.includes(0) && turns < 100; turns++) {
+      await turn();
+      for (const [i, { ended }] of runs.entries()) if (ended.length > 0) endedAt[i] ||= turns;
+    }
+    expect(runs.map(({ ended }) => ended)).toEqual([['converted'], ['converted'], ['converted']]);
+    expect(runs.map(({ answer }) => answer)).toEqual(wanted);
+    // Slices of 2,048: the small one has one, the others have five each.
+    expect(endedAt).toEqual([5, 10, 11]);
+  });
+
+  test('a batch that proves to be no JSON is given up, one whose peer is gone with what it has converted', async () => {
+    const broken = begin(bodyOf(5000, (i) => (i === 4000 ? '{"lat":}' : '[21,105]')));
+    const left = begin(bodyOf(10_000, () => '[1,105]'));
+    for (let i = 0; i < 3; i++) await turn();
+    left.x.end();
+    for (let i = 0; i < 6; i++) await turn();
+    expect(broken.ended).toEqual(['given up after 0, 0 failed']);
+    expect(String(broken.x.fault)).toContain('points is not valid JSON');
+    expect(left.ended).toEqual(['given up after 2048, 2048 failed']);
+    expect(slices.mayTake(1000)).toBe(true);
+  });
+
+  test('rows that are too much for one turn are left to the pool, with the whole body', async () => {
+    const body = bodyOf(4000, () => '{"lng":105,"lat":"21"}');
+    const run = begin(Buffer.from(body));
+    for (let i = 0; i < 4; i++) await turn();
+    expect(run.ended).toEqual([`too much of ${body.length} bytes`]);
+  });
+
+  test('no more than sixteen at a time, and none over 1 MiB', async () => {
+    expect(slices.mayTake(1024 * 1024)).toBe(true);
+    expect(slices.mayTake(1024 * 1024 + 1)).toBe(false);
+    const runs = Array.from({ length: 16 }, () => begin(bodyOf(3000)));
+    expect(slices.mayTake(1)).toBe(false);
+    for (let i = 0; i < 40; i++) await turn();
+    expect(runs.every(({ ended }) => ended[0] === 'converted')).toBe(true);
+    expect(slices.mayTake(1)).toBe(true);
+  });
+});
+
+// Which work this thread does itself: all of it where it is alone.
+describe('work of this thread', () => {
+  test('blocks of any size on one core, small ones where a worker can run beside', () => {
+    const isAlone = availableParallelism() === 1;
+    for (const format of ['csv', 'ndjson', 'frames'] as const)
+      expect(inlineBlockBytes(format) === Number.POSITIVE_INFINITY).toBe(isAlone);
+  });
+});

@@ -1,0 +1,208 @@
+// The system below the transport: its native builds, its receive buffer, and who may open a connection.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Admission, networkOf } from '#dist/server/transport/admission.js';
+import { loadUws, noBuildSentence } from '#dist/server/transport/load-uws.js';
+import { receiveBufferWarning } from '#dist/server/transport/system-limits.js';
+
+// The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests,
+// and the lockfile holds both packages to theirs.
+describe('builds', () => {
+  /** sha256 of the binaries for Linux, by their place below node_modules. */
+  const BINARIES: Record<string, string> = {
+    'uWebSockets.js/uws_linux_x64_115.node':
+      '5b126ee00bf754b02e97e4c27090365a8562c5820c93f93918ac2212d4503e91',
+    'uWebSockets.js/uws_linux_x64_127.node':
+      '4b55b1f2cb7a7913febbb65a89496412b96af77e838552980092ba6b33723aac',
+    'uWebSockets.js/uws_linux_x64_137.node':
+      '98128405dba2fb608448e921a979530f70c946a2cc9889c15f2fa70c2d00ab05',
+    'uWebSockets.js/uws_linux_arm64_115.node':
+      '6bdbc8ff976b4371af1906175e9025804bacc38a414969f4f02314e6b99f206c',
+    'uWebSockets.js/uws_linux_arm64_127.node':
+      '82b79bd18d1e3563de336156005bd01b7f39fc387b65173d69a29da4ee79f895',
+    'uWebSockets.js/uws_linux_arm64_137.node':
+      '88618b30ddf6b2b62310db89f40a701616676352aac5e0f6184dd8ef876199ce',
+    'uws-pack/dist/bin/uws_linux_x64_115.node':
+      '6f8d96d761a64beddb060f1f7f0e617dd293ed127ec1d57507aa561a0083171e',
+    'uws-pack/dist/bin/uws_linux_x64_127.node':
+      '8cabc918bbf9a07323e54f89a33882491080b2eb35df0607f473ccdb1f3c31af',
+    'uws-pack/dist/bin/uws_linux_arm64_115.node':
+      'c0e29fc143b46b584f3debec7910014ec228198fc1f17aaeacd1de7991bd3769',
+    'uws-pack/dist/bin/uws_linux_arm64_127.node':
+      'd4c4f8b2c28c5f6544b49e36d91b0beee238a5b90a07904a947f77061c8b814d',
+  };
+
+  const PACKAGES: Record<string, { name: string; version: string }> = {
+    'uWebSockets.js': { name: '@btc-vision/uwebsockets.js', version: '20.57.0' },
+    'uws-pack': { name: 'uws-pack', version: '20.0.8' },
+  };
+
+  interface Lock {
+    packages: Record<
+      string,
+      { name?: string; version: string; integrity?: string; hasInstallScript?: boolean }
+    >;
+  }
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
+
+  test.each(Object.entries(BINARIES))('%s is the binary that was tested', (path, digest) => {
+    const bytes = readFileSync(`node_modules/${path}`);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
+  });
+
+  test.each(Object.entries(PACKAGES))(
+    'the lockfile holds %s to its version and integrity',
+    (place, { name, version }) => {
+      const entry = lock.packages[`node_modules/${place}`];
+      expect(entry?.name ?? place).toBe(name);
+      expect(entry?.version).toBe(version);
+      expect(entry?.integrity).toMatch(/^sha512-/);
+      expect(entry?.hasInstallScript).toBeUndefined();
+    },
+  );
+
+  test('the build that loads here is one of the two, or the one that HEXCODES_UWS names', async () => {
+    const { build } = await loadUws();
+    const forced = process.env.HEXCODES_UWS;
+    const allowed = forced === undefined ? Object.values(PACKAGES) : [PACKAGES[forced]];
+    expect(allowed).toContainEqual(build);
+  });
+
+  test('a Node without a build gets a sentence with the way out first, and what was tried', () => {
+    const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
+    expect(sentence).toMatch(/^Node 26\.1\.0 cannot run the web server/);
+    expect(sentence).toContain('Node 20, 22 and 24');
+    expect(sentence).toContain('npx -p node@22 hexcodes serve');
+    expect(sentence.indexOf('npx -p node@22')).toBeLessThan(sentence.indexOf('uws-pack: the same'));
+    expect(sentence).not.toContain('\n');
+  });
+
+  test('Node 24 on an older C library is told which one it wants, and which is here', () => {
+    const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
+    const sentence = noBuildSentence('24.21.0', failures, undefined, '2.36');
+    expect(sentence).toMatch(
+      /^Node 24\.21\.0 cannot run the web server on this system, whose C library is glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can: npx -p node@22 hexcodes serve/,
+    );
+  });
+
+  test('a build that HEXCODES_UWS names and that does not load is named as such', () => {
+    const sentence = noBuildSentence('22.1.0', ['nothing: Cannot find package'], 'nothing');
+    expect(sentence).toContain('HEXCODES_UWS');
+    expect(sentence).toContain('nothing: Cannot find package');
+  });
+});
+
+// The warning about a system that lets one peer keep the transport reading.
+describe('the receive buffer', () => {
+  test('the usual setting of Linux is warned of, with the value to set', () => {
+    const warning = receiveBufferWarning(() => '4096\t131072\t6291456\n');
+    expect(warning).toContain('6291456 bytes');
+    expect(warning).toContain('"4096 131072 400000"');
+  });
+
+  test('exactly the buffer can still be filled', () => {
+    expect(receiveBufferWarning(() => '4096 131072 524288')).toBeDefined();
+    expect(receiveBufferWarning(() => '4096 131072 524287')).toBeUndefined();
+  });
+
+  test('nothing is said where it is set, and where there is no such setting', () => {
+    expect(receiveBufferWarning(() => '4096\t131072\t400000\n')).toBeUndefined();
+    expect(receiveBufferWarning(() => 'odd')).toBeUndefined();
+    expect(
+      receiveBufferWarning(() => {
+        throw new Error('ENOENT');
+      }),
+    ).toBeUndefined();
+  });
+});
+
+// Openings of networks, and connections in all.
+describe('admission', () => {
+  const ipv4 = (last: number): Uint8Array => Uint8Array.of(192, 0, 2, last);
+
+  function admission(
+    maxConnections: number,
+    perNetwork: number,
+    isExempt: (address: Uint8Array) => boolean = () => false,
+  ) {
+    const clock = { nowMs: 0 };
+    return { clock, door: new Admission({ maxConnections, perNetwork, isExempt }, () => clock.nowMs) };
+  }
+  /** Opens connections; those that are refused close again, as uWS says. @returns how many stay */
+  function open(door: Admission, count: number, address: Uint8Array): number {
+    let stay = 0;
+    for (let n = 0; n < count; n++) {
+      if (door.opened(address) === undefined) stay++;
+      else door.closed();
+    }
+    return stay;
+  }
+
+  test.each([
+    [[192, 0, 2, 1], '192.0.2.1'],
+    [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1], '192.0.2.1'],
+    [[32, 1, 13, 184, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9], '32.1.13.184.0.0.0.1/64'],
+    [[], ''],
+  ])('the network of %j is %s', (address, network) => {
+    expect(networkOf(Uint8Array.from(address))).toBe(network);
+  });
+
+  test('up to half of all connections, one network may have any number', () => {
+    const { door } = admission(1000, 10);
+    expect(open(door, 500, ipv4(1))).toBe(500);
+    expect(door.isCrowded).toBe(false);
+  });
+
+  test('beyond half, a network has its openings, and gets them back within half a minute', () => {
+    const { door, clock } = admission(1000, 30);
+    expect(open(door, 600, ipv4(1))).toBe(530);
+    expect(open(door, 100, ipv4(2))).toBe(30);
+    expect(door.isCrowded).toBe(true);
+    clock.nowMs += 10_000;
+    expect([open(door, 100, ipv4(1)), open(door, 100, ipv4(2))]).toEqual([10, 10]);
+    clock.nowMs += 1e6;
+    expect(open(door, 100, ipv4(2))).toBe(30);
+  });
+
+  test('a request with a key gives its opening back: a network of keyed callers is not bounded by callers one by one', () => {
+    const { door } = admission(1000, 10);
+    open(door, 501, ipv4(1));
+    for (let call = 0; call < 200; call++) {
+      expect(door.opened(ipv4(2)), `call ${call}`).toBeUndefined();
+      door.keyShown(ipv4(2));
+      if (call % 2 === 0) door.closed();
+    }
+  });
+
+  test('the last quarter is for networks that have shown a key in the last ten minutes', () => {
+    const { door, clock } = admission(1000, 1000);
+    door.keyShown(ipv4(9));
+    expect(open(door, 1000, ipv4(1))).toBe(750);
+    expect(door.opened(ipv4(2))).toBe('crowd');
+    door.closed();
+    expect(open(door, 100, ipv4(9))).toBe(100);
+    clock.nowMs += 599_000;
+    expect(open(door, 1, ipv4(9))).toBe(1);
+    clock.nowMs += 2000;
+    expect(open(door, 1, ipv4(9))).toBe(0);
+  });
+
+  test('the limit of all holds for each, also for proxies, which have no other', () => {
+    const { door } = admission(1000, 1, (address) => address[3] === 7);
+    expect(open(door, 2000, ipv4(7))).toBe(1000);
+    door.keyShown(ipv4(9));
+    expect(door.opened(ipv4(9))).toBe('crowd');
+  });
+
+  test('networks that are remembered are bounded, and those seen last stay', () => {
+    const { door } = admission(1000, 1);
+    open(door, 501, ipv4(1));
+    door.keyShown(ipv4(2));
+    for (let n = 0; n < 250_000; n++) {
+      if (n % 40_000 === 0) door.keyShown(ipv4(2));
+      open(door, 1, Uint8Array.of(10, n >> 16, (n >> 8) & 255, n & 255));
+    }
+    expect(open(door, 1, ipv4(2))).toBe(1);
+  });
+});

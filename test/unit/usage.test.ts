@@ -1,0 +1,406 @@
+// Usage: days of a zone, grants, what a store has not taken, and rows that nobody writes.
+
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import Database from 'libsql';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { KeyInfo } from '#dist/server/keys/key-record.js';
+import { Ledger } from '#dist/server/ledger/ledger.js';
+import type { UsageBatch } from '#dist/server/usage/batch.js';
+import { Calendar } from '#dist/server/usage/calendar.js';
+import { UsageFlusher } from '#dist/server/usage/flusher.js';
+import { grantOf } from '#dist/server/usage/grants.js';
+import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
+import { CELLS } from '#dist/server/usage/operations.js';
+import { SqliteUsage, usagePath } from '#dist/server/usage/store/sqlite-usage.js';
+import type { UsageReply } from '#dist/server/usage/worker.js';
+import { CliFolder } from '../support/cli.js';
+
+// Days, months and hours of a time zone, and a clock that is set forward and back.
+describe('the calendar', () => {
+  const HOUR_MS = 3_600_000;
+  const at = (text: string): number => Date.parse(text);
+  const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+  test('days and months of Ho Chi Minh City begin at 17:00 UTC', () => {
+    const { day, month } = new Calendar('Asia/Ho_Chi_Minh', at('2026-11-30T18:00:00Z')).periods;
+    expect([day.name, isoOf(day.startMs), isoOf(day.endMs)]).toEqual([
+      '2026-12-01',
+      '2026-11-30T17:00:00.000Z',
+      '2026-12-01T17:00:00.000Z',
+    ]);
+    expect([month.name, isoOf(month.startMs), isoOf(month.endMs)]).toEqual([
+      '2026-12',
+      '2026-11-30T17:00:00.000Z',
+      '2026-12-31T17:00:00.000Z',
+    ]);
+  });
+
+  test.each([
+    ['UTC', '2024-02-29T12:00:00Z', 24],
+    ['Asia/Kolkata', '2026-11-22T12:00:00Z', 24],
+    ['Europe/Berlin', '2026-03-29T12:00:00Z', 23],
+    ['Europe/Berlin', '2026-10-25T12:00:00Z', 25],
+    ['Pacific/Kiritimati', '2026-11-22T12:00:00Z', 24],
+    ['Pacific/Pago_Pago', '2026-11-22T12:00:00Z', 24],
+    // Midnight of this day did not exist there.
+    ['America/Sao_Paulo', '2018-11-04T12:00:00Z', 23],
+  ])('a day of %s at %s', (zone, text, hours) => {
+    const calendar = new Calendar(zone, at(text));
+    const { day } = calendar.periods;
+    expect((day.endMs - day.startMs) / HOUR_MS).toBe(hours);
+    expect(calendar.periodsAt(day.startMs).day).toEqual(day);
+    expect(calendar.periodsAt(day.endMs - 1).day).toEqual(day);
+    expect(calendar.periodsAt(day.endMs).day.startMs).toBe(day.endMs);
+    expect(calendar.periodsAt(day.startMs - 1).day.endMs).toBe(day.startMs);
+  });
+
+  test('a time is in its day, its month and its hour', () => {
+    const zones = ['Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe'];
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), fc.integer({ min: 0, max: 4e12 }), (zone, nowMs) => {
+        const calendar = new Calendar(zone, nowMs);
+        const { day, month } = calendar.periods;
+        for (const { startMs, endMs } of [day, month]) {
+          expect(startMs).toBeLessThanOrEqual(nowMs);
+          expect(endMs).toBeGreaterThan(nowMs);
+        }
+        expect(day.name.startsWith(month.name)).toBe(true);
+        const hourMs = calendar.hourAt(nowMs);
+        expect(hourMs <= nowMs && nowMs < hourMs + HOUR_MS).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a clock set back over midnight does not bring the day back, and midnight does not begin it again', () => {
+    const changes: string[] = [];
+    const calendar = new Calendar('Asia/Ho_Chi_Minh', at('2026-11-30T16:30:00Z'), (day, month) =>
+      changes.push(`${calendar.periods.day.name} ${day} ${month}`),
+    );
+    const dayAt = (text: string): string => calendar.follow(at(text)).day.name;
+    // An hour forward, as the clock says.
+    expect(dayAt('2026-11-30T17:30:00Z')).toBe('2026-12-01');
+    // And back again.
+    expect(dayAt('2026-11-30T16:31:00Z')).toBe('2026-12-01');
+    expect(dayAt('2026-11-30T17:00:00Z')).toBe('2026-12-01');
+    expect(changes).toEqual(['2026-11-30 true true']);
+    expect(dayAt('2026-12-01T17:00:00Z')).toBe('2026-12-02');
+    expect(changes).toEqual(['2026-11-30 true true', '2026-12-01 true false']);
+  });
+
+  test('a clock that was years ahead is followed back, without another quota', () => {
+    const changes: boolean[] = [];
+    const calendar = new Calendar('UTC', at('2099-01-01T12:00:00Z'), (day, month) =>
+      changes.push(day, month),
+    );
+    expect(calendar.follow(at('2026-11-22T12:00:00Z')).day.name).toBe('2026-11-22');
+    expect(changes).toEqual([false, false]);
+    expect(calendar.follow(at('2026-11-23T12:00:00Z')).day.name).toBe('2026-11-23');
+    expect(changes).toEqual([false, false, true, false]);
+  });
+
+  test('an unknown zone is refused', () => {
+    expect(() => new Calendar('Asia/Nowhere', 0)).toThrow(RangeError);
+  });
+});
+
+// How many points of a quota the store gives to a process that asks.
+describe('grants', () => {
+  test.each([
+    ['all that is needed, or nothing', { need: 5, want: 10 }, 96, 0],
+    ['the last points, where they are needed', { need: 5, want: 10 }, 95, 5],
+    ['no more than an eighth of what is left, unless it is needed', { need: 1, want: 50 }, 20, 10],
+    ['what is wanted, where that is less', { need: 1, want: 3 }, 20, 3],
+    ['nothing that is merely wanted, where less than eight are left', { need: 0, want: 64 }, 93, 0],
+    ['nothing where more was taken than there is', { need: 0, want: 64 }, 180, 0],
+  ] as const)('%s', (_, order, taken, given) => {
+    expect(grantOf({ ...order, perDay: 100, perMonth: undefined }, { day: taken, month: 0 })).toBe(given);
+  });
+
+  test('of a day and a month the one that has less left decides', () => {
+    const order = { need: 1, want: 100, perDay: 1000, perMonth: 1000 };
+    expect(grantOf(order, { day: 0, month: 920 })).toBe(10);
+    expect(grantOf(order, { day: 960, month: 0 })).toBe(5);
+  });
+
+  test('without a quota all that is wanted is given', () => {
+    const order = { need: 0, want: 64, perDay: undefined, perMonth: undefined };
+    expect(grantOf(order, { day: 1e12, month: 1e12 })).toBe(64);
+  });
+});
+
+// Counts that a process left in a file: added once to the store by the next one, which removes the file then and only
+// then.
+describe('what is left over', () => {
+  const root = mkdtempSync(join(tmpdir(), 'hexcodes-left-'));
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  const batch = (points: number): UsageBatch => ({
+    number: 1,
+    hourMs: Date.parse('2026-11-23T01:00:00Z'),
+    day: '2026-11-23',
+    month: '2026-11',
+    keyIds: ['k1'],
+    cells: Float64Array.from({ length: 2 * CELLS }, (_, i) => (i < 2 ? points : 0)),
+    covered: [0],
+    quotas: [],
+    returns: [],
+    rates: [{ keyId: 'k1', kind: 'points', perSecond: 1, capacity: 1, spent: 1 }],
+    watchedIds: ['k2'],
+  });
+
+  test('kept and read again, without rates, and gone when it is forgotten', () => {
+    const folder = join(root, 'kept');
+    keepLeftover(folder, 'abc1', [batch(7)]);
+    const [left, ...more] = leftoversIn(folder);
+    expect([more.length, left?.node]).toEqual([0, 'abc1']);
+    expect(left?.batches).toEqual([{ ...batch(7), rates: [], watchedIds: [] }]);
+    const text = readFileSync(left!.path, 'utf8');
+    for (const altered of [text.replace('"cells":[7', '"cells":[8'), text.slice(0, -1), '{}', '[{']) {
+      expect(altered).not.toBe(text);
+      writeFileSync(join(folder, 'usage-left-12.json'), altered);
+      const refused: string[] = [];
+      expect(leftoversIn(folder, (path) => refused.push(path))).toHaveLength(1);
+      expect(refused).toEqual([join(folder, 'usage-left-12.json')]);
+    }
+    // As version 0.3.0 has written it.
+    writeFileSync(
+      join(folder, 'usage-left-12.json'),
+      JSON.stringify([{ ...batch(7), cells: [...batch(7).cells] }]),
+    );
+    expect(leftoversIn(folder)).toHaveLength(2);
+    writeFileSync(join(folder, 'usage-left-12.json'), '[{');
+    writeFileSync(join(folder, 'usage-left-XY.json'), '[]');
+    expect(leftoversIn(folder)).toHaveLength(1);
+    forgetLeftover(left!);
+    expect(readdirSync(folder).sort()).toEqual(['usage-left-12.json', 'usage-left-XY.json']);
+  });
+
+  test('the next process adds it once and removes the file', async () => {
+    const folder = join(root, 'next');
+    keepLeftover(folder, 'abc2', [batch(5)]);
+    const path = leftoversIn(folder)[0]!.path;
+    const load = async (): Promise<UsageReply> => {
+      const worker = new Worker(resolve('dist/server/usage/worker.js'), {
+        workerData: {
+          address: { dataDir: folder, url: undefined },
+          node: 'def',
+          keepDays: 400,
+          heart: new SharedArrayBuffer(4),
+        },
+      });
+      const reply = await new Promise<UsageReply>((done, failed) => {
+        worker.once('message', done);
+        worker.once('error', failed);
+        worker.postMessage({ kind: 'load', day: '2026-11-23', month: '2026-11' });
+      });
+      worker.postMessage({ kind: 'close' });
+      await new Promise((done) => worker.once('exit', done));
+      return reply;
+    };
+    const first = await load();
+    expect(first).toMatchObject({ kind: 'loaded' });
+    expect(existsSync(path)).toBe(false);
+    const second = await load();
+    for (const reply of [first, second])
+      expect(reply.kind === 'loaded' && reply.stored.used.get('k1')?.dayPoints).toBe(5);
+  });
+});
+
+// Counts of many keys: batches go to the store in parts, are stored as one, and the answers come in parts.
+describe('batches in parts', () => {
+  const root = mkdtempSync(join(tmpdir(), 'hexcodes-parts-'));
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  const KEYS = 2500;
+  const keyOf = (n: number) => ({ id: `k${n}`, name: `k${n}`, limits: {} }) as unknown as KeyInfo;
+
+  function ledgerOf(): Ledger {
+    const store = { isAway: false, isSlow: false, hurry: () => {} };
+    return new Ledger({ defaults: {}, pointsPerSecond: 0, zone: 'Asia/Ho_Chi_Minh', store, isOpen: true });
+  }
+
+  const count = (ledger: Ledger, n: number): void => ledger.open(keyOf(n), 0).done(n + 1, 0);
+  const all = Array.from({ length: KEYS }, (_, n) => n);
+
+  test('a flush has the keys of its beginning, in parts; a cut has all', () => {
+    const ledger = ledgerOf();
+    for (const n of all) count(ledger, n);
+    const parts = [ledger.take(1)!];
+    expect([parts[0]!.keyIds.length, ledger.isFlushing]).toEqual([1000, true]);
+    // One that is taken already counts again, and one more: both are left to the next flush.
+    for (const id of [parts[0]!.keyIds[0]!.slice(1), '5000']) count(ledger, Number(id));
+    while (ledger.isFlushing) parts.push(ledger.take(1)!);
+    expect(parts.map(({ keyIds }) => keyIds.length)).toEqual([1000, 1000, 500]);
+    expect(new Set(parts.flatMap(({ keyIds }) => keyIds)).size).toBe(KEYS);
+    expect(ledger.hasCounts).toBe(true);
+    for (const n of all) count(ledger, n);
+    const cut: UsageBatch[] = [];
+    do cut.push(ledger.take(2, true)!);
+    while (ledger.hasCounts);
+    expect(cut.map(({ keyIds }) => keyIds.length)).toEqual([1000, 1000, 501]);
+    expect(ledger.take(3)).toBeUndefined();
+  });
+
+  test('the thread stores the parts of a batch as one, and answers with all of its keys', async () => {
+    const folder = join(root, 'thread');
+    const worker = new Worker(resolve('dist/server/usage/worker.js'), {
+      workerData: {
+        address: { dataDir: folder, url: undefined },
+        node: 'abc',
+        keepDays: 400,
+        heart: new SharedArrayBuffer(4),
+      },
+    });
+    const ledger = ledgerOf();
+    for (const n of all) count(ledger, n);
+    const parts: UsageBatch[] = [];
+    do parts.push(ledger.take(1)!);
+    while (ledger.isFlushing);
+    const send = async (): Promise<Map<string, number>> => {
+      for (const [at, batch] of parts.entries())
+        worker.postMessage({ kind: 'add', batch, isLast: at === parts.length - 1 });
+      const points = new Map<string, number>();
+      for (;;) {
+        const [reply] = (await once(worker, 'message')) as [UsageReply];
+        if (reply.kind !== 'added') throw new Error(reply.kind);
+        for (const [keyId, used] of reply.stored.used) points.set(keyId, used.dayPoints);
+        if (reply.isLast) return points;
+      }
+    };
+    const wanted = new Map(all.map((n) => [`k${n}`, n + 1]));
+    expect(await send()).toEqual(wanted);
+    // Sent again, as after a failure whose outcome nobody knows: it is counted once.
+    expect(await send()).toEqual(wanted);
+    worker.postMessage({ kind: 'close' });
+    await once(worker, 'exit');
+  });
+
+  test('what is counted until a stop is stored once, while flushes of many keys are under way', async () => {
+    const folder = join(root, 'flusher');
+    const never = (): void => {
+      throw new Error('counts are lost');
+    };
+    const note = (): void => {};
+    const flusher = new UsageFlusher({
+      ...{ address: { dataDir: folder, url: undefined }, flushMs: 20, keepDays: 400 },
+      // On a slow disk the last batch is left to the next process.
+      ...{ failed: note, recovered: note, kept: note, lost: never, refused: never },
+    });
+    const ledger = ledgerOf();
+    ledger.onCut(() => flusher.cut());
+    flusher.start(ledger);
+    let points = 0;
+    for (let round = 0; round < 8; round++) {
+      for (const n of all) {
+        count(ledger, n);
+        points += n + 1;
+      }
+      await sleep(30);
+      if (round === 4) flusher.cut();
+    }
+    await flusher.stop();
+    const next = new Worker(resolve('dist/server/usage/worker.js'), {
+      workerData: {
+        address: { dataDir: folder, url: undefined },
+        node: 'next',
+        keepDays: 400,
+        heart: new SharedArrayBuffer(4),
+      },
+    });
+    next.postMessage({ kind: 'load', day: '2026-11-24', month: '2026-11' });
+    expect((await once(next, 'message'))[0].kind).toBe('loaded');
+    next.postMessage({ kind: 'close' });
+    await once(next, 'exit');
+    const store = SqliteUsage.open(folder);
+    let stored = 0;
+    for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER)) stored += row.points;
+    await store.close();
+    expect(stored).toBe(points);
+  });
+});
+
+// A usage.db that somebody has edited by other programs: no statement of others is run, and what is odd is named with
+// its file, by the service's thread and by the command.
+describe('odd rows', () => {
+  let folder: CliFolder;
+  beforeEach(async () => {
+    folder = new CliFolder();
+    const store = SqliteUsage.openOrMake(folder.path);
+    await store.close();
+    edited(
+      `INSERT INTO usage VALUES (3600000, 'k1', 'encode', 'ok', 2, 3), (7200000, 'k2', 'encode', 'ok', 4, 5)`,
+    );
+  });
+  afterEach(() => folder.remove());
+
+  function edited(sql: string): void {
+    const db = new Database(usagePath(folder.path));
+    db.exec(sql);
+    db.close();
+  }
+
+  const LOOP = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n';
+  const TABLES = ['usage', 'used', 'flushed', 'rate', 'holder'];
+  test.each([
+    ...TABLES.map((table) => [
+      `a view in the place of ${table}`,
+      `ALTER TABLE ${table} RENAME TO t; CREATE VIEW ${table} AS SELECT t.* FROM t, (${LOOP})`,
+    ]),
+    ...TABLES.map((table) => [
+      `a trigger of ${table} that never ends`,
+      `CREATE TRIGGER other AFTER INSERT ON ${table} BEGIN SELECT count(*) FROM (${LOOP}); END`,
+    ]),
+  ])('%s is refused by name', async (_, sql) => {
+    edited(sql);
+    for (const open of [SqliteUsage.open, SqliteUsage.openOrMake])
+      expect(() => open(folder.path)).toThrow(
+        new RegExp(`^${usagePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
+      );
+    const ran = await folder.run(['usage', '--data-dir', folder.path]);
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('which is not of hexcodes')]);
+  });
+
+  test.each([
+    ["UPDATE usage SET hour_ms = 9000000000000000 WHERE key_id = 'k2'"],
+    ["UPDATE usage SET points = -1 WHERE key_id = 'k2'"],
+    ["UPDATE usage SET requests = -1 WHERE key_id = 'k2'"],
+  ])('%s: the row is named', async (sql) => {
+    edited(sql);
+    for (const args of [['usage'], ['usage', 'export', '--csv']]) {
+      const ran = await folder.run([...args, '--data-dir', folder.path]);
+      expect([ran.code, ran.stderr]).toEqual([
+        1,
+        expect.stringContaining(`${usagePath(folder.path)}: usage of key "k2"`),
+      ]);
+    }
+  });
+
+  test.each([
+    ['a file of another program', 'SQLite'],
+    ['text', 'text'],
+    ['an empty file', 'empty'],
+  ])('%s is no store of usage', async (_, kind) => {
+    rmSync(usagePath(folder.path));
+    if (kind === 'SQLite') edited('CREATE TABLE usage (a TEXT)');
+    else writeFileSync(usagePath(folder.path), kind === 'text' ? 'no store '.repeat(1000) : '');
+    const ran = await folder.run(['usage', '--data-dir', folder.path]);
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${usagePath(folder.path)} is damaged, or no store of usage`),
+    ]);
+  });
+
+  test('control characters of ids do not reach the table', async () => {
+    edited("UPDATE usage SET key_id = char(27) || '[2Jid' WHERE key_id = 'k2'");
+    const ran = await folder.run(['usage', '--data-dir', folder.path]);
+    expect(ran.code, ran.stderr).toBe(0);
+    expect(ran.stdout).not.toContain('\u001b');
+  });
+});

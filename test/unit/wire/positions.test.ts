@@ -1,0 +1,538 @@
+// Positions as people bring them: texts, links to maps, Plus Codes, and the systems of coordinates that are declared.
+import { describe, expect, test } from 'vitest';
+import { parseAngle } from '#dist/hexcodes/wire/rows/angle-text.js';
+import { otherSystem } from '#dist/hexcodes/wire/rows/coordinate-system.js';
+import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/plus-code.js';
+import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
+import { shapeInText } from '#dist/tables/shapes/shape-text.js';
+import { gdal, gdalNote, hasGdal } from '../../support/gdal.js';
+
+// Positions in the spellings that people bring.
+describe('texts', () => {
+  const PLACE =
+    'https://www.google.com/maps/place/H/@21.0,105.8,17z/data=!3m1!4b1!4m5!8m2!3d21.0288!4d105.8525';
+
+  describe('21.0288, 105.8525', () => {
+    test.each([
+      ...[
+        '21.0288,105.8525',
+        ' 21.0288 105.8525 ',
+        '21.0288;105.8525',
+        '(21.0288, 105.8525)',
+        '[21.0288 105.8525]',
+      ],
+      ...[
+        '21,0288 105,8525',
+        '21,0288; 105,8525',
+        '21,0288, 105,8525',
+        '+21.0288, 1.058525e2',
+        '21.0288°, 105.8525°',
+      ],
+      ...['21.0288N 105.8525E', 'N21.0288 E105.8525', 'N 21.0288, E 105.8525', '21.0288° N, 105.8525° E'],
+      ...['105.8525E 21.0288N', "21°01.728'N 105°51.150'E", '21.0288B 105.8525Đ'],
+      ...['POINT(105.8525 21.0288)', 'SRID=4326;POINT (105.8525 21.0288)', 'point z (105.8525 21.0288 7)'],
+      ...['0101000000c3f5285c8f765a40f31fd26f5f073540', '0101000020E6100000C3F5285C8F765A40F31FD26F5F073540'],
+      '0000000001405a768f5c28f5c34035075f6fd21ff3',
+      ...['geo:21.0288,105.8525', 'geo:21.0288,105.8525,7;crs=wgs84;u=35', 'geo:21.0288,105.8525?z=11'],
+      ...[
+        PLACE,
+        'https://maps.google.com/?q=21.0288,105.8525',
+        'https://www.google.com/maps/@21.0288,105.8525,17z',
+      ],
+      'https://www.google.com/maps/search/?api=1&query=21.0288%2C105.8525',
+      'https://www.google.com/maps/place/21.0288,105.8525',
+      'https://www.openstreetmap.org/?mlat=21.0288&mlon=105.8525#map=18/21.02/105.85',
+      'https://www.openstreetmap.org/#map=18/21.0288/105.8525',
+      'https://maps.apple.com/?ll=21.0288,105.8525&q=x',
+    ])('%s', (text) => {
+      const { latDeg, lngDeg } = parsePosition(text)!;
+      expect(latDeg).toBeCloseTo(21.0288, 12);
+      expect(lngDeg).toBeCloseTo(105.8525, 12);
+    });
+  });
+
+  test.each([
+    `21°01'43.7"N 105°51'09.0"E`,
+    '21°01′43.7″N, 105°51′09.0″E',
+    '21º 01’ 43,7” N; 105º 51’ 09” E',
+    `105°51'09"E 21°01'43.7"N`,
+    `N21°01'43.7" E105°51'9"`,
+    '21 01 43.7 N 105 51 09 E',
+    `21°01'43.7"B 105°51'09.0"Đ`,
+    `21°1'43.7" 105°51'9"`,
+  ])('degrees, minutes and seconds: %s', (text) => {
+    const { latDeg, lngDeg } = parsePosition(text)!;
+    expect(latDeg).toBeCloseTo(21 + 1 / 60 + 43.7 / 3600, 12);
+    expect(lngDeg).toBeCloseTo(105 + 51 / 60 + 9 / 3600, 12);
+  });
+
+  test.each([
+    ...[
+      'N21 01.728 E105 51.150',
+      '21 01.728N 105 51.15E',
+      'N 21 01.728, E 105 51.150',
+      'N21°01.728 E105°51.150',
+    ],
+    ...[
+      '21°01.728N 105°51.150E',
+      '21°01.728, 105°51.150',
+      '21 01.728 N 105 51.150 E',
+      '21°01,728N 105°51,15E',
+    ],
+  ])('degrees and minutes of which no mark says so: %s', (text) => {
+    const { latDeg, lngDeg } = parsePosition(text)!;
+    expect(latDeg).toBeCloseTo(21.0288, 12);
+    expect(lngDeg).toBeCloseTo(105.8525, 12);
+  });
+
+  test('a number never takes the unit of the next one', () => {
+    for (const text of ['21° 43.7" N 105° 9" E', "21' N 105' E", '21.5° 30 N 105 30 E', '21 60N 105 51E'])
+      expect(parsePosition(text), text).toBeNull();
+    expect(parseAngle('21°01.728', 'lat')).toBeCloseTo(21.0288, 12);
+    for (const text of [
+      `21°43.7"`,
+      "30'",
+      '30"',
+      '21.5°30',
+      '21 01.728',
+      `21'01"`,
+      "21°01'43.7s",
+      '21 1 43 7N',
+    ])
+      expect(parseAngle(text, 'lat'), text).toBeNull();
+  });
+
+  test('a text with two meanings is none', () => {
+    for (const text of ['N21 01 10 51E', '21°01,105°51,2', '21D01M43.7S', '28,106,93N 105E', 'N21 E105 N20'])
+      expect(parsePosition(text), text).toBeNull();
+  });
+
+  test('south and west are negative', () => {
+    expect(parsePosition('10.5S 20.25W')).toEqual({ latDeg: -10.5, lngDeg: -20.25 });
+    expect(parsePosition('-10.5, -20.25')).toEqual({ latDeg: -10.5, lngDeg: -20.25 });
+  });
+
+  test.each([
+    ...[
+      '',
+      '21.0288',
+      '21.0288,',
+      '1 2 3',
+      '21.0288,105.8525,7',
+      '1,2,3',
+      'HN-6GHP4-83RFR',
+      'shops.csv',
+      '12/5',
+      'id,1',
+    ],
+    ...[
+      'https://maps.app.goo.gl/abc123',
+      'https://example.com/',
+      'POINT(105.8525)',
+      'POINT EMPTY',
+      'SRID=3857;POINT(1 2)',
+    ],
+    ...[`21D01'43S 105D51'09E`, `21 deg 01 min 43S, 105 deg 51 min 09E`, `105 51'09,5s 21`],
+    ...[`21°61'00"N 105°00'00"E`, '21N 105N', '21N 105', 'geo:21.0288', '21°', 'x'.repeat(5000)],
+  ])('%j is none', (text) => {
+    expect(parsePosition(text)).toBeNull();
+  });
+
+  test('one angle', () => {
+    expect(parseAngle(`21°30'00"`, 'lat')).toBe(21.5);
+    expect(parseAngle('E105.25', 'lng')).toBe(105.25);
+    expect(parseAngle(`1°30'S`, 'lat')).toBe(-1.5);
+    expect(parseAngle('21 01 30', 'lat')).toBeCloseTo(21.025, 12);
+    for (const text of ['', '21.5', 'x', '21.5 30', 'N', '21 61 30', '21 028 800'])
+      expect(parseAngle(text, 'lat')).toBeNull();
+  });
+
+  test('an angle with a side of the other axis, or a number whose exponent was cut off, is none', () => {
+    for (const text of ['20E', '21.0288E', 'E21.0288', '21.0288W', '21.0288Đ', '20.99999e', '2.1e'])
+      expect(parseAngle(text, 'lat'), text).toBeNull();
+    for (const text of ['105.8525N', '105S', '105.8525B', '1.058e'])
+      expect(parseAngle(text, 'lng'), text).toBeNull();
+    expect(parseAngle('21.0288N', 'lat')).toBe(21.0288);
+    expect(parseAngle('105.8525E', 'lng')).toBe(105.8525);
+  });
+});
+
+// Links to maps: of all positions in a link the one that is meant is read, wherever its parameter stands.
+describe('links to maps', () => {
+  const LAT = 21.0288;
+  const LNG = 105.8525;
+  const PIN = `${LAT},${LNG}`;
+
+  /** Links by service: an address, the parameters that mean the position, and others beside them. */
+  const SERVICES: readonly {
+    name: string;
+    address: string;
+    meant: readonly string[];
+    beside: readonly string[];
+  }[] = [
+    {
+      name: 'Google, maps.google.com',
+      address: 'https://maps.google.com/maps',
+      meant: [
+        `q=${PIN}`,
+        `q=loc:${PIN}`,
+        `query=${PIN}`,
+        `q=${PIN}(Nhà)`,
+        `q=21.0288N+105.8525E`,
+        `viewpoint=${PIN}`,
+      ],
+      beside: [
+        'll=21.03,105.80',
+        'sll=21.1,105.7',
+        'z=17',
+        'center=21.03,105.8',
+        'saddr=21.2,105.6',
+        'daddr=21.3,105.5',
+      ],
+    },
+    {
+      name: 'Google, a route',
+      address: 'https://www.google.com/maps/dir/',
+      meant: [`destination=${PIN}`, `daddr=${PIN}`, `daddr=21.1,105.7+to:${PIN}`],
+      beside: [
+        'origin=21.2,105.6',
+        'saddr=21.2,105.6',
+        'waypoints=21.3,105.5',
+        'center=21.03,105.8',
+        'api=1',
+      ],
+    },
+    {
+      name: 'Apple',
+      address: 'https://maps.apple.com/',
+      meant: [`q=${PIN}`, `coordinate=${PIN}`, `daddr=${PIN}`],
+      beside: ['sll=21.1,105.7', 'center=21.03,105.8', 'saddr=21.2,105.6', 'z=17', 't=m'],
+    },
+    {
+      name: 'Bing',
+      address: 'https://www.bing.com/maps',
+      meant: [`sp=point.${LAT}_${LNG}_Nh%C3%A0`, `q=${PIN}`, `rtp=pos.21.1_105.7~pos.${LAT}_${LNG}_x`],
+      beside: ['cp=21.03~105.80', 'lvl=16', 'style=r'],
+    },
+    {
+      name: 'OpenStreetMap',
+      address: 'https://www.openstreetmap.org/',
+      meant: [
+        `mlat=${LAT}&mlon=${LNG}`,
+        `mlon=${LNG}&mlat=${LAT}`,
+        `query=${PIN}`,
+        `route=21.1%2C105.7%3B${LAT}%2C${LNG}`,
+      ],
+      beside: ['lat=21.03&lon=105.80', 'zoom=12', 'layers=C'],
+    },
+    {
+      name: 'Waze',
+      address: 'https://www.waze.com/ul',
+      meant: [`ll=${PIN}`, `latlng=${PIN}`, `to=ll.${PIN}`],
+      beside: ['navigate=yes', 'zoom=17', 'from=ll.21.2%2C105.6', 'lat=21.03&lon=105.8'],
+    },
+    {
+      name: 'Yandex',
+      address: 'https://yandex.com/maps/',
+      meant: [
+        `pt=${LNG},${LAT},pm2rdm`,
+        `whatshere[point]=${LNG},${LAT}`,
+        `text=${LAT}%2C${LNG}`,
+        `rtext=21.1,105.7~${PIN}`,
+      ],
+      beside: ['ll=105.80,21.03', 'z=16', 'l=map'],
+    },
+    {
+      name: 'mapy',
+      address: 'https://en.mapy.cz/zakladni',
+      meant: [`source=coor&id=${LNG},${LAT}`, `q=${PIN}`],
+      beside: ['x=105.80&y=21.03', 'z=17'],
+    },
+    {
+      name: 'OsmAnd',
+      address: 'https://osmand.net/map',
+      meant: [`pin=${PIN}`, `lat=${LAT}&lon=${LNG}`],
+      beside: ['z=16', 'start=21.2,105.6'],
+    },
+    {
+      name: 'another, by names that speak',
+      address: 'https://x.example/map',
+      meant: [
+        `lat=${LAT}&lng=${LNG}`,
+        `q=${PIN}`,
+        `longitude=${LNG}&latitude=${LAT}`,
+        `dropOffLatitude=${LAT}&dropOffLongitude=${LNG}`,
+      ],
+      beside: ['center=21.03,105.80', 'll=21.03,105.80', 'zoom=3'],
+    },
+  ];
+
+  test.each(SERVICES)(
+    '$name: the position that is meant, in any order of parameters',
+    ({ address, meant, beside }) => {
+      for (const one of meant) {
+        // The destination of a link that also has a query comes behind it: it is not beside the query here.
+        const others = /daddr|destination|to=|rt|route|dropOff/.test(one)
+          ? beside.filter((each) => !/daddr/.test(each))
+          : beside;
+        for (let turn = 0; turn <= others.length; turn++) {
+          const parameters = [...others.slice(0, turn), one, ...others.slice(turn)].join('&');
+          const link = `${address}?${parameters}`;
+          const found = parsePosition(link);
+          expect([link, found?.latDeg, found?.lngDeg, found?.middleOf]).toEqual([link, LAT, LNG, undefined]);
+        }
+      }
+    },
+  );
+
+  test.each([
+    'https://www.google.com/maps/@21.0288,105.8525,17z',
+    'https://www.google.com/maps/place/Caf%C3%A9/@21.0288,105.8525,17z',
+    'https://www.google.com/maps/@21.0288,105.8525,3a,75y,90h,90t/data=!3m6!1e1',
+    'https://maps.google.com/maps?q=H%C3%A0+N%E1%BB%99i&ll=21.0288,105.8525',
+    'https://www.google.com/maps/embed?pb=!1m14!1m12!1m3!1d3724.1!2d105.8525!3d21.0288!2m3!1f0',
+    'https://maps.apple.com/?ll=21.0288,105.8525',
+    'https://www.bing.com/maps?cp=21.0288~105.8525&lvl=16',
+    'https://www.openstreetmap.org/#map=18/21.0288/105.8525',
+    'https://www.openstreetmap.org/node/1#map=18/21.0288/105.8525&layers=C',
+    'https://wego.here.com/?map=21.0288,105.8525,15,normal',
+    'https://yandex.com/maps/?ll=105.8525,21.0288&z=15',
+    'https://x.example/#16/21.0288/105.8525',
+    'geo:21.0288,105.8525?q=Caf%C3%A9',
+  ])('the middle of the view, which says so: %s', (link) => {
+    expect(parsePosition(link)).toEqual({ latDeg: LAT, lngDeg: LNG, middleOf: 'view' });
+  });
+
+  test.each([
+    `https://www.google.com/maps/place/21%C2%B001'43.68%22N+105%C2%B051'09.0%22E/@21.0288056,105.8499251,17z`,
+    `https://www.google.com/maps/place/21°01'43.68"N+105°51'09.0"E/@21.0288056,105.8499251,17z`,
+    'https://www.google.com/maps/place/H/@21.0,105.8,17z/data=!3m1!4b1!8m2!3d21.03!4d105.856!3m5!7e2!8m2!3d21.0288!4d105.8525',
+    'https://www.google.com/maps/dir/21.1,105.7/21.0288,105.8525/@21.05,105.8,13z',
+    'https://www.google.com/maps/dir/H%C3%A0+N%E1%BB%99i/Nh%C3%A0/@21.05,105.8,13z/data=!4m14!4m13!1m5!2m2!1d105.7!2d21.1!1m5!2m2!1d105.8525!2d21.0288!3e0',
+    'https://www.google.com/maps/search/21.0288,+105.8525/@21.0,105.8,17z',
+    'https://www.google.com/url?q=https://maps.google.com/?q%3D21.0288,105.8525&sa=D',
+    'https://maps.apple.com/?ll=21.0288,105.8525&q=Nh%C3%A0',
+    'https://maps.apple.com/place?coordinate=21.0288,105.8525&name=Pin',
+    'https://share.here.com/l/21.0288,105.8525,Nh%C3%A0?z=16&map=21.0,105.8,15',
+    'https://share.here.com/r/21.1,105.7,A/21.0288,105.8525,B',
+    'https://www.waze.com/live-map/directions?to=ll.21.0288%2C105.8525&from=ll.21.1%2C105.7',
+    'comgooglemaps://?q=21.0288,105.8525&center=21.0,105.8',
+    'google.navigation:q=21.0288,105.8525',
+    'waze://?ll=21.0288,105.8525&navigate=yes',
+    'grab://open?screenType=BOOKING&pickUpLatitude=21.1&pickUpLongitude=105.7&dropOffLatitude=21.0288&dropOffLongitude=105.8525',
+    'geo:0,0?q=21.0288,105.8525(Nh%C3%A0)',
+    'https://maps.googleapis.com/maps/api/staticmap?center=21.1,105.7&markers=color:red%7Clabel:A%7C21.0288,105.8525',
+    'geo:21.0,105.8?q=21.0288,105.8525',
+    '\u200ehttps://maps.google.com/?q=21.0288,105.8525\u200e',
+  ])('the pin of %s', (link) => {
+    const found = parsePosition(link);
+    expect(found?.middleOf).toBeUndefined();
+    expect(found?.latDeg).toBeCloseTo(LAT, 10);
+    expect(found?.lngDeg).toBeCloseTo(LNG, 10);
+  });
+
+  test.each([
+    // Two positions that contradict each other.
+    'https://maps.google.com/?q=21.0288,105.8525&query=21.1,105.7',
+    'https://www.bing.com/maps?sp=point.21.0_105.8_a~point.21.1_105.7_b&cp=21.0~105.8',
+    'https://x.example/?lat=21.0&lng=105.8&lat=21.1&lng=105.8',
+    'https://maps.googleapis.com/maps/api/staticmap?markers=21.0,105.8%7C21.1,105.7&center=21.0,105.8',
+    'https://x.example/?lat=21.0&lat=21.1&lng=105.8',
+    // No position, or none that is in degrees of latitude and longitude.
+    'https://maps.app.goo.gl/abc123',
+    'https://what3words.com/filled.count.soap?lat=21.0&lng=105.8',
+    'https://www.google.com/maps/place/Nh%C3%A0',
+    'https://x.example/?page=21&size=105',
+    'https://x.example/?x=3&y=4',
+    'https://maps.google.com/?ll=21,0288,105,8525',
+    'https://x.example/?lat=0x15&lng=105',
+    'geo:0,0?q=H%C3%A0+N%E1%BB%99i',
+    'geo:21.0288,105.8525;crs=vn2000',
+    'https://%zz',
+  ])('none: %s', (link) => {
+    expect(parsePosition(link)).toBeNull();
+  });
+});
+
+// Plus Codes: values recorded from the reference implementation in Python, openlocationcode 1.0.1.
+describe('Plus Codes', () => {
+  test.each([
+    ['7PH72VH3+GX', 21.0288125, 105.8549375, 0.000125],
+    ['7ph72vh3+gx', 21.0288125, 105.8549375, 0.000125],
+    ['7PH70000+', 21.5, 105.5, 1],
+    ['7P000000+', 20, 110, 20],
+    ['7PH72V00+', 21.025, 105.875, 0.05],
+    ['7PH72VH3+GXW', 21.0288625, 105.854953125, 0.000025],
+    ['7PH72VH3+GXWRV34', 21.02887402, 105.85494024658203, 4e-8],
+    ['CVXVXVXV+XV', 89.9999375, 177.8946875, 0.000125],
+    ['22222222+22', -89.9999375, -179.9999375, 0.000125],
+  ])('%s', (code, lat, lng, height) => {
+    const cell = parsePlusCode(code)!;
+    expect(cell.latDeg).toBeCloseTo(lat, 11);
+    expect(cell.lngDeg).toBeCloseTo(lng, 11);
+    expect(cell.heightDeg).toBeCloseTo(height, 12);
+  });
+
+  test.each([
+    ['2VH3+GX', 21.03, 105.85, 21.0288125, 105.8549375],
+    ['2VH3+GX', 21.6, 105.2, 22.0288125, 104.8549375],
+    ['2VH3+GX', 20.4, 106.4, 20.0288125, 106.8549375],
+    ['XXXX+XX', 21.001, 105.001, 20.9999375, 104.9999375],
+  ])('%s near %d, %d', (code, nearLat, nearLng, lat, lng) => {
+    expect(isShortPlusCode(code)).toBe(true);
+    const cell = nearestPlusCode(code, nearLat, nearLng);
+    expect(cell.latDeg).toBeCloseTo(lat, 11);
+    expect(cell.lngDeg).toBeCloseTo(lng, 11);
+  });
+
+  test.each([
+    ...['7PH72VH3', '7PH72VH3+G', '7PH72VHA+GX', '7PH70000+GX', 'F2H72VH3+GX', '7WH72VH3+GX', '0PH72VH3+GX'],
+    ...['7PH72VH3++GX', '2VH3+', '2VH3+G', '2VH+GX', '7PH700H3+GX', '7PH7200+', '+GX', ''],
+  ])('%j is neither', (code) => {
+    expect(parsePlusCode(code)).toBeNull();
+    expect(isShortPlusCode(code)).toBe(false);
+  });
+});
+
+// Declarations of systems of coordinates, in every notation that GDAL writes, judged by GDAL.
+describe('systems of coordinates', () => {
+  /** WGS 84, and systems with its name, its datum, its ellipsoid or its unit in them. */
+  const CODES = [
+    4326, 4979, 9055, 4756, 3405, 3406, 5897, 9210, 32648, 3857, 4978, 4269, 4258, 4490, 4807, 4322, 4760,
+  ];
+  const TEXTS = [
+    '+proj=longlat +ellps=WGS84 +no_defs',
+    '+proj=longlat +ellps=WGS84 +towgs84=-192.873,-39.382,-111.202,0.00205,0.0005,-0.00335,0.0188 +no_defs',
+    '+proj=longlat +datum=WGS84 +pm=paris +no_defs',
+    '+proj=utm +zone=48 +datum=WGS84 +units=m +no_defs',
+    '+proj=tmerc +lat_0=0 +lon_0=105 +k=0.9999 +x_0=500000 +y_0=0 +datum=WGS84 +units=m',
+    'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563],TOWGS84[1,2,3,0,0,0,0]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]',
+    'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Paris",2.33722917],UNIT["degree",0.0174532925199433]]',
+    'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["grad",0.015707963267949]]',
+  ];
+  const JUDGE = `
+wgs = osr.SpatialReference(); wgs.ImportFromEPSG(4326)
+wgs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+def metres(s):
+    s.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    if not s.IsGeographic(): return 1e9
+    try:
+        x, y, _ = osr.CoordinateTransformation(s, wgs).TransformPoint(105.8525, 21.0288, 0)
+    except Exception: return 1e9
+    return 111000 * max(abs(x - 105.8525), abs(y - 21.0288))
+def written(s):
+    yield s.ExportToWkt(['FORMAT=WKT1_GDAL'])
+    for form in ('WKT1_ESRI', 'WKT2_2015', 'WKT2_2019'):
+        try: yield s.ExportToWkt(['FORMAT=' + form, 'MULTILINE=YES'])
+        except Exception: pass
+    yield s.ExportToPROJJSON()
+found = []
+for each in json.load(sys.stdin):
+    s = osr.SpatialReference(); s.SetFromUserInput(each)
+    for text in filter(None, [each, *written(s)]):
+        again = osr.SpatialReference()
+        try: again.SetFromUserInput(text)
+        except Exception: continue
+        found.append([text, metres(again)])
+print(json.dumps(found))`;
+
+  test.skipIf(!hasGdal)(`what GDAL moves is another system, and WGS 84 passes${gdalNote}`, () => {
+    const inputs = [
+      ...CODES.map((code) => `EPSG:${code}`),
+      ...[4326, 4756].flatMap((code) => [
+        `urn:ogc:def:crs:EPSG::${code}`,
+        `http://www.opengis.net/def/crs/EPSG/0/${code}`,
+      ]),
+      ...[
+        'OGC:CRS84',
+        'urn:ogc:def:crs:OGC:1.3:CRS84',
+        'http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+        'WGS84',
+      ],
+      ...['EPSG:4326+5773', 'EPSG:4756+5773', 'ESRI:104100', ...TEXTS],
+    ];
+    const judged = gdal(JUDGE, [], JSON.stringify(inputs)) as [string, number][];
+    // Some 2 m that GDAL leaves to ensembles (4322, 4490) are no WGS 84 by name, and may be refused.
+    const wrong = judged.filter(([text, metres]) => otherSystem(text) === null && metres > 0.01);
+    expect(wrong).toEqual([]);
+    const accepted = judged.filter(([text]) => otherSystem(text) === null);
+    expect(accepted.length).toBeGreaterThan(20);
+    // Each notation of the two systems themselves.
+    const own = judged.filter(
+      ([text, metres]) =>
+        metres < 0.01 &&
+        !/BOUNDCRS|BoundCRS|TOWGS84|Unknown|\+5773/.test(text) &&
+        /WGS[ _]84|CRS84|4326|4979/.test(text.slice(0, 80)),
+    );
+    expect(own.filter(([text]) => otherSystem(text) !== null).map(([text]) => text)).toEqual([]);
+  });
+
+  describe('members and numbers', () => {
+    const named = (name: string) => ({ type: 'name', properties: { name } });
+    test.each([
+      [undefined, null],
+      [null, null],
+      ['', null],
+      [0, null],
+      [-1, null],
+      [4326, null],
+      [4979, null],
+      ['4326', null],
+      ['srid:4326', null],
+      [named('urn:ogc:def:crs:OGC::CRS84'), null],
+      [{ type: 'EPSG', properties: { code: 4326 } }, null],
+      [{ type: 'OGC', properties: { urn: 'urn:ogc:def:crs:OGC:1.3:CRS84' } }, null],
+      [{ type: 'link', properties: { href: 'http://spatialreference.org/ref/epsg/4326/proj4/' } }, null],
+      [4756, 'EPSG:4756'],
+      [99_999, 'EPSG:99999'],
+      ['srid:4756', 'EPSG:4756'],
+      ['ESRI:4326', 'ESRI:4326'],
+      ['14326', 'EPSG:14326'],
+      [named('EPSG:3405'), 'EPSG:3405'],
+      [named('http://x/4326'), 'http://x/4326'],
+      [{ type: 'link', properties: { href: 'http://spatialreference.org/ref/epsg/3405/' } }, 'EPSG:3405'],
+      [{ type: 'name', properties: {} }, 'one without a name'],
+      [
+        { type: 'GeographicCRS', name: 'VN-2000', id: { authority: 'EPSG', code: 4756 } },
+        'EPSG:4756 (VN-2000)',
+      ],
+      ['projjson:nowhere', 'PROJJSON:NOWHERE'],
+      ['GEOGCS["WGS 84"', 'GEOGCS["WGS 84"'],
+    ])('%j', (declared, called) => {
+      expect(otherSystem(declared)?.called ?? null).toBe(called);
+    });
+
+    test('nesting and length are bounded', () => {
+      const deep = { type: 'CompoundCRS', components: [] as unknown[] };
+      let at = deep;
+      for (let i = 0; i < 10_000; i++) {
+        const next = { type: 'CompoundCRS', components: [] as unknown[] };
+        at.components.push(next);
+        at = next;
+      }
+      expect(otherSystem(deep)).not.toBeNull();
+      for (const text of [
+        'A['.repeat(200_000),
+        `A[${'"'.repeat(200_001)}`,
+        '+'.repeat(200_000),
+        ' '.repeat(400_000),
+      ])
+        expect(() => otherSystem(text)).not.toThrow();
+    });
+  });
+
+  test('points in EWKT and EWKB pass the same judge, by themselves and in columns', () => {
+    const codes = [0, 4326, 4979, 9053, 9054, 9055, 9056, 9057, 9755, ...CODES];
+    const judged = codes.map((code) => {
+      const ewkb = Buffer.alloc(25);
+      ewkb.writeUInt8(1);
+      ewkb.writeUInt32LE(0x2000_0001, 1);
+      ewkb.writeUInt32LE(code, 5);
+      ewkb.writeDoubleLE(105.8525, 9);
+      ewkb.writeDoubleLE(21.0288, 17);
+      const texts = [`SRID=${code};POINT(105.8525 21.0288)`, ewkb.toString('hex')];
+      return texts.flatMap((text) => [parsePosition(text) !== null, shapeInText(text) !== null]);
+    });
+    expect(judged).toEqual(codes.map((code) => Array(4).fill(otherSystem(code) === null)));
+  });
+});
