@@ -1,6 +1,7 @@
 // The counts of a run: rows, failures by reason, rows by province. The journal of a resumable run keeps them.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
+import { hasUnclearS } from '../hexcodes/wire/rows/angle-text.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 
 // The fault of a failed row, in words: the columns that were read and their values. For the summary and for
@@ -46,7 +47,9 @@ function isWithin({ text, degrees }: Degrees, most: number): boolean {
 }
 
 function shown({ name, text }: Field): string {
-  return text.trim() === '' ? `${cut(name)} is empty` : `${cut(name)} ${JSON.stringify(cut(text))}`;
+  if (text.trim() === '') return `${cut(name)} is empty`;
+  const why = hasUnclearS(text) ? ' (S may be seconds or south)' : '';
+  return `${cut(name)} ${JSON.stringify(cut(text))}${why}`;
 }
 
 function cut(text: string): string {

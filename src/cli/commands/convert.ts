@@ -21,6 +21,7 @@ import {
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
+import { hasUnclearS } from '../../hexcodes/wire/rows/angle-text.js';
 import {
   addContentOptions,
   addKeptOptions,
@@ -31,7 +32,7 @@ import {
   resolutionOf,
 } from '../conversion-options.js';
 import { answersTo, givenTexts, isPath } from './given-texts.js';
-import { otherCommand } from './other-command.js';
+import { otherCommand, UNCLEAR_S } from './other-command.js';
 
 function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly string[]): CliFailure {
   const text = JSON.stringify(what.join(' '));
@@ -44,7 +45,9 @@ function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly stri
     `${text} is no file, and not a position`,
     isShortLink
       ? 'The link holds no position. Open it, and copy the long address of the browser.'
-      : (otherCommand(hexcodes, what.join(' ')) ?? 'A position is written like 21.0288,105.8525.'),
+      : (otherCommand(hexcodes, what.join(' ')) ??
+          (hasUnclearS(what.join(' ')) ? UNCLEAR_S : undefined) ??
+          'A position is written like 21.0288,105.8525.'),
   );
 }
 

@@ -12,7 +12,7 @@ import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
 import { suggestionsFor } from '../suggestions.js';
-import { otherCommand } from './other-command.js';
+import { otherCommand, UNCLEAR_S } from './other-command.js';
 import { notesOn } from './position-notes.js';
 
 export default function declare(program: Command): void {
@@ -125,6 +125,7 @@ const OTHER_HINTS: Readonly<Record<OtherText, string>> = {
   three_words: 'These are three words of what3words: open them there, and take the position.',
   link: 'Neither a code nor a position stands in this link: open it, and take the address that it leads to.',
   phone: 'It looks like a telephone number.',
+  unclear_s: UNCLEAR_S,
   address: 'It looks like an address, and there is no list of streets here: give a position or a code.',
 };
 

@@ -8,6 +8,9 @@ import { shellWord } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
+/** The remedy for angles like `19°52'46S`. */
+export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south behind them.`;
+
 /** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code; undefined for other texts. */
 export function otherCommand(hexcodes: Hexcodes, text: string): string | undefined {
   const command = parsePosition(text) !== null ? 'encode' : hexcodes.isValid(text) ? 'decode' : null;

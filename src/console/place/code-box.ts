@@ -184,6 +184,7 @@ const OTHER_WORDS = {
   link: 'isLink',
   phone: 'isPhone',
   address: 'isAddress',
+  unclear_s: 'isUnclearS',
 } as const satisfies Record<OtherText, TextKey>;
 
 function suggestion(title: string, words: readonly string[], choose: () => void): HTMLElement {

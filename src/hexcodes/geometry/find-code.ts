@@ -6,6 +6,7 @@ import { foldSigns, parseAnglePair } from '../wire/rows/angle-text.js';
 import { searchedTexts } from '../wire/rows/map-link.js';
 import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/plus-code.js';
 import { type Position, parsePosition } from '../wire/rows/position-text.js';
+import { byNumber } from '../wire/rows/system-code.js';
 import { positionAmongWords } from '../wire/rows/words-with-position.js';
 import type { Codebook } from './codebook.js';
 import { addressParts } from './other-text.js';
@@ -41,8 +42,12 @@ const MIN_SYMBOLS = 7;
 /** Pieces that blanks or signs cut a code into, at most. */
 const MAX_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
+/** Names of systems of coordinates; numbers of another one are not taken for degrees of WGS 84. */
+const SYSTEMS =
+  /(?<![\p{L}\p{N}])(?:SRID ?[:=]? ?(?<srid>\d+)|EPSG ?[:=]? ?(?<epsg>\d+)|VN[- ]?2000|HN[- ]?72|Indian[- ]?19\d\d)/giu;
 /** Links that were read as such before: the numbers of one that is refused are no position among words. */
 const LINKS = /https?:\/\/[^\s<>]+/giu;
+const GOES_ON = /^\s{1,2}(?:[\d°'"+-]|(?:d|deg|degrees?|độ|do|[nsewbđ]|bắc|nam|đông|tây)(?!\p{L}))/iu;
 const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 
 /**
@@ -121,9 +126,11 @@ function inLinks(hexcodes: Codebook, text: string): FoundText | null {
       if (code !== null) return codeFound(code.hexcodes);
     }
     // `geo:16,1 N`, `#23°37.65' 106°`: the position goes on behind a blank.
+    const behind = text.slice(index + raw.length);
     const isCut =
-      /^geo:-?\d+,-?\d+$/i.test(link) ||
-      (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(text.slice(index + raw.length)));
+      /^geo:[-+]?\d+,[-+]?\d+$/i.test(link) ||
+      (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(behind)) ||
+      (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(behind));
     const position = isCut ? null : parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
     if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
     for (const searched of searchedTexts(link)) {
@@ -264,7 +271,15 @@ function lettersOf(name: string): string {
 }
 
 function inWords(hexcodes: Codebook, text: string): FoundText | null {
-  const found = GEO_URI.test(text) ? null : positionAmongWords(foldSigns(text.replace(LINKS, ' ')));
-  if (found === null) return null;
+  // A line ends an angle, and so a position.
+  const bare = text.replace(LINKS, ' ').replace(/(?<![,;\s])\s*[\r\n]\s*/g, '; ');
+  const found = GEO_URI.test(text) ? null : positionAmongWords(foldSigns(bare));
+  if (found === null || namesOtherSystem(text)) return null;
   return found.isSure ? inOrder(hexcodes, found) : inVietNam(hexcodes, found);
 }
+
+const namesOtherSystem = (text: string): boolean =>
+  [...text.matchAll(SYSTEMS)].some(({ groups }) => {
+    const number = groups?.srid ?? groups?.epsg;
+    return number === undefined || byNumber(Number(number)) !== null;
+  });

@@ -1,14 +1,17 @@
-// Tells a plus code, a short link, a telephone number or an address from other texts without a code or a position, so
-// that people are told what to do instead.
+// Tells an unclear angle, a plus code, a short link, a telephone number or an address from other texts without a code
+// or a position, so that people are told what to do instead.
+
+import { hasUnclearS } from '../wire/rows/angle-text.js';
 
 /**
  * - `plus_code`: an Open Location Code, `7PH7QVH3+GX` or `QVH3+GX Hà Nội`
  * - `three_words`: three words of what3words
  * - `link`: a link in which no position stands, as those that maps shorten
  * - `phone`: a telephone number
+ * - `unclear_s`: an angle whose `S` may be seconds or south, `19°52'46S`
  * - `address`: a house number and a street, or the parts of an address
  */
-export type OtherText = 'plus_code' | 'three_words' | 'link' | 'phone' | 'address';
+export type OtherText = 'plus_code' | 'three_words' | 'link' | 'phone' | 'address' | 'unclear_s';
 
 const MAX_UNITS = 4096;
 const PLUS_CODE =
@@ -32,6 +35,7 @@ export function otherText(text: string): OtherText | null {
   if (THREE_WORDS.test(trimmed)) return 'three_words';
   if (PLUS_CODE.test(trimmed)) return 'plus_code';
   if (LINK.test(trimmed)) return 'link';
+  if (hasUnclearS(trimmed)) return 'unclear_s';
   if (PHONE.test(trimmed)) return 'phone';
   return HOUSE.test(trimmed) || (ADDRESS_WORDS.test(trimmed) && /\s/.test(trimmed)) ? 'address' : null;
 }

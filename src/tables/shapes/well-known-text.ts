@@ -12,7 +12,7 @@ const TYPES = [
   'MULTIPOLYGON',
   'GEOMETRYCOLLECTION',
 ];
-const BEGINS = new RegExp(`^(?:SRID=\\d+;)?\\s*(?:${TYPES.slice(1).join('|')})\\b`, 'i');
+const BEGINS = new RegExp(`^(?:SRID=\\d+;)?\\s*(?:${TYPES.slice(1).join('|')})(?:ZM|Z|M)?\\b`, 'i');
 const TOKEN = /\s*(?:([a-z]+)|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([(),]))/iy;
 const MAX_DEPTH = 16;
 
@@ -38,6 +38,8 @@ class WktReader {
   readonly #text: string;
   #at = 0;
   #token = '';
+  /** Numbers of a position, as Z, M and ZM say; 0 where they do not. */
+  #size = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -45,10 +47,13 @@ class WktReader {
   }
 
   geometry(to: Lists, depth: number): number {
-    const type = TYPES.indexOf(this.#token.toUpperCase().replace(/(?:ZM|Z|M)$/, ''));
+    const [, name, glued] = /^(.*?)(ZM|Z|M)?$/.exec(this.#token.toUpperCase())!;
+    const type = TYPES.indexOf(name!);
     if (type < 1 || depth > MAX_DEPTH) throw new SyntaxError();
     this.#next();
-    if (/^(?:ZM|Z|M)$/i.test(this.#token)) this.#next();
+    const tag = glued ?? (/^(?:ZM|Z|M)$/i.test(this.#token) ? this.#token : '');
+    if (glued === undefined && tag !== '') this.#next();
+    if (tag !== '') this.#size = 2 + tag.length;
     if (/^EMPTY$/i.test(this.#token)) this.#next();
     else if (type === 1) to.points.push(...this.#position(true));
     else if (type === 2) to.lines.push(this.#line());
@@ -91,6 +96,7 @@ class WktReader {
     if (isBracketed) this.#take(')');
     const [lng, lat] = numbers;
     if (lng === undefined || lat === undefined || numbers.length > 4) throw new SyntaxError();
+    if (this.#size > 0 && numbers.length !== this.#size) throw new SyntaxError();
     return [lng, lat];
   }
 

@@ -8,7 +8,10 @@ interface Angle {
   readonly axis: Axis | null;
   /** Numbers of the angle: 1 to 3. */
   readonly parts: number;
-  readonly hasDegreeMark: boolean;
+  /** Marks of its numbers: null for none, '' for a sign, else its letters. */
+  readonly marks: readonly (string | null)[];
+  /** Where the side stands; null without one. */
+  readonly sideAt: 'before' | 'behind' | null;
   /** Whether a mark or a side shows that the text is an angle. */
   readonly isMarked: boolean;
 }
@@ -67,9 +70,9 @@ export function foldSigns(text: string): string {
 }
 
 const UNITS = [
-  ['°', 'd', 'deg', 'degree', 'degrees', 'độ'],
-  ["'", 'm', 'min', 'minute', 'minutes', 'phút'],
-  ['"', 'sec', 'second', 'seconds', 'giây'],
+  ['°', 'd', 'deg', 'degree', 'degrees', 'độ', 'do'],
+  ["'", 'm', 'min', 'minute', 'minutes', 'phút', 'phut'],
+  ['"', 'sec', 'second', 'seconds', 'giây', 'giay'],
 ];
 const UNIT_OF = new Map(UNITS.flatMap((marks, unit) => marks.map((mark) => [mark, unit] as const)));
 
@@ -141,9 +144,10 @@ function signAt(text: string, at: number): Token[] | null {
   const unit = UNIT_OF.get(sign);
   if (unit !== undefined) return [{ kind: 'mark', unit, word: '' }];
   if (sign === ',' || sign === ';') return [{ kind: 'separator' }];
-  // A sign stands before its number and behind nothing but a blank or a separator: `21-01` has none.
+  // A sign stands before its number and behind nothing but a blank or a separator: `21-01` and `21 deg-105 deg` have
+  // none.
   const isSign = (sign === '-' || sign === '+') && /\d/.test(text[at + 1] ?? '');
-  return isSign && (at === 0 || /[ ,;\p{L}]/u.test(text[at - 1]!))
+  return isSign && (at === 0 || /[ ,;]/.test(text[at - 1]!))
     ? [{ kind: 'sign', isNegative: sign === '-' }]
     : null;
 }
@@ -174,12 +178,8 @@ function angleOf(tokens: readonly Token[]): Angle | null {
     marks.push(mark?.word ?? null);
     const letter = mark === null && tokens[at]?.kind === 's' ? take('s') : null;
     if (letter === null) continue;
-    const meaning = meaningOfS(
-      letter.isUpper,
-      unit,
-      [marks[0], marks[1]],
-      before !== null || tokens[at]?.kind === 'side',
-    );
+    const hasSide = before !== null || tokens[at]?.kind === 'side';
+    const meaning = meaningOfS(letter.isUpper, unit, marks, hasSide);
     if (meaning === null) return null;
     if (meaning === 'south') after = { kind: 'side', axis: 'lat', isNegative: true };
     else marks[unit] = 's';
@@ -197,13 +197,14 @@ function angleOf(tokens: readonly Token[]): Angle | null {
     deg: isNegative ? -deg : deg,
     axis: side?.axis ?? null,
     parts: numbers.length,
-    hasDegreeMark: marks[0] !== null,
+    marks,
+    sideAt: before !== null ? 'before' : after !== null ? 'behind' : null,
     isMarked: side !== null || marks.some((mark) => mark !== null),
   };
 }
 
 /**
- * Whether an `s` behind a number is seconds or south.
+ * Whether an `s` behind a number without a mark is seconds or south.
  * @param unit of the number: 0 degrees, 1 minutes, 2 seconds
  * @param marks the letters that mark degrees and minutes, '' for a sign, null for none
  * @param hasSide whether the angle has a side beside this letter
@@ -212,15 +213,21 @@ function angleOf(tokens: readonly Token[]): Angle | null {
 function meaningOfS(
   isUpper: boolean,
   unit: number,
-  [degreeMark, minuteMark]: readonly (string | null | undefined)[],
+  [degreeMark, minuteMark]: readonly (string | null)[],
   hasSide: boolean,
 ): 'seconds' | 'south' | null {
   if (hasSide) return unit === 2 ? 'seconds' : null;
   if (unit === 0) return 'south';
-  if (!isUpper) return unit === 2 && minuteMark === 'm' ? 'seconds' : null;
-  // `19D51'49S`, `20 deg 53 min 30.86S`: where letters mark one unit, they may mark another.
-  return unit === 2 && (degreeMark || minuteMark) ? null : minuteMark === 'M' ? null : 'south';
+  // `19°52'46S` may say either. `19d52m46s` has letters for all units.
+  if (unit === 2) return !isUpper && degreeMark === 'd' && minuteMark === 'm' ? 'seconds' : null;
+  return isUpper ? 'south' : null;
 }
+
+/** `19°52'46S`, `52' 46 s`: minutes, and seconds with an `s` in the place of their mark. */
+const UNCLEAR_S = /\d ?(?:'|[:° -]|\p{L}+\.?) ?\d{1,2}(?:[.,]\d+)? ?s(?!\p{L})/iu;
+
+/** Whether a text that is no position has an `s` that may be seconds or south. */
+export const hasUnclearS = (text: string): boolean => UNCLEAR_S.test(foldSigns(text));
 
 /** Degrees of up to three numbers: a fraction stands in the last alone, minutes and seconds are below 60. */
 function degreesOf(numbers: readonly string[]): number | null {
@@ -237,8 +244,12 @@ function degreesOf(numbers: readonly string[]): number | null {
   return deg;
 }
 
+/** The full stop of an abbreviation: `N. 21,0288`, `43 min. 7 sec.` */
+const ABBREVIATED = /(?<=\p{L})\.(?=[ ,;]|$)/gu;
+
 /** The one result of all readings of a text, with its commas between digits as separators and as decimal commas. */
-function onlyOne<Result>(text: string, read: (tokens: readonly Token[]) => Result[]): Result | null {
+function onlyOne<Result>(whole: string, read: (tokens: readonly Token[]) => Result[]): Result | null {
+  const text = whole.replace(ABBREVIATED, '');
   // A text with a point has no decimal commas; in `28,106,93` nobody knows which comma is one.
   const mayBeDecimal = /\d,\d/.test(text) && !text.includes('.') && !/\d,\d+,\d/.test(text);
   const found = (mayBeDecimal ? [false, true] : [false]).flatMap((isDecimalComma) => {
@@ -250,6 +261,9 @@ function onlyOne<Result>(text: string, read: (tokens: readonly Token[]) => Resul
 
 /** `104 17min17,83s`: seconds with a decimal comma, or 83 south behind an angle. */
 const COMMA_SECONDS = /\d,\d+ ?s(?!\p{L})/iu;
+
+/** `10°14.5°`, in which the second mark may be meant for minutes. */
+const DEGREES_TWICE = /(?:°|d|deg|degrees?|độ|do)\d[\d.,]* ?(?:°|d|deg|degrees?|độ|do)(?!\p{L})/iu;
 
 /** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is no side. */
 const CUT_EXPONENT = /^-?(?:\d+(?:\.\d*)?|\.\d+)e$/;
@@ -280,7 +294,7 @@ export function parseAngle(text: string, axis: Axis): number | null {
  * @returns null if the text is anything else, or can be cut into two angles in more than one way
  */
 export function parseAnglePair(folded: string, isBare = false): Degrees | null {
-  if (COMMA_SECONDS.test(folded)) return null;
+  if (COMMA_SECONDS.test(folded) || DEGREES_TWICE.test(folded)) return null;
   return onlyOne(folded, (tokens) => {
     // `E112 53 33s` is one angle, and no longitude with a latitude of 33 degrees south.
     if (angleOf(tokens) !== null) return [];
@@ -298,13 +312,21 @@ export function parseAnglePair(folded: string, isBare = false): Degrees | null {
 function pairOf(before: readonly Token[], behind: readonly Token[], isBare: boolean): Degrees | null {
   const first = angleOf(before);
   const second = angleOf(behind);
-  if (first === null || second === null) return null;
+  // `N 15, 104 E` may be cut elsewhere.
+  if (first === null || second === null || first.sideAt !== second.sideAt) return null;
+  const isEven = first.parts === second.parts;
+  const marks = [...first.marks, ...second.marks];
   if (first.axis !== null && second.axis !== null) {
-    if (first.axis === second.axis) return null;
+    // `N 15° E 104° 12m`, `5 12.5N 109°19.4'E`: numbers that something else may have put there.
+    const isAlike =
+      first.parts === 1 ||
+      first.marks.every((mark, unit) => (mark === null) === (second.marks[unit] === null));
+    const isSure = isEven ? isAlike : marks.every((mark) => mark === '');
+    if (first.axis === second.axis || !isSure) return null;
     return first.axis === 'lat' ? [first.deg, second.deg] : [second.deg, first.deg];
   }
-  if (first.axis !== null || second.axis !== null) return null;
-  const isShown = first.hasDegreeMark && second.hasDegreeMark;
-  const isEven = !first.isMarked && !second.isMarked && first.parts > 1 && first.parts === second.parts;
-  return isShown || (isBare && isEven) ? [first.deg, second.deg] : null;
+  if (first.axis !== null || second.axis !== null || !isEven) return null;
+  const isShown = first.marks[0] !== null && first.marks.every((mark, unit) => mark === second.marks[unit]);
+  const isUnmarked = !first.isMarked && !second.isMarked && first.parts > 1;
+  return isShown || (isBare && isUnmarked) ? [first.deg, second.deg] : null;
 }

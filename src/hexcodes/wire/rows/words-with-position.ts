@@ -6,7 +6,10 @@ import { parseAngle } from './angle-text.js';
 import { type Position, parseWritten } from './written-position.js';
 
 export interface FoundAmongWords extends Position {
-  /** Whether marks, sides or names show that it is a position; two bare numbers may be anything. */
+  /**
+   * Whether names show that it is a position, or marks and sides in a text without other numbers. Two bare numbers may
+   * be anything, and of `20.5N / 105°E, Đ2` the district is no longitude.
+   */
   readonly isSure: boolean;
 }
 
@@ -27,7 +30,7 @@ const LABELS = {
 /** `vĩ độ bắc`, `kinh Đông`: the side alone is read. */
 const LONG_SIDES = /(?<!\p{L})(?:vĩ|kinh)(?: ?(?:độ|tuyến))? (?=(?:bắc|nam|đông|tây)(?!\p{L}))/giu;
 const SIDE = 'north|south|east|west|bắc|nam|đông|tây|[nsewbđ]';
-const UNIT = 'degrees?|deg|độ|minutes?|min|phút|seconds?|sec|giây|[dm]|[dms][nsewbđ]';
+const UNIT = `(?:degrees?|deg|độ|do|minutes?|min|phút|phut|seconds?|sec|giây|giay|[dms])(?:${SIDE})?`;
 /** One token: a label, a number with the marks and sides that touch it, or whatever else. */
 const TOKEN = new RegExp(
   [
@@ -52,6 +55,9 @@ const MAX_INSIDE = 3;
 /** South or west that stands apart from its number, `20.5: S`: the number alone is no position. */
 const SIDE_APART =
   /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
+/** A side that a full stop keeps from its number: `N.21,0288`, `S. 14.91°`, `109°.E`. */
+const SIDE_BEFORE = new RegExp(`(?:^|\\P{L})(?:${SIDE})\\. ?$`, 'iu');
+const SIDE_BEHIND = new RegExp(`^\\.(?:${SIDE})(?!\\p{L})`, 'iu');
 /** Between a name and its number. */
 const LABEL_LINK = /^(?:là|la|is)$|^[:=]$/i;
 
@@ -72,7 +78,13 @@ function runsOf(text: string): Run[] {
       const isOdd =
         isPart || ODD_BEFORE.test(text.slice(0, start)) || ODD_BEHIND.test(text.slice(end, end + 2));
       if (isOdd) oddEnd = end;
-      const isTouched = isOdd || /\d:$/.test(text.slice(0, start)) || /^:\d/.test(text.slice(end, end + 2));
+      const before = text.slice(Math.max(0, start - 3), start);
+      const isTouched =
+        isOdd ||
+        /\d:$/.test(before) ||
+        /^:\d/.test(text.slice(end, end + 2)) ||
+        (label === null && SIDE_BEFORE.test(before)) ||
+        SIDE_BEHIND.test(text.slice(end, end + 7));
       runs.push({ text: isOdd ? '' : bare, label, start, end, isTouched });
       label = null;
     }
@@ -131,7 +143,7 @@ export function positionAmongWords(folded: string): FoundAmongWords | null {
     const found = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
     if (found === null) continue;
     const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
-    if (isMarked || decimalsIn(text) === 2) return { ...found, isSure: isMarked };
+    if (isMarked || decimalsIn(text) === 2) return { ...found, isSure: isMarked && runs.length === 1 };
   }
   // `21.0288 và 105.8525`, `số 5, 21.0288 105.8525`
   const numbers = runs.flatMap(loneNumbers);
@@ -161,8 +173,8 @@ function degreesOf(text: string, axis: 'lat' | 'lng'): number | null {
 const decimalsIn = (text: string): number => text.match(/(?<!\d)\d+[.,]\d{3,}/g)?.length ?? 0;
 
 /** The numbers with three decimals or more of a run without marks; none beside other numbers, as minutes are. */
-function loneNumbers({ text, start }: Run): { value: number; start: number; end: number }[] {
-  if (/[°'"\p{L}]/u.test(text)) return [];
+function loneNumbers({ text, start, isTouched }: Run): { value: number; start: number; end: number }[] {
+  if (isTouched || /[°'"\p{L}]/u.test(text)) return [];
   return [...text.matchAll(/(?:[^,;()]|(?<=\d),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {
     const numbers = [...piece.matchAll(/[^ ]+/g)];
     if (!numbers.every(([number]) => /^-?\d{1,3}[.,]\d{3,}$|^[-+]$/.test(number))) return [];

@@ -28,8 +28,9 @@ const pairOf = (number: string, between: string): RegExp =>
  */
 const PAIRS: readonly RegExp[] = [pairOf(NUMBER, '[,; ]'), pairOf(COMMA_NUMBER, '(?:;|, | )')];
 
+/** Two numbers, and those that `Z`, `M` and `ZM` say; PostGIS and GDAL write none of them in older texts. */
 const WKT = new RegExp(
-  String.raw`^(?:SRID=(\d{1,9}); ?)?POINT ?(?:ZM|Z|M)? ?\( ?(${NUMBER}) (${NUMBER})(?: ${NUMBER}){0,2} ?\)$`,
+  String.raw`^(?:SRID=(\d{1,9}); ?)?POINT ?(?:(?:(ZM)|([ZM])) ?)?\( ?(${NUMBER}) (${NUMBER})((?: ${NUMBER}){0,2}) ?\)$`,
   'i',
 );
 const HEX_WKB = /^0[01](?:[0-9a-f]{2}){20,40}$/i;
@@ -42,7 +43,7 @@ const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
 export function parseWritten(folded: string): Position | null {
   if (/^[SP]/i.test(folded)) {
     const wkt = WKT.exec(folded);
-    if (wkt !== null) return byNumber(Number(wkt[1] ?? 0)) === null ? position(wkt[3]!, wkt[2]!) : null;
+    if (wkt !== null) return inWkt(wkt);
   }
   if (folded.length > 40 && HEX_WKB.test(folded)) return inWkb(folded);
   const brackets = /^[([]/.test(folded) ? BRACKETS.exec(folded) : null;
@@ -61,6 +62,12 @@ export function parseWritten(folded: string): Position | null {
 
 /** The same of a text as it came. */
 export const parseWrittenText = (text: string): Position | null => parseWritten(foldSigns(text));
+
+function inWkt([, system, both, one, lng, lat, more]: RegExpExecArray): Position | null {
+  const count = more!.split(' ').length - 1;
+  const isWhole = both !== undefined ? count === 2 : one === undefined || count === 1;
+  return isWhole && byNumber(Number(system ?? 0)) === null ? position(lat!, lng!) : null;
+}
 
 /** A point in well-known binary, as PostGIS and DuckDB print it. */
 function inWkb(hex: string): Position | null {
