@@ -6,7 +6,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../support/open-world.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { shippedFiles, shippedKernel } from '../support/shipped.js';

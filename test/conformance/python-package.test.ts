@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { suggest } from '#dist/hexcodes/geometry/suggest.js';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
-import { ADMIN_UNITS, Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { suggest } from '#hexcodes/geometry';
 import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';

@@ -2,7 +2,7 @@
 // vectors and against the kernel.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';

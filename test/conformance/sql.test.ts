@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { cellToParent } from 'h3-js';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { kept } from '../support/peers/reading.js';

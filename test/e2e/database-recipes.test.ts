@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { broughtFile, SHOP_CODES } from '../support/brought-files.js';
 import { CliFolder } from '../support/cli.js';
 import { blocksOf } from '../support/page-blocks.js';

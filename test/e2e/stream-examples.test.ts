@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { pointsOf } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { COMMAND_KEY, ServeCommand } from '../support/serve-command.js';

@@ -1,6 +1,6 @@
 // One gigabyte of answers through four readers of random pace: hashes equal to what the wire makes of the same rows.
 import { createHash } from 'node:crypto';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { csvBody, dueAnswer, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';

@@ -1,6 +1,6 @@
 // Ten million rows in one CSV upload: every row answered, in order, byte for byte what the library's answers make of
 // it, while the answer is read as it comes.
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { RawBulkPeer } from '../support/bulk-bodies.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';

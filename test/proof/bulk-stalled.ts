@@ -1,6 +1,6 @@
 // A healthy client beside 100 HTTP and 100 WebSocket readers that take nothing: its rate there and at a server without
 // them, in turns, and the memory of the one that has them.
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient } from '#hexcodes/client';
 import { csvBody, RawBulkPeer, requestHead } from '../support/bulk-bodies.js';
 import { pointsOf } from '../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.js';

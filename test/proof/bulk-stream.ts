@@ -1,6 +1,7 @@
 // Ten million points through one WebSocket: every one answered, in order, equal to the library's answer.
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
+import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';
 import type { BulkProofOptions } from './bulk-part.js';

@@ -5,11 +5,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { findCode } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/plus-code.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
+import { Hexcodes } from '#hexcodes';
+import { findCode } from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
 import { randomFrom } from '../support/open-world.js';
 import {

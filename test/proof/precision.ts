@@ -4,9 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cellToParent } from 'h3-js';
-import { area, distance, edge, type LatLng, radius } from '#dist/hexcodes/geometry.js';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { area, distance, edge, type LatLng, radius } from '#hexcodes/geometry';
 import { randomFrom } from '../support/open-world.js';
 
 const FINEST = 15;

@@ -2,7 +2,7 @@
 // points anywhere, every line, sweeps of one row in a thousand of the map, and the codes of places every 100 m along
 // every line at all 16 resolutions.
 import { parseArgs } from 'node:util';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { checkCodes, placesAlong } from '../support/region/border-walk.js';
 import { randomFrom } from '../support/region/made-partitions.js';
 import { CheckedMap } from '../support/region/map-checks.js';

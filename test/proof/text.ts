@@ -2,7 +2,7 @@
 // batches and JSON frames, encode and decode, through this build and through that of another checkout: the same bytes
 // and errors.
 import { parseArgs } from 'node:util';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 import { libraryModule } from '../../bench/beside.js';
 import { HostileText, type TextWay } from '../support/hostile-text.js';
 import { randomFrom } from '../support/open-world.js';

@@ -1,7 +1,7 @@
 // `npm run proof -- typos [--size N] [--seed S] [--threads T]`: every single slip on N codes (200,000) of all admin
 // codes and resolutions; none is accepted but the swap that is left to reach.
 
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { countAccepted, randomCodes, type TypoCounts } from '../support/typos.js';
 import { proveInThreads, workOnParts } from './threads.js';

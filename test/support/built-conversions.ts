@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import type { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import type { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import type { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
@@ -11,6 +10,7 @@ import type { BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
 import type * as Batches from '#dist/hexcodes/wire/rows/batch.js';
 import type { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import type { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import type { Kernel } from '#hexcodes';
 import { libraryModule } from '../../bench/beside.js';
 import { OPEN_INDEX, OPEN_REACH } from './open-world.js';
 

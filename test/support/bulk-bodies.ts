@@ -1,9 +1,9 @@
 // Bodies for /bulk, what the service must answer to them, and a raw peer that sends and reads at its own pace.
 import { connect, type Socket } from 'node:net';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import type { BulkFormat, BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
+import type { Kernel } from '#hexcodes';
 import { randomFrom } from './open-world.js';
 
 export const MEDIA: Record<BulkFormat, string> = {

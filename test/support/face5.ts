@@ -1,6 +1,6 @@
 // Tests of the fast path share this: the exports of the open world's kernel, and points beside cell edges.
 import { cellToBoundary, latLngToCell } from 'h3-js';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
+import type { KernelExports } from '#hexcodes';
 import { type Build, openKernel } from './open-world.js';
 
 /** Every position of the domain is in a province, and every admin code is allowed everywhere. */

@@ -4,9 +4,8 @@
 import { isUtf8 } from 'node:buffer';
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { BulkFormat, Operation } from '#dist/hexcodes/wire/job.js';
+import { Hexcodes, type Kernel } from '#hexcodes';
 import { dueAnswer, MEDIA } from './bulk-bodies.js';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import type { ServerProcess } from './server-process.js';

@@ -1,10 +1,11 @@
 // Damaged messages and damaged WebSocket frames on streams to a server in a process of its own. A damaged message is
 // answered as the wire answers the same bytes in this process, in its order; damaged WebSocket frames may end the
 // connection or leave it silent, and disturb no other.
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { answerFrame, frameCount } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
+import type { Kernel } from '#hexcodes';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from './raw-websocket.js';
 import type { ServerProcess } from './server-process.js';

@@ -2,10 +2,10 @@
 // fills the areas, makes many calls, and compares all other memory with a copy, and the tables with the module's.
 import { readFileSync } from 'node:fs';
 import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { BulkInputError } from '#dist/hexcodes/wire/job.js';
+import type { Kernel } from '#hexcodes';
 import { below, pick, type Random } from './mutate.js';
 import { type Build, KERNEL_FILES } from './open-world.js';
 

@@ -1,7 +1,8 @@
 // Rows of CSV and NDJSON, JSON batches and JSON frames of every kind of trouble, through two builds of the library or
 // two ways of one: both must give the same bytes, or the same error.
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+
 import type { BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
+import type { Kernel } from '#hexcodes';
 
 /** The modules of a build that convert text, and a kernel of it. */
 export interface TextWay {

@@ -1,6 +1,6 @@
 // Tests of the library share this: random positions, and the code of the error that a call throws.
 import { expect } from 'vitest';
-import { HexcodesError } from '#dist/hexcodes/library/hexcodes.js';
+import { HexcodesError } from '#hexcodes';
 import { randomFrom } from './open-world.js';
 
 /** The code of the HexcodesError that a call throws; `no error` if it throws none. */

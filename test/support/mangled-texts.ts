@@ -1,6 +1,6 @@
 // Seeded texts to be read as hexcodes: codes as people spell them, codes with a few edits, and noise.
 
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import type { Kernel } from '#hexcodes';
 import { CHARACTERS, randomCodes, SYMBOLS } from './typos.js';
 
 const SEPARATORS =

@@ -1,6 +1,7 @@
 // A file converted as the page's worker does it, without a browser: by its own modules.
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { Hexcodes } from '#hexcodes';
 import { FileConversion, requestFor } from './console-conversion.js';
 import { consoleModule } from './console-module.js';
 

@@ -1,6 +1,6 @@
 // Checks on every text that is read: an accepted text has one canonical text, which reads as itself.
 
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import type { Kernel } from '#hexcodes';
 import { readByPeer } from './peers/reading.js';
 
 export interface ReadingCounts {

@@ -2,7 +2,7 @@
 // reason, though it has most of its body still to send.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { HexcodesClient, HexcodesClientError } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient, HexcodesClientError } from '#hexcodes/client';
 
 export type UploadClient = 'curl' | 'curl in chunks' | 'urllib' | 'fetch' | 'hexcodes/client';
 export const UPLOAD_CLIENTS: readonly UploadClient[] = [

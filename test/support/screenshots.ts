@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { hasChromium, mapState, openBrowser, openConsole } from './console-page.js';
 import { randomFrom } from './open-world.js';
 import { ServerProcess } from './server-process.js';

@@ -1,8 +1,8 @@
 // Decimal texts and doubles of every difficult kind. The kernel must read and print them like Number and String, to
 // the bit and the byte; numbers that it leaves to the host are counted.
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
+import type { Kernel, KernelExports } from '#hexcodes';
 
 const CSV_GRAMMAR = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const JSON_GRAMMAR = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;

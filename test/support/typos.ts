@@ -1,7 +1,6 @@
 // Seeded valid hexcodes, the slips of a typist on them, and whether any slip is accepted.
 
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { ADMIN_UNITS, type Kernel } from '#hexcodes';
 
 export const SYMBOLS = '23456789CFGHJKMPQRVX';
 /** Everything that may be in a text besides separators. */

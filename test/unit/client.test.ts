@@ -4,7 +4,7 @@ import { HttpCalls } from '#dist/hexcodes/client/http/calls.js';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { decodeRequest, encodeRequest } from '#dist/hexcodes/client/stream/frames.js';
 import { pauseMs } from '#dist/hexcodes/client/stream/stream.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { openWorld } from '../support/open-world.js';
 import { READING_ROWS } from '../support/vectors.js';
 

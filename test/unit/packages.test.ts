@@ -1,8 +1,8 @@
 // Packages and lists: versions, install scripts, and the units of the administration.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { VERSION } from '#dist/hexcodes/version.js';
+import { ADMIN_UNITS } from '#hexcodes';
 
 // One version: that of the code, of every workspace and what it needs of the others, of the lock file, and of the
 // files that name a tarball or an image of a release.

@@ -1,7 +1,7 @@
 // The recorded vectors through the command, converted by bytes and by columns.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { OPEN_INDEX } from '../../support/open-world.js';
 import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';

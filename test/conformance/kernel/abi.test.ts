@@ -3,13 +3,12 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { HexcodesError } from '#dist/hexcodes/errors.js';
 import { exportsOf, KERNEL_CALLS, KERNEL_GLOBALS } from '#dist/hexcodes/kernel/exports.js';
 import { Kernel, MAX_TEXT_UNITS } from '#dist/hexcodes/kernel/kernel.js';
 import { READ_RECORD_AT } from '#dist/hexcodes/kernel/output-layout.js';
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
+import { ADMIN_UNITS, HexcodesError } from '#hexcodes';
 import { type Build, KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel } from '../../support/open-world.js';
 
 const SIZE_BUDGET_BYTES = 76 * 1024;

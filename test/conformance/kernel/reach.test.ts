@@ -2,9 +2,9 @@
 // alike.
 
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { type Build, openKernel, openWorld, randomFrom } from '../../support/open-world.js';
 import { randomCodes, SYMBOLS } from '../../support/typos.js';
 

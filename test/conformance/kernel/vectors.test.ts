@@ -3,9 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes, type Kernel } from '#hexcodes';
 import { type Build, openKernel, openWorld } from '../../support/open-world.js';
 import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 import { countAccepted, SYMBOLS } from '../../support/typos.js';

@@ -3,9 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { VERSION } from '#dist/hexcodes/version.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 
 const folder = new CliFolder();

@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { shippedFiles } from '../../support/shipped.js';
 

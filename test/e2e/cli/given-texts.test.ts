@@ -1,7 +1,7 @@
 // Positions and codes on the command line in the texts that people have: messages, links, several at a time.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 
 const folder = new CliFolder();

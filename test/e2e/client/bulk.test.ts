@@ -4,10 +4,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
 import type { BulkOptions, BulkSource } from '#dist/hexcodes/client/public.js';
-import { HexcodesClient as WebClient } from '#dist/hexcodes/client/web.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
+import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { openKernel } from '../../support/open-world.js';
 import { startServer, type TestServer } from '../../support/server.js';
 

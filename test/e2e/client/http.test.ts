@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { HexcodesClient as WebClient } from '#dist/hexcodes/client/web.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
+import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { openKernel } from '../../support/open-world.js';
 import { startServer, type TestServer } from '../../support/server.js';
 

@@ -1,11 +1,8 @@
 // The client's calls about one code, one province and the service: as the library answers, over the real service.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { neighbors, parent } from '#dist/hexcodes/geometry/family.js';
-import { area, boundary, edge } from '#dist/hexcodes/geometry/shape.js';
-import { suggest } from '#dist/hexcodes/geometry/suggest.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
+import { area, boundary, edge, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { openKernel } from '../../support/open-world.js';
 import { startServer, type TestServer } from '../../support/server.js';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { HexcodesClient, HexcodesClientError } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient, HexcodesClientError } from '#hexcodes/client';
 
 const READY = {
   type: 'ready',

@@ -1,7 +1,6 @@
 // The console in Chromium: how sure the province of a place is, in both languages, and the table of shares.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { hasChromium } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 

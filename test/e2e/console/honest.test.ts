@@ -1,7 +1,7 @@
 // Nothing false is shown in Chromium: positions say how wrong they may be, clicks are no finer than the map, a failed
 // look-up leaves no code to copy, and each file has its own answer. Without WebGL: what is said does not depend on it.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { consoleCases } from '../../support/console-cases.js';
 import { downloaded, hasChromium, mapState } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';

@@ -1,7 +1,7 @@
 // The console in Chromium: codes and positions in the box, on the map, in links and on the clipboard.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { neighbors } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { neighbors } from '#hexcodes/geometry';
 import { hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 

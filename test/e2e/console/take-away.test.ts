@@ -1,7 +1,7 @@
 // The sheet of A4 and the doorplate, in the page and on paper, and the grid of the view as a file.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import {
   axeOf,
   type ConsolePage,

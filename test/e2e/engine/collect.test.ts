@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { loadLibrary, positionsOf } from '../../support/engine/frames.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';

@@ -6,7 +6,7 @@ import { get as nodeGet } from 'node:http';
 import { promisify } from 'node:util';
 import { request as undiciRequest } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { startServer, type TestServer } from '../../support/server.js';
 import { CODE_ROWS } from '../../support/vectors.js';
 

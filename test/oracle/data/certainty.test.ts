@@ -2,7 +2,7 @@
 // ward polygons of 2025, drawn evenly within bands of distance. The file does not ship; HEXCODES_TRUTH is its path.
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 
 const path = process.env.HEXCODES_TRUTH ?? '';
 

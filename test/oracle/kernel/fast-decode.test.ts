@@ -3,8 +3,7 @@
 
 import { cellToLatLng } from 'h3-js';
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
+import { ADMIN_UNITS, type KernelExports } from '#hexcodes';
 import { fastKernel, type Position } from '../../support/face5.js';
 import { randomFrom } from '../../support/open-world.js';
 

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
+import type { KernelExports } from '#hexcodes';
 import { besideEdge, fastKernel, type Position } from '../../support/face5.js';
 import { randomFrom } from '../../support/open-world.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';

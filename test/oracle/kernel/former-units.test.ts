@@ -3,7 +3,7 @@
 // source are left out. Along the land border the polygons reach into land that the other source gives to the neighbour:
 // there no unit is right, too.
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { FORMER_PROVINCES } from '../../../data/map/partition.js';
 import { STEPS_PER_DEGREE } from '../../../data/map/plane/grid.js';
 import { LineField } from '../../../data/map/plane/line-field.js';

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { INDEX_REFUSALS } from '#dist/hexcodes/kernel/index-file.js';
+import type { KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import { BatchWitness, bareKernel, putIndex } from '../../support/region/bare-kernel.js';
 import { fieldsPartition, randomFrom, SOUTH, WEST } from '../../support/region/made-partitions.js';

@@ -1,7 +1,7 @@
 // The kernel's grid against the definition (the sum over all segments), on maps that are made to be difficult:
 // corners and level sides on the edges of cells, long slanting sides, islands within a cell, tangles.
 import { expect, test } from 'vitest';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
+import type { KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';

@@ -1,7 +1,7 @@
 // Known places and tracks across land borders against the shipped map; each fixture says where its figures are from.
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { rowsOf } from '../../support/region/fixtures.js';
 import { shippedIndex } from '../../support/region/shipped-index.js';
 

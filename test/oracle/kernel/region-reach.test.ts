@@ -1,7 +1,7 @@
 // All borders walked at all 16 resolutions: what can be encoded can be read, so every code is within the frozen reach.
 import { beforeAll, expect, test } from 'vitest';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { checkCodes, placesAlong } from '../../support/region/border-walk.js';
 import { shippedIndex } from '../../support/region/shipped-index.js';
 

@@ -1,8 +1,8 @@
 // The shipped map in the kernel against naive peers: of all regions (and of all former provinces) exactly one winds
 // around a point that the kernel gives to one, and none around a point outside.
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import { unitAtMicro } from '../../support/region/bare-kernel.js';
 import { unitByDefinition } from '../../support/region/definition.js';

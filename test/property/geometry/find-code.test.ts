@@ -1,8 +1,8 @@
 // Spellings of positions among words: findCode finds what the digits say, or nothing; also where signs are escaped, are
 // others, or touch a number.
 import { expect, test } from 'vitest';
-import { findCode } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { findCode } from '#hexcodes/geometry';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 import { amongWords, isSame, positionNear, spellingOf } from '../../support/position-spellings.js';
 

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { suggest } from '#dist/hexcodes/geometry/suggest.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { suggest } from '#hexcodes/geometry';
 import { openWorld } from '../../support/open-world.js';
 
 const hexcodes = Hexcodes.from(openWorld());

@@ -3,7 +3,7 @@
 // its own. Writes what happened to the file RESULT, as JSON.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient } from '#hexcodes/client';
 import { Load } from '../load/load.js';
 import { COMMAND_KEY } from '../serve-command.js';
 import { type Behind, NODE_ADDRESSES, proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { tableFromIPC } from '@uwdata/flechette';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { encodeByPeer } from '../peers/code-format.js';
 import { rowsOf } from '../region/fixtures.js';
 import { shippedKernel } from '../shipped.js';

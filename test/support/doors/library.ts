@@ -1,8 +1,8 @@
 // The library as Node has it, and as the single file that browsers load.
 
 import { pathToFileURL } from 'node:url';
-import type * as Library from '#dist/hexcodes/library/hexcodes.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type * as Library from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 import type { Door, Encoded, OpenDoor, Position, Status } from './door.js';
 import { nothing } from './door.js';
 

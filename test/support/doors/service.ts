@@ -1,7 +1,7 @@
 // The doors of the service: single calls, JSON batches, bulk bodies, the stream.
 
 import { parse } from 'csv-parse/sync';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient } from '#hexcodes/client';
 import { startServer, type TestServer } from '../server.js';
 import { shippedFiles } from '../shipped.js';
 import { decodeFrame, encodeFrame } from '../stream-frames.js';

@@ -1,5 +1,5 @@
 // Frames of positions for the engine's tests, and their answers by the library.
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 
 const HEADER_BYTES = 16;
 const RESOLUTION = 13;

@@ -1,6 +1,6 @@
 // Converts files in this process, as the command does.
 import { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 /**
  * `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats.

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliFailure } from '#dist/files/exit-codes.js';
 import { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { foreignFile } from '#dist/tables/foreign-files.js';
+import type { Hexcodes } from '#hexcodes';
 import { pick } from '../mutate.js';
 
 /** CPU that a run may take whatever its size, with a margin. */

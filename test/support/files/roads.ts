@@ -26,7 +26,7 @@ import {
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import type { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 export type Request = Parameters<typeof convertFiles>[1];
 

@@ -9,8 +9,8 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { latLngToCell } from 'h3-js';
 import whichPolygon from 'which-polygon';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { packByPeer } from './code-format.js';
 
 const RESOLUTION = 13;

@@ -1,7 +1,7 @@
 // A second implementation of the reading half of hexcode format 1, from its specification: Unicode normalisation of the
 // platform, strings and regular expressions; no tables shared with the kernel. Reach is not part of it.
 
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { packByPeer } from './code-format.js';
 
 const ALPHABET = '23456789CFGHJKMPQRVX';

@@ -1,6 +1,6 @@
 // The kernel's border_m and neighbour at random points against the peer that asks every line.
 import { NO_ADMIN, NO_BORDER } from '#dist/hexcodes/kernel/index-file.js';
-import type { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import type { Kernel } from '#hexcodes';
 import { BorderPeer, FARTHEST_M } from '../peers/border-distance.js';
 
 const METRES_PER_DEGREE = 111_195;

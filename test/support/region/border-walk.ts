@@ -1,8 +1,8 @@
 // Walks along every line of the map and looks to both sides: each position that lies in a province has a hexcode at
 // each of the 16 resolutions, the hexcode names that province, and reads back.
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+
 import type { IndexArc } from '#dist/hexcodes/kernel/index-file.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, type Hexcodes } from '#hexcodes';
 
 const METRES_PER_DEGREE = 111_320;
 /** Places looked at from a place on a line, in micro-degrees: itself, its neighbours, and about 100 m away. */

@@ -1,8 +1,8 @@
 // Rules that hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { type IndexArc, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import type { KernelExports } from '#hexcodes';
 import { BatchWitness } from './bare-kernel.js';
 import type { Random } from './made-partitions.js';
 import { type Border, RingContainment, ringsOf } from './rings.js';

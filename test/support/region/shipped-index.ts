@@ -1,7 +1,7 @@
 // The boundary index that ships, in a kernel, and as the partition that it was written from.
 import { readFileSync } from 'node:fs';
-import type { KernelExports } from '#dist/hexcodes/kernel/exports.js';
 import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import type { KernelExports } from '#hexcodes';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Build, bareKernel, putIndex } from './bare-kernel.js';
 import type { CheckedMap } from './map-checks.js';

@@ -1,8 +1,7 @@
 // Files in the page: what is read of them, what the conversion writes and counts, and the points that the map draws.
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
 import {
   FileConversion,

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerFrame, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { Hexcodes } from '#hexcodes';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';

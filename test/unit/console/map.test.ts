@@ -2,12 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
-import { gridDisk } from '#dist/hexcodes/geometry/family.js';
-import { edge } from '#dist/hexcodes/geometry/shape.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { edge, gridDisk } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 

@@ -1,8 +1,8 @@
 // The place that the page shows: its codes, the error of what was typed, words for the telephone, values and
 // languages.
 import { describe, expect, test, vi } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
+import { Hexcodes } from '#hexcodes';
 import { consoleModule } from '../../support/console-module.js';
 
 // The place that the page shows: of a position, of a code, larger and smaller.

@@ -12,7 +12,7 @@ import {
 import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
 import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
 // Messages of each format become what the library says; a message that cannot be read says why.

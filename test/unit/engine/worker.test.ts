@@ -7,7 +7,7 @@ import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { PatientStore } from '#dist/bus/patient-store.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker, type WorkerOptions } from '#dist/bus/worker.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
 // The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what

@@ -1,8 +1,8 @@
 // A code or a position in what people paste: a table of texts, each with the code or position that it names, or
 // nothing.
 import { expect, test } from 'vitest';
-import { findCode, otherText, suggest } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { findCode, otherText, suggest } from '#hexcodes/geometry';
 import { consoleCases } from '../../support/console-cases.js';
 
 const library = await Hexcodes.load();

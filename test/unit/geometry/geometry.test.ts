@@ -1,15 +1,22 @@
 // Cells of codes: families, shapes, GeoJSON, boxes, and the borders of provinces.
 import * as h3 from 'h3-js';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { CellBoxes } from '#dist/hexcodes/geometry/cell-boxes.js';
-import { children, neighbors, parent } from '#dist/hexcodes/geometry/family.js';
 import { cellBox, cellCollection, cellFeature, centerFeature } from '#dist/hexcodes/geometry/geojson.js';
 import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
-import { area, boundary, distance, edge, radius } from '#dist/hexcodes/geometry/shape.js';
-import { suggest } from '#dist/hexcodes/geometry/suggest.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import {
+  area,
+  boundary,
+  children,
+  distance,
+  edge,
+  neighbors,
+  parent,
+  radius,
+  suggest,
+} from '#hexcodes/geometry';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';

@@ -2,6 +2,7 @@
 // their beginning.
 import { cellToLatLng, gridDisk as h3Disk, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#hexcodes';
 import {
   type Area,
   boundary,
@@ -11,8 +12,7 @@ import {
   lengthen,
   neighbors,
   shorten,
-} from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+} from '#hexcodes/geometry';
 import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
 

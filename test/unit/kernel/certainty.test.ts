@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { areBands, bandsOf, NO_BORDER, readIndexMeta, shareAt } from '#dist/hexcodes/kernel/index-file.js';
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import { openKernel } from '../../support/open-world.js';
 import { fieldsPartition, randomFrom } from '../../support/region/made-partitions.js';

@@ -1,8 +1,8 @@
 // The reach file: a written table reads back as it was; every damaged byte is refused.
 
 import { expect, test } from 'vitest';
-import { HexcodesError } from '#dist/hexcodes/errors.js';
 import { decodeReach, encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
+import { HexcodesError } from '#hexcodes';
 import { randomFrom } from '../../support/open-world.js';
 
 const ALL = (1n << 34n) - 1n;

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { cover, findPlaces, suggest } from '#dist/hexcodes/geometry.js';
-import { ADMIN_UNITS, Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
+import { cover, findPlaces, suggest } from '#hexcodes/geometry';
 import { codeOf, randomPositions } from '../../support/library-calls.js';
 import { openWorld, openWorldAdmin } from '../../support/open-world.js';
 

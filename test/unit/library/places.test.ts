@@ -1,9 +1,8 @@
 // Names of provinces, towns and landmarks by what people type, and the nearest town of a position.
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { findPlaces, placeNear } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { isCountry, placeNames } from '#dist/hexcodes/library/places.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { findPlaces, placeNear } from '#hexcodes/geometry';
 import { rowsOf } from '../../support/region/fixtures.js';
 
 const library = await Hexcodes.load();

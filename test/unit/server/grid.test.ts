@@ -5,8 +5,6 @@ import { VectorTile } from '@mapbox/vector-tile';
 import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cellCollection } from '#dist/hexcodes/geometry/geojson.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { KeptBodies, OneATurn } from '#dist/server/grid/route.js';
 import {
   codesIn,
@@ -17,6 +15,8 @@ import {
   type Tile,
   vectorTileOf,
 } from '#dist/server/grid/tile.js';
+import { Hexcodes } from '#hexcodes';
+import { cellCollection } from '#hexcodes/geometry';
 import { randomFrom } from '../../support/open-world.js';
 
 // Tiles of the grid: which texts name one, which cells each has, how many at most, and what a reader of vector tiles

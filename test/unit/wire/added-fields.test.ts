@@ -1,11 +1,11 @@
 // former_province, border_m and certainty in rows that are odd or refused: nothing else of an answer changes, and rows
 // without a code have none. Rows with one are compared by test/property/differential.
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import type { BulkRequest } from '#dist/hexcodes/wire/job.js';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
+import { Hexcodes } from '#hexcodes';
 import { openKernel } from '../../support/open-world.js';
 import { rowsOf } from '../../support/region/fixtures.js';
 import { shippedKernel } from '../../support/shipped.js';

@@ -1,13 +1,12 @@
 // Rows and batches: the envelope, allowances, and reports of blocks.
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import type { BulkRequest, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import { JsonEnvelope, MAX_MEMBERS } from '#dist/hexcodes/wire/rows/envelope.js';
 import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../support/open-world.js';
 
 // The envelope of a batch: how many members it may have, that a body with more is given up there, and that arrays end

@@ -1,7 +1,6 @@
 // Bulk bodies that the property tests do not draw, the limit of a header row, and lines as they come.
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { MAX_HEADER_BYTES } from '#dist/hexcodes/wire/bulk/csv-header.js';
@@ -18,6 +17,7 @@ import {
   MAX_NDJSON_ROW_BYTES,
   ROW_STATUSES,
 } from '#dist/hexcodes/wire/job.js';
+import { Hexcodes } from '#hexcodes';
 import { piecesByKernelSink } from '../../support/kernel-sink.js';
 import { openKernel, randomFrom } from '../../support/open-world.js';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { shippedKernel } from '../../../support/shipped.js';
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes, type HexcodesError } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes, type HexcodesError } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
 

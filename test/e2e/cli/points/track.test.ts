@@ -1,6 +1,6 @@
 // `hexcodes track` on files: a drive through three provinces, in several formats, and its refusals.
 import { afterAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 
 const folder = new CliFolder();

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { Hexcodes } from '#hexcodes';
 import {
   csvBody,
   dueAnswer,

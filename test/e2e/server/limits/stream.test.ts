@@ -2,7 +2,7 @@
 // the client of the package takes them.
 import { afterEach, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { HexcodesClient } from '#hexcodes/client';
 import { pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';

@@ -1,7 +1,7 @@
 // The batch endpoints on the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
+import { Hexcodes } from '#hexcodes';
 import { openWorld } from '../../../support/open-world.js';
 import { sendRaw, startServer, type TestServer } from '../../../support/server.js';
 

@@ -2,8 +2,8 @@
 // numbers in every call.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles, shippedKernel } from '../../../support/shipped.js';

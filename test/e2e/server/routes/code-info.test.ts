@@ -1,11 +1,7 @@
 // The two endpoints about one code, on the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { neighbors, parent } from '#dist/hexcodes/geometry/family.js';
-import { cellFeature } from '#dist/hexcodes/geometry/geojson.js';
-import { area } from '#dist/hexcodes/geometry/shape.js';
-import { suggest } from '#dist/hexcodes/geometry/suggest.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { area, cellFeature, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { openWorld } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 

@@ -2,8 +2,8 @@
 // them, gets its former province in every call; a service whose boundaries lack them refuses.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
+import { ADMIN_UNITS } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles } from '../../../support/shipped.js';

@@ -2,7 +2,7 @@
 // and logged as one.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HexcodesData } from '#dist/hexcodes/library/hexcodes.js';
+import type { HexcodesData } from '#hexcodes';
 import { type Answer, call, DECODE, ENCODE, GOOD } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { openWorld } from '../../../support/open-world.js';

@@ -2,9 +2,9 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cellCollection } from '#dist/hexcodes/geometry/geojson.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { codesIn } from '#dist/server/grid/tile.js';
+import { Hexcodes } from '#hexcodes';
+import { cellCollection } from '#hexcodes/geometry';
 import { call } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { startServer, type TestServer } from '../../../support/server.js';

@@ -1,6 +1,6 @@
 // Parameters of encode and decode on the real server: where they may be, and which values they may have.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import {
   call,
   callRaw,

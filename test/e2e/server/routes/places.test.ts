@@ -1,7 +1,7 @@
 // GET /v1/places on the real server: the names that the library finds, and faults of each parameter.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findPlaces } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
+import { findPlaces } from '#hexcodes/geometry';
 import { openWorld } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 

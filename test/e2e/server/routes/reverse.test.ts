@@ -1,8 +1,7 @@
 // GET /v1/reverse on the real server, asked as products with a setting for a Nominatim server ask.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { boundary } from '#dist/hexcodes/geometry/shape.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { boundary } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';
 import { scrape } from '../../../support/metrics.js';
 import { rowsOf } from '../../../support/region/fixtures.js';

@@ -1,6 +1,6 @@
 // Encode and decode on the real server, with their parameters in the query, in JSON and in a form.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { openWorld } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 

@@ -1,8 +1,8 @@
 // Binary frames on the real server: answers equal those of the library, in order, through the client and raw sockets.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HexcodesClient } from '#dist/hexcodes/client/node.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import {
   BINARY,

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { type Answer, call, expectError, post, postJson } from '../../../support/http-calls.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles } from '../../../support/shipped.js';

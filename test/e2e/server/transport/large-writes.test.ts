@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import type { Uws } from '#dist/server/transport/uws.js';
+import { Hexcodes } from '#hexcodes';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 

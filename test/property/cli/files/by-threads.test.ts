@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-threads-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

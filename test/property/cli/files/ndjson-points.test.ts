@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import { type PointBatch, type PointFiles, runPoints } from '#dist/files/points/run-points.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-points-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import { type PointFiles, runPoints } from '#dist/files/points/run-points.js';
 import { numberOf } from '#dist/files/points/values.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-wanted-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -2,8 +2,6 @@
 // both builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
@@ -16,6 +14,7 @@ import {
 } from '#dist/hexcodes/wire/job.js';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CODES, item, numberText, space } from '../../../support/items.js';
 import { piecesByKernelSink } from '../../../support/kernel-sink.js';
 import { openKernel } from '../../../support/open-world.js';

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
@@ -11,6 +10,7 @@ import type { BulkFormat, Delimiter } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { Hexcodes } from '#hexcodes';
 import { openKernel } from '../../../support/open-world.js';
 import { itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
 

@@ -1,10 +1,10 @@
 // Batches in JSON: broken where JSON.parse says so, else item by item what the slow peer makes of them.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation } from '#dist/hexcodes/wire/job.js';
 import { BrokenBatchError, batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { Hexcodes } from '#hexcodes';
 import { item, space } from '../../../support/items.js';
 import { openKernel } from '../../../support/open-world.js';
 import { itemByPeer, withoutWording } from '../../../support/peers/bulk-text.js';

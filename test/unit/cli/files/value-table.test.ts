@@ -11,8 +11,8 @@ import { strFromU8, unzipSync } from 'fflate';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CliFailure } from '#dist/files/exit-codes.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import {

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import {
   areaTable,
   byProvince,

@@ -1,7 +1,7 @@
 // Files that are drawn of the sources, and a picture of the map.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { ADMIN_UNITS } from '#hexcodes';
 import { drawLandLine, LAND_LINE_FILE } from '../../../../data/map/land-line.js';
 import { NAMES_FILE, namesModule } from '../../../../data/map/names.js';
 import { drawPicture } from '../../../../data/map/picture.js';

@@ -1,9 +1,9 @@
 // Binary frames through the kernel: equal to the library point by point, and every malformed frame answered as such.
 
 import { expect, test } from 'vitest';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { answerFrame, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_POINTS } from '#dist/hexcodes/wire/limits.js';
+import { Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 
 const kernel = openKernel();

@@ -14,7 +14,7 @@ import type { SinkColumns, TableColumn } from '#dist/files/formats/table.js';
 import { loadLibrary } from '#dist/files/library.js';
 import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
 import { cellBox } from '#dist/hexcodes/geometry/geojson.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import type { Hexcodes } from '#hexcodes';
 
 const before = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-test-'));
