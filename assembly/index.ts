@@ -7,7 +7,7 @@ import { REACH, REACH_ROWS } from "./memory";
 
 export {
   ABI_VERSION, ADMIN_COUNTS, BAND_BYTES, BAND_COUNT, BANDS, BLOCK_TEXT, CAPACITY, HOST_ROWS, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, ROW_BYTES, ROWS, SCRATCH,
-  LINE_NAME_COUNT, LINE_NAMES, LINE_PIECE_BYTES, LINE_PIECES, MEMBERS, MEMBERS_BYTES, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
+  LINE_NAME_COUNT, LINE_NAMES, MEMBERS, MEMBERS_BYTES, PIECE_LIST_BYTES, PIECES, SCRATCH_BYTES, STATUS_COUNTS, TAIL_BYTES, TAILS, TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
   UNIT_NAME_BYTES, UNIT_NAMES,
 } from "./memory";
 export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
@@ -19,15 +19,15 @@ export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers
 export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
 export { csvEnd, csvMissing, scanCsv, useCsvColumns, useCsvFields } from "./text/scan/scan-csv";
-export { lineNamesMet } from "./text/scan/json-items";
-export { jsonEnd, jsonState, scanArray, scanNdjson } from "./text/scan/scan-json";
-export { blankLines, membersEnd, scanMembers } from "./text/scan/scan-members";
+export { blankLines } from "./text/scan/blank-lines";
+export { jsonEnd, jsonState, scanArray, scanLines, scanNdjson } from "./text/scan/scan-json";
+export { membersEnd, scanMembers } from "./text/scan/scan-members";
 export { skipArray, skipCommas, skipDepth, skipInString } from "./text/scan/skip-array";
 export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";
-export { writeDecodedCsv, writeEncodedCsv } from "./text/write/write-csv";
+export { writeDecodedCsv } from "./text/write/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";
-export { writeLines } from "./text/write/write-lines";
+export { writeRows } from "./text/write/write-rows";
 
 /** Checks the table that the host has copied to REACH: 0, or 1 if a mask has a bit beyond the 34 provinces. */
 export function useReach(): u32 {

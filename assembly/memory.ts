@@ -13,8 +13,9 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    16 × 32 B: shares of right provinces by distance to a border, for the writers of text
-//  0x240A00  LINE_PIECES  9 × 256 B and LINE_NAMES 4 × 16 B: members that are added to lines of NDJSON
-//  0x241340  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
+//  0x240A00  PIECES   2 × 2 KiB: what is written behind a row that is OK, and behind one that failed
+//  0x241A00  LINE_NAMES  8 × 16 B: members that are added to lines of NDJSON
+//  0x241A80  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
 //
 // test/conformance/kernel/abi.test.ts checks that no two areas overlap.
@@ -86,17 +87,17 @@ export const BAND_BYTES: u32 = 32;
 export const BAND_COUNT: u32 = 16;
 
 /**
- * The texts that writeLines adds to a line, put there by the host: u32 size, then text. Three pieces around the code
- * and the admin code of an OK row, then one for each row status.
+ * Two lists of pieces, put there by the host: writeRows writes the first behind a row that is OK, the second behind one
+ * that failed (text/write/write-rows.ts).
  */
-export const LINE_PIECES: usize = BANDS + BAND_COUNT * BAND_BYTES;
-export const LINE_PIECE_BYTES: u32 = 256;
+export const PIECES: usize = BANDS + BAND_COUNT * BAND_BYTES;
+export const PIECE_LIST_BYTES: u32 = 2048;
 /**
  * Names that lines must not have: u64 of the first bytes behind the quote, u64 mask of as many as the name has with its
- * closing quote.
+ * closing quote. A mask of 0 ends them.
  */
-export const LINE_NAMES: usize = LINE_PIECES + (3 + ROW_STATUSES) * LINE_PIECE_BYTES;
-export const LINE_NAME_COUNT: u32 = 4;
+export const LINE_NAMES: usize = PIECES + 2 * PIECE_LIST_BYTES;
+export const LINE_NAME_COUNT: u32 = 8;
 /** Columns of a table, put there by the host, and their names behind them (text/scan/scan-members.ts). */
 export const MEMBERS: usize = LINE_NAMES + LINE_NAME_COUNT * 16;
 export const MEMBERS_BYTES: u32 = 0xe000;

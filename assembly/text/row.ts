@@ -45,7 +45,6 @@ export const RAGGED: u32 = 16;
 export const FIELDS_LEFT: u32 = 32;
 /** Flag: the text of the code has escapes; its record in INPUT is the code, of bytes that need none. */
 export const CODE_HAD_ESCAPES: u32 = 64;
-
 /** Addresses of the two coordinates of a row. */
 export const LAT: usize = 0;
 export const LNG: usize = 1;

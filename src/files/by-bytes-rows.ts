@@ -32,7 +32,7 @@ export function checkFailures(
   input: Input,
   opening: Opening,
   block: Uint8Array,
-  answer: ConvertedBlock,
+  answer: AnsweredRows,
   firstRow: number,
 ): void {
   const { request, hexcodes, targets } = run;
@@ -102,8 +102,30 @@ export function refuseRagged(
   });
 }
 
+/** Rows of a block with their answers. */
+export type AnsweredRows = Omit<ConvertedBlock, 'bytes'> & { readonly bytes: Uint8Array };
+
+/** Counts the rows of an answered block and writes them as the error policy says. */
+export async function writeCounted({ request, targets }: Run, answer: AnsweredRows): Promise<void> {
+  const { tally, output, rejects } = targets;
+  tally.rows += answer.rows;
+  ROW_STATUSES.forEach((word, status) => {
+    if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
+  });
+  reportOf(answer).byAdmin.forEach((rows, admin) => {
+    tally.byAdmin[admin]! += rows;
+  });
+  if (answer.failed === 0 || request.errors.kind === 'keep') {
+    await output.write(answer.bytes);
+    return;
+  }
+  const { ok, failed } = splitAnswer(answer);
+  await output.write(ok);
+  await rejects?.write(failed);
+}
+
 /** The answers to the rows of a block that are OK, and those to the others, each in their order. */
-export function splitAnswer(answer: ConvertedBlock): { ok: Buffer; failed: Buffer } {
+function splitAnswer(answer: AnsweredRows): { ok: Buffer; failed: Buffer } {
   const ok: Uint8Array[] = [];
   const failed: Uint8Array[] = [];
   let at = 0;
@@ -117,7 +139,7 @@ export function splitAnswer(answer: ConvertedBlock): { ok: Buffer; failed: Buffe
 }
 
 /** The report that every job of this room wants. */
-export function reportOf({ report }: ConvertedBlock): BlockReport {
+export function reportOf({ report }: Pick<ConvertedBlock, 'report'>): BlockReport {
   if (report === undefined) throw new TypeError('the block was converted without a report');
   return report;
 }

@@ -6,19 +6,13 @@ import { type Block, BlockBuffers } from '../hexcodes/wire/bulk/block-buffers.js
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { CsvSplitter } from '../hexcodes/wire/bulk/splitters.js';
 import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
-import {
-  BLOCK_BYTES,
-  BulkInputError,
-  type BulkJob,
-  type ConvertedBlock,
-  ROW_STATUSES,
-} from '../hexcodes/wire/job.js';
+import { BLOCK_BYTES, BulkInputError, type BulkJob, type ConvertedBlock } from '../hexcodes/wire/job.js';
 import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
 import type { Pool } from '../pool/pool.js';
 import { holdsAngles } from '../tables/positions/in-values.js';
 import { withAngles } from './by-bytes-angles.js';
 import { type Opening, readOpening } from './by-bytes-opening.js';
-import { checkFailures, refuseRagged, reportOf, splitAnswer } from './by-bytes-rows.js';
+import { checkFailures, refuseRagged, writeCounted } from './by-bytes-rows.js';
 import { findPosition } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
@@ -29,7 +23,6 @@ import { refuseNoText, rowsOfText } from './formats/csv-header.js';
 import { eachRow } from './formats/csv-rows.js';
 import type { Run } from './request.js';
 import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
-import type { RowFailure } from './tally.js';
 
 // Where the blocks of a file are converted: by the kernel of this thread, or by the workers of a pool. Both use the
 // buffers of written answers again.
@@ -308,24 +301,9 @@ async function writeAnswer(
   given: ConvertedBlock,
   row: { next: number },
 ): Promise<void> {
-  const { targets, request } = run;
-  const { tally } = targets;
   const firstRow = row.next;
   row.next += given.rows;
   const answer = withAngles(run, input, opening, block, given);
   if (answer.failed > 0) checkFailures(run, input, opening, block, answer, firstRow);
-  tally.rows += answer.rows;
-  ROW_STATUSES.forEach((word, status) => {
-    if (word !== 'OK') tally.fail(word as RowFailure, answer.byStatus[status]);
-  });
-  reportOf(answer).byAdmin.forEach((rows, admin) => {
-    tally.byAdmin[admin]! += rows;
-  });
-  if (answer.failed === 0 || request.errors.kind === 'keep') {
-    await targets.output.write(answer.bytes);
-    return;
-  }
-  const { ok, failed } = splitAnswer(answer);
-  await targets.output.write(ok);
-  await targets.rejects?.write(failed);
+  await writeCounted(run, answer);
 }

@@ -1,28 +1,31 @@
 // NDJSON to NDJSON by bytes: a line is copied up to its closing brace, and our members are written behind. The kernel
-// finds lines and coordinates in blocks; a block with any line that it is not certain of is converted value by value.
+// finds lines and coordinates in blocks; a line that it is not certain of is converted value by value.
 
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
-import { BLOCK_BYTES, ROW_STATUSES } from '../hexcodes/wire/job.js';
-import { columnsNamed } from '../hexcodes/wire/rows/column-names.js';
+import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
+import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
+import type { AddedValue } from '../hexcodes/wire/rows/pieces.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
+import { failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import type { Pool } from '../pool/pool.js';
 import type { SliceAnswer } from '../pool/slices.js';
-import { noteFirstFailures, sampled, writeRows } from './by-columns.js';
-import { findPosition } from './columns/position-columns.js';
+import { type AnsweredRows, reportOf, writeCounted } from './by-bytes-rows.js';
+import { sampled } from './by-columns.js';
+import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type RowConverter, rowConverter } from './convert-rows.js';
 import { type Input, openInput } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { PlainFile } from './disk/plain-file.js';
 import { formatOfName } from './format.js';
-import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
-import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
-import { lineBlocks, linesIn } from './formats/line-blocks.js';
-import { linesOf } from './formats/lines.js';
-import type { JsonDocument, TableColumn, TableSink } from './formats/table.js';
-import type { Run } from './request.js';
+import { openNdjson } from './formats/json/ndjson.js';
+import { lineBlocks } from './formats/line-blocks.js';
+import type { TableColumn } from './formats/table.js';
+import { degreesOf } from './formats/values/column-text.js';
+import { LeftLines } from './left-lines.js';
+import type { FilesRequest, Run } from './request.js';
 import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
-import { type RowFailure, SWAP_TRIES, Tally } from './tally.js';
+import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
 const LF = 10;
 const NO_BYTES = Buffer.alloc(0);
@@ -34,6 +37,20 @@ export interface LinePlan {
   readonly shape: LineShape;
   readonly converter: RowConverter;
   readonly columns: readonly TableColumn[];
+  readonly lat: TableColumn;
+  readonly lng: TableColumn;
+}
+
+/** The values that encode adds, in the order of their columns. */
+function addedValues({ isFormer, hasCertainty }: FilesRequest, hasResolution: boolean): AddedValue['is'][] {
+  return [
+    'code',
+    ...(hasResolution ? [] : (['resolution'] as const)),
+    'admin',
+    ...(isFormer ? (['former'] as const) : []),
+    ...(hasCertainty === true ? (['metres', 'share'] as const) : []),
+    'status',
+  ];
 }
 
 /** @returns how a run can be done by lines, or in words why it cannot */
@@ -42,8 +59,6 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   const { columns: choice } = request;
   if (sourceFormat !== 'ndjson' || targetFormat !== 'ndjson') return 'not from NDJSON to NDJSON';
   if (request.operation !== 'encode') return 'codes are read';
-  if (request.isFormer || request.hasCertainty === true)
-    return 'former provinces and certainty are asked for';
   if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
   if (choice.position !== undefined) return 'positions are in one column';
   if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
@@ -56,10 +71,9 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     if (input.sizeBytes === null) return 'the input is a pipe';
     const { source, sample } = await sampled(await openNdjson(input, 'any', null));
     const { names } = sample;
-    if (columnsNamed(names, ['resolution']).length > 0) return 'rows have resolutions of their own';
     const where = findPosition(sample, choice, input.name);
-    if (where.kind !== 'pair' || names[where.lat] !== 'lat' || names[where.lng] !== 'lng')
-      return 'positions are not in lat and lng';
+    if (where.kind !== 'pair') return 'positions are in one column';
+    const own = resolutionColumn(names, input.name);
     const converter = rowConverter(hexcodes, request, {
       columns: source.columns,
       sample,
@@ -69,13 +83,17 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       needsPosition: false,
       isSorted: false,
     });
+    const values = addedValues(request, own >= 0);
     const shape: LineShape = {
       resolution: request.resolution,
-      names: converter.columns.added.map(({ name }) => name),
-      leavesFailed: request.errors.kind !== 'keep',
+      lat: names[where.lat]!,
+      lng: names[where.lng]!,
+      ownResolution: own < 0 ? null : names[own]!,
+      added: converter.columns.added.map(({ name }, c) => ({ name, is: values[c]! })),
     };
     if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long';
-    return { shape, converter, columns: source.columns };
+    const [lat, lng] = [source.columns[where.lat]!, source.columns[where.lng]!];
+    return { shape, converter, columns: source.columns, lat, lng };
   } catch {
     // by-columns.ts meets the same fault, and says it.
     return 'the first rows have a fault';
@@ -123,18 +141,14 @@ class LinesRun {
   isCopied = true;
   readonly #run: Run;
   readonly #plan: LinePlan;
-  readonly #sink: TableSink;
-  readonly #rejects: TableSink | null;
   readonly #lines: LineConverter;
+  readonly #left: LeftLines;
 
   constructor(run: Run, plan: LinePlan) {
-    const { targets, hexcodes } = run;
     this.#run = run;
     this.#plan = plan;
-    const { columns } = plan.converter;
-    this.#sink = ndjsonSink(targets.output, columns);
-    this.#rejects = targets.rejects === null ? null : ndjsonSink(targets.rejects, columns);
-    this.#lines = LineConverter.of(hexcodes.kernel, plan.shape)!;
+    this.#lines = LineConverter.of(run.hexcodes.kernel, plan.shape)!;
+    this.#left = new LeftLines(plan.converter, plan.columns);
   }
 
   /**
@@ -183,8 +197,8 @@ class LinesRun {
       sliceBytes,
       written: async ({ offset, sizeBytes }, given) => {
         const answer = given as ConvertedLines & SliceAnswer;
-        const block = answer.failures.length > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
-        await this.#write(at, block, answer, sizeBytes);
+        const block = answer.failed > 0 ? plain.bytesAt(offset, sizeBytes) : NO_BYTES;
+        await this.#write(at, block, answer, answer.lines, sizeBytes);
       },
       left: async ({ offset }) => {
         await this.#convertBlock(at, linesFrom(plain, offset, sliceBytes));
@@ -194,90 +208,73 @@ class LinesRun {
   }
 
   async #convertBlock(at: Progress, block: Buffer): Promise<void> {
-    if (block.length === 0) return;
-    const fast = this.#lines.convert(block);
-    if (fast !== null) {
-      const bytes = this.#run.targets.output.holdsBytes ? fast.bytes.slice() : fast.bytes;
-      await this.#write(at, block, { ...fast, bytes }, block.length);
-      return;
+    for (let from = 0; from < block.length; ) {
+      const converted = this.#lines.convert(block, from);
+      const { restAt, left } = converted;
+      const answer =
+        left.length === 0 ? this.#held(converted) : await this.#withLeft(at, block, converted, from);
+      const lines = left.length === 0 ? converted.lines : linesIn(block, from, restAt);
+      await this.#write(at, block, answer, lines, restAt - from);
+      from = restAt;
     }
-    const rows = await this.#convertSlowly(block, at.input.name, at.lines, at.rows + 1);
-    countSlow('file', 'line', rows);
+  }
+
+  #held(converted: ConvertedLines): AnsweredRows {
+    const { holdsBytes } = this.#run.targets.output;
+    return holdsBytes ? { ...converted, bytes: converted.bytes.slice() } : converted;
+  }
+
+  async #withLeft(
+    at: Progress,
+    block: Buffer,
+    converted: ConvertedLines,
+    from: number,
+  ): Promise<AnsweredRows> {
     this.isCopied = false;
-    at.rows += rows;
-    at.lines += linesIn(block);
-    this.#moveOn(at, block.length);
+    const answer = await this.#left.answer(block, converted, at.input.name, from, at.lines);
+    countSlow('file', 'line', answer.rows + converted.left.length - converted.rows);
+    return answer;
   }
 
-  async #write(at: Progress, block: Buffer, converted: ConvertedLines, sizeBytes: number): Promise<void> {
-    this.#count(block, converted, at.input.name, at.rows + 1);
-    await this.#run.targets.output.write(converted.bytes);
-    at.rows += converted.rows;
-    at.lines += converted.rows;
-    this.#moveOn(at, sizeBytes);
-  }
-
-  #moveOn(at: Progress, sizeBytes: number): void {
+  async #write(
+    at: Progress,
+    block: Buffer,
+    answer: AnsweredRows,
+    lines: number,
+    sizeBytes: number,
+  ): Promise<void> {
+    if (answer.failed > 0) this.#noteFailures(block, answer, at);
+    await writeCounted(this.#run, answer);
+    at.rows += answer.rows;
+    at.lines += lines;
     at.offset += sizeBytes;
     this.#run.tick({ inputNumber: at.inputNumber, inputOffset: at.offset, inputRows: at.rows });
   }
 
-  /** Counts the rows of a converted block. @param firstRow number of its first row in the input */
-  #count(block: Buffer, { rows, byAdmin, failures }: ConvertedLines, file: string, firstRow: number): void {
-    const { targets, hexcodes } = this.#run;
-    const { tally } = targets;
-    tally.rows += rows;
-    for (let admin = 0; admin < byAdmin.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
-    let line = 0;
-    let start = 0;
-    for (const { row, status } of failures) {
-      const word = ROW_STATUSES[status] as RowFailure;
-      const isTried = tally.failedRows < SWAP_TRIES;
-      tally.fail(word, 1);
-      if (!isTried && tally.first.has(word)) continue;
-      for (; line < row; line++) start = block.indexOf(LF, start) + 1;
-      const feed = block.indexOf(LF, start);
-      const text = block.toString('utf8', start, feed < 0 ? block.length : feed).trim();
-      const document = parseObject(text, file, firstRow + row);
-      const { lat, lng } = document.value as { lat: number; lng: number };
-      if (isTried && looksSwapped(hexcodes.kernel, lat, lng)) tally.swapped++;
-      if (!tally.first.has(word))
-        tally.first.set(word, { file, row: firstRow + row, fault: this.#faultOf(document, file) });
-    }
-  }
-
-  /** The fault of a failed line in words. */
-  #faultOf(document: JsonDocument, file: string): string {
-    const { converter, columns } = this.#plan;
-    const values = valuesOf(columns, [document.value], file, 1, 'any');
-    return converter.convert({ rowCount: 1, values, documents: [document] }, new Tally()).faultOf(0);
-  }
-
-  /** @returns how many rows the block has */
-  async #convertSlowly(block: Buffer, file: string, earlierLines: number, firstRow: number): Promise<number> {
-    const { targets, request } = this.#run;
-    const { converter, columns } = this.#plan;
-    let rows = 0;
-    const write = async (batch: JsonDocument[]): Promise<void> => {
-      for (const documents of narrowBatches(batch, columns.length)) {
-        const first = firstRow + rows;
-        const objects = documents.map(({ value }) => value);
-        const values = valuesOf(columns, objects, file, first, 'any');
-        const converted = converter.convert({ rowCount: documents.length, values, documents }, targets.tally);
-        noteFirstFailures(converted, targets.tally, file, first);
-        await writeRows(converted, request.errors.kind, this.#sink, this.#rejects, file, first);
-        rows += documents.length;
+  /** @throws CliFailure for the row that ends the run */
+  #noteFailures(block: Buffer, answer: AnsweredRows, { input: { name: file }, rows, lines }: Progress): void {
+    const { targets, hexcodes, request } = this.#run;
+    const { first, failed, failedRows } = targets.tally;
+    const { lat, lng } = this.#plan;
+    const isStop = request.errors.kind === 'stop';
+    let tries = failedRows;
+    for (const { row, status, start, end } of failedRowsOf(reportOf(answer))) {
+      const isTried = tries++ < SWAP_TRIES;
+      const reason = status as RowFailure;
+      if (!isStop && !isTried && first.has(reason)) continue;
+      const document = this.#left.read(block.subarray(start, end), file, lines + 1)!;
+      if (!first.has(reason)) {
+        const fault = this.#left.convert(document, file).faultOf(0);
+        first.set(reason, { file, row: rows + 1 + row, fault });
+        // Kinds are told in the order in which they were met.
+        failed.set(reason, failed.get(reason) ?? 0);
       }
-    };
-    const batch = new DocumentBatch();
-    async function* whole(): AsyncGenerator<Uint8Array> {
-      yield block;
+      if (isStop) throw stopped(first.get(reason)!, reason);
+      const degrees = [lat, lng].map((column, n) =>
+        degreesOf(column, document.value[column.name] ?? null, n === 0 ? 'lat' : 'lng'),
+      );
+      if (isTried && looksSwapped(hexcodes.kernel, degrees[0]!, degrees[1]!)) targets.tally.swapped++;
     }
-    for await (const lines of linesOf(whole(), file, earlierLines))
-      for (const { text, line } of lines)
-        if (batch.add(parseObject(text, file, line))) await write(batch.take());
-    await write(batch.take());
-    return rows;
   }
 }
 

@@ -165,7 +165,7 @@ async function convertOn(run: Run): Promise<string> {
     const plan = await planLines(run);
     if (typeof plan !== 'string') {
       const isCopied = await convertByLines(run, plan);
-      return `Converted by bytes: lines were copied as they are${isCopied ? '' : ', but for those beside a line that cannot be'}.`;
+      return `Converted by bytes: lines were copied as they are${isCopied ? '' : ', but for those that cannot be'}.`;
     }
     reason = plan;
   }

@@ -14,8 +14,8 @@ const WORDS: Readonly<Record<SlowReason, readonly [what: string, remedy: string]
   code: ['codes with letters beyond ASCII', 'write codes as encode gives them'],
   answer: ['texts to be escaped', 'leave quotes, backslashes and delimiters out of ids'],
   line: [
-    'lines beside one that cannot be copied as it is: it fails, is longer than 1 KiB, has white space before its last brace, or names a member as the answer does',
-    'leave such members out, or take --prefix',
+    'lines with a position in text, a member named as one of the answer, or more than 64 KiB',
+    'write degrees as numbers, leave such members out, or take --prefix',
   ],
   values: ['rows value by value', '--verbose says why'],
 };

@@ -64,7 +64,7 @@ export function answerSlice(
   if (lines?.key !== key || lines.kernel !== kernel)
     lines = { kernel, key, converter: LineConverter.of(kernel, work.shape) };
   const converted = lines.converter?.convert(block) ?? null;
-  if (converted === null) return null;
+  if (converted === null || converted.left.length > 0 || converted.restAt < block.length) return null;
   sink.start(buffer);
   sink.add(converted.bytes);
   return { ...converted, bytes: sink.take() };

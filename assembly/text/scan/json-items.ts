@@ -2,7 +2,7 @@
 // lat is missing, `longitude` or `lon` where lng is. A parser returns the address behind its text, or 0 where the host
 // must decide.
 
-import { INPUT, LINE_NAME_COUNT, LINE_NAMES, RESOLUTIONS } from "../../memory";
+import { INPUT, RESOLUTIONS } from "../../memory";
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, QUOTE, ZERO } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "../numbers/parse";
 import {
@@ -12,22 +12,12 @@ import {
 import { longerEnd, numberShapeAt, readLonger, shapeAt, shapeBytes } from "./decimals";
 import { storeCode, storeEscapedCode } from "./input";
 import {
-  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
+  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, RESOLUTION_NAME, SEVEN_BYTES,
 } from "./json-names";
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
 const MAX_ID_UNITS: u32 = 128;
 const MAX_RESOLUTION: u32 = 15;
-
-/**
- * Whether an item to encode, since the last scan began, may have had a member of LINE_NAMES, a resolution, a position
- * under other names than lat and lng, or a name with escapes.
- */
-export let lineNamesMet: bool = false;
-
-export function clearLineNamesMet(): void {
-  lineNamesMet = false;
-}
 
 export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
@@ -58,12 +48,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
       const name = p + 1;
       p = skipString(p);
       if (!p) return 0;
-      if (stringHasEscapes) {
-        member = escapedMemberAt(name);
-        lineNamesMet = true;
-      } else {
-        lineNamesMet = lineNamesMet || member != OTHER || isLineName(name);
-      }
+      if (stringHasEscapes) member = escapedMemberAt(name);
       p = afterSpace(p);
     }
     if (load<u8>(p) != COLON) return 0;
@@ -125,20 +110,9 @@ export function decodeItem(index: u32, row: usize, p: usize): usize {
   return byte == CLOSE_BRACE && (seen & HEXCODES_NAME) ? p + 1 : 0;
 }
 
-/** Whether a name of an item begins as one of LINE_NAMES. */
 // @ts-ignore: decorator
 @inline
-function isLineName(p: usize): bool {
-  const eight = load<u64>(p);
-  for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16) {
-    if ((eight & load<u64>(name, 8)) == load<u64>(name)) return true;
-  }
-  return false;
-}
-
-// @ts-ignore: decorator
-@inline
-function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
+export function coordinate(index: u32, row: usize, p: usize, axis: usize): usize {
   setCoordinateText(row, axis, p);
   const shape = shapeAt(p);
   if (shape) {
@@ -187,7 +161,7 @@ function insteadValue(index: u32, row: usize, p: usize, axis: usize, again: u32)
 }
 
 /** A coordinate that is given once more, which must be the same number. */
-function sameCoordinate(row: usize, p: usize, axis: usize): usize {
+export function sameCoordinate(row: usize, p: usize, axis: usize): usize {
   const before = readNumber(coordinateText(row, axis), true);
   if (numberKind != NUMBER) return 0;
   const value = readNumber(p, true);
@@ -197,7 +171,7 @@ function sameCoordinate(row: usize, p: usize, axis: usize): usize {
 /** A resolution is an integer of 0 to 15, also as 9.0; one that is given once more must be the same. */
 // @ts-ignore: decorator
 @inline
-function resolutionValue(index: u32, row: usize, p: usize, again: u32): usize {
+export function resolutionValue(index: u32, row: usize, p: usize, again: u32): usize {
   let value: u32 = <u32>load<u8>(p) - ZERO;
   if (value > 9) return 0;
   const shape = numberShapeAt(p);

@@ -11,6 +11,16 @@ import { numberShapeAt, shapeBytes } from "./decimals";
 /** No item is longer than 64 KiB, so none that is converted has more brackets around a value. */
 const MAX_DEPTH: u32 = 32768;
 
+/** A line of a file with more brackets around a value is refused by the host. */
+const MAX_LINE_DEPTH: u32 = 511;
+
+/** Whether values that were passed over of an item are nested deeper than that. */
+export let isDeep: bool = false;
+
+export function clearDeep(): void {
+  isDeep = false;
+}
+
 /** Results of skipString(): the string's length in UTF-16 units, and whether it has escapes. */
 export let stringUnits: u32 = 0;
 export let stringHasEscapes: bool = false;
@@ -78,6 +88,7 @@ export function skipValue(p: usize): usize {
         isObject = first == OPEN_BRACE;
         store<u8>(bits, <u8>(isObject ? load<u8>(bits) | bit : load<u8>(bits) & ~bit));
         depth++;
+        if (depth > MAX_LINE_DEPTH) isDeep = true;
         continue;
       }
       p++;

@@ -7,10 +7,12 @@ import {
   BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LINE_FEED, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB,
 } from "../chars";
 import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } from "../row";
+import { addBlankLine, clearBlankLines } from "./blank-lines";
 import { readDecimals } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeNoCode, storePoint } from "./input";
-import { clearLineNamesMet, decodeItem, encodeItem } from "./json-items";
+import { decodeItem, encodeItem } from "./json-items";
+import { lineItem } from "./json-lines";
 import { lineEnd, usualItem } from "./json-usual-line";
 import { isSpace, useFeedAsSpace } from "./json-values";
 
@@ -28,19 +30,36 @@ export const JSON_CLOSED: u32 = 1;
 /** At something that is no JSON. */
 export const JSON_BROKEN: u32 = 2;
 
+/** Bits for names: the position is named lat and lng; no name that is read or added is beyond ASCII. */
+const USUAL_NAMES: u32 = 1;
+const ASCII_NAMES: u32 = 2;
+
 /**
  * Scans lines from `at` to `end`, at most `limit` items; lines of white space are none. The byte at `end` is
  * overwritten. Items without a resolution have `resolution`. Returns the number of items.
  */
 export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32): u32 {
+  return scanEach(at, end, limit, isDecode, resolution, 0, USUAL_NAMES);
+}
+
+/**
+ * The same for lines of a file, to which members will be added: `columns` of MEMBERS are those of lat, lng and perhaps
+ * of the resolution, and a line with a name of LINE_NAMES is left to the host.
+ */
+export function scanLines(at: usize, end: usize, limit: u32, resolution: u32, columns: u32, names: u32): u32 {
+  return scanEach(at, end, limit, false, resolution, columns, names);
+}
+
+function scanEach(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, columns: u32, names: u32): u32 {
   clearHostRows();
-  clearLineNamesMet();
+  clearBlankLines();
   useFeedAsSpace(false);
   store<u8>(end, <u8>LINE_FEED);
+  const mayBeUsual = !isDecode && (names & USUAL_NAMES) != 0;
   let index: u32 = 0;
   let p = at;
   while (p < end && index < limit) {
-    if (!isDecode) {
+    if (mayBeUsual) {
       const feed = usualItem(index, p, resolution);
       if (feed) {
         p = feed + 1;
@@ -51,6 +70,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
     while (isBlank(load<u8>(p))) p++;
     if (load<u8>(p) == LINE_FEED) {
       p++;
+      addBlankLine();
       continue;
     }
     // Found at once, so that the next line need not wait for what is read of this one.
@@ -58,7 +78,9 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
     const row = rowAt(index);
     openRow(row, p);
     setRowResolution(row, resolution);
-    let after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
+    let after: usize;
+    if (columns) after = lineItem(index, row, p, resolution, columns, (names & ASCII_NAMES) != 0);
+    else after = isDecode ? decodeItem(index, row, p) : encodeItem(index, row, p, resolution);
     if (after) while (isBlank(load<u8>(after))) after++;
     if (after != feed || feed - p > MAX_ITEM_BYTES) leaveItem(index, row, isDecode);
     setRowEnd(row, feed);

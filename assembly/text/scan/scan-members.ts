@@ -8,6 +8,7 @@ import {
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
 import { openRow, rowAt, setRowEnd } from "../row";
+import { addBlankLine, clearBlankLines } from "./blank-lines";
 import { digitsAsInteger, numberShapeAt, shapeBytes, shapeDivisor } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storePoint } from "./input";
@@ -28,8 +29,8 @@ import { afterSpace, skipEscape, useFeedAsSpace } from "./json-values";
 // In TEXT_OUT a column has, for as many rows as the limit of the scan: values of eight bytes, then i32 starts (-1 where
 // there is no value), i32 ends and u8 kinds.
 
-const COLUMN_BYTES: usize = 32;
-const AT_NAME_BYTES: usize = 4;
+export const COLUMN_BYTES: usize = 32;
+export const AT_NAME_BYTES: usize = 4;
 const AT_ROLE: usize = 8;
 const AT_AXIS: usize = 9;
 const AT_KINDS: usize = 10;
@@ -63,9 +64,8 @@ const MAX_USUAL_BYTES: usize = 16;
 /** Columns that are tried for the members of a line; one in another order costs the square of its members. */
 const MAX_TRIES: u32 = 1024;
 
-/** Where the last scan stopped, and how many blank lines it passed. */
+/** Where the last scan stopped. */
 export let membersEnd: usize = 0;
-export let blankLines: u32 = 0;
 
 /** The scan that is under way. */
 let columnCount: u32 = 0;
@@ -85,7 +85,7 @@ export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, ori
   rowLimit = limit;
   textOrigin = origin;
   kindsAlone = isSurvey;
-  blankLines = 0;
+  clearBlankLines();
   for (let c: u32 = 0; c < columns; c++) {
     const area = areaOf(c);
     memory.fill(area + <usize>(16 * limit), 0, limit);
@@ -97,7 +97,7 @@ export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, ori
     const byte: u32 = load<u8>(p);
     if (byte == LINE_FEED || (byte == CARRIAGE_RETURN && load<u8>(p, 1) == LINE_FEED)) {
       p += byte == LINE_FEED ? 1 : 2;
-      blankLines++;
+      addBlankLine();
       continue;
     }
     const row = rowAt(index);
@@ -164,7 +164,7 @@ function lineEndAt(p: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function isNamed(record: usize, p: usize): bool {
+export function isNamed(record: usize, p: usize): bool {
   const name = <usize>load<u32>(record);
   const differs = v128.and(v128.xor(v128.load(p), v128.load(name)), v128.load(record, AT_MASK));
   if (v128.any_true(differs)) return false;

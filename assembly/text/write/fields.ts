@@ -14,12 +14,13 @@ import { CODE_HAD_ESCAPES, CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateTex
 export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;
+/** Lines of NDJSON that are copied with members added. */
+export const FROM_LINES: u32 = 3;
 
-// Columns of CSV answers; WITH_FORMER and WITH_CERTAINTY are members of JSON bodies, too.
+// Columns of decode answers in CSV; WITH_FORMER and WITH_CERTAINTY are members of JSON bodies of encode answers.
 /** The input row itself comes first: CSV in, CSV out. */
 export const WITH_ROW: u32 = 1;
 export const WITH_ID: u32 = 2;
-export const WITH_RESOLUTION: u32 = 4;
 export const WITH_FORMER: u32 = 8;
 export const WITH_CERTAINTY: u32 = 16;
 

@@ -1,100 +1,24 @@
-// Writes the answers to scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that
+// Writes decode answers to scanned rows as CSV, from ROWS, INPUT and OUTPUT to TEXT_OUT. A call stops before a row that
 // does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a
 // number to be printed. The host writes that row and calls again for the next.
 
-import { INPUT, OUTPUT } from "../../memory";
+import { INPUT } from "../../memory";
 import { recordAt } from "../../output-layout";
 import { BACKSLASH, CARRIAGE_RETURN, escapedCharacter, escapeEnd, LINE_FEED, QUOTE } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  CODE_HAD_ESCAPES, codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
-  rowEnd, rowFlags, rowResolution, rowStart,
+  CODE_HAD_ESCAPES, codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
+  rowEnd, rowFlags, rowStart,
 } from "../row";
-import {
-  adminLetters, borderOfRow, decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_CERTAINTY, WITH_FORMER,
-  WITH_ID, WITH_RESOLUTION, WITH_ROW, writeCode, writeCoordinate, writeDecoded, writeFormer, writeMetres, writeShare,
-} from "./fields";
+import { decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_ROW, writeCode, writeDecoded } from "./fields";
 import { writeRaggedRow } from "./ragged-row";
-import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
+import { addStatus, decodedStatus, writeStatus } from "./statuses";
 import { copyText, hasSpace, stopAt, textEnd } from "./text-out";
 
 /**
- * Writes the encode answers of rows `from` to `to`; returns the row before which it stopped. Rows without a line end
- * get LF if `feed` is LF, else CR LF.
+ * Writes the decode answers of rows `from` to `to` of `count`; returns the row before which it stopped. Rows without a
+ * line end get LF if `feed` is LF, else CR LF.
  */
-export function writeEncodedCsv(from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
-  let p = textEnd;
-  for (let index = from; index < to; index++) {
-    const row = rowAt(index);
-    if (!hasSpace(p, row)) return stopAt(index, p);
-    const record = recordAt(OUTPUT, index);
-    const status = encodedStatus(row, record, refusal);
-    const start = p;
-    if (flags & WITH_ROW) {
-      if (rowFlags(row) & RAGGED) {
-        p = writeRaggedRow(row, p, delimiter);
-        if (!p) return stopAt(index, start);
-      } else {
-        p = copyText(rowStart(row), rowEnd(row), p);
-      }
-    } else {
-      if (flags & WITH_ID) {
-        p = writeCsvId(row, p, delimiter);
-        store<u8>(p++, <u8>delimiter);
-      }
-      // The host writes the message for a position that was not understood.
-      if (status == ROW_INVALID_REQUEST && source == FROM_JSON) return stopAt(index, start);
-      p = writeCoordinate(index, row, p, LAT);
-      if (p) {
-        store<u8>(p++, <u8>delimiter);
-        p = writeCoordinate(index, row, p, LNG);
-      }
-      if (!p) return stopAt(index, start);
-    }
-    store<u8>(p++, <u8>delimiter);
-    let letters: u32 = 0;
-    if (status == ROW_OK) {
-      letters = adminLetters(record);
-      p = writeCode(record, p);
-    }
-    if (flags & WITH_RESOLUTION) {
-      store<u8>(p++, <u8>delimiter);
-      const resolution = rowResolution(row);
-      if (resolution != NO_RESOLUTION) p = printSmall(resolution, p);
-    }
-    store<u8>(p++, <u8>delimiter);
-    if (letters) {
-      store<u32>(p, load<u32>(record));
-      p += letters;
-    }
-    if (flags & WITH_FORMER) {
-      store<u8>(p++, <u8>delimiter);
-      if (status == ROW_OK) p = writeFormer(index, p);
-    }
-    if (flags & WITH_CERTAINTY) p = writeBorder(index, p, status, delimiter);
-    store<u8>(p++, <u8>delimiter);
-    p = writeStatus(status, p);
-    p = writeLineEnd(row, p, feed);
-    if (status != ROW_OK) noteFailure(row, status, start, p);
-    addStatus(status, 1);
-  }
-  return stopAt(to, p);
-}
-
-/** Writes the columns border_m and certainty with a delimiter before each. */
-function writeBorder(index: u32, out: usize, status: u32, delimiter: u32): usize {
-  if (status != ROW_OK) {
-    store<u16>(out, <u16>(delimiter * 257));
-    return out + 2;
-  }
-  const metres = borderOfRow(index);
-  store<u8>(out, <u8>delimiter);
-  out = writeMetres(metres, out + 1);
-  store<u8>(out, <u8>delimiter);
-  return writeShare(metres, out + 1);
-}
-
-/** The same for the decode answers to `count` rows. */
 export function writeDecodedCsv(
   count: u32, from: u32, to: u32, flags: u32, source: u32, delimiter: u32, feed: u32, refusal: u32,
 ): u32 {
@@ -146,7 +70,7 @@ export function writeDecodedCsv(
 }
 
 /** Writes the id as a CSV field. */
-function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
+export function writeCsvId(row: usize, out: usize, delimiter: u32): usize {
   const size = idBytes(row);
   if (size == 0) return out;
   let p = idStart(row);
@@ -211,9 +135,10 @@ function writeUtf8(character: u32, out: usize): usize {
   return out;
 }
 
+/** Writes the row's own line end, or that of the file where it has none. */
 // @ts-ignore: decorator
 @inline
-function writeLineEnd(row: usize, out: usize, feed: u32): usize {
+export function writeLineEnd(row: usize, out: usize, feed: u32): usize {
   const end = rowFlags(row) & LINE_END_MASK;
   const isFeedOnly = end == ENDS_WITH_LF || (end == 0 && feed == LINE_FEED);
   if (!isFeedOnly) store<u8>(out++, <u8>CARRIAGE_RETURN);

@@ -1,4 +1,4 @@
-// Cuts bytes into blocks of whole lines that the kernel takes at once, and counts lines.
+// Cuts bytes into blocks of whole lines that the kernel takes at once.
 
 import { MAX_LINE_BYTES } from './lines.js';
 
@@ -44,11 +44,4 @@ export async function* lineBlocks(
     yield rest.subarray(0, end);
     rest = rest.subarray(end);
   }
-}
-
-/** Line ends from one place to before another. */
-export function linesIn(bytes: Uint8Array, from = 0, to = bytes.length): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) lines++;
-  return lines;
 }

@@ -6,6 +6,7 @@ import { ROW_BYTES } from '../../hexcodes/kernel/exports.js';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory, NUMBERS } from '../../hexcodes/kernel/member-memory.js';
 import { textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
+import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
 import {
   type PositionColumns,
@@ -15,7 +16,7 @@ import {
 } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
 import { narrowBatches, parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks, linesIn } from '../formats/line-blocks.js';
+import { lineBlocks } from '../formats/line-blocks.js';
 import { linesOf } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import type { PointRows, WantedColumns } from './wanted.js';

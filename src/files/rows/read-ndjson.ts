@@ -13,11 +13,12 @@ import {
   MemberMemory,
   NUMBERS,
 } from '../../hexcodes/kernel/member-memory.js';
+import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
 import type { Input } from '../disk/input.js';
 import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
 import { parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks, linesIn } from '../formats/line-blocks.js';
+import { lineBlocks } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';

@@ -4,9 +4,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memory.js';
+import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { type Input, type InputOptions, openInput } from '../disk/input.js';
 import { FieldSurvey, MET_IN, parseObject, surveyedValue } from '../formats/json/json-columns.js';
-import { lineBlocks, linesIn } from '../formats/line-blocks.js';
+import { lineBlocks } from '../formats/line-blocks.js';
 import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 

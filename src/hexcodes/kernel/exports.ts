@@ -58,19 +58,18 @@ interface KernelGlobals {
   readonly BANDS: Address;
   readonly BAND_BYTES: Size;
   readonly BAND_COUNT: Size;
-  /** The texts that writeLines adds, put there by the host: u32 size and text, LINE_PIECE_BYTES in all. */
-  readonly LINE_PIECES: Address;
-  readonly LINE_PIECE_BYTES: Size;
-  /** Names that lines must not have, put there by the host: u64 value, u64 mask; LINE_NAME_COUNT of them. */
+  /** Lists of what writeRows writes behind rows that are OK, and behind others: PIECE_LIST_BYTES each. */
+  readonly PIECES: Address;
+  readonly PIECE_LIST_BYTES: Size;
+  /** Names that lines must not have, put there by the host: u64 value, u64 mask; at most LINE_NAME_COUNT of them. */
   readonly LINE_NAMES: Address;
   readonly LINE_NAME_COUNT: Size;
-  /** Not 0 where an item of the last scanNdjson may have had one of these names, or a resolution. */
-  readonly lineNamesMet: Variable;
   /** Columns that scanMembers reads lines into, put there by the host (member-memory.ts), and their names. */
   readonly MEMBERS: Address;
   readonly MEMBERS_BYTES: Size;
-  /** Where the last scanMembers stopped, and how many blank lines it passed. */
+  /** Where the last scanMembers stopped. */
   readonly membersEnd: Variable;
+  /** Blank lines that the last scan of lines passed. */
   readonly blankLines: Variable;
   /** The boundary index, and behind it the grid. */
   readonly INDEX: Address;
@@ -158,8 +157,20 @@ interface KernelCalls {
   useCsvFields(limit: number, origin: number): void;
   /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
-  /** The same for lines of NDJSON; sets jsonEnd. */
+  /** The same for lines of NDJSON; sets jsonEnd and blankLines. */
   scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
+  /**
+   * The same for lines of a file, to which members will be added: the first `columns` of MEMBERS are lat, lng and,
+   * where rows have their own, the resolution. `names`: 1 where these are lat and lng, 2 where no name is beyond ASCII.
+   */
+  scanLines(
+    at: number,
+    end: number,
+    limit: number,
+    resolution: number,
+    columns: number,
+    names: number,
+  ): number;
   /**
    * The same for members in the columns of MEMBERS, at most `limit` rows, a multiple of 16 → ROWS, HOST_ROWS, TEXT_OUT,
    * INPUT, kinds in MEMBERS, membersEnd, blankLines. Texts are counted from `origin`; a survey has kinds alone.
@@ -188,17 +199,19 @@ interface KernelCalls {
   ): number;
   /** Moves textEnd. */
   setTextEnd(address: number): void;
-  /** Rows `from` to `to` of an encode answer as CSV from textEnd on; the row where it stopped. */
-  writeEncodedCsv(
+  /**
+   * Rows `from` to `to` of an encode answer from textEnd on: rows of CSV or lines as they came, or nothing of rows from
+   * other sources, and PIECES behind. Returns the row where it stopped, for want of space or as the host must write it.
+   */
+  writeRows(
     from: number,
     to: number,
-    columns: number,
     source: number,
     delimiter: number,
     feed: number,
     refusal: number,
   ): number;
-  /** The same for a decode answer to `count` rows. */
+  /** Rows `from` to `to` of a decode answer to `count` rows as CSV from textEnd on; the row where it stopped. */
   writeDecodedCsv(
     count: number,
     from: number,
@@ -211,11 +224,6 @@ interface KernelCalls {
   ): number;
   /** Rows `from` to `to` of an encode answer as JSON bodies from textEnd on; the row where it stopped. */
   writeEncodedJson(from: number, to: number, columns: number, separator: number, refusal: number): number;
-  /**
-   * Writes the first `count` lines of the last scanNdjson, which began at `at`, with LINE_PIECES behind. Returns the
-   * line before which it stopped, for want of space or as another road must convert it.
-   */
-  writeLines(count: number, at: number): number;
   /** The same for a decode answer to `count` rows. */
   writeDecodedJson(
     count: number,
@@ -265,13 +273,13 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     scanCsv: 5,
     scanNdjson: 5,
     scanArray: 6,
+    scanLines: 6,
     scanMembers: 6,
     skipArray: 3,
     setTextEnd: 1,
-    writeEncodedCsv: 7,
+    writeRows: 6,
     writeDecodedCsv: 8,
     writeEncodedJson: 5,
-    writeLines: 2,
     writeDecodedJson: 6,
     readNumber: 2,
     printNumber: 2,
@@ -307,11 +315,10 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   BANDS: true,
   BAND_BYTES: true,
   BAND_COUNT: true,
-  LINE_PIECES: true,
-  LINE_PIECE_BYTES: true,
+  PIECES: true,
+  PIECE_LIST_BYTES: true,
   LINE_NAMES: true,
   LINE_NAME_COUNT: true,
-  lineNamesMet: true,
   MEMBERS: true,
   MEMBERS_BYTES: true,
   membersEnd: true,

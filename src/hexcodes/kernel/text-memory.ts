@@ -13,6 +13,8 @@ export const JSON_CLOSED = 1;
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
+/** Lines of NDJSON that are copied with members added. */
+export const FROM_LINES = 3;
 /**
  * Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies
  * too.
@@ -22,6 +24,73 @@ export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;
 export const WITH_FORMER = 8;
 export const WITH_CERTAINTY = 16;
+
+/** Values that writeRows writes between the texts of its pieces. */
+export const VALUE = {
+  code: 1,
+  admin: 2,
+  former: 3,
+  metres: 4,
+  /** Behind the metres. */
+  share: 5,
+  resolution: 6,
+  status: 7,
+  /** The row's own line end. */
+  lineEnd: 8,
+  id: 9,
+  lat: 10,
+  lng: 11,
+} as const;
+
+/** A text, or one of VALUE. */
+export type Piece = string | number;
+
+/** Bytes of a list, and of a piece before its text. */
+const PIECE_LIST_BYTES = 2048;
+const PIECE_BYTES = 16;
+
+function pieceList(pieces: readonly Piece[], absent: '' | 'null'): Uint8Array | null {
+  const list = new Uint8Array(PIECE_LIST_BYTES);
+  const view = new DataView(list.buffer);
+  let at = 0;
+  let text = '';
+  // The last one has the kind 0.
+  for (const piece of [...pieces, 0]) {
+    if (typeof piece === 'string') {
+      text += piece;
+      continue;
+    }
+    const bytes = new TextEncoder().encode(text);
+    const next = at + PIECE_BYTES + PIECE_BYTES * Math.ceil(bytes.length / PIECE_BYTES);
+    if (next > PIECE_LIST_BYTES) return null;
+    list[at] = piece;
+    list[at + 1] = absent.length;
+    view.setUint32(at + 4, bytes.length, true);
+    list.set(bytes, at + PIECE_BYTES);
+    at = next;
+    text = '';
+  }
+  return list;
+}
+
+/**
+ * Lists of texts and values that writeRows writes behind rows, for `usePieces`.
+ * @param ok behind a row that is OK @param failed behind another @param absent in place of a value that there is not
+ * @returns null where that is too long
+ */
+export function pieceLists(
+  ok: readonly Piece[],
+  failed: readonly Piece[],
+  absent: '' | 'null',
+): Uint8Array | null {
+  const lists = [pieceList(ok, absent), pieceList(failed, absent)];
+  const both = new Uint8Array(2 * PIECE_LIST_BYTES);
+  for (const [n, list] of lists.entries()) {
+    if (list === null) return null;
+    both.set(list, n * PIECE_LIST_BYTES);
+  }
+  return both;
+}
 
 /** Offsets of fields in a row. */
 const AT_END = 4;
@@ -55,6 +124,7 @@ export class TextMemory {
   readonly #view: DataView;
   readonly #rowsAt: number;
   readonly #tailsAt: number;
+  #pieces: Uint8Array | null = null;
 
   constructor(kernel: Kernel) {
     const { exports } = kernel;
@@ -216,20 +286,21 @@ export class TextMemory {
     }
   }
 
-  /** Sets a piece of what writeLines adds: around the code and the admin code, and from 3 on by row status. */
-  setLinePiece(piece: number, text: string): void {
-    const { LINE_PIECES, LINE_PIECE_BYTES } = this.exports;
-    this.#setText(LINE_PIECES.value + piece * LINE_PIECE_BYTES.value, text, LINE_PIECE_BYTES.value);
+  /** Has writeRows write pieces of `pieceLists`. */
+  usePieces(lists: Uint8Array): void {
+    if (this.#pieces === lists) return;
+    this.#memory.set(lists, this.exports.PIECES.value);
+    this.#pieces = lists;
   }
 
-  /** Sets the names that `lineNamesMet` tells of, as they are in JSON with their quotes. */
+  /** Sets the names that no line must have to which members are added, as they are in JSON with their quotes. */
   setLineNames(names: readonly string[]): void {
     const { LINE_NAMES, LINE_NAME_COUNT } = this.exports;
     if (names.length > LINE_NAME_COUNT.value) throw new RangeError(`No space for ${names.length} names`);
+    this.#memory.fill(0, LINE_NAMES.value, LINE_NAMES.value + 16 * LINE_NAME_COUNT.value);
     for (const [n, name] of names.entries()) {
       const bytes = new TextEncoder().encode(name).subarray(1, 9);
       const at = LINE_NAMES.value + 16 * n;
-      this.#memory.fill(0, at, at + 16);
       this.#memory.set(bytes, at);
       this.#memory.fill(255, at + 8, at + 8 + bytes.length);
     }

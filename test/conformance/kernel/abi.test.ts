@@ -67,7 +67,7 @@ function areasOf(kernel: Kernel): Record<string, readonly [from: number, end: nu
     HOST_ROWS: area(exports.HOST_ROWS, 2 * capacity),
     UNIT_NAMES: area(exports.UNIT_NAMES, 64 * exports.UNIT_NAME_BYTES.value),
     BANDS: area(exports.BANDS, exports.BAND_COUNT.value * exports.BAND_BYTES.value),
-    LINE_PIECES: area(exports.LINE_PIECES, (3 + ROW_STATUSES.length) * exports.LINE_PIECE_BYTES.value),
+    PIECES: area(exports.PIECES, 2 * exports.PIECE_LIST_BYTES.value),
     LINE_NAMES: area(exports.LINE_NAMES, 16 * exports.LINE_NAME_COUNT.value),
     MEMBERS: area(exports.MEMBERS, exports.MEMBERS_BYTES.value),
     INDEX: area(exports.INDEX, OPEN_INDEX.length),

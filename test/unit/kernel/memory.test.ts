@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
 import { MAX_TEXT_UNITS } from '#dist/hexcodes/kernel/kernel.js';
-import { FROM_CSV, type TextMemory, textMemoryOf, WITH_ROW } from '#dist/hexcodes/kernel/text-memory.js';
+import {
+  FROM_CSV,
+  pieceLists,
+  type TextMemory,
+  textMemoryOf,
+  VALUE,
+} from '#dist/hexcodes/kernel/text-memory.js';
 import { openKernel } from '../../support/open-world.js';
 
 // The compiler puts static tables from address 0 on and does not know the areas of assembly/memory.ts behind them:
@@ -73,7 +79,9 @@ describe('texts', () => {
     memory.setStatus(1, INVALID_REQUEST);
     memory.statusCounts.fill(0);
     exports.setTextEnd(memory.textOutAt);
-    expect(exports.writeEncodedCsv(0, count, WITH_ROW, FROM_CSV, COMMA, LINE_FEED, 0)).toBe(count);
+    const { code, admin, status, lineEnd } = VALUE;
+    memory.usePieces(pieceLists([',', code, ',', admin, ',OK', lineEnd], [',,,', status, lineEnd], '')!);
+    expect(exports.writeRows(0, count, FROM_CSV, COMMA, LINE_FEED, 0)).toBe(count);
     const written = textOf(memory.textOut.subarray(0, memory.textEnd - memory.textOutAt)).split('\n');
     expect(written[0]).toBe(`${lines[0]},${kernel.textAt(0)},${kernel.textAt(0).split('-')[0]},OK`);
     expect(written[1]).toBe(`${lines[1]},,,BAD`);

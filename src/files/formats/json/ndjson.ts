@@ -77,7 +77,7 @@ export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[],
   if (last.length > 0) yield last;
 }
 
-export function ndjsonSink(output: Output, columns: SinkColumns): TableSink {
+export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns): TableSink {
   const { kept, added, isWhole } = columns;
   const all = [...kept, ...added];
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);

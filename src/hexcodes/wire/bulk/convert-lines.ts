@@ -1,114 +1,163 @@
 // Lines of NDJSON with our members added, a block of whole lines at a time: the same shape and block give the same
-// bytes in every thread. A block with a line that the kernel does not know how to copy is left to another road.
+// bytes in every thread. Lines that the kernel does not know how to read are left, with the places of their answers.
 
 import { isUtf8 } from 'node:buffer';
-import { ADMIN_UNITS } from '../../admin-units.js';
-import { type Kernel, OK } from '../../kernel/kernel.js';
-import { RECORD_TEXT_BYTES, recordStatusAt } from '../../kernel/output-layout.js';
-import { type TextMemory, textMemoryOf } from '../../kernel/text-memory.js';
-import { BLOCK_BYTES, ROW_STATUSES } from '../job.js';
+import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
+import { MemberMemory } from '../../kernel/member-memory.js';
+import { FROM_LINES, type TextMemory } from '../../kernel/text-memory.js';
+import { copyBytes } from '../bytes/byte-sink.js';
+import type { BlockReport, ConvertedRows } from '../job.js';
+import { preparedMemoryOf } from '../rows/convert-rows.js';
+import { type AddedValue, memberPieces } from '../rows/pieces.js';
+import { RowReport } from '../rows/row-report.js';
+import { linesIn } from './splitters.js';
 
 /** How lines are encoded, as plain data. */
 export interface LineShape {
+  /** Resolution of all lines, or of those without one of their own. */
   readonly resolution: number;
-  /** Names of the code, the resolution, the admin code and the status. */
-  readonly names: readonly string[];
-  /** Whether blocks with failed rows are left too. */
-  readonly leavesFailed: boolean;
+  /** Names of members: the position, and the resolution where lines have one of their own. */
+  readonly lat: string;
+  readonly lng: string;
+  readonly ownResolution: string | null;
+  /** The members that are added, in their order. */
+  readonly added: readonly AddedValue[];
 }
 
-/** The answer to a block. */
-export interface ConvertedLines {
+/** A line without an answer. */
+export interface LeftLine {
+  /** Its number in the block from 0; blank lines do not count. */
+  readonly row: number;
+  /** Bounds in the block, without its line end. */
+  readonly start: number;
+  readonly end: number;
+  /** Where its answer belongs among the answers to the other lines. */
+  readonly at: number;
+}
+
+/** The answer to lines of a block. */
+export interface ConvertedLines extends ConvertedRows {
   readonly bytes: Uint8Array;
-  readonly rows: number;
-  /** OK rows, at the admin numbers. */
-  readonly byAdmin: Uint32Array;
-  /** Number in the block from 0, and status, of each failed row. */
-  readonly failures: readonly { readonly row: number; readonly status: number }[];
+  readonly report: BlockReport;
+  /** Lines that `rows` counts, but neither `byStatus` nor the report. */
+  readonly left: readonly LeftLine[];
+  /** Lines, also blank ones. */
+  readonly lines: number;
+  /** Where in the block those lines begin that are to be converted next. */
+  readonly restAt: number;
 }
 
-/** The shortest line with a position: `{"lat":1,"lng":1}` and its end. */
-const MIN_LINE_BYTES = 18;
-/** The writers want so much space behind a line. */
-const MARGIN_BYTES = 2048;
+const LF = 10;
+const USUAL_NAMES = 1;
+const ASCII_NAMES = 2;
+/** More bytes of a name are not compared as a vector; names of positions are words. */
+const MAX_NAME_BYTES = 128;
 
-/** The members that are added, as pieces around what differs from row to row. */
-function piecesOf({ resolution, names }: LineShape): string[] {
-  const [code, level, admin, status] = names.map((name) => JSON.stringify(name));
-  const end = (word: string): string => `,${status}:"${word}"}\n`;
-  return [
-    `,${code}:"`,
-    `",${level}:${resolution},${admin}:"`,
-    `"${end('OK')}`,
-    ...ROW_STATUSES.map((word) => `,${code}:null,${level}:${resolution},${admin}:null${end(word)}`),
-  ];
-}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
 
 export class LineConverter {
-  /** Most bytes of a block. */
-  readonly blockBytes: number;
   readonly #kernel: Kernel;
   readonly #memory: TextMemory;
   readonly #shape: LineShape;
+  readonly #pieces: Uint8Array;
+  readonly #columns: number;
+  readonly #names: number;
 
-  private constructor(kernel: Kernel, shape: LineShape, pieces: readonly string[]) {
+  private constructor(kernel: Kernel, shape: LineShape, pieces: Uint8Array) {
     this.#kernel = kernel;
-    this.#memory = textMemoryOf(kernel);
+    this.#memory = preparedMemoryOf(kernel);
     this.#shape = shape;
-    const longestAdmin = Math.max(...ADMIN_UNITS.map(({ code }) => code.length));
-    const ok = pieces.slice(0, 3).reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-    const failed = Math.max(...pieces.slice(3).map((piece) => Buffer.byteLength(piece)));
-    const added = Math.max(ok + RECORD_TEXT_BYTES + longestAdmin, failed);
-    const space = this.#memory.textOut.length - MARGIN_BYTES;
-    this.blockBytes = Math.min(BLOCK_BYTES, Math.floor(space / (1 + added / MIN_LINE_BYTES)));
-    for (const [n, piece] of pieces.entries()) this.#memory.setLinePiece(n, piece);
-    this.#memory.setLineNames(shape.names.map((name) => JSON.stringify(name)));
+    this.#pieces = pieces;
+    const { lat, lng, ownResolution, added } = shape;
+    const read = [lat, lng, ...(ownResolution === null ? [] : [ownResolution])];
+    new MemberMemory(kernel).set(read.map((name) => ({ name, role: 0, axis: 0 })));
+    const names = added.map(({ name }) => name);
+    this.#memory.setLineNames(names.map((name) => JSON.stringify(name)));
+    this.#columns = read.length;
+    this.#names =
+      (lat === 'lat' && lng === 'lng' ? USUAL_NAMES : 0) |
+      ([...read, ...names].every((name) => ASCII.test(name)) ? ASCII_NAMES : 0);
   }
 
   /** @returns null where the names are too long for it; of all converters of a kernel, only the last one is right */
   static of(kernel: Kernel, shape: LineShape): LineConverter | null {
-    const pieces = piecesOf(shape);
-    const most = kernel.exports.LINE_PIECE_BYTES.value - 4;
-    if (shape.names.length !== kernel.exports.LINE_NAME_COUNT.value) return null;
-    if (pieces.some((piece) => Buffer.byteLength(piece) > most)) return null;
-    return new LineConverter(kernel, shape, pieces);
+    const { lat, lng, ownResolution, added } = shape;
+    if (added.length > kernel.exports.LINE_NAME_COUNT.value) return null;
+    if ([lat, lng, ownResolution ?? ''].some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return null;
+    const pieces = memberPieces(added, shape.resolution);
+    return pieces === null ? null : new LineConverter(kernel, shape, pieces);
+  }
+
+  get blockBytes(): number {
+    return this.#memory.blockBytes;
   }
 
   /**
-   * @param block whole lines, at most blockBytes; the last may have no end
-   * @returns null for a block that is left; its bytes are a view of TEXT_OUT
+   * Converts lines from a byte of a block on, to its end or as many as the kernel has space for.
+   * @param block whole lines; the last may have no end
+   * @returns bytes that are a view of TEXT_OUT
    */
-  convert(block: Buffer): ConvertedLines | null {
-    if (block.length > this.blockBytes || !isUtf8(block) || block.includes(0)) return null;
+  convert(block: Buffer, from = 0): ConvertedLines {
     const { exports, capacity } = this.#kernel;
-    const { resolution, leavesFailed } = this.#shape;
+    const { resolution, ownResolution } = this.#shape;
     const memory = this.#memory;
-    const { blockAt, textOutAt, textOut } = memory;
-    memory.block.set(block);
-    memory.adminCounts.fill(0);
+    const { blockAt, textOutAt } = memory;
+    memory.statusCounts.fill(0);
+    const report = new RowReport(memory, 'encode');
+    const left: LeftLine[] = [];
+    if (block.length > memory.blockBytes || !isUtf8(block) || block.includes(0))
+      return this.#answer(report, leaveAll(block, from), { rows: 0, lines: 0, restAt: block.length });
+    copyBytes(memory.block.subarray(from, block.length), block.subarray(from));
+    memory.usePieces(this.#pieces);
     exports.setTextEnd(textOutAt);
     const end = blockAt + block.length;
-    const failures: { row: number; status: number }[] = [];
     let rows = 0;
-    for (let at = blockAt; at < end; at = exports.jsonEnd.value) {
-      const count = exports.scanNdjson(at, end, capacity, false, resolution);
-      if (count === 0 || memory.hostRowCount > 0 || exports.lineNamesMet.value !== 0) return null;
-      const failed = exports.encodeBatch(count, resolution);
-      if (failed > 0 && leavesFailed) return null;
-      if (exports.writeLines(count, at) < count) return null;
-      exports.countEncoded(count);
-      if (failed > 0) this.#addFailures(failures, rows, count);
-      rows += count;
+    let lines = 0;
+    for (let at = blockAt + from; at < end; at = exports.jsonEnd.value) {
+      const count = exports.scanLines(at, end, capacity, resolution, this.#columns, this.#names);
+      lines += count + exports.blankLines.value;
+      exports.encodeBatch(count, ownResolution === null ? resolution : EACH_ITS_OWN);
+      for (let row = 0; ; row++) {
+        const stop = exports.writeRows(row, count, FROM_LINES, 0, LF, 0);
+        report.addWritten(row, stop, -textOutAt);
+        if (stop < count && memory.isLeftToHost(stop)) {
+          const [start, lineEnd] = memory.rowBounds(stop);
+          left.push({ row: rows + stop, start, end: lineEnd, at: memory.textEnd - textOutAt });
+          row = stop;
+          continue;
+        }
+        report.endScan(stop, true);
+        rows += stop;
+        if (stop === count) break;
+        const [restAt] = memory.rowBounds(stop);
+        return this.#answer(report, left, { rows, lines: linesIn(block, from, restAt), restAt });
+      }
     }
-    const bytes = textOut.subarray(0, memory.textEnd - textOutAt);
-    return { bytes, rows, byAdmin: memory.adminCounts.slice(), failures };
+    return this.#answer(report, left, { rows, lines, restAt: block.length });
   }
 
-  #addFailures(failures: { row: number; status: number }[], before: number, count: number): void {
-    const { output } = this.#kernel;
-    for (let i = 0; i < count; i++) {
-      const status = output[recordStatusAt(i)]!;
-      if (status !== OK) failures.push({ row: before + i, status });
-    }
+  #answer(
+    report: RowReport,
+    left: readonly LeftLine[],
+    done: Pick<ConvertedLines, 'rows' | 'lines' | 'restAt'>,
+  ): ConvertedLines {
+    const memory = this.#memory;
+    const byStatus = memory.statusCounts.slice();
+    const failed = byStatus.reduce((sum, count) => sum + count, 0) - byStatus[0]!;
+    const bytes = memory.textOut.subarray(0, done.rows === 0 ? 0 : memory.textEnd - memory.textOutAt);
+    return { ...done, bytes, failed, byStatus, report: report.result(), left };
   }
+}
+
+/** All lines of a block that is no text, or longer than the kernel takes. */
+function leaveAll(block: Buffer, from: number): LeftLine[] {
+  const left: LeftLine[] = [];
+  for (let start = from; start < block.length; ) {
+    const feed = block.indexOf(LF, start);
+    const end = feed < 0 ? block.length : feed;
+    left.push({ row: left.length, start, end, at: 0 });
+    start = end + 1;
+  }
+  return left;
 }

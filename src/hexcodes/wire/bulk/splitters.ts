@@ -79,6 +79,13 @@ function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(byte, from);
 }
 
+/** Line ends from one place to before another. */
+export function linesIn(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) lines++;
+  return lines;
+}
+
 export class LineSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
   #isFirst = true;

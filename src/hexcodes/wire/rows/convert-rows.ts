@@ -26,6 +26,7 @@ import {
 import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
+import { csvPieces } from './pieces.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
 import { countSlow, type RowAllowance, type RowOrigin, type SlowReason, slowWork } from './row-allowance.js';
 import type { RowReport } from './row-report.js';
@@ -67,7 +68,7 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 /** `!`, in a record: no hexcode has it. */
 const NO_CODE = 33;
 /** An answer of the kernel is longer than its row by less than this. */
-const MAX_ADDED_BYTES = 2048;
+const MAX_ADDED_BYTES = 4096;
 const COMMA = 44;
 const NUMBER_BYTES = Buffer.from('0123456789.eE+-');
 const lenient = new TextDecoder();
@@ -213,12 +214,14 @@ function writeRows(
     if (operation === 'encode') {
       return isJson
         ? exports.writeEncodedJson(from, count, columns, separator, refusal)
-        : exports.writeEncodedCsv(from, count, columns, source, delimiter, feed, refusal);
+        : exports.writeRows(from, count, source, delimiter, feed, refusal);
     }
     return isJson
       ? exports.writeDecodedJson(count, from, count, source, separator, refusal)
       : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
   };
+  if (operation === 'encode' && !isJson)
+    memory.usePieces(csvPieces(columns, delimiter, source === FROM_CSV ? task.resolution : null));
   let from = 0;
   while (from < count) {
     const offset = sink.textOffset;

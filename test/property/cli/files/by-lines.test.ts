@@ -35,10 +35,7 @@ async function converted(
     ...by,
   } as Request;
   try {
-    // How many lines lie beside one that is not copied depends on where slices end.
-    const { tally } = await convertFiles(hexcodes, request, (line) => {
-      if (!line.includes('read the slow way')) lines.push(line);
-    });
+    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
     return {
       lines,
       tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
@@ -124,6 +121,17 @@ const policies = fc.constantFrom<Request['errors']>(
   { kind: 'file', path: join(scratch, 'rejects.ndjson') },
 );
 
+const options = fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() });
+/** Names of the position in the file, with and without options that name them, and whether rows have resolutions. */
+const names = fc.constantFrom<readonly [lat: string, lng: string, isChosen: boolean, hasOwn: boolean]>(
+  ['lat', 'lng', false, false],
+  ['lat', 'lng', true, false],
+  ['latitude', 'lon', false, false],
+  ['vĩ độ', 'laenge', true, false],
+  ['lat', 'lng', false, true],
+  ['breite', 'laenge', true, true],
+);
+
 test('lines of every kind', async () => {
   let byBytes = 0;
   await fc.assert(
@@ -140,7 +148,12 @@ test('lines of every kind', async () => {
       fc.boolean(),
       fc.boolean(),
       fc.integer({ min: 3000, max: 50_000 }),
-      async (first, middle, wrong, errors, between, hasEnd, isLate, isThreaded, sliceBytes) => {
+      options,
+      names,
+      async (given, middle, wrong, errors, between, hasEnd, isLate, isThreaded, sliceBytes, by, named) => {
+        const [lat, lng, isChosen, hasOwn] = named;
+        const columns = isChosen ? { prefix: '', lat, lng } : { prefix: '' };
+        const first = hasOwn ? given.map((line, n) => `${line.slice(0, -1)},"resolution":${n % 17}}`) : given;
         // The columns are those of the first 8,192 rows.
         const before = isLate ? Array.from({ length: 8200 }, (_, i) => first[i % first.length]!) : [];
         const filler = Array.from({ length: between }, (_, i) => first[i % first.length]!);
@@ -155,17 +168,18 @@ test('lines of every kind', async () => {
         ];
         const path = join(scratch, 'in.ndjson');
         const [fast, slow] = [join(scratch, 'fast.ndjson'), join(scratch, 'slow.ndjson')];
-        writeFileSync(path, all.join('\n') + (hasEnd ? '\n' : ''));
-        const quick = await converted(path, fast, errors, { prefix: '' });
+        const text = all.join('\n') + (hasEnd ? '\n' : '');
+        writeFileSync(path, text.replaceAll('"lat"', `"${lat}"`).replaceAll('"lng"', `"${lng}"`));
+        const quick = await converted(path, fast, errors, columns, by);
         const rejected = errors.kind === 'file' && 'bytes' in quick ? readFileSync(errors.path, 'utf8') : '';
         if (quick.lines.some((line) => line.startsWith('Converted by bytes'))) byBytes++;
         if (isThreaded) {
-          const threaded = await converted(path, slow, errors, { prefix: '' }, { threads: 2, sliceBytes });
+          const threaded = await converted(path, slow, errors, columns, { ...by, threads: 2, sliceBytes });
           expect(threaded).toEqual(quick);
           if (errors.kind === 'file' && 'bytes' in quick)
             expect(readFileSync(errors.path, 'utf8')).toBe(rejected);
         }
-        const careful = await converted(path, slow, errors, { prefix: '' }, { road: 'columns' });
+        const careful = await converted(path, slow, errors, columns, { ...by, road: 'columns' });
         expect(careful.lines.some((line) => line.startsWith('Converted by bytes'))).toBe(false);
         expect(quick.fault).toBe(careful.fault);
         expect(quick.tally).toBe(careful.tally);

@@ -1,0 +1,92 @@
+// Reads one line of a file of NDJSON: an object with lat, lng and perhaps a resolution under the names of the file, to
+// which members will be added. Returns the address behind it, or 0 where the host must read the line.
+
+import { LINE_NAME_COUNT, LINE_NAMES, MEMBERS, RESOLUTIONS } from "../../memory";
+import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, hexDigit, LOWER_U, OPEN_BRACE, QUOTE } from "../chars";
+import { ROW_INVALID_REQUEST, setRowShapes, setRowStatus } from "../row";
+import { storePoint } from "./input";
+import { coordinate, resolutionValue, sameCoordinate } from "./json-items";
+import { afterSpace, clearDeep, isDeep, skipString, skipValue, stringHasEscapes } from "./json-values";
+import { AT_NAME_BYTES, COLUMN_BYTES, isNamed } from "./scan-members";
+
+/** Columns of MEMBERS, and bits of those that were read. */
+const LNG: u32 = 1;
+const BOTH: u32 = 3;
+
+/** null */
+const NULL: u32 = 0x6c6c756e;
+
+/** @param isAscii whether no name that is read or added has a character beyond ASCII */
+export function lineItem(index: u32, row: usize, p: usize, resolution: u32, columns: u32, isAscii: bool): usize {
+  store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
+  if (load<u8>(p) != OPEN_BRACE) return 0;
+  let seen: u32 = 0;
+  let empty: u32 = 0;
+  let byte: u32;
+  clearDeep();
+  do {
+    p = afterSpace(p + 1);
+    if (load<u8>(p) != QUOTE) return 0;
+    let column: u32 = 0;
+    while (column < columns && !isNamed(MEMBERS + <usize>column * COLUMN_BYTES, p)) column++;
+    if (column < columns) {
+      p += <usize>load<u32>(MEMBERS + <usize>column * COLUMN_BYTES, AT_NAME_BYTES);
+    } else {
+      const name = p + 1;
+      p = skipString(p);
+      if (!p || (stringHasEscapes ? !isAscii || !isBeyondAscii(name) : isLineName(name))) return 0;
+    }
+    p = afterSpace(p);
+    if (load<u8>(p) != COLON) return 0;
+    p = afterSpace(p + 1);
+    if (column == columns) {
+      p = skipValue(p);
+    } else {
+      const bit: u32 = 1 << column;
+      if (empty & bit) return 0;
+      if (load<u32>(p) == NULL) {
+        if (seen & bit) return 0;
+        empty |= bit;
+        p += 4;
+      } else {
+        if (column > LNG) p = resolutionValue(index, row, p, seen & bit);
+        else if (seen & bit) p = sameCoordinate(row, p, column);
+        else p = coordinate(index, row, p, column);
+        seen |= bit;
+      }
+    }
+    if (!p) return 0;
+    p = afterSpace(p);
+    byte = load<u8>(p);
+  } while (byte == COMMA);
+  if (byte != CLOSE_BRACE || isDeep) return 0;
+  if ((seen & BOTH) != BOTH) {
+    storePoint(index, NaN, NaN);
+    setRowShapes(row, 0, 0);
+    setRowStatus(row, ROW_INVALID_REQUEST);
+  }
+  return p + 1;
+}
+
+/** Whether a name that has escapes has one for a character beyond ASCII. */
+function isBeyondAscii(p: usize): bool {
+  for (; load<u8>(p) != QUOTE; p++) {
+    if (load<u8>(p) != BACKSLASH) continue;
+    p++;
+    if (load<u8>(p) == LOWER_U && (load<u16>(p, 1) != 0x3030 || hexDigit(load<u8>(p, 3)) > 7)) return true;
+  }
+  return false;
+}
+
+/** Whether a name begins as one of LINE_NAMES. */
+// @ts-ignore: decorator
+@inline
+function isLineName(p: usize): bool {
+  const eight = load<u64>(p);
+  for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16) {
+    const mask = load<u64>(name, 8);
+    if (mask == 0) return false;
+    if ((eight & mask) == load<u64>(name)) return true;
+  }
+  return false;
+}

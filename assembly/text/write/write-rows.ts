@@ -1,0 +1,158 @@
+// Writes the encode answers to scanned rows by pieces: a row of CSV, or a line of NDJSON up to its closing brace, and
+// behind it what a list says. A call stops before a row that does not fit, and before one that the host must write: it
+// writes that row and calls again for the next.
+
+import { OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
+import { recordAt } from "../../output-layout";
+import { NO_BORDER } from "../../region/border-distance";
+import { CLOSE_BRACE, SPACE } from "../chars";
+import { printSmall } from "../numbers/print";
+import {
+  LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
+  rowResolution, rowStart,
+} from "../row";
+import {
+  adminLetters, borderOfRow, FROM_CSV, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeFormer, writeMetres, writeShare,
+} from "./fields";
+import { writeRaggedRow } from "./ragged-row";
+import { addStatus, encodedStatus, writeStatus } from "./statuses";
+import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
+import { writeCsvId, writeLineEnd } from "./write-csv";
+
+// A list is a sequence of pieces, each at a multiple of 16, up to one of kind END:
+//
+//    0  u8   kind         the value behind the text
+//    1  u8   absentBytes  4 where `null` is written for a value that there is not, 0 where nothing is
+//    4  u32  textBytes
+//   16  the text, before the value
+
+const AT_ABSENT: usize = 1;
+const AT_TEXT_BYTES: usize = 4;
+const AT_TEXT: usize = 16;
+
+/** Kinds of values; src/hexcodes/kernel/text-memory.ts has the same. */
+const END: u32 = 0;
+const CODE: u32 = 1;
+const ADMIN: u32 = 2;
+const FORMER: u32 = 3;
+const METRES: u32 = 4;
+/** Behind METRES. */
+const SHARE: u32 = 5;
+const RESOLUTION: u32 = 6;
+const STATUS: u32 = 7;
+const LINE_END: u32 = 8;
+const ID: u32 = 9;
+const LAT_TEXT: u32 = 10;
+const LNG_TEXT: u32 = 11;
+
+/** null */
+const NULL: u32 = 0x6c6c756e;
+
+/**
+ * Writes rows `from` to `to`; returns the row before which it stopped. Rows of CSV without a line end get LF if `feed`
+ * is LF, else CR LF.
+ */
+export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
+  let p = textEnd;
+  for (let index = from; index < to; index++) {
+    const row = rowAt(index);
+    if (!hasSpaceFor(p, rowEnd(row) - rowStart(row) + <usize>PIECE_LIST_BYTES)) return stopAt(index, p);
+    const record = recordAt(OUTPUT, index);
+    const status = encodedStatus(row, record, refusal);
+    const start = p;
+    if (source == FROM_CSV) {
+      if (rowFlags(row) & RAGGED) p = writeRaggedRow(row, p, delimiter);
+      else p = copyText(rowStart(row), rowEnd(row), p);
+    } else if (source == FROM_LINES) {
+      p = writeOpenLine(row, p);
+    } else if (source == FROM_JSON && status == ROW_INVALID_REQUEST) {
+      // The host writes the message for a position that was not understood.
+      p = 0;
+    }
+    if (p) p = writePieces(index, row, record, status, p, delimiter, feed);
+    if (!p) return stopAt(index, start);
+    if (status != ROW_OK) noteFailure(row, status, start, p);
+    addStatus(status, 1);
+  }
+  return stopAt(to, p);
+}
+
+/** Copies a line up to the blanks before its closing brace; 0 for one that is left to the host. */
+// @ts-ignore: decorator
+@inline
+function writeOpenLine(row: usize, out: usize): usize {
+  if (rowFlags(row) & LEFT_TO_HOST) return 0;
+  // Behind the brace are blanks at most.
+  let close = rowEnd(row) - 1;
+  while (load<u8>(close) != CLOSE_BRACE) close--;
+  while (<u32>load<u8>(close - 1) <= SPACE) close--;
+  return copyText(rowStart(row), close, out);
+}
+
+/** Writes the list of a status; 0 if the host must write a value of it. */
+// @ts-ignore: decorator
+@inline
+function writePieces(index: u32, row: usize, record: usize, status: u32, p: usize, delimiter: u32, feed: u32): usize {
+  let piece = status == ROW_OK ? PIECES : PIECES + <usize>PIECE_LIST_BYTES;
+  let metres: u32 = 0;
+  while (true) {
+    const size = <usize>load<u32>(piece, AT_TEXT_BYTES);
+    v128.store(p, v128.load(piece, AT_TEXT));
+    if (size > 16) copyText(piece + AT_TEXT + 16, piece + AT_TEXT + size, p + 16);
+    p += size;
+    switch (<u32>load<u8>(piece)) {
+      case CODE:
+        p = writeCode(record, p);
+        break;
+      case ADMIN:
+        store<u32>(p, load<u32>(record));
+        p += adminLetters(record);
+        break;
+      case FORMER:
+        p = writeFormer(index, p);
+        break;
+      case METRES:
+        metres = borderOfRow(index);
+        if (metres == NO_BORDER) p = writeAbsent(piece, p);
+        else p = writeMetres(metres, p);
+        break;
+      case SHARE: {
+        const end = writeShare(metres, p);
+        p = end == p ? writeAbsent(piece, p) : end;
+        break;
+      }
+      case RESOLUTION: {
+        const resolution = rowResolution(row);
+        p = resolution == NO_RESOLUTION ? writeAbsent(piece, p) : printSmall(resolution, p);
+        break;
+      }
+      case STATUS:
+        p = writeStatus(status, p);
+        break;
+      case LINE_END:
+        p = writeLineEnd(row, p, feed);
+        break;
+      case ID:
+        p = writeCsvId(row, p, delimiter);
+        break;
+      case LAT_TEXT:
+        p = writeCoordinate(index, row, p, LAT);
+        if (!p) return 0;
+        break;
+      case LNG_TEXT:
+        p = writeCoordinate(index, row, p, LNG);
+        if (!p) return 0;
+        break;
+      case END:
+        return p;
+    }
+    piece += AT_TEXT + ((size + 15) & ~15);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function writeAbsent(piece: usize, out: usize): usize {
+  store<u32>(out, NULL);
+  return out + <usize>load<u8>(piece, AT_ABSENT);
+}
