@@ -1,18 +1,18 @@
 // Parquet to Parquet by column chunks: which columns can be copied as they are in the file. by-chunks.ts copies them.
 
-import type { SchemaElement } from 'hyparquet';
+import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
 import { resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
 import { reasonOf } from './exit-codes.js';
 import { type ParquetFile, readParquet } from './formats/parquet/parquet-source.js';
-import { elementOf } from './formats/parquet/parquet-types.js';
 import {
   readThrift,
   type ThriftList,
   type ThriftStruct,
   type ThriftValue,
+  writtenThrift,
 } from './formats/parquet/thrift.js';
 import { type TableColumn, typesOf } from './formats/table.js';
 import type { Run } from './request.js';
@@ -22,10 +22,29 @@ import { columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
 export const FILE = { schema: 2, rowGroups: 4, orders: 7 } as const;
 export const CHUNK = { path: 1, metadata: 3, cryptography: 8, encrypted: 9 } as const;
 const GROUP = { columns: 1 } as const;
+const FIELD_ID = 9;
 
 export interface OpenFile {
   readonly parquet: ParquetFile;
   readonly footer: ThriftStruct;
+  /** The span of each column. */
+  readonly spans: readonly ColumnSpan[];
+}
+
+/** One column in the lists of a file: nested columns have several elements and leaves. */
+export interface ColumnSpan {
+  /** Elements of the schema, from the first to before the second; the root is element 0. */
+  readonly elements: readonly [number, number];
+  /** Chunks of each row group. */
+  readonly leaves: readonly Leaf[];
+}
+
+interface Leaf {
+  /** Index among the chunks of a row group. */
+  readonly index: number;
+  readonly path: readonly string[];
+  /** Whether a row may have several values of it. */
+  readonly isRepeated: boolean;
 }
 
 /** The columns that are copied, read and added, the same for all inputs. */
@@ -55,13 +74,13 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
   let first = '';
   const reason = await lookAtFiles(run, async (input) => {
     try {
-      const { footer, parquet } = await openFile(input);
-      const columns = parquet.fields.map(({ column }) => column);
-      const found = planOf(run, parquet, columns, input.name);
+      const file = await openFile(input);
+      const columns = file.parquet.fields.map(({ column }) => column);
+      const found = planOf(run, file.parquet, columns, input.name);
       if (typeof found === 'string') return found;
-      const against = cannotCopy(parquet, footer, found);
+      const against = cannotCopy(file);
       if (against !== null) return against;
-      const shape = JSON.stringify([typesOf(columns), found.kept.map((index) => parquet.elements[index])]);
+      const shape = JSON.stringify([typesOf(columns), elementsOf(file, found.kept).map(comparable)]);
       if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
       first = shape;
       plan = found;
@@ -96,24 +115,12 @@ function planOf(
   return { kept, lat: where.lat, lng: where.lng, columns, added };
 }
 
-/** Why the columns of a file cannot be copied; null if they can. */
-function cannotCopy(
-  { elements, metadata, fields }: ParquetFile,
-  footer: ThriftStruct,
-  { kept }: ChunkPlan,
-): string | null {
-  for (const index of kept) {
-    const { column, shape } = fields[index]!;
-    const element = elements[index];
-    if (element == null || shape === null || shape.is !== 'leaf') return `${column.name} is nested`;
-    if (element.repetition_type !== 'REQUIRED' && element.repetition_type !== 'OPTIONAL')
-      return `${column.name} is repeated`;
-    if (!isSameType(element, elementOf(column))) return `${column.name} is written as another type`;
-  }
-  if (elements.some((element) => element === null)) return 'columns are nested';
+/** Why the columns of a file cannot be copied; null if they can. They are copied whatever they hold. */
+function cannotCopy({ parquet: { metadata }, footer, spans }: OpenFile): string | null {
+  const leaves = spans.flatMap((span) => span.leaves);
   for (const [i, group] of metadata.row_groups.entries()) {
     const chunks = chunksIn(footer, i);
-    if (chunks.length !== elements.length) return 'a row group lacks columns';
+    if (chunks.length !== leaves.length) return 'a row group lacks columns';
     for (const chunk of chunks)
       if (
         chunk.has(CHUNK.path) ||
@@ -122,16 +129,48 @@ function cannotCopy(
         !chunk.has(CHUNK.metadata)
       )
         return 'columns are encrypted or in other files';
-    for (const [c, { meta_data: meta }] of group.columns.entries())
+    for (const [c, { meta_data: meta }] of group.columns.entries()) {
+      const { path, isRepeated } = leaves[c]!;
       if (
-        meta === undefined ||
-        meta.path_in_schema.length !== 1 ||
-        meta.path_in_schema[0] !== elements[c]!.name ||
-        Number(meta.num_values) !== Number(group.num_rows)
+        meta?.path_in_schema.length !== path.length ||
+        path.some((name, p) => meta.path_in_schema[p] !== name)
       )
         return 'columns in another order than in the schema';
+      const values = Number(meta.num_values);
+      const rows = Number(group.num_rows);
+      if (isRepeated ? !(values >= rows) : values !== rows)
+        return 'a column of other rows than its row group';
+    }
   }
   return null;
+}
+
+function spansOf(children: readonly SchemaTree[]): ColumnSpan[] {
+  let element = 1;
+  let index = 0;
+  const leavesOf = (node: SchemaTree, isWithinList: boolean): Leaf[] => {
+    const isRepeated = isWithinList || node.element.repetition_type === 'REPEATED';
+    if (node.children.length > 0) return node.children.flatMap((child) => leavesOf(child, isRepeated));
+    return [{ index: index++, path: node.path, isRepeated }];
+  };
+  return children.map((node) => {
+    const from = element;
+    element += node.count;
+    return { elements: [from, element], leaves: leavesOf(node, false) };
+  });
+}
+
+/** The elements of some columns as they are in the file. */
+export function elementsOf({ footer, spans }: OpenFile, columns: readonly number[]): ThriftStruct[] {
+  const schema = listOf(footer, FILE.schema) as readonly ThriftStruct[];
+  return columns.flatMap((index) => schema.slice(...spans[index]!.elements));
+}
+
+/** An element as text that is the same in all files whose columns can be put together: ids are left out. */
+function comparable(element: ThriftStruct): string {
+  const members = new Map(element);
+  members.delete(FIELD_ID);
+  return Buffer.from(writtenThrift(members)).toString('latin1');
 }
 
 /** Whether a column is written as it is in its file. */
@@ -148,7 +187,7 @@ export async function openFile(input: Input): Promise<OpenFile> {
   const start = byteLength - 8 - metadata.metadata_length;
   const bytes = await buffer.slice(start, byteLength - 8);
   const footer = readThrift(new DataView(bytes), 0);
-  return { parquet, footer };
+  return { parquet, footer, spans: spansOf(parquetSchema(metadata).children) };
 }
 
 export const listOf = (struct: ThriftStruct, id: number): readonly ThriftValue[] =>

@@ -6,7 +6,17 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
-import { CHUNK, type ChunkPlan, chunksIn, FILE, listOf, type OpenFile, openFile } from './by-chunks-plan.js';
+import {
+  CHUNK,
+  type ChunkPlan,
+  type ColumnSpan,
+  chunksIn,
+  elementsOf,
+  FILE,
+  listOf,
+  type OpenFile,
+  openFile,
+} from './by-chunks-plan.js';
 import type { Input } from './disk/input.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
@@ -18,6 +28,7 @@ import {
 } from './formats/parquet/coordinates.js';
 import { ParquetFileWriter } from './formats/parquet/file-writer.js';
 import { walkThrift } from './formats/parquet/footer.js';
+import { arrowSchemaIn } from './formats/parquet/key-values.js';
 import {
   adminChunk,
   adminOf,
@@ -25,17 +36,16 @@ import {
   resolutionChunk,
   statusChunk,
 } from './formats/parquet/own-columns.js';
-import { NONE, type OwnChunk, ownChunkMetadata, thriftElement } from './formats/parquet/pages.js';
-import { type ParquetFile, scanOf } from './formats/parquet/parquet-source.js';
-import { elementOf } from './formats/parquet/parquet-types.js';
 import {
-  I64,
-  readThrift,
-  STRUCT,
-  type ThriftStruct,
-  type ThriftValue,
-  thrift,
-} from './formats/parquet/thrift.js';
+  DICTIONARY_PAGE,
+  NONE,
+  type OwnChunk,
+  ownChunkMetadata,
+  thriftElement,
+} from './formats/parquet/pages.js';
+import { scanOf } from './formats/parquet/parquet-source.js';
+import { elementOf } from './formats/parquet/parquet-types.js';
+import { I64, readThrift, STRUCT, type ThriftStruct, thrift } from './formats/parquet/thrift.js';
 import { textOf } from './formats/values/column-text.js';
 import { requireBelowCeiling } from './held/ceiling.js';
 import type { Run } from './request.js';
@@ -57,6 +67,9 @@ const META = {
   bloomSize: 15,
 } as const;
 
+/** Members of a page's head. */
+const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
+
 /** Converts all inputs. @throws CliFailure */
 export async function convertByChunks(run: Run, plan: ChunkPlan): Promise<void> {
   const { request } = run;
@@ -69,11 +82,31 @@ export async function convertByChunks(run: Run, plan: ChunkPlan): Promise<void> 
   await writer.end();
 }
 
+/** A row group to convert. */
+interface Group {
+  readonly input: Input;
+  readonly inputNumber: number;
+  readonly file: OpenFile;
+  readonly scan: Awaited<ReturnType<typeof scanOf>>;
+  readonly group: RowGroup;
+  /** Rows of the file before it. */
+  readonly start: number;
+  readonly rows: number;
+  readonly chunks: readonly ThriftStruct[];
+}
+
+type Leaf = ColumnSpan['leaves'][number];
+
 class ChunkWriter {
   readonly #run: Run;
   readonly #plan: ChunkPlan;
   readonly #file: ParquetFileWriter;
-  #schema: readonly ThriftValue[] = [];
+  /** The first file: its root, its kept elements, and Arrow's schema if it has one. */
+  #first: {
+    readonly root: ThriftStruct;
+    readonly elements: readonly ThriftStruct[];
+    readonly arrowSchema: string | undefined;
+  } | null = null;
   #hasOrders = true;
   readonly #pages = new UnpackedPages();
   readonly #lats: DegreesMemory = { degrees: new Float64Array(0) };
@@ -87,44 +120,41 @@ class ChunkWriter {
     this.#file = new ParquetFileWriter(run.targets.output);
   }
 
-  async convert(input: Input, inputNumber: number, { parquet, footer }: OpenFile): Promise<void> {
+  async convert(input: Input, inputNumber: number, file: OpenFile): Promise<void> {
+    const { parquet, footer } = file;
     const { metadata } = parquet;
-    if (this.#schema.length === 0) this.#schema = listOf(footer, FILE.schema);
+    this.#first ??= {
+      root: listOf(footer, FILE.schema)[0] as ThriftStruct,
+      elements: elementsOf(file, this.#plan.kept),
+      arrowSchema: arrowSchemaIn(metadata.key_value_metadata),
+    };
     if (!footer.has(FILE.orders)) this.#hasOrders = false;
     const scan = await scanOf(parquet, this.#pages);
     let start = 0;
     for (const [i, group] of metadata.row_groups.entries()) {
       const rows = Number(group.num_rows);
-      if (rows > 0)
-        await this.#convertGroup(input, inputNumber, parquet, scan, group, start, chunksIn(footer, i));
+      const chunks = chunksIn(footer, i);
+      if (rows > 0) await this.#convertGroup({ input, inputNumber, file, scan, group, start, rows, chunks });
       start += rows;
     }
   }
 
-  async #convertGroup(
-    input: Input,
-    inputNumber: number,
-    parquet: ParquetFile,
-    scan: Awaited<ReturnType<typeof scanOf>>,
-    group: RowGroup,
-    groupStart: number,
-    chunks: readonly ThriftStruct[],
-  ): Promise<void> {
+  async #convertGroup(part: Group): Promise<void> {
+    const { input, file, scan, group, start, rows, chunks } = part;
     const { kept, lat, lng, columns, added } = this.#plan;
-    const rows = Number(group.num_rows);
     requireBelowCeiling(
-      { file: input.name, row: groupStart + 1 },
+      { file: input.name, row: start + 1 },
       8 * rows,
       `a row group of ${rows} rows`,
       'Write smaller row groups.',
     );
     const read = (index: number, memory: DegreesMemory): Promise<Coordinates> =>
       readCoordinates(
-        parquet,
+        file.parquet,
         scan,
         this.#pages,
         group,
-        groupStart,
+        start,
         columns[index]!.name,
         input.name,
         memory,
@@ -135,12 +165,13 @@ class ChunkWriter {
       [lat, lats.bytes],
       [lng, lngs.bytes],
     ]);
-    for (const index of kept) {
-      const location = { file: input.name, row: groupStart + 1, column: columns[index]!.name };
-      const copied = await this.#copied(parquet.buffer, group, index, held.get(index), location);
-      this.#file.addChunk(movedChunk(chunks[index]!, copied.from, copied.to));
-    }
-    const { admins, statuses } = await this.#convertRows(input, inputNumber, lats, lngs, rows, groupStart);
+    for (const column of kept)
+      for (const leaf of file.spans[column]!.leaves) {
+        const location = { file: input.name, row: start + 1, column: leaf.path.join('.') };
+        const copied = await this.#copied(part, leaf, held.get(column), location);
+        this.#file.addChunk(movedChunk(chunks[leaf.index]!, copied.from, copied.to));
+      }
+    const { admins, statuses } = await this.#convertRows(part, lats, lngs);
     const codes = this.#codes.end();
     await this.#flushWaiting();
     const { resolution } = this.#run.request;
@@ -156,7 +187,7 @@ class ChunkWriter {
       else await this.#file.writeChunk(chunk, element, rows);
     }
     this.#file.endGroup(rows);
-    this.#run.tick({ inputNumber, inputOffset: 0, inputRows: groupStart + rows });
+    this.#run.tick({ inputNumber: part.inputNumber, inputOffset: 0, inputRows: start + rows });
   }
 
   #codesAt = 0;
@@ -169,12 +200,12 @@ class ChunkWriter {
 
   /** Copies a chunk. @returns where it begins in the file of the input, and in the output */
   async #copied(
-    buffer: AsyncBuffer,
-    group: RowGroup,
-    index: number,
+    { file, group, rows }: Group,
+    { index, isRepeated }: Leaf,
     held: Uint8Array | undefined,
     location: { readonly file: string; readonly row: number; readonly column: string },
   ): Promise<{ from: number; to: number }> {
+    const { buffer } = file.parquet;
     const meta = group.columns[index]!.meta_data!;
     const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
     const sizeBytes = Number(meta.total_compressed_size);
@@ -186,7 +217,7 @@ class ChunkWriter {
     try {
       if (!(from >= 0 && sizeBytes >= 0 && from + sizeBytes <= buffer.byteLength))
         throw new Error(`a column of ${sizeBytes} bytes at ${from}, and the file has ${buffer.byteLength}`);
-      await requirePages(buffer, from, sizeBytes, Number(group.num_rows));
+      await requirePages(buffer, { from, sizeBytes, rows, isRepeated, values: Number(meta.num_values) });
       for (let at = 0; at < sizeBytes; at += COPY_BYTES) {
         const end = Math.min(sizeBytes, at + COPY_BYTES);
         await this.#file.write([new Uint8Array(await buffer.slice(from + at, from + end))]);
@@ -200,12 +231,9 @@ class ChunkWriter {
 
   /** Encodes the rows of a group; pages of codes are written as they are full. */
   async #convertRows(
-    input: Input,
-    inputNumber: number,
+    { input, inputNumber, start: groupStart, rows }: Group,
     lats: Coordinates,
     lngs: Coordinates,
-    rows: number,
-    groupStart: number,
   ): Promise<{ admins: Uint8Array; statuses: Uint8Array }> {
     const { tally } = this.#run.targets;
     const { capacity } = this.#run.hexcodes.kernel;
@@ -286,13 +314,13 @@ class ChunkWriter {
   /** Writes the metadata. */
   async end(): Promise<void> {
     const { kept, added, columns } = this.#plan;
-    const [root, ...elements] = this.#schema as readonly ThriftStruct[];
-    const leaves = [
-      ...kept.map((index) => elements[index]!),
-      ...added.map((column) => thriftElement(elementOf(column))),
-    ];
-    const written = [...kept.map((index) => columns[index]!), ...added];
-    await this.#file.end(leaves, written, root, this.#hasOrders);
+    const { root, elements, arrowSchema: text } = this.#first!;
+    const arrowSchema = text === undefined ? undefined : { text, kept: kept.length };
+    await this.#file.end(
+      [...elements, ...added.map((column) => thriftElement(elementOf(column)))],
+      [...kept.map((index) => columns[index]!), ...added],
+      { root, hasOrders: this.#hasOrders, arrowSchema },
+    );
   }
 }
 
@@ -326,16 +354,23 @@ function failuresIn(
   return failures;
 }
 
+/** A chunk as the metadata claim it. */
+interface ClaimedChunk {
+  readonly from: number;
+  readonly sizeBytes: number;
+  readonly rows: number;
+  /** With the nulls; in a column of lists with one for each empty list, too. */
+  readonly values: number;
+  readonly isRepeated: boolean;
+}
+
 /** Walks the heads of a chunk's pages, which are not unpacked. @throws Error for pages that are not there whole */
-async function requirePages(
-  buffer: AsyncBuffer,
-  from: number,
-  sizeBytes: number,
-  rows: number,
-): Promise<void> {
+async function requirePages(buffer: AsyncBuffer, chunk: ClaimedChunk): Promise<void> {
+  const { from, sizeBytes, rows, isRepeated } = chunk;
   let values = 0;
+  let pageRows = 0;
   const end = from + sizeBytes;
-  for (let at = from; at < end && values < rows; ) {
+  for (let at = from; at < end && values < chunk.values; ) {
     let view = new DataView(await buffer.slice(at, Math.min(end, at + HEAD_BYTES)));
     let headEnd: number;
     try {
@@ -346,20 +381,27 @@ async function requirePages(
       headEnd = walkThrift(view, 0).end;
     }
     const head = readThrift(view, 0);
-    const type = head.get(1)?.value;
-    const packedBytes = head.get(3)?.value;
+    const type = head.get(PAGE.type)?.value;
+    const packedBytes = head.get(PAGE.packedBytes)?.value;
     if (typeof packedBytes !== 'number' || !(packedBytes >= 0 && packedBytes <= end - at - headEnd))
       throw new Error(`a page that claims ${String(packedBytes)} bytes where ${end - at - headEnd} are left`);
-    const data = head.get(5) ?? head.get(8);
-    if (type !== 2 && data !== undefined) {
+    const second = head.get(PAGE.second);
+    const data = head.get(PAGE.first) ?? second;
+    if (type !== DICTIONARY_PAGE && data !== undefined) {
       const count = (data.value as ThriftStruct).get(1)?.value;
       if (typeof count !== 'number' || !(count >= 0))
         throw new Error(`a page that claims ${String(count)} values`);
       values += count;
+      if (!isRepeated) pageRows += count;
+      // Pages of the first version do not say their rows.
+      else
+        pageRows +=
+          second === undefined ? Number.NaN : Number((second.value as ThriftStruct).get(3)?.value ?? -1);
     }
     at += headEnd + packedBytes;
   }
-  if (values !== rows) throw new Error(`${values} values where ${rows} are due`);
+  if (values !== chunk.values) throw new Error(`${values} values where ${chunk.values} are due`);
+  if (!Number.isNaN(pageRows) && pageRows !== rows) throw new Error(`${pageRows} rows where ${rows} are due`);
 }
 
 /** The metadata of a chunk that lies elsewhere; its indexes and filters are not copied. */

@@ -1,15 +1,6 @@
 // Arrow's schema in base 64, as files of Parquet have it beside their own: their timestamps know of no zone but UTC.
 
-import {
-  columnFromArray,
-  type DataType,
-  type Field,
-  Type,
-  tableFromColumns,
-  tableFromIPC,
-  tableToIPC,
-  utf8,
-} from '@uwdata/flechette';
+import { type DataType, type Field, Table, Type, tableFromIPC, tableToIPC, utf8 } from '@uwdata/flechette';
 import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
 import { arrowType } from './arrow-sink.js';
@@ -45,12 +36,20 @@ async function fieldsIn(bytes: Uint8Array): Promise<readonly Field[]> {
   }
 }
 
-/** The schema of columns that Parquet holds. */
-export function schemaText(columns: readonly TableColumn[]): string {
-  const table = tableFromColumns(
-    columns.map((column) => [column.name, columnFromArray([], storedType(column) as never)]) as never,
-  );
-  const stream = tableToIPC(table, { format: 'stream' }) as Uint8Array;
+/**
+ * The schema of columns that Parquet holds.
+ * @param source schema of a file whose columns the first ones are, as they were
+ */
+export async function schemaText(
+  columns: readonly TableColumn[],
+  source?: { readonly text: string; readonly kept: number },
+): Promise<string> {
+  const known = source === undefined ? [] : await fieldsIn(Buffer.from(source.text, 'base64'));
+  const fields = columns.map((column, c): Field => {
+    const same = c < (source?.kept ?? 0) ? known.find(({ name }) => name === column.name) : undefined;
+    return same ?? { name: column.name, type: storedType(column), nullable: true, metadata: new Map() };
+  });
+  const stream = tableToIPC(new Table({ fields }, []), { format: 'stream' }) as Uint8Array;
   // Eight bytes, the second four of which say how many follow.
   const size = new DataView(stream.buffer, stream.byteOffset).getInt32(4, true);
   return Buffer.from(stream.subarray(0, 8 + size)).toString('base64');

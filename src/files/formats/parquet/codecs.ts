@@ -20,6 +20,8 @@ const bounded: Compressors = {
   ZSTD: (bytes, sizeBytes) => unpackZstd(bytes, sizeBytes, ceilingBytes()),
 };
 
+const NOTHING = new Uint8Array(0);
+
 /** Unpacked pages of one column. */
 export class UnpackedPages {
   readonly compressors: Compressors;
@@ -39,6 +41,8 @@ export class UnpackedPages {
   /** Unpacks a page for the first time. @throws Error for broken data, and for another size */
   unpack(codec: string, packed: Uint8Array, sizeBytes: number): Uint8Array {
     if (codec === 'UNCOMPRESSED') return packed;
+    // The page of a column without values is one byte of LZ4, which the decompressor does not take.
+    if (sizeBytes === 0) return NOTHING;
     const decompress = bounded[codec as Codec];
     if (decompress === undefined) throw new Error(`pages in ${codec} are not read`);
     const plain = decompress(packed, sizeBytes);
@@ -60,6 +64,7 @@ export class UnpackedPages {
   }
 
   #again(codec: Codec, packed: Uint8Array, sizeBytes: number): Uint8Array {
+    if (sizeBytes === 0) return NOTHING;
     const found = this.#pages
       .get(packed.length)
       ?.find(

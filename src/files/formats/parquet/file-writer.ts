@@ -21,7 +21,18 @@ import {
 const MAGIC = binary('PAR1');
 /** Members of a chunk and its metadata by their ids in the format. */
 const METADATA = 3;
+/** Member of an element. */
+const CHILDREN = 5;
 const [PLAIN_BYTES, PACKED_BYTES] = [6, 7] as const;
+
+/** A file whose columns are copied as they are. */
+export interface CopiedFile {
+  readonly root?: ThriftStruct;
+  /** Whether bounds are in the order of types. */
+  readonly hasOrders?: boolean;
+  /** Arrow's schema, and how many of our columns are in it. */
+  readonly arrowSchema?: { readonly text: string; readonly kept: number } | undefined;
+}
 
 export class ParquetFileWriter {
   readonly #output: Output;
@@ -84,26 +95,25 @@ export class ParquetFileWriter {
 
   /**
    * Writes the metadata.
-   * @param leaves elements of the columns
-   * @param root of another file
+   * @param elements of the columns, each with those below it
    * @param columns of the file, as which it is described
-   * @param hasOrders whether bounds are in the order of types
+   * @param source the file whose columns the first ones are
    */
   async end(
-    leaves: readonly ThriftStruct[],
+    elements: readonly ThriftStruct[],
     columns: readonly TableColumn[],
-    root: ThriftStruct = ROOT,
-    hasOrders = true,
+    { root = ROOT, hasOrders = true, arrowSchema }: CopiedFile = {},
   ): Promise<void> {
-    const said = (await keyValuesOf(columns)).map(({ key, value }) =>
+    const said = (await keyValuesOf(columns, arrowSchema)).map(({ key, value }) =>
       thrift([1, BINARY, binary(key)], [2, BINARY, binary(value ?? '')]),
     );
-    const top = new Map(root).set(5, { type: I32, value: leaves.length });
+    const top = new Map(root).set(CHILDREN, { type: I32, value: columns.length });
     const order = thrift([1, STRUCT, thrift()]);
+    const leaves = elements.filter((element) => Number(element.get(CHILDREN)?.value ?? 0) === 0);
     const footer = writtenThrift(
       thrift(
         [1, I32, 2],
-        [2, LIST, { type: STRUCT, values: [top, ...leaves] }],
+        [2, LIST, { type: STRUCT, values: [top, ...elements] }],
         [3, I64, BigInt(this.#rows)],
         [4, LIST, { type: STRUCT, values: this.#groups }],
         [5, LIST, said.length > 0 ? { type: STRUCT, values: said } : undefined],

@@ -22,7 +22,7 @@ export async function describedFields(
 ): Promise<readonly ShapedColumn[]> {
   const saidOf = (wanted: string): string | undefined => said?.find(({ key }) => key === wanted)?.value;
   const geometries = geometriesIn(saidOf(GEO));
-  const schema = fields.some(({ column }) => isInstant(column)) ? saidOf(ARROW_SCHEMA) : undefined;
+  const schema = fields.some(({ column }) => isInstant(column)) ? arrowSchemaIn(said) : undefined;
   const zones = schema === undefined ? null : await (await import('../arrow/schema-text.js')).zonesIn(schema);
   return fields.map(({ column, shape }) => {
     const zone = isInstant(column) ? zones?.get(column.name) : undefined;
@@ -49,20 +49,34 @@ export async function geometriesOf(
     const crs = key === undefined ? type.crs : (saidOf(key) ?? type.crs);
     return [{ name: element!.name, encoding: 'wkb', crs }];
   });
-  const schema = saidOf(ARROW_SCHEMA);
+  const schema = arrowSchemaIn(said);
   const typed =
     schema === undefined ? [] : await (await import('../arrow/schema-text.js')).geoArrowColumns(schema);
   return declaredGeometries(saidOf(GEO), [...logical, ...typed], file);
 }
 
-/** The key values of columns that are written. */
-export async function keyValuesOf(columns: readonly TableColumn[]): Promise<KeyValue[]> {
+/** The key value of Arrow's schema; undefined where a file has none. */
+export function arrowSchemaIn(said: readonly KeyValue[] | undefined): string | undefined {
+  return said?.find(({ key }) => key === ARROW_SCHEMA)?.value;
+}
+
+/**
+ * The key values of columns that are written.
+ * @param source Arrow's schema of the file whose columns the first ones are, as they were
+ */
+export async function keyValuesOf(
+  columns: readonly TableColumn[],
+  source?: { readonly text: string; readonly kept: number },
+): Promise<KeyValue[]> {
   const said: KeyValue[] = [];
   const geo = geoMetadata(columns);
   if (geo !== undefined) said.push({ key: GEO, value: geo });
-  if (columns.some((column) => isInstant(column) && (column.zone ?? 'UTC') !== 'UTC')) {
+  if (
+    source !== undefined ||
+    columns.some((column) => isInstant(column) && (column.zone ?? 'UTC') !== 'UTC')
+  ) {
     const { schemaText } = await import('../arrow/schema-text.js');
-    said.push({ key: ARROW_SCHEMA, value: schemaText(columns) });
+    said.push({ key: ARROW_SCHEMA, value: await schemaText(columns, source) });
   }
   return said;
 }

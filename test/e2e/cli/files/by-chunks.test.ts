@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
 import { CliFolder } from '../../../support/cli.js';
+import { converted } from '../../../support/files/roads.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
@@ -131,23 +133,74 @@ test('row groups and statistics of kept columns stay; those of ours are right', 
   });
 });
 
-test.each([
-  ['a list', '[1, 2] AS list'],
-  ['a resolution a row', '9 AS resolution'],
-])('%s: converted value by value, and it says so', async (_, column) => {
+test('a resolution a row: converted value by value, and it says so', async () => {
   const source = folder.file('other.parquet');
   await query(
-    `COPY (SELECT 21.03 + i / 1e6 AS lat, 105.8::DOUBLE AS lng, ${column} FROM range(10) t(i)) TO '${source}' (FORMAT parquet)`,
+    `COPY (SELECT 21.03 + i / 1e6 AS lat, 105.8::DOUBLE AS lng, 9 AS resolution FROM range(10) t(i)) TO '${source}' (FORMAT parquet)`,
   );
-  const { stderr, code } = await folder.run([
-    'encode',
-    source,
-    '-o',
-    folder.file('other-out.parquet'),
-    '--verbose',
-  ]);
+  const more = ['-o', folder.file('other-out.parquet'), '--verbose'];
+  const { stderr, code } = await folder.run(['encode', source, ...more]);
   expect(code).toBe(0);
   expect(stderr).toContain('Converted value by value: ');
+});
+
+const NESTED: readonly (readonly [name: string, column: string])[] = [
+  ['a struct', "CASE WHEN i % 7 > 0 THEN {'a': i, 'b ô': CASE WHEN i % 3 > 0 THEN 'x' || i END} END"],
+  ['a list', 'CASE WHEN i % 7 > 0 THEN range(i % 4) END'],
+  ['lists of lists', '[range(i % 3), NULL, []]'],
+  ['a map', "CASE WHEN i % 5 > 0 THEN MAP {'a': i, 'b': NULL} END"],
+  ['structs in lists', "[{'day': DATE '2026-01-01' + (i % 90)::INTEGER, 'of': [i / 9]}]"],
+  [
+    'lists in structs',
+    "{'price': (i / 9)::DECIMAL(18, 3), 'of': [{'t': TIMESTAMPTZ '2026-01-01 00:00:00Z'}]}",
+  ],
+];
+
+test.each(NESTED)('%s stays one', async (name, column) => {
+  const path = (end: string): string => folder.file(`${name.replaceAll(' ', '-')}-${end}.parquet`);
+  for (const [i, options] of ["COMPRESSION 'zstd'", 'PARQUET_VERSION V2, ROW_GROUP_SIZE 2048'].entries()) {
+    const [source, target] = [path(`in${i}`), path(`out${i}`)];
+    const columns = `i AS id, ${column} AS "nested.one", ${LAT} AS lat, ${LNG} AS lng`;
+    await query(
+      `COPY (SELECT ${columns} FROM range(${ROWS}) t(i)) TO '${source}' (FORMAT parquet, ${options})`,
+    );
+    const { stderr } = await folder.run(['encode', source, '-o', target, '--drop', 'lat', '--verbose']);
+    expect(stderr).toContain('Converted by column chunks');
+    const same = 'SELECT id, "nested.one", lng FROM';
+    const types = (file: string) =>
+      query(`SELECT column_name, column_type FROM (DESCRIBE ${same} '${file}')`);
+    expect(await types(target)).toEqual(await types(source));
+    expect(await query(`${same} '${source}' EXCEPT ALL ${same} '${target}'`)).toEqual([]);
+    expect(
+      await query(
+        `SELECT count(*) AS n FROM '${source}' a POSITIONAL JOIN '${target}' b WHERE a.id <> b.id OR (b.hexcodes IS NULL) <> (b.status <> 'OK')`,
+      ),
+    ).toEqual([{ n: '0' }]);
+  }
+});
+
+test('pages of a list that do not fit their row group are refused', async () => {
+  const source = folder.file('list.parquet');
+  await query(
+    `COPY (SELECT 21.03::DOUBLE AS lat, 105.8::DOUBLE AS lng, range(i % 4) AS list FROM range(999) t(i)) TO '${source}' (FORMAT parquet, PARQUET_VERSION V2)`,
+  );
+  const bytes = readFileSync(source);
+  const { row_groups: groups } = parquetMetadata(new Uint8Array(bytes).buffer);
+  const meta = groups[0]!.columns[2]!.meta_data!;
+  const hexcodes = await loadLibrary();
+  const start = Number(meta.dictionary_page_offset ?? meta.data_page_offset);
+  const faults: string[] = [];
+  // The head of its first page, bit by bit.
+  for (let bit = 0; bit < 8 * 12; bit++) {
+    const damaged = Buffer.from(bytes);
+    damaged[start + (bit >> 3)]! ^= 1 << (bit & 7);
+    const path = folder.file(folder.write('damaged-list.parquet', damaged));
+    const { fault } = await converted(hexcodes, [path], folder.file('damaged-out.parquet'), {});
+    if (fault !== undefined) faults.push(fault);
+  }
+  expect(faults.length).toBeGreaterThan(20);
+  for (const fault of faults)
+    expect(fault).toMatch(/damaged-list\.parquet, row 1, column list\..*: cannot be read from here on/);
 });
 
 test('--errors stop: nothing is written, and the row is named', async () => {

@@ -206,7 +206,11 @@ async function rowsOf(
   const inputOf = new Map(names.map((name, i) => [name, inputs[i]!]));
   const parquet = await encodeColumns(input, 'parquet', names);
   const inParquet = await parquetColumns(parquet.path, parquet.kept);
-  add(parquet.kept, parquet.refused, (each, c) => typedCell(each, inputOf.get(each.name)!, inParquet[c]!));
+  // A column that is copied is read as that of the input.
+  const before = input.endsWith('.parquet') ? await parquetColumns(input, parquet.kept) : null;
+  add(parquet.kept, parquet.refused, (each, c) =>
+    typedCell(each, before?.[c] ?? inputOf.get(each.name)!, inParquet[c]!),
+  );
   const arrow = await encodeColumns(input, 'arrows', names);
   const whole = folder.bytes('out.arrows');
   const forDuckDb = arrow.kept.filter((name) => name !== WIDE_DECIMAL);
@@ -355,7 +359,8 @@ outputs with DuckDB, Apache Arrow, csv-parse and the reader of workbooks, and fa
 
 Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parquet keep the zone in which people
 read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
-JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused. The leaves of lists,
+JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused, but where it is copied. From Parquet to Parquet columns are copied as they are (not sorted,
+from a pipe, or with rows taken out). The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
 \`lat\` and \`lng\`, heights and members beside \`properties\` and \`features\` are left out (GeoJSON from GeoJSON keeps them, but for \`bbox\` around features); so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
 kinds is text. Values of CSV, Excel, GPX and KML are texts, but for cells of Excel that are written as such again; an empty one is an empty text. Times of a
