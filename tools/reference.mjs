@@ -1,5 +1,5 @@
 // `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
-// service, options of the command) and the table of bench/README.md. With `--check` it writes nothing and ends with 1
+// service, options of the command, exports of the kernel, alerts) and the table of bench/README.md. With `--check` it writes nothing and ends with 1
 // where a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,10 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { COMMANDS } from '#dist/cli/registry.js';
 import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
+import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/answers.js';
 import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
+import { kernelPage } from './reference-kernel.mjs';
 
 const FOLDER = 'docs/reference';
 const BENCH_PAGE = 'bench/README.md';
@@ -36,7 +38,7 @@ function settingsList(names) {
 
 const settingsPage = () => `# Settings
 
-${WRITTEN}; \`hexcodes serve --help\` says the same. [The page of the service](../http.md#configuration) says where settings are
+${WRITTEN}; \`hexcodes serve --help\` says the same. [Running hexcodes](../operations.md#configuration) says where settings are
 read from. Each has its default in parentheses; one without a flag is secret, or belongs to the environment.
 
 ## The service
@@ -93,6 +95,16 @@ ${parameters.join('\n')}
 ## Status words
 
 ${table(['`status`', 'HTTP', 'elsewhere', 'meaning', 'what to do'], words)}
+
+## Error codes
+
+The \`code\` of [errors](../http.md#errors). Codes may be added.
+
+- 400: ${REQUEST_CODES.map(code).join(', ')}: a required parameter or member is missing; one is wrong; all else
+- items of a batch: the first two, and ${ITEM_CODES.map(code).join(', ')}: the text is no hexcode; the position is in no province nor its sea
+${Object.entries(CODES)
+  .map(([status, word]) => `- ${status}: ${code(word)}`)
+  .join('\n')}
 `;
 }
 
@@ -169,6 +181,32 @@ ${sections.join('\n').trimEnd()}
 `;
 }
 
+/** The alerts of a file, each with its summary and the comment above it. */
+function alertsOf(name) {
+  const text = readFileSync(`deploy/prometheus/${name}`, 'utf8');
+  const alerts = text.matchAll(/((?: +#.*\n)+) +- alert: (\w+)\n[\s\S]*?summary: "(.*)"/g);
+  return [...alerts].map(([, comment = '', alert = '', summary = '']) => {
+    const remedy = comment
+      .replace(/^ +# ?/gm, '')
+      .trim()
+      .replaceAll('\n', ' ');
+    const shown = summary.replace(/\{\{.*?\}\}/g, '…');
+    return `### ${alert}\n\n*${shown[0].toUpperCase()}${shown.slice(1)}.* ${remedy}\n`;
+  });
+}
+
+const alertsPage = () => `# Alerts
+
+${WRITTEN}, from the rules and comments of \`deploy/prometheus/\`: what each alert means, and what to do.
+
+## The service
+
+${alertsOf('alerts.yml').join('\n')}
+## Workers
+
+${alertsOf('workers.yml').join('\n').trimEnd()}
+`;
+
 /** bench/README.md as it is up to its heading "Results", and the table of bench/results.json. */
 function benchPage() {
   const { machines, page, results } = JSON.parse(readFileSync('bench/results.json', 'utf8'));
@@ -196,6 +234,8 @@ export async function referencePages() {
     [join(FOLDER, 'settings.md')]: settingsPage(),
     [join(FOLDER, 'http.md')]: httpPage(),
     [join(FOLDER, 'command.md')]: await commandPage(),
+    [join(FOLDER, 'kernel.md')]: kernelPage(WRITTEN),
+    [join(FOLDER, 'alerts.md')]: alertsPage(),
   };
 }
 

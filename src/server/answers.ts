@@ -67,16 +67,18 @@ export interface UnderstoodInput {
 
 const NOTHING_UNDERSTOOD: UnderstoodInput = { latDeg: Number.NaN, lngDeg: Number.NaN, resolution: -1 };
 
+/** Codes of a 400. */
+export const REQUEST_CODES = ['parameter_missing', 'parameter_invalid', 'request_invalid'] as const;
+/** Codes of items that failed, and of 404, beside `not_found`. */
+export const ITEM_CODES = ['hexcode_invalid', 'outside_coverage'] as const;
+
 /** Finer than the status word: what a program may tell apart (docs/http.md, Errors). */
 export type ErrorCode =
-  | 'parameter_missing'
-  | 'parameter_invalid'
-  | 'request_invalid'
+  | (typeof REQUEST_CODES)[number]
+  | (typeof ITEM_CODES)[number]
   | 'key_invalid'
   | 'key_forbidden'
   | 'not_found'
-  | 'outside_coverage'
-  | 'hexcode_invalid'
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'timeout'
@@ -89,7 +91,8 @@ export type ErrorCode =
   | 'internal'
   | 'unavailable';
 
-const CODES: Readonly<Record<number, ErrorCode>> = {
+/** Codes by the HTTP status of the answer. */
+export const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'key_invalid',
   403: 'key_forbidden',
   404: 'not_found',

@@ -119,7 +119,7 @@ describe('README.md', () => {
   });
 });
 
-describe.skipIf(!hasCurl)('docs/http.md (needs curl)', () => {
+describe.skipIf(!hasCurl)('docs/http.md, docs/operations.md (need curl)', () => {
   /** Without what differs from answer to answer and from build to build. */
   const still = (text: string): string =>
     rounded(text)
@@ -128,7 +128,8 @@ describe.skipIf(!hasCurl)('docs/http.md (needs curl)', () => {
       .replace(/(?<="request_id":"|^X-Request-Id: )(?!call-1)[^"\n]+/gm, '…')
       .replace(/(?<="(?:version|sha256)":"|"transport":{"name":")[^"]+/g, '…');
 
-  test.each(blocksOf('docs/http.md', 'console'))('line $line', async (block) => {
+  const blocks = ['docs/http.md', 'docs/operations.md'].flatMap((page) => blocksOf(page, 'console'));
+  test.each(blocks)('line $line', async (block) => {
     for (const { command, output } of sessionsOf(block)) {
       expect([command, still(await outputOf(command))]).toEqual([command, still(output)]);
     }
@@ -257,10 +258,6 @@ test.skipIf(spawnSync('python3', ['--version']).status !== 0)(
 );
 
 describe('docs/recipes.md', () => {
-  test.each(blocksOf('docs/recipes.md', 'js'))('line $line', async (block) => {
-    expect(await linesOf('recipe', block)).toEqual(printedBy(block));
-  });
-
   describe.skipIf(!hasCurl)('sessions (need curl)', () => {
     let forwarding: TestServer;
     beforeAll(async () => {

@@ -12,19 +12,20 @@ type Variable = WebAssembly.Global<'i32'>;
 /** Addresses, sizes and variables of the module, and its memory. */
 interface KernelGlobals {
   readonly memory: WebAssembly.Memory;
-  /** Version of docs/kernel-abi.md. */
+  /** The version of this interface. */
   readonly ABI_VERSION: Size;
-  /** Points or records per call. */
+  /** Most points or records of a call. */
   readonly CAPACITY: Size;
+  /** Size of a record. */
   readonly RECORD_BYTES: Size;
-  /** Positions or records. */
+  /** The points or records of a batch: CAPACITY × RECORD_BYTES bytes. */
   readonly INPUT: Address;
-  /** The answers of calls (output-layout.ts). */
+  /** The answers of calls: CAPACITY × RECORD_BYTES bytes. */
   readonly OUTPUT: Address;
   /** Arrays between the passes of one call. */
   readonly SCRATCH: Address;
   readonly SCRATCH_BYTES: Size;
-  /** The area of block text and what belongs to it; its first bytes are the UTF-16 units that readText reads. */
+  /** The UTF-16 units that readText reads; also holds TAILS, STATUS_COUNTS, ADMIN_COUNTS and BLOCK_TEXT. */
   readonly TEXT_IN: Address;
   readonly TEXT_IN_BYTES: Size;
   /** Ends of answers by row status, TAIL_BYTES each, written by the host. */
@@ -42,10 +43,10 @@ interface KernelGlobals {
   /** The scanned rows, ROW_BYTES each. */
   readonly ROWS: Address;
   readonly ROW_BYTES: Size;
-  /** The reach table. */
+  /** The reach table: 16 × 401 masks of 64 bits. */
   readonly REACH: Address;
   readonly REACH_BYTES: Size;
-  /** One resolution a point, for batches of mixed resolutions. */
+  /** One resolution a point, for batches of mixed resolutions: CAPACITY bytes. */
   readonly RESOLUTIONS: Address;
   /** u16: numbers of the rows that the last scan left to the host, in order. */
   readonly HOST_ROWS: Address;
@@ -71,7 +72,7 @@ interface KernelGlobals {
   readonly membersEnd: Variable;
   /** Blank lines that the last scan of lines passed. */
   readonly blankLines: Variable;
-  /** The boundary index, and behind it the grid. */
+  /** The boundary index, and behind it the grid that useIndex makes. */
   readonly INDEX: Address;
   /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
   readonly gridEnd: Variable;
@@ -105,10 +106,10 @@ interface KernelGlobals {
 interface KernelCalls {
   /** Takes the table at REACH into use. 0, or 1 if a mask has a bit beyond the 34 provinces. */
   useReach(): number;
-  /** Takes the file at INDEX into use; may grow the memory. 0, or a place in INDEX_REFUSALS. */
+  /** Takes the file at INDEX into use; may grow the memory. 0, or why it was refused. */
   useIndex(sizeBytes: number): number;
 
-  /** Points at INPUT → records at OUTPUT; how many failed. Resolution EACH_ITS_OWN reads RESOLUTIONS. */
+  /** Points at INPUT → records at OUTPUT; how many failed. Resolution 255 reads RESOLUTIONS. */
   encodeBatch(count: number, resolution: number): number;
   /** The same with the records at an address in TEXT_OUT. */
   encodeBatchTo(count: number, resolution: number, address: number): number;
@@ -116,13 +117,19 @@ interface KernelCalls {
   encodeCells(count: number, resolution: number): number;
   /** The same with the answer at an address in TEXT_OUT. */
   encodeCellsTo(count: number, resolution: number, address: number): number;
-  /** One record at OUTPUT; the status. */
+  /** One record at OUTPUT; the status. Only resolutions 0 to 15. */
   encodeOne(lat: number, lng: number, resolution: number): number;
-  /** Records at INPUT → (f64, f64) × count, u8 resolution × count, u8 status × count at OUTPUT; how many failed. */
+  /**
+   * Records at INPUT, each up to its first NUL → (f64, f64) × count, u8 resolution × count, u8 status × count at OUTPUT;
+   * how many failed. A failed record gives NaN, NaN, 255.
+   */
   decodeBatch(count: number): number;
   /** The same with the answer at an address in TEXT_OUT. */
   decodeBatchTo(count: number, address: number): number;
-  /** UTF-16 units at TEXT_IN → position, cell, resolution, admin number and canonical record at OUTPUT; the status. */
+  /**
+   * UTF-16 units at TEXT_IN, none of which is read where there are more than 64 → f64 latDeg, f64 lngDeg, u64 cell, u8
+   * resolution, u8 admin number at OUTPUT, the canonical record at OUTPUT + 32; the status.
+   */
   readText(units: number): number;
   /** A cell and an admin number → record at OUTPUT; the status. */
   pack(cell: bigint, admin: number): number;
@@ -134,7 +141,7 @@ interface KernelCalls {
   regionOf(lat: number, lng: number): number;
   /** Unit of the index (former province) of a position, 255 outside. */
   unitOf(lat: number, lng: number): number;
-  /** Whole metres from a position to the nearest border between two provinces, NO_BORDER beyond 5 km. */
+  /** Whole metres from a position to the nearest border between two provinces, 65535 beyond 5 km. */
   borderOf(lat: number, lng: number): number;
   /**
    * Admin number of the province behind that border, 255 where there is none within 5 km or the position's own is on
@@ -188,7 +195,7 @@ interface KernelCalls {
    * opening bracket.
    */
   skipArray(at: number, to: number, isFirst: boolean): number;
-  /** The same for the elements of an array, behind its opening bracket or a comma; sets jsonEnd and jsonState. */
+  /** As scanNdjson, for elements of an array, behind its opening bracket or a comma; sets jsonEnd and jsonState. */
   scanArray(
     at: number,
     end: number,
@@ -224,7 +231,7 @@ interface KernelCalls {
   ): number;
   /** Rows `from` to `to` of an encode answer as JSON bodies from textEnd on; the row where it stopped. */
   writeEncodedJson(from: number, to: number, columns: number, separator: number, refusal: number): number;
-  /** The same for a decode answer to `count` rows. */
+  /** As writeEncodedJson, for a decode answer to `count` rows. */
   writeDecodedJson(
     count: number,
     from: number,
@@ -235,6 +242,7 @@ interface KernelCalls {
   ): number;
   /** Adds the rows that are OK, by province, to ADMIN_COUNTS, once their answers are written. */
   countEncoded(count: number): void;
+  /** The same for a decode answer. */
   countDecoded(count: number): void;
   /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
   readNumber(at: number, json: boolean): number;

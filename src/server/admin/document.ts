@@ -284,7 +284,7 @@ const documentOf = (address: string): string =>
       title: 'hexcodes, admin port',
       version: VERSION,
       description:
-        'Health, metrics and keys, for the machine and its operators: docs/keys.md, docs/http.md#health.',
+        'Health, metrics and keys, for the machine and its operators: docs/keys.md, docs/operations.md#the-admin-port.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0.html' },
     },
     servers: [{ url: address }],

@@ -69,8 +69,8 @@ describe.skipIf(!hasProgram('promtool'))('Prometheus (where promtool is installe
     const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
     expect(names).toHaveLength(5);
     for (const name of names) {
-      expect(readFileSync('docs/reference/worker-metrics.md', 'utf8')).toContain(`\n### ${name}\n`);
-      expect(alerts).toContain(`docs/reference/worker-metrics.md#${name.toLowerCase()}\n`);
+      expect(readFileSync('docs/reference/alerts.md', 'utf8')).toContain(`\n### ${name}\n`);
+      expect(alerts).toContain(`docs/reference/alerts.md#${name.toLowerCase()}\n`);
     }
   });
 });
