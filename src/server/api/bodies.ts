@@ -226,7 +226,8 @@ const errorMembers = {
 };
 const errorObject = answer({
   code: Type.String({
-    description: 'For programs, finer than `status`: docs/reference/http.md lists them. Further ones may come',
+    description:
+      'For programs, finer than `status`: docs/reference/http.md lists them. Further ones may come',
   }),
   message,
   param: orNull(Type.String({ description: 'The first parameter at fault' })),
