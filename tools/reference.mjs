@@ -1,6 +1,6 @@
 // `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
-// service, options of the command, exports of the kernel, alerts) and the table of bench/README.md. With `--check` it writes nothing and ends with 1
-// where a page is out of date.
+// service, options of the command, exports of the kernel, alerts) and the table of bench/README.md. With `--check` it
+// writes nothing and ends with 1 where a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -120,8 +120,8 @@ interface KernelCalls {
   /** One record at OUTPUT; the status. Only resolutions 0 to 15. */
   encodeOne(lat: number, lng: number, resolution: number): number;
   /**
-   * Records at INPUT, each up to its first NUL → (f64, f64) × count, u8 resolution × count, u8 status × count at OUTPUT;
-   * how many failed. A failed record gives NaN, NaN, 255.
+   * Records at INPUT, each up to its first NUL → (f64, f64) × count, u8 resolution × count, u8 status × count at
+   * OUTPUT; how many failed. A failed record gives NaN, NaN, 255.
    */
   decodeBatch(count: number): number;
   /** The same with the answer at an address in TEXT_OUT. */
