@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Builds dist/ (kernel.wasm, kernel.debug.wasm, src/ as JavaScript, the page), build/ (bench, data, tests and proofs)
-// and what the packages ship; with --tests, which each run of tests calls, neither packages nor declarations. Types are
+// Builds dist/ (kernel.wasm, kernel-scalar.wasm, kernel.debug.wasm, src/ as JavaScript, the page), build/ (bench, data,
+// tests and proofs) and what the packages ship; with --tests, which each run of tests calls, neither packages nor
+// declarations. Types are
 // checked by `npm run check` alone. A step whose inputs have not changed since its last success is skipped, so that
 // `prepare`, `test` and `bench` may all call this without cost.
 import { spawnSync } from 'node:child_process';
@@ -97,9 +98,12 @@ const isForTests = process.argv.includes('--tests');
 /** Modules of dist/ that a step writes. */
 const MADE = new Set(['dist/hexcodes/library/embedded.js', 'dist/server/routes/documents.js']);
 
-await step('kernel', ['assembly', 'asconfig.json'], ['dist/kernel.wasm', 'dist/kernel.debug.wasm'], () => {
+/** Targets of asconfig.json with their first module. */
+const KERNELS = { debug: 'index.ts', release: 'index.ts', scalar: 'points.ts' };
+const KERNEL_FILES = ['kernel', 'kernel.debug', 'kernel-scalar'].map((name) => `dist/${name}.wasm`);
+await step('kernel', ['assembly', 'asconfig.json'], KERNEL_FILES, () => {
   mkdirSync('dist', { recursive: true });
-  for (const target of ['debug', 'release']) run(ASC, ['--config', 'asconfig.json', '--target', target]);
+  for (const [target, entry] of Object.entries(KERNELS)) run(ASC, [`assembly/${entry}`, '--target', target]);
 });
 
 /** Parts of dist/ with a step of their own. */

@@ -5,7 +5,7 @@ import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_B
 import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
 import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
 import { BLOCK_RECORDS, LATTICE } from "./scratch";
-import { storeCenters } from "./face5/center";
+import { storeCenter, storeCenters } from "./face5/center";
 import { scanRecords, UNKNOWN } from "./face5/scan";
 import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
@@ -39,6 +39,12 @@ function forget(resolution: usize): u32 {
 function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
   let unknown: u32 = 0;
   let lattice = LATTICE;
+  if (!ASC_FEATURE_SIMD) {
+    for (let n: u32 = 0; n < count; n++, lattice += 8, positions += POINT_BYTES) {
+      if (!storeCenter(load<i32>(lattice), load<i32>(lattice, 4), positions)) unknown += forget(resolutions + n);
+    }
+    return unknown;
+  }
   for (const end = LATTICE + 8 * (count & ~1); lattice < end; lattice += 16, positions += 32, resolutions += 2) {
     const inside = storeCenters(v128.load(lattice), positions);
     if (inside != 3) {

@@ -94,6 +94,7 @@ function lookUp(bytes: usize, entries: usize): void {
  * undecided or lies under none of the four base cells. Works on whole fours of points.
  */
 export function toWords(count: u32, resolution: u32): void {
+  if (!ASC_FEATURE_SIMD) return toWordsOneByOne(count, resolution);
   const bytes = <usize>(count + 3 & ~3) << 2;
   for (let n: usize = 0; n < bytes; n += 16) {
     const first = v128.load(LATTICE + (n << 1));
@@ -142,14 +143,19 @@ function fromFine(bytes: usize): void {
   }
 }
 
-/** The word of the point at `n`, from its index in FINE and its digits 6 to 13. */
+/** The word of a point, from the address in FINE and the digits 6 to 13. */
+// @ts-ignore: decorator
+@inline
+function fineWord(index: u32, digits: u32): u64 {
+  const fine = load<u32>(index, FINE);
+  digits ^= ((digits | digits >> 1 | digits >> 2) & <u32>ONES) * ((fine >> 17 & 1) * 7);
+  return <u64>fine << 30 | <u64>digits << 6;
+}
+
 // @ts-ignore: decorator
 @inline
 function storeFineWord(n: usize): void {
-  const fine = load<u32>(load<u32>(LOOKUPS + n), FINE);
-  let digits = load<u32>(LOWER + n);
-  digits ^= ((digits | digits >> 1 | digits >> 2) & <u32>ONES) * ((fine >> 17 & 1) * 7);
-  store<u64>(WORDS + (n << 1), <u64>fine << 30 | <u64>digits << 6);
+  store<u64>(WORDS + (n << 1), fineWord(load<u32>(LOOKUPS + n), load<u32>(LOWER + n)));
 }
 
 /** Entries of two look-ups → words: digits 8 to 15 are known; a third look-up gives 4 to 7, COARSE the first three. */
@@ -178,14 +184,51 @@ function fromCoarse(bytes: usize): void {
   }
 }
 
-/** The word of the point at `n`, from its index in COARSE and its digits 4 to 15. */
+/** The word of a point, from the address in COARSE and the digits 4 to 15. */
 // @ts-ignore: decorator
 @inline
-function storeWord(n: usize): void {
-  const coarse = <u64>load<u16>(load<u32>(LOOKUPS + n), COARSE);
-  let digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
+function coarseWord(index: u32, digits: u64): u64 {
+  const coarse = <u64>load<u16>(index, COARSE);
   // base cells 37 and 52 are turned by half a turn: every digit d but 0 becomes 7 - d. Only these two of the four have
   // bit 2.
   digits ^= ((digits | digits >> 1 | digits >> 2) & ONES) * ((coarse >> 11 & 1) * 7);
-  store<u64>(WORDS + (n << 1), coarse << 36 | digits);
+  return coarse << 36 | digits;
+}
+
+// @ts-ignore: decorator
+@inline
+function storeWord(n: usize): void {
+  const digits = <u64>load<u32>(UPPER + n) << 24 | load<u32>(LOWER + n);
+  store<u64>(WORDS + (n << 1), coarseWord(load<u32>(LOOKUPS + n), digits));
+}
+
+/** The entry of FOUR_DIGITS of one point. */
+// @ts-ignore: decorator
+@inline
+function entryOf(i: i32, j: i32): u32 {
+  return load<u16>(FOUR_DIGITS + (<usize>(i % 49 << 6 | j % 49) << 1));
+}
+
+/** toWords() without vectors. */
+function toWordsOneByOne(count: u32, resolution: u32): void {
+  const isShortWay = isFine(resolution);
+  for (let n: usize = 0, end = <usize>count << 3; n < end; n += 8) {
+    let i = load<i32>(LATTICE + n);
+    let j = load<i32>(LATTICE + n, 4);
+    const lower = entryOf(i, j);
+    i = i / 49 + <i32>(lower >> 12 & 1);
+    j = j / 49 + <i32>(lower >> 13);
+    const middle = entryOf(i, j);
+    i = i / 49 + <i32>(middle >> 12 & 1);
+    j = j / 49 + <i32>(middle >> 13);
+    const digits = lower & 4095 | (middle & 4095) << 12;
+    if (isShortWay) {
+      store<u64>(WORDS + n, fineWord(i * 896 + j * 4, digits));
+    } else {
+      const upper = entryOf(i, j);
+      i = i / 49 + <i32>(upper >> 12 & 1);
+      j = j / 49 + <i32>(upper >> 13);
+      store<u64>(WORDS + n, coarseWord(i * 64 + j * 2, <u64>(upper & 4095) << 24 | digits));
+    }
+  }
 }

@@ -84,13 +84,15 @@ const EIGHT_TWENTY: usize = VECTORS + 80;
 /** Two symbols of value 0 in each lane of a pair: the pair of value 0, which no code has. */
 const PAIR_0: usize = VECTORS + 96;
 
-memory.fill(HYPHEN, <u8>DASH, 16);
-memory.fill(CHARACTER_2, 0x32, 16);
-memory.fill(CHARACTER_C, 0x43, 16);
-memory.fill(CHARACTER_S, 0x53, 16);
-v128.store(LOW_BYTE, i16x8.splat(255));
-v128.store(EIGHT_TWENTY, i16x8.splat(8 * 20));
-v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
+if (ASC_FEATURE_SIMD) {
+  memory.fill(HYPHEN, <u8>DASH, 16);
+  memory.fill(CHARACTER_2, 0x32, 16);
+  memory.fill(CHARACTER_C, 0x43, 16);
+  memory.fill(CHARACTER_S, 0x53, 16);
+  v128.store(LOW_BYTE, i16x8.splat(255));
+  v128.store(EIGHT_TWENTY, i16x8.splat(8 * 20));
+  v128.store(PAIR_0, i16x8(0x101, 0x101, 0x101, 0x101, 0x101, -1, -1, -1));
+}
 
 // --- Words of pairs ---
 
@@ -170,6 +172,7 @@ export const UNKNOWN: u32 = 255;
  * Records → TEXTS: lanes, symbol values, number of pairs, admin number, and a fault that is 0 only for canonical form.
  */
 function splitTexts(records: usize, count: u32): void {
+  if (!ASC_FEATURE_SIMD) return splitTextsOneByOne(records, count);
   let text = TEXTS;
   for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
     const prefix = prefixAt(records);
@@ -199,6 +202,56 @@ function splitTexts(records: usize, count: u32): void {
       i16x8.shl(i16x8.shr_u(values, 8), 3),
     );
     v128.store(text, lanes);
+    store<u32>(text, fault, AT_FAULT);
+    store<u8>(text, <u8>pairs, AT_PAIRS);
+    store<u8>(text, load<u8>(bucket, BUCKET_ADMINS), AT_ADMIN);
+  }
+}
+
+/** Without vectors: value + 1 of a character, 0 for none. */
+const VALUES: usize = memory.data(ASC_FEATURE_SIMD ? 1 : 256);
+if (!ASC_FEATURE_SIMD) {
+  for (let value: u32 = 0; value < 20; value++) store<u8>(VALUES + load<u8>(SYMBOLS + value), <u8>(value + 1));
+}
+
+/** Value + 1 of the character at an address, 0 for none. */
+// @ts-ignore: decorator
+@inline
+function valueAt(address: usize): u32 {
+  return load<u8>(<usize>load<u8>(address), VALUES);
+}
+
+/** splitTexts() without vectors; of the values it writes those of head and check alone. */
+function splitTextsOneByOne(records: usize, count: u32): void {
+  let text = TEXTS;
+  for (const end = records + <usize>count * RECORD_BYTES; records < end; records += RECORD_BYTES, text += TEXT_BYTES) {
+    const prefix = prefixAt(records);
+    const bucket = bucketOf(prefix);
+    const payload = records + 4 - <usize>(prefix >> 24 == 0);
+    let length: u32 = 0;
+    while (length < 15 && load<u8>(payload + length) != 0) length++;
+    const pairs: u32 = load<u8>(length, SHAPES);
+    if (pairs > 5) {
+      store<u32>(text, 1, AT_FAULT);
+      continue;
+    }
+    let fault = load<u32>(bucket << 2, BUCKET_PREFIXES) ^ prefix;
+    if (pairs >= 2) fault |= load<u8>(payload, 5) ^ DASH;
+    if (pairs == 5) fault |= load<u8>(payload, 11) ^ DASH;
+    store<u64>(text, 0);
+    store<u16>(text, 0, 8);
+    for (let n: u32 = 0; n < pairs; n++) {
+      const first = valueAt(payload + offsetOf(2 * n + 1));
+      const second = valueAt(payload + offsetOf(2 * n + 2));
+      // no symbol, or the pair of value 0, which no code has
+      fault |= u32(first == 0) | u32(second == 0) | u32(first + second == 2);
+      store<u16>(text + (n << 1), <u16>(8 * (20 * first + second)));
+    }
+    const head = valueAt(payload);
+    const check = valueAt(payload + offsetOf(2 * pairs + 1));
+    fault |= u32(head == 0) | u32(check == 0);
+    store<u8>(text, <u8>head, AT_VALUES + HEAD_LANE);
+    store<u8>(text, <u8>check, AT_VALUES + CHECK_LANE);
     store<u32>(text, fault, AT_FAULT);
     store<u8>(text, <u8>pairs, AT_PAIRS);
     store<u8>(text, load<u8>(bucket, BUCKET_ADMINS), AT_ADMIN);

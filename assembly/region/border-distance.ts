@@ -146,6 +146,21 @@ function squares(group: usize, x: v128, y: v128, factor: v128, slope: v128): v12
   return f32x4.add(f32x4.mul(rx, rx), f32x4.mul(ry, ry));
 }
 
+/** squares() of the one line at an address, with the same operations in the same order. */
+// @ts-ignore: decorator
+@inline
+function squareTo(line: usize, factor: f32, slope: f32): f32 {
+  const ex = pointX - load<f32>(line);
+  const ey = pointY - load<f32>(line, 16);
+  const dx = load<f32>(line, 32);
+  const dy = load<f32>(line, 48);
+  const along = (ex * dx + ey * dy) * load<f32>(line, 64);
+  const t: f32 = along > 0 ? (along < 1 ? along : 1) : 0;
+  const ry = ey - t * dy;
+  const rx = (ex - t * dx) * (factor + slope * ry);
+  return rx * rx + ry * ry;
+}
+
 /** Metres from a position in degrees to the nearest border between two provinces; NO_BORDER beyond 5 km and for NaN. */
 export function borderMetres(latDeg: f64, lngDeg: f64): u32 {
   const list = listAt(latDeg, lngDeg);
@@ -156,6 +171,7 @@ export function borderMetres(latDeg: f64, lngDeg: f64): u32 {
 // @ts-ignore: decorator
 @inline
 function leastMetres(list: usize): u32 {
+  if (!ASC_FEATURE_SIMD) return leastMetresOneByOne(list);
   const x = f32x4.splat(pointX);
   const y = f32x4.splat(pointY);
   const slope = v128.load32_splat(list, 12);
@@ -171,6 +187,21 @@ function leastMetres(list: usize): u32 {
   return metres <= <f32>FARTHEST_M ? <u32>(metres + 0.5) : NO_BORDER;
 }
 
+/** leastMetres() without vectors. */
+// @ts-ignore: decorator
+@inline
+function leastMetresOneByOne(list: usize): u32 {
+  const slope = load<f32>(list, 12);
+  const factor: f32 = 1 - (pointY + pointY) * slope;
+  let least: f32 = Infinity;
+  const end = list + HEAD_BYTES + <usize>load<u32>(list) * GROUP_BYTES;
+  for (let group = list + HEAD_BYTES; group < end; group += GROUP_BYTES) {
+    for (let line = group; line < group + 16; line += 4) least = min(least, squareTo(line, factor, slope));
+  }
+  const metres = sqrt(least);
+  return metres <= <f32>FARTHEST_M ? <u32>(metres + 0.5) : NO_BORDER;
+}
+
 /** The entry that points beyond the grid are given. */
 const NOWHERE: usize = memory.data<u32>([NONE]);
 
@@ -180,6 +211,12 @@ const NOWHERE: usize = memory.data<u32>([NONE]);
  * points more.
  */
 export function bordersOfBlock(points: usize, count: u32, out: usize): void {
+  if (!ASC_FEATURE_SIMD) {
+    for (const end = points + (<usize>count << 4); points < end; points += 16, out += 2) {
+      store<u16>(out, <u16>borderMetres(load<f64>(points), load<f64>(points, 8)));
+    }
+    return;
+  }
   const bytes = <usize>(count << 2);
   for (let n: usize = 0; n < bytes; n += 16, points += 64) {
     const low = microPair(points);
@@ -224,6 +261,18 @@ export function bordersOfBlock(points: usize, count: u32, out: usize): void {
 
 const SQUARES: usize = memory.data(16, 16);
 
+/** The squares of the distances to the four lines of a group → SQUARES, f32 each. */
+// @ts-ignore: decorator
+@inline
+function storeSquares(group: usize, factor: f32, slope: f32): void {
+  if (ASC_FEATURE_SIMD) {
+    const x = f32x4.splat(pointX);
+    v128.store(SQUARES, squares(group, x, f32x4.splat(pointY), f32x4.splat(factor), f32x4.splat(slope)));
+  } else {
+    for (let lane: usize = 0; lane < 16; lane += 4) store<f32>(SQUARES + lane, squareTo(group + lane, factor, slope));
+  }
+}
+
 /**
  * The admin number of the province on the other side of the border nearest to a position; NO_ADMIN beyond 5 km, outside
  * all provinces, and where the position's own is on neither side of it: then sea or foreign land lies between.
@@ -231,10 +280,8 @@ const SQUARES: usize = memory.data(16, 16);
 export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
   const list = listAt(latDeg, lngDeg);
   if (list == NONE) return NO_ADMIN;
-  const x = f32x4.splat(pointX);
-  const y = f32x4.splat(pointY);
-  const slope = v128.load32_splat(list, 12);
-  const factor = f32x4.sub(f32x4.splat(1), f32x4.mul(f32x4.add(y, y), slope));
+  const slope = load<f32>(list, 12);
+  const factor: f32 = 1 - (pointY + pointY) * slope;
   const own = adminOf(unitAt(latDeg, lngDeg));
   if (own == NO_ADMIN) return NO_ADMIN;
   let least: f32 = <f32>(FARTHEST_M * FARTHEST_M);
@@ -242,7 +289,7 @@ export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
   let neighbour = NO_ADMIN;
   const end = list + HEAD_BYTES + <usize>load<u32>(list) * GROUP_BYTES;
   for (let group = list + HEAD_BYTES; group < end; group += GROUP_BYTES) {
-    v128.store(SQUARES, squares(group, x, y, factor, slope));
+    storeSquares(group, factor, slope);
     for (let lane: usize = 0; lane < 16; lane += 4) {
       const square = load<f32>(SQUARES + lane);
       least = min(least, square);

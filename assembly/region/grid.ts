@@ -73,8 +73,9 @@ function writeTiles(cells: usize, columns: u32, rows: u32, tiles: usize): void {
       const next = cell + (<usize>width << 2);
       // a cell whose records begin where those of the next one do lists none
       let agree = load<u32>(next) >> EFFECT_BITS == value >> EFFECT_BITS;
-      if (width == TILE) agree = agree && i32x4.all_true(i32x4.eq(v128.load(cell), i32x4.splat(value)));
-      else for (let other = cell + 4; other < next; other += 4) agree = agree && load<u32>(other) == value;
+      if (ASC_FEATURE_SIMD && width == TILE) {
+        agree = agree && i32x4.all_true(i32x4.eq(v128.load(cell), i32x4.splat(value)));
+      } else for (let other = cell + 4; other < next; other += 4) agree = agree && load<u32>(other) == value;
       if (!agree || (!first && base != load<u8>(tile))) store<u8>(tile, <u8>MIXED);
       else if (first) store<u8>(tile, <u8>base);
       cell = next;
@@ -137,7 +138,7 @@ function listTouches(
   let begin: u32 = 0;
   for (let cell = cells, end = cells + (<usize>cellCount << 2); cell < end; cell += 4) {
     // most cells list nothing: four at a time
-    while (cell + 16 <= end && !v128.any_true(v128.load(cell))) {
+    while (ASC_FEATURE_SIMD && cell + 16 <= end && !v128.any_true(v128.load(cell))) {
       v128.store(cell, i32x4.splat(begin));
       cell += 16;
     }
@@ -224,11 +225,14 @@ function writeRecords(
       const idsEnd = ids + (<usize>load<u32>(cell) << 2);
       const first = <u32>((at - records) / SEGMENT_BYTES) << EFFECT_BITS;
       if (id == idsEnd && sumCount == 0) {
-        const lists = i32x4.splat(load<u32>(cell));
         const value = first | sumBase;
+        const lists = load<u32>(cell);
         store<u32>(cell, value);
         // and the cells west of it that list nothing either, four at a time
-        while (column + 4 < columns && i32x4.all_true(i32x4.eq(v128.load(cell, 4), lists))) {
+        while (
+          ASC_FEATURE_SIMD && column + 4 < columns
+          && i32x4.all_true(i32x4.eq(v128.load(cell, 4), i32x4.splat(lists)))
+        ) {
           v128.store(cell, i32x4.splat(value), 4);
           column += 4;
           cell += 16;
@@ -257,7 +261,8 @@ function writeRecords(
         const nextTurn = turnAt(u0, du, dv, edge + CELL);
         if (turn == nextTurn) continue;
         if (restCount + 2 > CHANGES_LIMIT || sumCount + 2 > CHANGES_LIMIT) return REFUSED_OPEN;
-        v128.store(at, v128.load(segment));
+        store<u64>(at, load<u64>(segment));
+        store<u64>(at, load<u64>(segment, 8), 8);
         at += SEGMENT_BYTES;
         // SUM counts the rows on which the segment lies east of this cell. Its record counts them too, so REST leaves
         // them out.

@@ -7,6 +7,7 @@ import { INDEX } from "../memory";
 import { ADMIN_NUMBERS, CELLS, CROSSINGS, MIXED_POINTS, GRID_U, GRID_V, TILES } from "../scratch";
 import { AT_ADMINS, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MIXED, OUTSIDE, SEGMENT_BYTES, TILE_BITS, tilesOf } from "./layout";
 import { cells, columns, east, records, rows, south, tiles } from "./grid-state";
+import { adminOf, unitAt } from "./locate";
 
 /** The tile that points beyond the grid are given. */
 const NOWHERE: usize = memory.data<u8>([<u8>OUTSIDE]);
@@ -73,6 +74,12 @@ function askTile(n: usize, mixed: usize): usize {
  * points beyond the last one.
  */
 export function locateBlock(points: usize, count: u32): void {
+  if (!ASC_FEATURE_SIMD) {
+    for (let n: usize = 0, end = <usize>count << 2; n < end; n += 4, points += 16) {
+      store<u32>(ADMIN_NUMBERS + n, adminOf(unitAt(load<f64>(points), load<f64>(points, 8))));
+    }
+    return;
+  }
   if (columns == 0) {
     for (let n: u32 = 0; n < count; n++) store<u32>(ADMIN_NUMBERS + 4 * n, NO_ADMIN);
     return;
