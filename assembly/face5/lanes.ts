@@ -2,8 +2,8 @@
 // the same operations in the same order, so that both builds give the same bits (docs/kernel-abi.md).
 
 /**
- * A constant in each lane. It is given twice: a vector is loaded from memory, as V8 builds a literal by two instructions
- * at every use; one number is a literal, as a load of a host like Chicory checks its address.
+ * A constant in each lane. It is given twice: a vector is loaded from memory, as V8 builds a literal by two
+ * instructions at every use; one number is a literal, as a load of a host like Chicory checks its address.
  */
 // @ts-ignore: decorator
 @inline

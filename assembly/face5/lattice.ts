@@ -234,7 +234,7 @@ function cellsAt(at: usize, is13: bool): v128 {
   return v128.bitselect(finest, v128.load(MATRIX, 32), certain);
 }
 
-/** toLattice() without vectors; fills the array up to `count`. What a loop loads once lies in variables. */
+/** toLattice() without vectors; fills the array up to `count`. Values of all points lie in variables. */
 function toLatticeOneByOne(points: usize, count: u32, resolution: u32): void {
   const matrix = TO_FINEST + (<usize>resolution << 4);
   const m00 = load<i32>(matrix);

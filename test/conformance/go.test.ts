@@ -2,14 +2,11 @@
 // doors.json and compare 1,000,000 random positions, provinces and suggestions with the library.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { suggest } from '#hexcodes/geometry';
-import { randomFrom } from '../support/open-world.js';
-import { shippedKernel } from '../support/shipped.js';
+import { writeLibraryAnswers } from '../support/library-answers.js';
 
 const POINTS = 1_000_000;
 const hasGo = spawnSync('go', ['version']).status === 0;
@@ -38,34 +35,6 @@ test('the folder that users copy has the licences of code and data', () => {
     expect(readFileSync(`clients/go/${name}`).equals(readFileSync(name)), name).toBe(true);
 });
 
-/** Provinces, certainty and suggestions as the library has them. */
-function answersOfTheLibrary(library: Hexcodes, random: () => number): string {
-  const provinces = Array.from({ length: 3000 }, () => {
-    const [lat, lng] = [7 + 17.5 * random(), 102 + 15 * random()];
-    const border = library.borderOf(lat, lng);
-    return {
-      ...{ lat, lng, province: library.adminCodeOf(lat, lng), former: library.formerProvinceOf(lat, lng) },
-      ...{ borderM: border?.border_m, certainty: border?.certainty, neighbour: border?.neighbour_code },
-    };
-  });
-  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ -/.đÂ\u00a0\ufeff😀';
-  const letter = (): string => [...letters][Math.floor(random() * [...letters].length)]!;
-  const suggestions = Array.from({ length: 150 }, (_, n) => {
-    const { lat, lng } = provinces[n * 7]!;
-    const code = library.encodeBatch(Float64Array.of(21 + random(), 105 + random()), 5 + (n % 10));
-    const text = Buffer.from(code.subarray(0, 19)).toString('latin1').replace(/\0.*$/s, '');
-    const at = Math.floor(random() * (text.length + 1));
-    const cut = Math.floor(random() * 2);
-    const typed =
-      n % 9 === 0 ? text.replace(/^[A-Z]+-?/, '') : text.slice(0, at) + letter() + text.slice(at + cut);
-    const near: [number, number] | undefined = n % 2 === 0 ? [lat, lng] : undefined;
-    const limit = 1 + (n % 40);
-    const found = suggest(library, typed, near === undefined ? { limit } : { near, limit });
-    return { text: typed, near, limit, found };
-  });
-  return JSON.stringify({ provinces, suggestions, adminUnits: ADMIN_UNITS });
-}
-
 test.skipIf(!hasGo)('needs go: its tests are green in a copy of the folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-copy-'));
   cpSync('clients/go', folder, { recursive: true });
@@ -92,15 +61,7 @@ test.skipIf(!hasRaceDetector)(
 );
 
 test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-go-'));
-  const random = randomFrom(38);
-  const points = Float64Array.from({ length: 2 * POINTS }, (_, i) =>
-    i % 2 === 0 ? 7 + 17.5 * random() : 102 + 15 * random(),
-  );
-  writeFileSync(join(folder, 'points'), points);
-  const library = new Hexcodes(shippedKernel());
-  writeFileSync(join(folder, 'records'), library.encodeBatch(points, 13));
-  writeFileSync(join(folder, 'answers.json'), answersOfTheLibrary(library, random));
+  const folder = writeLibraryAnswers(POINTS);
   const { status, stdout, stderr } = spawnSync('go', ['test', '-count=1', '-v', './...'], {
     cwd: 'clients/go',
     encoding: 'utf8',

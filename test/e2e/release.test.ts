@@ -20,11 +20,11 @@ const folder = mkdtempSync(join(tmpdir(), 'hexcodes-release-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-test('npm run release makes three tarballs, a bill of materials, and sums that hold', () => {
+test('npm run release makes three tarballs, the kernel without SIMD, a bill of materials, and sums that hold', () => {
   const target = join(folder, 'release');
   execFileSync(process.execPath, ['tools/packages/release.mjs', '--to', target], { stdio: 'pipe' });
   const tarballs = ['hexcodes', 'hexcodes-cli', 'hexcodes-server'].map((name) => `${name}-${version}.tgz`);
-  const files = [...tarballs, `hexcodes-${version}.cdx.json`];
+  const files = [...tarballs, `hexcodes-${version}.cdx.json`, `hexcodes-kernel-scalar-${version}.wasm`];
   expect(readdirSync(target).sort()).toEqual([...files, 'SHA256SUMS'].sort());
   const sums = readFileSync(join(target, 'SHA256SUMS'), 'utf8').trimEnd().split('\n');
   const sumOf = (name: string): string =>

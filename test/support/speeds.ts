@@ -34,7 +34,7 @@ export const ROADS = [
  */
 export const REST = [
   'test/conformance/api/{asyncapi,calls,openapi,typed-client}.test.ts',
-  'test/conformance/{doors-elsewhere,engines,go,python-*}.test.ts',
+  'test/conformance/{doors-elsewhere,engines,go,java,python-*}.test.ts',
   'test/conformance/sql.test.ts',
   'test/e2e/capacity/**/*.test.ts',
   'test/e2e/cli/{log,serve}.test.ts',

@@ -1,8 +1,9 @@
-// `npm run release [-- --to FOLDER] [--tag]`: the three tarballs, the bill of materials and SHA256SUMS of all, in
-// release/ or FOLDER; --tag also makes the tag vVERSION, of a commit in which nothing is left uncommitted.
+// `npm run release [-- --to FOLDER] [--tag]`: the three tarballs, the kernel without SIMD, the bill of materials and
+// SHA256SUMS of all, in release/ or FOLDER; --tag also makes the tag vVERSION, of a commit in which nothing is left
+// uncommitted.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -31,17 +32,21 @@ if (values.tag) {
 }
 
 mkdirSync(target, { recursive: true });
-const left = readdirSync(target).filter((name) => !/^(hexcodes.*\.(tgz|cdx\.json)|SHA256SUMS)$/.test(name));
+const left = readdirSync(target).filter(
+  (name) => !/^(hexcodes.*\.(tgz|cdx\.json|wasm)|SHA256SUMS)$/.test(name),
+);
 if (left.length > 0) fail(`${target} has files of others: ${left.join(', ')}`);
 for (const name of readdirSync(target)) rmSync(join(target, name));
 
 const files = Object.keys(PUBLISHED).map((name) => basename(pack(name, target).file));
+const scalar = `hexcodes-kernel-scalar-${version}.wasm`;
+copyFileSync(join(ROOT, 'dist/kernel-scalar.wasm'), join(target, scalar));
 const bom = `hexcodes-${version}.cdx.json`;
 writeFileSync(
   join(target, bom),
   execFileSync(process.execPath, [join(ROOT, 'tools/packages/sbom.mjs')], { cwd: ROOT }),
 );
-const sums = [...files, bom].sort().map(
+const sums = [...files, scalar, bom].sort().map(
   (name) =>
     `${createHash('sha256')
       .update(readFileSync(join(target, name)))

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { INDEX_REFUSALS } from '#dist/hexcodes/kernel/index-file.js';
 import { type Build, KERNEL_FILES } from '../../support/open-world.js';
+import { shippedKernel } from '../../support/shipped.js';
 
 const page = readFileSync('docs/reference/kernel.md', 'utf8');
 
@@ -16,6 +17,7 @@ const declared = [...page.matchAll(/^- `(\w+)\(([^)]*)\)(?:: (\w+))?`:/gm)].map(
     result: result ?? 'none',
   }),
 );
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 /** All names of exports in code spans. */
 const named = new Set([...page.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
 
@@ -66,7 +68,6 @@ describe.each(Object.keys(KERNEL_FILES) as Build[])('%s.wasm', (build) => {
 
   test('has the calls of the page with their types, and no other', () => {
     const signatures = [...signaturesOf(bytes)].map(([name, signature]) => ({ name, ...signature }));
-    const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
     expect(signatures.sort(byName)).toEqual([...declared].sort(byName));
   });
 
@@ -84,6 +85,29 @@ describe.each(Object.keys(KERNEL_FILES) as Build[])('%s.wasm', (build) => {
     expect(sizes.length).toBeGreaterThan(12);
     for (const [, name = '', size] of sizes) expect([name, Number(size)]).toEqual([name, value(name)]);
   });
+});
+
+test('kernel-scalar.wasm has the calls up to unitBatch', () => {
+  const signatures = [...signaturesOf(readFileSync('dist/kernel-scalar.wasm'))];
+  const points = declared.slice(0, 1 + declared.findIndex(({ name }) => name === 'unitBatch'));
+  expect(points.length).toBe(20);
+  expect(signatures.map(([name, signature]) => ({ name, ...signature })).sort(byName)).toEqual(
+    points.sort(byName),
+  );
+});
+
+test('the example in bytes is what the kernel answers', () => {
+  const text = readFileSync('docs/kernel-abi.md', 'utf8');
+  const [point, record, position] = [...text.matchAll(/`((?:[0-9a-f]{2} ){15,}[0-9a-f]{2})`/g)].map(
+    ([, bytes]) => Buffer.from(bytes!.replaceAll(' ', ''), 'hex'),
+  ) as [Buffer, Buffer, Buffer];
+  const kernel = shippedKernel();
+  kernel.inputBytes.set(point);
+  expect(kernel.exports.encodeBatch(1, 13)).toBe(0);
+  expect(Buffer.from(kernel.output.subarray(0, 20))).toEqual(record);
+  kernel.inputBytes.set(record);
+  expect(kernel.exports.decodeBatch(1)).toBe(0);
+  expect(Buffer.from(kernel.output.subarray(0, 18))).toEqual(position);
 });
 
 test('the page gives the reasons of useIndex', () => {

@@ -1,5 +1,5 @@
-// dist/kernel-scalar.wasm, which is built without SIMD for hosts that have none, against dist/kernel.wasm: every call of
-// docs/kernel-abi.md that both have, at every resolution, leaves the same bytes and returns the same number.
+// dist/kernel-scalar.wasm, which is built without SIMD for hosts that have none, against dist/kernel.wasm: every call
+// of docs/kernel-abi.md that both have, at every resolution, leaves the same bytes and returns the same number.
 
 import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
@@ -47,7 +47,7 @@ class Host {
     this.bytes.set(bytes, this.at(name));
   }
 
-  /** What a call returns, and the bytes it has left. */
+  /** The number that a call returns, and the bytes it has left. */
   answer(size: number, name: string, ...values: (number | bigint)[]): Buffer {
     const answer = this.call(name, ...values);
     const at = this.at(name.endsWith('To') ? 'TEXT_OUT' : 'OUTPUT');

@@ -1,15 +1,18 @@
 // Doors that need a bus, a database or another language.
 
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { CliFolder } from '../cli.js';
 import { WorkerProcess } from '../engine/worker-process.js';
+import { javaOfTests, noJar } from '../java.js';
 import { messagesOf, NatsServer, noNats } from '../nats.js';
 import { noPackage, runPython } from '../python-env.js';
 import { encodeFrame } from '../stream-frames.js';
-import { type Door, nothing, type OpenDoor } from './door.js';
+import { type Door, type Encoded, nothing, type OpenDoor, type Status } from './door.js';
 import { pairsOf, recordsToCodes } from './library.js';
 
 async function openBus(): Promise<OpenDoor> {
@@ -105,8 +108,57 @@ const python = (kind: string): Door => ({
   }),
 });
 
+const JAVA_STATUSES: Record<string, Status> = {
+  OK: 'OK',
+  OUTSIDE_COVERAGE: 'NOT_FOUND',
+  NOT_A_COORDINATE: 'INVALID_REQUEST',
+};
+
+/** One program for all questions: each is a line of JSON, and so is its answer. */
+function openJava(kind: string): OpenDoor {
+  const child = spawn('java', [...javaOfTests(), 'hexcodes.Door'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const askJava = async <Answer>(question: object): Promise<Answer> => {
+    child.stdin.write(`${JSON.stringify({ kind, ...question })}\n`);
+    return JSON.parse((await answers.next()).value as string) as Answer;
+  };
+  return {
+    async encode(positions, resolution) {
+      const found = await askJava<(Encoded & { status: string })[]>({ ask: 'encode', positions, resolution });
+      return found.map(({ code, status }) => ({ code, status: JAVA_STATUSES[status]! }));
+    },
+    async decode(texts) {
+      const found = await askJava<([number, number, number] | null)[]>({ ask: 'decode', texts });
+      return found.map((row) => (row === null ? nothing : { lat: row[0], lng: row[1], resolution: row[2] }));
+    },
+    async refusal(files) {
+      const texts = Object.entries(files).map(([name, bytes]) => [
+        name,
+        Buffer.from(bytes).toString('base64'),
+      ]);
+      const found = await askJava<{ refusal: string | null }>({
+        ask: 'refusal',
+        files: Object.fromEntries(texts),
+      });
+      return found.refusal;
+    },
+    async close() {
+      child.stdin.end();
+      await new Promise((done) => child.once('close', done));
+    },
+  };
+}
+
+const java = (kind: string): Door => ({
+  name: `Java, ${kind}`,
+  isOneByOne: kind === 'single',
+  missing: noJar,
+  open: async () => openJava(kind),
+});
+
 export const ELSEWHERE: readonly Door[] = [
   { name: 'bus worker', missing: noNats, open: openBus },
   { name: 'SQL of DuckDB', isBlindToReach: true, open: openSql },
   ...['single', 'list', 'NumPy', 'pandas', 'Polars', 'Arrow'].map(python),
+  ...['single', 'batch'].map(java),
 ];
