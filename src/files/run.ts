@@ -81,6 +81,7 @@ export async function convertFiles(
   let current: Input = first;
   let isFirstTaken = false;
   let earlierBytes = 0;
+  let readBytes = 0;
   const run: Run = {
     request,
     hexcodes,
@@ -96,7 +97,7 @@ export async function convertFiles(
         isFirstTaken = true;
         return first;
       }
-      earlierBytes += current.readBytes();
+      earlierBytes += current.sizeBytes ?? current.readBytes();
       current.close();
       current = await openInput(inputs[inputNumber]!, request.input);
       return current;
@@ -104,10 +105,12 @@ export async function convertFiles(
     tick(reached) {
       targets.checkpoint(reached, progress.elapsedMs);
       const { tally } = targets;
+      // Rows that are sorted are gone through again behind the last of them.
+      readBytes = Math.max(readBytes, earlierBytes + current.readBytes(reached.inputRows));
       progress.update({
         rows: tally.rows,
         failedRows: tally.failedRows,
-        readBytes: earlierBytes + current.readBytes(),
+        readBytes,
         totalBytes,
       });
       if (request.signal?.aborted === true) throw new CliFailure(EXIT.FAILED, 'broken off');

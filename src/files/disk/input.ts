@@ -93,8 +93,13 @@ export interface Input {
   readonly point?: PointChoice | undefined;
   /** Layer of a GeoPackage, where somebody has said it. */
   readonly sheet?: string | undefined;
-  /** Bytes read from the disk or the pipe so far, before unpacking. */
-  readBytes(): number;
+  /**
+   * Bytes read from the disk or the pipe so far, before unpacking.
+   * @param rows that have been converted: of a file whose columns lie apart, they say how far it is read
+   */
+  readBytes(rows?: number): number;
+  /** Says how many rows a file has whose columns lie apart. */
+  hasRows(count: number): void;
   /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
   /** The file itself where its bytes are the content; else null. */
@@ -172,6 +177,7 @@ async function ofStream(
     packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
   const { content, isVerbatim } = await readable(unpackedOnes, file, options, name);
   const { opening, iterator } = await opened(content);
+  let rowCount = 0;
   return {
     name,
     path: isStdin ? null : path,
@@ -180,7 +186,13 @@ async function ofStream(
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
     sheet: options.sheet,
-    readBytes: () => Math.max(counted.bytes, file?.readBytes ?? 0),
+    readBytes: (rows = 0) =>
+      rowCount > 0 && sizeBytes !== null
+        ? sizeBytes * Math.min(1, rows / rowCount)
+        : Math.max(counted.bytes, file?.readBytes ?? 0),
+    hasRows(count) {
+      rowCount = count;
+    },
     chunks: () => continued(opening, iterator),
     plain: isVerbatim ? file : null,
     ...closer(() => raw.destroy()),

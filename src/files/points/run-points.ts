@@ -95,7 +95,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
         yield* batchesOf(rows, columns, read, earlierBytes);
       } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
-      earlierBytes += read.readBytes();
+      earlierBytes += read.sizeBytes ?? read.readBytes();
       read.close();
     }
   }
@@ -109,7 +109,7 @@ async function* batchesOf(
 ): AsyncGenerator<PointBatch> {
   let firstRow = 1;
   for await (const { rows, latLngDeg } of points) {
-    const readBytes = earlierBytes + input.readBytes();
+    const readBytes = earlierBytes + input.readBytes(firstRow - 1 + rows.rowCount);
     yield { columns, rows, latLngDeg, file: input.name, firstRow, readBytes };
     firstRow += rows.rowCount;
   }

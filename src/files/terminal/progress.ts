@@ -70,7 +70,11 @@ export class Progress {
     this.#lastMs = nowMs;
     const line = this.#lineOf(state);
     if (!isTerminal) {
-      process.stderr.write(`${line}\n`);
+      const { readBytes, totalBytes } = state;
+      const share = totalBytes
+        ? `${Math.floor((100 * Math.min(readBytes, totalBytes)) / totalBytes)} %  `
+        : '';
+      process.stderr.write(`${share}${line}\n`);
       return;
     }
     const total = state.totalBytes ?? 0;

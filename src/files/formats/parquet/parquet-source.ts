@@ -60,6 +60,7 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
     if (error instanceof CliFailure) throw error;
     throw badInput({ file: input.name }, `not a whole Parquet file (${reasonOf(error)})`);
   }
+  input.hasRows(metadata.row_groups.reduce((sum, { num_rows: rows }) => sum + Number(rows), 0));
   const { children } = parquetSchema(metadata);
   const encrypted = new Set(
     metadata.row_groups.flatMap(({ columns }) =>

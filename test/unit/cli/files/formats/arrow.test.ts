@@ -237,6 +237,7 @@ describe('ends', () => {
       isPacked: false,
       head: bytes.subarray(0, 4096),
       readBytes: () => 0,
+      hasRows: () => undefined,
       chunks,
       plain: null,
       onClose: () => undefined,

@@ -1,0 +1,98 @@
+// The progress line of each format: the share of the bytes that is done, and the time that is left by it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { loadLibrary } from '#dist/files/library.js';
+import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { converted } from '../../support/files/roads.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'hexcodes-progress-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string): string => join(folder, name);
+const ROWS = 60_000;
+/** Time between two looks at the clock. */
+const STEP_MS = 6000;
+let hexcodes: Hexcodes;
+
+beforeAll(async () => {
+  hexcodes = await loadLibrary();
+  const points = Array.from(
+    { length: ROWS },
+    (_, i) => [i, 21 + (i % 900) / 1e4, 105.8 + (i % 700) / 1e4] as const,
+  );
+  writeFileSync(file('in.csv'), `id,lat,lng\n${points.map((row) => row.join(',')).join('\n')}\n`);
+  const gpx = points.map(([id, lat, lng]) => `<wpt lat="${lat}" lon="${lng}"><name>${id}</name></wpt>`);
+  writeFileSync(file('in.gpx'), `<gpx>${gpx.join('\n')}</gpx>`);
+  for (const name of [
+    'in.tsv',
+    'in.ndjson',
+    'in.geojson',
+    'in.arrow',
+    'in.arrows',
+    'in.xlsx',
+    'whole.parquet',
+  ])
+    expect((await converted(hexcodes, [file('in.csv')], file(name), {})).fault).toBeUndefined();
+  // A batch of Arrow has 65,536 rows.
+  const many = Array.from({ length: 3 }, () => points.map((row) => row.join(',')).join('\n'));
+  writeFileSync(file('many.csv'), `id,lat,lng\n${many.join('\n')}\n`);
+  for (const name of ['in.arrow', 'in.arrows'])
+    expect((await converted(hexcodes, [file('many.csv')], file(name), {})).fault).toBeUndefined();
+  const typed = { columns: { prefix: '', keep: ['id', 'lat', 'lng'] } };
+  await converted(hexcodes, [file('in.ndjson')], file('in.parquet'), { ...typed });
+});
+
+/** A duration as the line writes it. */
+function secondsIn(text: string): number {
+  const units: Record<string, number> = { h: 3600, min: 60, s: 1 };
+  return [...text.matchAll(/([\d.]+) (h|min|s)/g)].reduce(
+    (sum, [, n, unit]) => sum + Number(n) * units[unit!]!,
+    0,
+  );
+}
+
+test.each([
+  ['in.csv', 'out.csv'],
+  ['in.csv', 'out.parquet'],
+  ['in.tsv', 'out.ndjson'],
+  ['in.ndjson', 'out.ndjson'],
+  ['in.ndjson', 'out.csv'],
+  ['in.geojson', 'out.csv'],
+  ['in.gpx', 'out.csv'],
+  ['in.arrow', 'out.csv'],
+  ['in.arrows', 'out.arrows'],
+  ['in.parquet', 'out.parquet'],
+  ['in.parquet', 'out.csv'],
+  ['whole.parquet', 'out.geojson'],
+])('%s to %s', async (from, to) => {
+  let nowMs = 0;
+  const lines: string[] = [];
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += STEP_MS));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  try {
+    const { fault } = await converted(hexcodes, [file(from)], file(to), {
+      isQuiet: false,
+      columns: { prefix: 'hx_' },
+    });
+    expect(fault).toBeUndefined();
+  } finally {
+    vi.restoreAllMocks();
+  }
+  const percents = lines.map((line) => Number(/^(\d+) % {2}[\d,]+ rows {2}/.exec(line)?.[1]));
+  expect(percents.length).toBeGreaterThan(1);
+  expect(percents).toEqual([...percents].sort((a, b) => a - b));
+  expect(percents[0]).toBeLessThan(75);
+  expect(percents.at(-1)).toBeGreaterThan(95);
+  // The bytes that are left take as long as the others did; the percentage is a whole number, the clock a step ahead.
+  for (const [i, line] of lines.entries()) {
+    const [, rows, perSecond] = /([\d,]+) rows {2}([\d,]+) rows\/s/
+      .exec(line)!
+      .map((text) => Number(text.replaceAll(',', '')));
+    const left = secondsIn(/ETA (.*?) {2}/.exec(line)?.[1] ?? '');
+    const elapsed = rows! / perSecond!;
+    const percent = percents[i]!;
+    expect(left).toBeGreaterThanOrEqual(0.9 * elapsed * ((100 - percent - 1) / (percent + 1)) - 60);
+    expect(left).toBeLessThanOrEqual(1.1 * elapsed * ((100 - percent) / Math.max(1, percent)) + 60);
+  }
+});
