@@ -1,5 +1,5 @@
 // Where the parts of an answer lie, from OUTPUT on or from the address that a call was given.
-// src/hexcodes/kernel/output-layout.ts says the same for the host; test/conformance/kernel/output-layout.test.ts
+// src/hexcodes/kernel/output-layout.ts says the same for the host; test/conformance/kernel/abi.test.ts
 // compares the two.
 
 import { OUTPUT, POINT_BYTES, RECORD_BYTES } from "./memory";

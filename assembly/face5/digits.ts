@@ -12,7 +12,7 @@ import { COARSE, FINE, FOUR_DIGITS, isFine } from "./tables";
 //   i, j -> quotients by 49, index in FOUR_DIGITS -> entry -> quotients + carries, their quotients … -> FINE or COARSE
 //
 // The arithmetic is in f32: for all n < 6.4 million round(n × (1/49) − 24/49) is floor(n / 49), which
-// test/oracle/kernel/fast-encode.test.ts tries one by one, and all products stay below 2²⁴.
+// test/oracle/kernel/fast-paths.test.ts tries one by one, and all products stay below 2²⁴.
 
 /** One bit per digit of resolutions 4 to 15. */
 const ONES: u64 = 0o111111111111;

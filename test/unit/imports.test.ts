@@ -1,7 +1,22 @@
-// Who may import whom, in src and in the kernel.
+// Who may import whom: in src, in the kernel, and of both by tests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory()
+      ? // Bundles of the workspaces, and packages.
+        ['dist', 'node_modules'].includes(entry.name)
+        ? []
+        : filesBelow(join(folder, entry.name))
+      : entry.name.endsWith('.ts')
+        ? [join(folder, entry.name)]
+        : [],
+  );
+}
+
+const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
 
 // Who may import whom, held over the import lines of the repository: workspaces by what their package.json says that
 // they need, and rooms in them by the table below.
@@ -142,19 +157,6 @@ describe('src', () => {
     isPackage: boolean;
   }
 
-  function filesBelow(folder: string): string[] {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory()
-        ? // Bundles of the workspaces, and packages.
-          ['dist', 'node_modules'].includes(entry.name)
-          ? []
-          : filesBelow(join(folder, entry.name))
-        : entry.name.endsWith('.ts')
-          ? [join(folder, entry.name)]
-          : [],
-    );
-  }
-
   const nameOf = (root: string, file: string): string => relative(root, file).replace(/(\.d)?\.[jt]s$/, '');
 
   function importsBelow(root: string): ImportLine[] {
@@ -171,8 +173,6 @@ describe('src', () => {
       }),
     );
   }
-
-  const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
 
   /** The narrowest room with a rule of its own that holds the file. */
   function roomOf(name: string): string | undefined {
@@ -326,7 +326,7 @@ describe('src', () => {
   });
 });
 
-// Who may import whom, held over the import lines of assembly/. Circles are looked for by imports.test.ts.
+// Who may import whom, held over the import lines of assembly/. Circles are looked for above.
 describe('the kernel', () => {
   const ROOT = 'assembly';
 
@@ -355,8 +355,6 @@ describe('the kernel', () => {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => name.slice(0, -3));
 
-  const isIn = (name: string, room: string): boolean => name === room || name.startsWith(`${room}/`);
-
   /** [file, what it imports] of every line. */
   const imports = files.flatMap((file) =>
     [
@@ -378,5 +376,47 @@ describe('the kernel', () => {
         !isIn(to, roomOf(from)) && !MAY_IMPORT[roomOf(from)]?.some((allowed) => isIn(to, allowed)),
     );
     expect(wrong.map(([from, to]) => `${from} imports ${to}`)).toEqual([]);
+  });
+});
+
+// Tests use what users use: the command, the endpoints, and the entries of the package (`#hexcodes` and its parts).
+// Private modules are imported where a part is judged that no entry shows.
+describe('tests', () => {
+  /** Rooms of src that tests may import, and why their behaviour is not judged at an entry alone. */
+  const INSIDE: Readonly<Record<string, string>> = {
+    'hexcodes/kernel': 'the kernel by its ABI, which hosts in other languages call',
+    'hexcodes/wire': 'scanning and printing of numbers, rows and frames, against slow peers',
+    'hexcodes/geometry': 'the geometry of cells and of the index, against H3',
+    'hexcodes/client': 'windows and records of a stream over a simulated network',
+    'hexcodes/library': 'the list of names of places',
+    'hexcodes/version': 'the version, which manifests and lock file repeat',
+    pool: 'the queue of blocks and the life of threads',
+    tables: 'readers of files, which damaged and hostile input must not harm',
+    files: 'conversions in this process: thousands of generated files would take a command each',
+    config: 'settings and networks, of which every combination is read',
+    bus: 'workers over a bus of the test, which fails where it is told to',
+    cli: 'the list of commands and what a terminal is told',
+    capacity: 'load, queue and model in simulated time',
+    server: 'machines of state with clocks, stores and sockets of the test',
+  };
+  /** Imports of private modules by all of test/: it falls. */
+  const MAX_PRIVATE_IMPORTS = 620;
+
+  const lines = filesBelow('test').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/from '#dist\/([^']+)\.js'/g)].map((match) => ({
+      file,
+      to: match[1] as string,
+    })),
+  );
+
+  test('import private modules of the rooms that are listed alone', () => {
+    const wrong = lines.filter(({ to }) => !Object.keys(INSIDE).some((room) => isIn(to, room)));
+    expect(wrong.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+    const idle = Object.keys(INSIDE).filter((room) => !lines.some(({ to }) => isIn(to, room)));
+    expect(idle).toEqual([]);
+  });
+
+  test('import no more private modules than they did', () => {
+    expect(lines.length).toBeLessThanOrEqual(MAX_PRIVATE_IMPORTS);
   });
 });

@@ -2,11 +2,11 @@
 // (`S`, `m`, `D`) is sometimes a mark and sometimes a side. The reference is what the writer meant; each text is read
 // so, or refused, by one text, a column and a message.
 import { expect, test } from 'vitest';
-import { findCode, otherText } from '#dist/hexcodes/geometry.js';
-import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
 import { shapeInText } from '#dist/tables/shapes/shape-text.js';
+import { Hexcodes } from '#hexcodes';
+import { findCode, otherText } from '#hexcodes/geometry';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 
 const hexcodes = Hexcodes.from(openWorld());

@@ -11,13 +11,13 @@ import {
 } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
-const library = await loadLibrary();
+const library = await Hexcodes.load();
 const [LNG, LAT] = [105.8525, 21.0288];
 
 /** A system as PROJJSON, and its number. */

@@ -2,14 +2,14 @@
 // Framings are generated, and judged by what was put in and by GDAL.
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import { gdal, gdalNote, hasGdal } from '../../../support/gdal.js';
 
 const folder = new CliFolder();
 afterAll(() => folder.remove());
-const library = await loadLibrary();
+const library = await Hexcodes.load();
 
 /** Objects of a file with the number of their rows; `text` gets the numbers of its features. */
 interface Framed {

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
+import { Hexcodes } from '#hexcodes';
 import { faultOfText, hostilePiece, LinearWork } from '../../../support/files/linear.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-linear-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const work = new LinearWork(await loadLibrary(), folder);
+const work = new LinearWork(await Hexcodes.load(), folder);
 const random = randomFrom(1);
 const PIECES = Array.from({ length: 5 }, () => hostilePiece(random));
 /** Met: a line of them took time with its square. */

@@ -5,15 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
 import { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-lines-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
 });
 
 type Request = Parameters<typeof convertFiles>[1];

@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
 import { type PointBatch, type PointFiles, runPoints } from '#dist/files/points/run-points.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-points-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
 });
 
 async function positionsIn(path: string, wanted: PointFiles['wanted']) {

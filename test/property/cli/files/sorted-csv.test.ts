@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
 import { convertFiles } from '#dist/files/run.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-csv-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -17,7 +16,7 @@ const pipe = join(scratch, 'in.pipe');
 let hexcodes: Hexcodes;
 beforeAll(async () => {
   execFileSync('mkfifo', [pipe]);
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
 });
 
 type Request = Parameters<typeof convertFiles>[1];

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 import {
   arrowOf,
   bothRoads,
@@ -28,7 +27,7 @@ const output = join(scratch, 'out-');
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
 });
 
 const sorts = (to: string) =>

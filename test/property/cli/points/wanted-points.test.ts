@@ -6,16 +6,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
 import { type PointFiles, runPoints } from '#dist/files/points/run-points.js';
 import { numberOf } from '#dist/files/points/values.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-wanted-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
 });
 
 const WANTED = { numbers: ['speed'], others: ['name'] };

@@ -11,10 +11,9 @@ import { openInput } from '#dist/files/disk/input.js';
 import { parquetSink } from '#dist/files/formats/parquet/parquet-sink.js';
 import { openParquet, readParquet } from '#dist/files/formats/parquet/parquet-source.js';
 import type { SinkColumns, TableColumn } from '#dist/files/formats/table.js';
-import { loadLibrary } from '#dist/files/library.js';
 import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
 import { cellBox } from '#dist/hexcodes/geometry/geojson.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 
 const before = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-test-'));
@@ -23,7 +22,7 @@ let hexcodes: Hexcodes;
 let codes: string[];
 beforeAll(async () => {
   process.env.TMPDIR = folder;
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
   codes = Array.from({ length: 300 }, (_, i) => {
     const [lat, lng] = [[21.03, 105.8] as const, [10.78, 106.68] as const, [12.5, 108] as const][i % 3]!;
     return hexcodes.encode(lat + i / 9000, lng + (i % 17) / 700, [13, 13, 5, 15, 9][i % 5]!).hexcodes;

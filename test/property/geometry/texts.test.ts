@@ -1,0 +1,173 @@
+// Codes found in texts, and suggestions after a slip, over generated texts.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Hexcodes } from '#hexcodes';
+import { findCode, suggest } from '#hexcodes/geometry';
+import { openWorld, randomFrom } from '../../support/open-world.js';
+import { amongWords, isSame, positionNear, spellingOf } from '../../support/position-spellings.js';
+
+// Spellings of positions among words: findCode finds what the digits say, or nothing; also where signs are escaped,
+// are others, or touch a number.
+describe('codes in texts', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const SEED = 20_261_127;
+  const COUNT = 5_000;
+
+  test(`${COUNT} texts with a spelling of a position, seed ${SEED}`, () => {
+    const random = randomFrom(SEED);
+    const wrong: string[] = [];
+    let read = 0;
+    for (let i = 0; i < COUNT; i++) {
+      const spelling = spellingOf(random, ...positionNear(random));
+      const text = amongWords(random, spelling);
+      const found = findCode(hexcodes, text);
+      if (found === null) continue;
+      read++;
+      const isRight =
+        found.kind === 'position' && isSame(found.lat, spelling.latDeg) && isSame(found.lng, spelling.lngDeg);
+      if (!isRight) wrong.push(`${text} as ${JSON.stringify(found)}`);
+    }
+    expect(wrong.slice(0, 20)).toEqual([]);
+    expect(read).toBeGreaterThan(COUNT / 3);
+  });
+
+  /** Signs that stand for a mark, or are left of one by a program in between. */
+  const ODD_SIGNS = [
+    ...[
+      '&#39;',
+      '&quot;',
+      '&deg;',
+      '%27',
+      '%22',
+      '%C2%B0',
+      '*',
+      '_',
+      '~',
+      '∘',
+      '‵',
+      'o',
+      '¨',
+      '^',
+      '\\u00b0',
+      '$',
+      '#',
+      '&',
+      '=',
+      '?',
+    ],
+    ...[':', '·', '⋅', '˝', '¯', '¤', 'ft', 'x', '|', '"\'', ' * ', '* '],
+  ];
+  /** Texts in front of a position, and behind it. */
+  const AROUND = [
+    ...['', '', 'Nhà ', '(', '[', '📍', '📍 ', 'q=', '@', 'x', '#', '&', '%20', '_', '1. ', 'geo:', 'loc:'],
+    ...[')', '.', ', nhé', '!', ' 📍', '…', '%', '&c', '*', ' (Hồ Gươm)', '/12', ':30', '~'],
+  ];
+
+  test(`${COUNT} texts with other signs, seed ${SEED}`, () => {
+    const random = randomFrom(SEED);
+    const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+    const wrong: string[] = [];
+    let read = 0;
+    for (let i = 0; i < COUNT; i++) {
+      const spelling = spellingOf(random, ...positionNear(random));
+      const odd = new Map([...'°\'"º˚′″'].map((sign) => [sign, random() < 0.4 ? pick(ODD_SIGNS) : sign]));
+      const mixed = spelling.text.replace(/[°'"º˚′″]/g, (sign) => odd.get(sign)!);
+      const text = `${pick(AROUND)}${mixed}${pick(AROUND)}`;
+      const found = findCode(hexcodes, text);
+      if (found === null) continue;
+      read++;
+      const isNear =
+        found.kind === 'position' &&
+        Math.abs(found.lat - spelling.latDeg) < 1e-3 &&
+        Math.abs(found.lng - spelling.lngDeg) < 1e-3;
+      if (!isNear) wrong.push(`${text} as ${JSON.stringify(found)}`);
+    }
+    expect(wrong.slice(0, 20)).toEqual([]);
+    expect(read).toBeGreaterThan(COUNT / 20);
+  });
+
+  test.each([
+    ['a map in another system', 'geo:21.0288,105.8525;crs=EPSG4756'],
+    ['two pins', 'https://www.google.com/maps?q=21.0288,105.8525&query=10.7769,106.7009'],
+    ['south apart from its number', '21.0288: S, 105.8525: E'],
+    ['seconds with a comma, or 83 south', 'kinh độ Đông 104 17min17,83s'],
+    ['the rest behind a letter', "21o 01.728' 105o 51.150'"],
+  ])('nothing in %s', (_, text) => {
+    expect(findCode(hexcodes, text)).toBeNull();
+  });
+});
+
+// Suggestions: after every single slip the code that was meant is among them, and all of them are valid.
+describe('suggestions', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  const SEED = 20_260_601;
+  console.log(`suggest: seed ${SEED}`);
+
+  const code = fc
+    .tuple(
+      fc.double({ min: 8, max: 23, noNaN: true }),
+      fc.double({ min: 102, max: 115, noNaN: true }),
+      fc.nat(15),
+    )
+    .map(([latDeg, lngDeg, resolution]) => hexcodes.encode(latDeg, lngDeg, resolution).hexcodes);
+
+  /** The text with one slip at a symbol: another symbol, one missing, one too many, two swapped. */
+  function slipped(text: string, kind: number, at: number, symbol: string): string {
+    const symbols = [...text].flatMap((each, i) => (each === '-' ? [] : [i]));
+    const i = symbols[at % symbols.length]!;
+    const j = symbols[(at + 1) % symbols.length]!;
+    if (kind === 0) return text.slice(0, i) + symbol + text.slice(i + 1);
+    if (kind === 1) return text.slice(0, i) + text.slice(i + 1);
+    if (kind === 2) return text.slice(0, i) + symbol + text.slice(i);
+    if (j < i) return text;
+    return text.slice(0, i) + text[j] + text.slice(i + 1, j) + text[i] + text.slice(j + 1);
+  }
+
+  test('after one slip the code that was meant is suggested', () => {
+    fc.assert(
+      fc.property(code, fc.nat(3), fc.nat(100), fc.nat(SYMBOLS.length - 1), (meant, kind, at, symbol) => {
+        const typed = slipped(meant, kind, at, SYMBOLS[symbol]!);
+        const found = suggest(hexcodes, typed, { limit: 10_000 });
+        if (hexcodes.isValid(typed)) expect(found.map((each) => each.slip)).toEqual(['none']);
+        else expect(found.map((each) => each.hexcodes)).toContain(meant);
+        for (const each of found) expect(hexcodes.isValid(each.hexcodes)).toBe(true);
+      }),
+      { seed: SEED, numRuns: 400 },
+    );
+  });
+
+  test('with near the nearest come first', () => {
+    const { hexcodes: meant } = hexcodes.encode(21.0288, 105.8525);
+    const typed = meant.replace(/.$/, (last) => (last === '2' ? '3' : '2'));
+    expect(hexcodes.isValid(typed)).toBe(false);
+    const near = suggest(hexcodes, typed, { near: [21.0288, 105.8525], limit: 50 });
+    const distances = near.map((each) => each.distance_m!);
+    expect(new Set(distances).size).toBeGreaterThan(2);
+    expect(distances).toEqual([...distances].sort((a, b) => a - b));
+    expect(near[0]?.hexcodes).toBe(meant);
+    expect(suggest(hexcodes, typed, { near: [21.0288, 105.8525], limit: 1 })).toEqual(near.slice(0, 1));
+  });
+
+  test('without near a look-alike comes before other slips', () => {
+    const { hexcodes: meant } = hexcodes.encode(21.0288, 105.8525);
+    expect(suggest(hexcodes, meant.replace(/8/, 'B'))[0]).toMatchObject({ hexcodes: meant, slip: 'twin' });
+  });
+
+  test('nonsense has no suggestions', () => {
+    for (const text of ['', 'hello world', 'HN-', '0'.repeat(65), '\u0000', '🙂🙂🙂']) {
+      expect(suggest(hexcodes, text)).toEqual([]);
+    }
+  });
+
+  test('a symbol missing before or after a separator is missing, not a substitution of the separator', () => {
+    for (const [typed, meant] of [
+      ['HN-6GHM-53FMF', 'HN-6GHMK-53FMF'],
+      ['HN-6GHMK-3FMF', 'HN-6GHMK-53FMF'],
+      ['HN-GHMK-53FMF', 'HN-6GHMK-53FMF'],
+    ] as const) {
+      const found = suggest(hexcodes, typed, { limit: 10_000 });
+      expect(found.find((each) => each.hexcodes === meant)?.slip).toBe('missing');
+    }
+  });
+});
