@@ -12,7 +12,8 @@ import {
 import { longerEnd, numberShapeAt, readLonger, shapeAt, shapeBytes } from "./decimals";
 import { storeCode, storeEscapedCode } from "./input";
 import {
-  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, RESOLUTION_NAME, SEVEN_BYTES,
+  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
+  SIDE_NAMES, sidesAt,
 } from "./json-names";
 import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
@@ -49,6 +50,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
       p = skipString(p);
       if (!p) return 0;
       if (stringHasEscapes) member = escapedMemberAt(name);
+      if (member == OTHER) member = sidesAt(name, p - 1, stringHasEscapes);
       p = afterSpace(p);
     }
     if (load<u8>(p) != COLON) return 0;
@@ -71,6 +73,8 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     p = afterSpace(p);
     byte = load<u8>(p);
   } while (byte == COMMA);
+  // The host knows the names of hemispheres by their letters.
+  if ((seen & SIDE_NAMES) == SIDE_NAMES) return 0;
   // Without lat or lng, a fault of the member instead of it counts.
   if (isUnread & ~seen) return 0;
   const hasBoth = (seen & (LAT_NAME | LATITUDE_NAME)) != 0 && (seen & (LNG_NAME | LONGITUDE_NAME)) != 0;

@@ -1,6 +1,6 @@
 // Names of JSON members with the characters around them, as little-endian words: compared at once with loaded bytes.
 
-import { BACKSLASH, hexDigit, LOWER_A, LOWER_U, QUOTE } from "../chars";
+import { BACKSLASH, hexDigit, LOWER_A, LOWER_CASE, LOWER_U, QUOTE, SPACE } from "../chars";
 
 export const SEVEN_BYTES: u64 = 0xffffffffffffff;
 export const SIX_BYTES: u64 = 0xffffffffffff;
@@ -36,6 +36,18 @@ export const LATITUDE_NAME: u32 = 16;
 /** `longitude` or `lon`. */
 export const LONGITUDE_NAME: u32 = 32;
 export const HEXCODES_NAME: u32 = 64;
+
+/** A name that may be that of a column for north or south, or for east or west: see hemisphereColumns. */
+const LAT_SIDE: u32 = 128;
+const LNG_SIDE: u32 = 256;
+export const SIDE_NAMES: u32 = LAT_SIDE | LNG_SIDE;
+const LETTERS_CASE: u32 = 0x20202020;
+const START_LAT: u32 = 0x74616c; // lat
+const START_LNG: u32 = 0x676e6c; // lng
+const START_LON: u32 = 0x6e6f6c; // lon
+const START_GPS: u32 = 0x737067; // gps
+const START_NORT: u32 = 0x74726f6e; // nort
+const START_EAST: u32 = 0x74736165; // east
 
 /** Bytes of the longest of these names. */
 const MAX_NAME_BYTES: u32 = 10;
@@ -79,4 +91,54 @@ export function escapedMemberAt(p: usize): u32 {
     store<u8>(UNESCAPED + <usize>size, <u8>byte);
   }
   return OTHER;
+}
+
+/** The sides that an unknown name from `p` to its closing quote at `end` may be of. */
+// @ts-ignore: decorator
+@inline
+export function sidesAt(p: usize, end: usize, hasEscapes: bool): u32 {
+  const first = <u32>load<u8>(p) | LOWER_CASE;
+  // n, e, l and g with a letter that may follow, an escape, or a blank: also that of two bytes, and those of three
+  const second = <u32>load<u8>(p, 1) | LOWER_CASE;
+  const isLetter = second - LOWER_A < 26;
+  const isSide = first == 0x6e ? !isLetter || second == 0x73 || second == 0x6f
+    : first == 0x65 ? !isLetter || second == 0x77 || second == 0x61
+    : first == 0x6c ? second == 0x61 || second == 0x6f || second == 0x6e
+    : first == 0x67 && second == 0x70;
+  if (!isSide && !hasEscapes && first != SPACE && first != 0xe2 && first != 0xef) return OTHER;
+  return sidesOf(p, end, hasEscapes);
+}
+
+function sidesOf(p: usize, end: usize, hasEscapes: bool): u32 {
+  if (hasEscapes && hasPlainEscape(p, end)) return SIDE_NAMES;
+  const first: u32 = load<u8>(p);
+  if (first == SPACE || first == 0xc2 || first == 0xe2 || first == 0xef || load<u16>(end - 2) == 0xa0c2) return SIDE_NAMES;
+  while (end > p && load<u8>(end - 1) == SPACE) end--;
+  const four = load<u32>(p) | LETTERS_CASE;
+  const last: u32 = <u32>load<u8>(end - 1) | LOWER_CASE;
+  const size = end - p;
+  if (four == START_NORT) return LAT_SIDE;
+  if (four == START_EAST) return LNG_SIDE;
+  if (size <= 3) {
+    // ns, n_s, ew, e_w
+    if ((four & 0xff) == 0x6e && last == 0x73) return LAT_SIDE;
+    return (four & 0xff) == 0x65 && last == 0x77 ? LNG_SIDE : OTHER;
+  }
+  // ns, ew, dir, direction, hemi, hemisphere, ref
+  const isEnd = last == 0x73 || last == 0x77 || last == 0x72 || last == 0x6e || last == 0x69 || last == 0x65 || last == 0x66;
+  if (!isEnd) return OTHER;
+  const three = four & THREE_BYTES;
+  if (three == START_LAT) return LAT_SIDE;
+  if (three == START_LNG || three == START_LON) return LNG_SIDE;
+  return three == START_GPS ? SIDE_NAMES : OTHER;
+}
+
+/** Whether a name has an escape of a character of ASCII: `n\/s`, `\u006es`. */
+function hasPlainEscape(p: usize, end: usize): bool {
+  for (; p < end; p++) {
+    if (load<u8>(p) != BACKSLASH) continue;
+    p++;
+    if (load<u8>(p) != LOWER_U || (load<u16>(p, 1) == 0x3030 && load<u8>(p, 3) < 0x38)) return true;
+  }
+  return false;
 }

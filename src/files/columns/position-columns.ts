@@ -1,11 +1,11 @@
 // Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
 // nested values. Options name the columns, else their names show them; values decide where names do not.
 
+import { HEMISPHERES_REFUSED } from '../../hexcodes/wire/params/names.js';
 import {
   codeColumns,
   columnCalled,
   columnsNamed,
-  HEMISPHERES_REFUSED,
   hemisphereColumns,
   pairColumns,
 } from '../../hexcodes/wire/rows/column-names.js';

@@ -115,6 +115,12 @@ export class SameBytes {
     );
   }
 
+  /** The endpoint of single positions. @param body an object of JSON */
+  async single(body: string): Promise<string> {
+    const { status, bytes } = await this.#post('encode', 'application/json', Buffer.from(body));
+    return status === 400 ? 'INVALID_REQUEST' : wordOf(JSON.parse(bytes.toString()) as Result);
+  }
+
   /** The command. */
   async command(from: Format, to: Format, body: Buffer, delimiter = ','): Promise<Answer> {
     const [input, output] = [join(this.#folder, `in.${from}`), join(this.#folder, `out.${to}`)];

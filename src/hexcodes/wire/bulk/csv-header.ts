@@ -1,11 +1,11 @@
 // The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
+import { HEMISPHERES_REFUSED } from '../params/names.js';
 import {
   codeColumns,
   columnChosen,
   columnsNamed,
-  HEMISPHERES_REFUSED,
   hemisphereColumns,
   isKnownName,
   pairColumns,

@@ -57,3 +57,23 @@ export function unknownOption(given: object, known: readonly string[], call: str
   }
   return undefined;
 }
+
+const SIDE_OF_LAT =
+  /^(?:n_?s|north_?south|(?:gps_?)?lat(?:itude)?_?(?:n_?s|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
+const SIDE_OF_LNG =
+  /^(?:e_?w|east_?west|(?:gps_?)?(?:lng|long?|longitude)_?(?:e_?w|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
+
+/** Whether a name is that of a column for north or south (`lat`), for east or west (`lng`), or another one. */
+export function sideOf(name: string): 'lat' | 'lng' | null {
+  // Known names of sides are shorter.
+  if (name.length > 32) return null;
+  const plain = name
+    .trim()
+    .toLowerCase()
+    .replace(/[ ./-]/g, '_');
+  return SIDE_OF_LAT.test(plain) ? 'lat' : SIDE_OF_LNG.test(plain) ? 'lng' : null;
+}
+
+/** Why names of both sides are refused, and what to do. */
+export const HEMISPHERES_REFUSED =
+  'say the hemisphere of lat and lng, and are not read: write degrees with a minus for south and west, and leave these columns out or rename them';

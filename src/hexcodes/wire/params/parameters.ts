@@ -3,7 +3,7 @@
 // them.
 
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
-import { meantBy } from './names.js';
+import { HEMISPHERES_REFUSED, meantBy, sideOf } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
 import { DIFFERS, decodeEscapes, eachPair, indexOfEquals, MALFORMED, type Parameter } from './query.js';
 
@@ -103,6 +103,8 @@ export class SingleParameters {
   readonly longitude = new ReadParameter('number');
   /** Names that no parameter has, of which the first are kept. */
   unknown: string[] | undefined = undefined;
+  /** The first names that say the hemisphere of latitude and of longitude. */
+  readonly sides: { lat: string | undefined; lng: string | undefined } = { lat: undefined, lng: undefined };
 
   clear(): void {
     this.lat.clear();
@@ -115,6 +117,8 @@ export class SingleParameters {
     this.latitude.clear();
     this.longitude.clear();
     this.unknown = undefined;
+    this.sides.lat = undefined;
+    this.sides.lng = undefined;
   }
 
   /** The parameter that names the latitude of the request. */
@@ -219,6 +223,8 @@ export class SingleParameters {
   }
 
   #addUnknown(name: string): void {
+    const side = sideOf(name);
+    if (side !== null) this.sides[side] ??= name;
     this.unknown ??= [];
     addUnknown(this.unknown, name);
     if (this.unknown.length === 0) this.unknown = undefined;
@@ -265,6 +271,9 @@ export class EncodeInput {
       const message = booleanFault(from.adminV2);
       if (message !== undefined) this.add('admin_v2', message);
     }
+    const { lat, lng } = from.sides;
+    if (lat !== undefined && lng !== undefined)
+      this.add(lat, `and ${JSON.stringify(lng)} ${HEMISPHERES_REFUSED}`);
   }
 
   #degrees(name: string, parameter: Parameter, limitDeg: 90 | 180): number {

@@ -1,6 +1,8 @@
 // The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each
 // kind there are lists; a name of an earlier list is taken before those of later ones.
 
+import { sideOf } from '../params/names.js';
+
 type NameLists = readonly (readonly string[])[];
 
 const LAT: NameLists = [
@@ -136,35 +138,15 @@ export function pairColumns(names: readonly string[]): { lat: number[]; lng: num
   return { lat: columnsNamed(names, ['y']), lng: columnsNamed(names, ['x']) };
 }
 
-const SIDE_OF_LAT =
-  /^(?:n_?s|north_?south|(?:gps_?)?lat(?:itude)?_?(?:n_?s|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
-const SIDE_OF_LNG =
-  /^(?:e_?w|east_?west|(?:gps_?)?(?:lng|long?|longitude)_?(?:e_?w|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
-
 /**
  * The two columns that say north or south and east or west beside degrees without a sign; null where there are none.
  * One alone may be anything: `ns` are nanoseconds, too.
  */
 export function hemisphereColumns(names: readonly string[]): readonly [lat: string, lng: string] | null {
-  const called = (side: RegExp): string | undefined =>
-    // Known names of sides are shorter.
-    names.find(
-      (name) =>
-        name.length <= 32 &&
-        side.test(
-          name
-            .trim()
-            .toLowerCase()
-            .replace(/[ ./-]/g, '_'),
-        ),
-    );
-  const [lat, lng] = [called(SIDE_OF_LAT), called(SIDE_OF_LNG)];
+  const called = (axis: 'lat' | 'lng'): string | undefined => names.find((name) => sideOf(name) === axis);
+  const [lat, lng] = [called('lat'), called('lng')];
   return lat === undefined || lng === undefined ? null : [lat, lng];
 }
-
-/** Why such columns are refused, and what to do. */
-export const HEMISPHERES_REFUSED =
-  'say the hemisphere of lat and lng, and are not read: write degrees with a minus for south and west, and leave these columns out or rename them';
 
 /** Indexes of the columns that could hold codes. */
 export function codeColumns(names: readonly string[]): number[] {
