@@ -348,7 +348,8 @@ describe('the kernel', () => {
     locate: ['memory', 'scratch', 'hexcode/admin', 'region'],
     encode: ['memory', 'output-layout', 'scratch', 'h3', 'face5', 'hexcode', 'region'],
     decode: ['memory', 'output-layout', 'scratch', 'h3', 'face5', 'hexcode', 'find-center'],
-    index: ['memory', 'h3', 'hexcode', 'region', 'text', 'locate', 'encode', 'decode'],
+    points: ['memory', 'h3', 'hexcode', 'region', 'locate', 'encode', 'decode'],
+    index: ['memory', 'h3', 'hexcode', 'region', 'text', 'locate', 'encode', 'decode', 'points'],
   };
 
   const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
