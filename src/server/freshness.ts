@@ -62,8 +62,8 @@ export function keptAnswer(
   cacheControl: string,
   vary = 'X-API-Key',
 ): SendBody | undefined {
-  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}`;
-  if (mayHoldKey(x.head.path, x.head.rawQuery)) return (body) => x.send(200, type, body);
+  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}${x.notes.hint}`;
+  if (mayHoldKey(x.head.path, x.head.rawQuery)) return (body) => x.send(200, type, body, x.notes.hint);
   return unlessKnown(x, tag, type, lines);
 }
 

@@ -2,7 +2,8 @@
 // (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
 
 import { withoutKeys } from '../config/mask.js';
-import type { ParameterFault } from '../hexcodes/wire/params/parameters.js';
+import { isOneSlip } from '../hexcodes/wire/params/names.js';
+import { type ParameterFault, queryHint } from '../hexcodes/wire/params/parameters.js';
 import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../hexcodes/wire/params/query.js';
 import {
   codeOf,
@@ -32,6 +33,8 @@ export interface Route {
   readonly access: Scope | 'key' | 'open';
   /** The operation of its requests in usage; default `lookup`. */
   readonly operation?: UsageOperation;
+  /** Names of its query: others are ignored, and named in Hexcodes-Hint. Default: the handler says it. */
+  readonly parameters?: readonly string[];
   /** The key may stand in the query parameter `key`, too, where products with a setting for keys put it. */
   readonly readsKeyParameter?: boolean;
   handle(x: Exchange, key: KeyInfo): void;
@@ -73,7 +76,7 @@ const ALLOWED_HEADERS =
 const PREFLIGHT = `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}\r\nAccess-Control-Max-Age: 86400`;
 
 const KEY_WANTED =
-  'an API key is needed, as query parameter apikey or header X-API-Key; the one given, if any, is not valid';
+  'an API key is needed, as header X-API-Key, Authorization: Bearer, or query parameter apikey; the one given, if any, is not valid';
 
 export interface Failure {
   readonly faults?: readonly ParameterFault[];
@@ -107,6 +110,13 @@ export function fail(x: Exchange, status: number, message: string, failure: Fail
   x.send(status, JSON_TYPE, body, headerLines + x.notes.hint, close);
 }
 
+const HINT_LINE = '\r\nHexcodes-Hint: ';
+
+/** The hint about unknown parameters, behind the message of an error. */
+export function hintBehind(x: Exchange): string {
+  return x.notes.hint === '' ? '' : `; ${x.notes.hint.slice(HINT_LINE.length)}`;
+}
+
 /** Answers 503: the request may be sent again in a second. */
 export function failUnavailable(x: Exchange, message: string, close = false): void {
   fail(x, 503, message, { headerLines: '\r\nRetry-After: 1', close });
@@ -123,6 +133,8 @@ export function failTooLarge(x: Exchange, limitBytes: number): void {
 }
 
 export class Router {
+  readonly #paths: string[] = [];
+
   constructor(
     private readonly adapter: Adapter,
     private readonly ring: KeyRing,
@@ -135,10 +147,16 @@ export class Router {
     const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
     const allow = `\r\nAllow: ${allowed.join(', ')}`;
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
-    const { access, readsKeyParameter = false } = route;
+    const { access, readsKeyParameter = false, parameters } = route;
+    const known = parameters && [...parameters, 'apikey', ...(readsKeyParameter ? ['key'] : [])];
+    this.#paths.push(route.path);
     const operation = OPERATIONS.indexOf(route.operation ?? 'lookup');
     const letIn = (x: Exchange, handle: Route['handle'], isKeyInQuery = false): void => {
       x.notes.operation = operation;
+      if (known !== undefined && x.head.rawQuery !== '') {
+        const hint = queryHint(x.head.rawQuery, known);
+        if (hint !== '') x.notes.hint = HINT_LINE + hint;
+      }
       const key = access === 'open' ? ANYONE : this.#authorize(x, access, isKeyInQuery);
       if (key !== undefined) handle(x, key);
     };
@@ -173,7 +191,9 @@ export class Router {
 
   /** Answers every other path with 404. To be called once, after all routes are added. */
   addNotFound(): void {
-    this.adapter.route('any', '/*', (x) => fail(x, 404, `there is nothing at this path${wayOut(x)}`));
+    this.adapter.route('any', '/*', (x) =>
+      fail(x, 404, `there is nothing at this path${wayOut(x, this.#paths)}`),
+    );
   }
 
   /**
@@ -245,18 +265,51 @@ function takeKeyParameter(x: Exchange): boolean {
 }
 
 /** Paths that people look for here and that the admin port has. */
-const ON_ADMIN_PORT: readonly string[] = ['/livez', '/readyz', '/metrics', '/activity'];
+const ON_ADMIN_PORT: readonly string[] = [
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/activity',
+  '/health',
+  '/healthz',
+];
 
 /** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
-function wayOut({ head: { path } }: Exchange): string {
-  if (ON_ADMIN_PORT.includes(path))
-    return `; ${path} is on the admin port (--admin-port, 9090 unless it is set)`;
-  if (path.length > 1 && path.endsWith('/') && path !== '/v1/')
-    return '; try it without the slash at its end';
-  if (path === '/v1' || path === '/v1/') return '; /openapi.json lists the paths';
-  // Codes stand in paths, in upper case.
-  const words = path.replace(/^(\/v1\/hexcodes\/)[^/]*\d[^/]*/i, '$1');
-  if (words.toLowerCase().startsWith('/v1/') && words !== words.toLowerCase())
-    return '; paths are in lower case';
-  return path.startsWith('/v1/') ? '' : '; every path begins with /v1/';
+function wayOut({ head: { path } }: Exchange, patterns: readonly string[]): string {
+  if (ON_ADMIN_PORT.includes(path)) {
+    const there = path.startsWith('/health') ? '/livez and /readyz are' : `${path} is`;
+    return `; ${there} on the admin port (--admin-port, 9090 unless it is set)`;
+  }
+  const meant = meantPath(path, patterns);
+  return meant === undefined
+    ? '; /openapi.json lists the paths'
+    : `; perhaps ${meant.replace(/:(\w+)/g, '{$1}')}`;
+}
+
+/**
+ * The route that was probably meant: with another case, other slashes or one wrong letter in a segment, or the only one
+ * that ends as the path does.
+ */
+function meantPath(path: string, patterns: readonly string[]): string | undefined {
+  const segments = path
+    .toLowerCase()
+    .split('/')
+    .filter((each) => each !== '');
+  const last = segments.at(-1);
+  if (last === undefined) return undefined;
+  const fits = (pattern: string, isSame: (literal: string, segment: string) => boolean): boolean => {
+    const literals = pattern.split('/').slice(1);
+    return (
+      literals.length === segments.length &&
+      literals.every((literal, i) => literal.startsWith(':') || isSame(literal, segments[i] as string))
+    );
+  };
+  // Those with fewer variable segments say more.
+  const byWords = [...patterns].sort((a, b) => a.split(':').length - b.split(':').length);
+  const endingAlike = patterns.filter((pattern) => pattern.endsWith(`/${last}`));
+  return (
+    byWords.find((pattern) => fits(pattern, (literal, segment) => literal === segment)) ??
+    (endingAlike.length === 1 ? endingAlike[0] : undefined) ??
+    byWords.find((pattern) => fits(pattern, isOneSlip))
+  );
 }

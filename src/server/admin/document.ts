@@ -41,6 +41,7 @@ const FAULTS = {
   401: fault('No key, or one that is not valid'),
   403: fault('The key has no scope admin, is disabled, or is used from elsewhere'),
   413: fault('The body exceeds 16 KiB'),
+  415: fault('The body has a Content-Encoding'),
   421: fault('The host is a name that the port does not know'),
   503: fault('The store cannot be used just now, or too many calls are under way'),
 };
@@ -229,12 +230,12 @@ const PATHS: Readonly<Record<string, Json>> = {
           {
             name: 'Idempotency-Key',
             in: 'header',
-            description: 'A second call of the same body in 10 minutes gets the first answer',
+            description: 'A second call of the same path and body in 10 minutes gets the first answer',
             schema: { type: 'string' },
           },
         ],
         requestBody: body('NewKey', true),
-        responses: { 409: fault('Another body had this Idempotency-Key') },
+        responses: { 409: fault('Another call had this Idempotency-Key') },
       },
     ),
   },

@@ -5,6 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
 import { canonicalAddress, Networks } from '../../config/networks.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { codeOf } from '../answers.js';
 import { clientAddress } from '../client-address.js';
 import { boundFault } from '../keys/key-record.js';
@@ -95,8 +96,10 @@ export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
         return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
       };
       const once = request.header('idempotency-key');
-      if (once === undefined || asked.op !== 'create') return run();
-      return repeated.answer(`${by} ${once}`, JSON.stringify(body.json), run);
+      // Calls that answer with the text of a key: a second one would make another, and end the one before.
+      if (once === undefined || (asked.op !== 'create' && asked.op !== 'rotate')) return run();
+      if (once === '') return failure(400, 'INVALID_REQUEST', 'the header Idempotency-Key is empty');
+      return repeated.answer(`${by} ${once}`, JSON.stringify([request.path, body.json]), run);
     },
   });
   return [
@@ -123,6 +126,8 @@ function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams
   const after = query.get('after');
   const limit = query.get('limit');
   const details: object[] = [];
+  for (const parameter of ['after', 'limit'])
+    if (new Set(query.getAll(parameter)).size > 1) details.push({ parameter, message: DIFFERS });
   const begin = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
   if (after !== null && begin === 0) details.push({ parameter: 'after', message: 'is no id of a key' });
   const count = limit === null ? keys.length : Number(limit);
@@ -152,7 +157,7 @@ class RepeatedCalls {
     if (known !== undefined)
       return known.body === body
         ? known.answer
-        : failure(409, 'CONFLICT', 'another body had this Idempotency-Key in the last 10 minutes');
+        : failure(409, 'CONFLICT', 'another call had this Idempotency-Key in the last 10 minutes');
     const answer = run();
     this.#calls.set(name, { body, answer, endsMs: nowMs + REPEATABLE_MS });
     // A call that failed may be tried again.
@@ -185,6 +190,9 @@ function callerOf(request: AdminRequest, { ring, clientOf }: KeyRoutesOptions): 
 
 /** The body, undefined if it is empty; an answer if it is too long or no JSON. */
 async function readJson(request: AdminRequest): Promise<{ json: unknown } | AdminAnswer> {
+  const coding = request.header('content-encoding') ?? '';
+  if (!['', 'identity'].includes(coding.trim().toLowerCase()))
+    return failure(415, 'INVALID_REQUEST', 'the body must have no Content-Encoding');
   const body = await request.body(MAX_BODY_BYTES);
   if (body === undefined) return failure(413, 'INVALID_REQUEST', `the body exceeds ${MAX_BODY_BYTES} bytes`);
   try {

@@ -8,7 +8,7 @@ import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import { area, edge } from '../../hexcodes/geometry/shape.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { decodeEscapes, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
+import { decodeEscapes, MALFORMED, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
 import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';
@@ -16,7 +16,7 @@ import { KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../log.js';
 import { requireJson } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import { fail, hintBehind, type Route } from '../router.js';
 
 const CODE_PATH = '/v1/hexcodes/:code';
 const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
@@ -38,12 +38,14 @@ export function codeInfoRoutes({ hexcodes, boundaries: { tag } }: CodeInfoDeps):
       path: CODE_PATH,
       methods: ['GET'],
       access: 'lookup',
+      parameters: [],
       handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
     },
     {
       path: SUGGESTIONS_PATH,
       methods: ['GET'],
       access: 'lookup',
+      parameters: ['near'],
       handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
     },
   ];
@@ -54,8 +56,11 @@ function answer(x: Exchange, handle: (text: string) => void): void {
   if (!requireJson(x)) return;
   // In a path + is a plus sign; decodeEscapes, made for queries, would read a space.
   const text = decodeEscapes(x.head.parameter(0).replaceAll('+', '%2B'));
-  if (text === undefined) fail(x, 400, 'the code in the path is not valid percent-encoded UTF-8');
-  else handle(text);
+  if (text !== undefined) handle(text);
+  else {
+    const fault = { parameter: 'code', message: MALFORMED };
+    fail(x, 400, `the code in the path ${MALFORMED}`, { faults: [fault] });
+  }
 }
 
 function info(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
@@ -101,7 +106,7 @@ function suggestions(x: Exchange, hexcodes: Hexcodes, text: string, tag: string)
   const isPosition = match !== null && Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
   if (near.fault !== undefined || (near.text !== undefined && !isPosition)) {
     const fault = { parameter: 'near', message: near.fault ?? 'must be lat,lng in degrees' };
-    fail(x, 400, faultsMessage([fault]), { faults: [fault] });
+    fail(x, 400, faultsMessage([fault]) + hintBehind(x), { faults: [fault] });
     return;
   }
   const options = { limit: SUGGESTIONS, ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}) };

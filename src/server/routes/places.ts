@@ -9,12 +9,13 @@ import type { Exchange } from '../exchange.js';
 import { KEPT, keptAnswer } from '../freshness.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import { fail, hintBehind, type Route } from '../router.js';
 
 /** The price of an answer in points (docs/http.md, Limits of a key). */
 const POINTS = 1;
 const MAX_UNITS = 100;
 const MAX_NAMES = 100;
+const NAMES = ['q', 'near', 'limit'] as const;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
 
@@ -29,6 +30,7 @@ export function placesRoutes({ hexcodes, boundaries: { tag } }: PlacesDeps): Rou
       path: '/v1/places',
       methods: ['GET'],
       access: 'lookup',
+      parameters: NAMES,
       handle: (x) => {
         if (requireJson(x)) answer(x, hexcodes, tag);
       },
@@ -37,7 +39,7 @@ export function placesRoutes({ hexcodes, boundaries: { tag } }: PlacesDeps): Rou
 }
 
 function answer(x: Exchange, hexcodes: Hexcodes, tag: string): void {
-  const { q, near, limit } = readQuery(x.head.rawQuery, ['q', 'near', 'limit']);
+  const { q, near, limit } = readQuery(x.head.rawQuery, NAMES);
   const faults: { parameter: string; message: string }[] = [];
   const fault = (parameter: string, message: string): void => {
     faults.push({ parameter, message });
@@ -54,7 +56,7 @@ function answer(x: Exchange, hexcodes: Hexcodes, tag: string): void {
   if (limit.fault !== undefined || most < 1 || most > MAX_NAMES)
     fault('limit', limit.fault ?? `must be a whole number from 1 to ${MAX_NAMES}`);
   if (faults.length > 0) {
-    fail(x, 400, faultsMessage(faults), { faults });
+    fail(x, 400, faultsMessage(faults) + hintBehind(x), { faults });
     return;
   }
   const send = keptAnswer(x, tag, JSON_TYPE, KEPT);

@@ -13,12 +13,15 @@ import { encodeOne } from '../encode-one.js';
 import type { Exchange } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { requireJson } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import { fail, hintBehind, type Route } from '../router.js';
 
 /** The answer of Nominatim, with status 200, where it has nothing. */
 const NOTHING_THERE = '{"error":"Unable to geocode"}';
 const COUNTRY = 'Việt Nam';
-const NAMES = ['lat', 'lon', 'resolution', 'format', 'addressdetails'] as const;
+const NAMES = [
+  ...(['lat', 'latitude', 'lon', 'lng', 'longitude'] as const),
+  ...(['resolution', 'format', 'addressdetails'] as const),
+] as const;
 
 interface Wanted {
   readonly latDeg: number;
@@ -49,6 +52,7 @@ export function reverseRoutes({ hexcodes, boundaries, logsPositions }: ReverseDe
         200,
         JSON_TYPE,
         isOk ? bodyOf(hexcodes, kernel.textAt(0), wanted.hasAddress, licence) : NOTHING_THERE,
+        x.notes.hint,
       );
     };
     if (admitPoints(x, 1, answer)) answer();
@@ -60,6 +64,7 @@ export function reverseRoutes({ hexcodes, boundaries, logsPositions }: ReverseDe
       access: 'encode',
       operation: 'encode',
       readsKeyParameter: true,
+      parameters: NAMES,
       handle,
     },
   ];
@@ -74,8 +79,13 @@ function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
     faults.push({ parameter, message: value });
     return Number.NaN;
   };
-  const latDeg = orFault('lat', degreesOf(given.lat, 90));
-  const lngDeg = orFault('lon', degreesOf(given.lon, 180));
+  // Nominatim's names come first, then those that encode reads.
+  const givenOf = <N extends (typeof NAMES)[number]>(...names: [N, ...N[]]): N =>
+    names.find((name) => given[name].text !== undefined || given[name].fault !== undefined) ?? names[0];
+  const lat = givenOf('lat', 'latitude');
+  const lon = givenOf('lon', 'lng', 'longitude');
+  const latDeg = orFault(lat, degreesOf(given[lat], 90));
+  const lngDeg = orFault(lon, degreesOf(given[lon], 180));
   const resolution = orFault('resolution', resolutionOf(given.resolution));
   const oneOf = (name: 'format' | 'addressdetails', words: readonly string[]): string | undefined => {
     const { text: word, fault: ofName } = given[name];
@@ -86,9 +96,9 @@ function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
   oneOf('format', ['json', 'jsonv2']);
   const hasAddress = oneOf('addressdetails', ['0', '1']) !== '0';
   if (faults.length === 0) return { latDeg, lngDeg, resolution, hasAddress };
-  const said = [given.lat, given.lon].map((each) => readDecimal(each.text ?? '')) as [number, number];
-  const hint = looksSwapped(kernel, ...said) ? SWAPPED_HINT.replace('lng', 'lon') : '';
-  fail(x, 400, faultsMessage(faults) + hint, { faults });
+  const said = [given[lat], given[lon]].map((each) => readDecimal(each.text ?? '')) as [number, number];
+  const hint = looksSwapped(kernel, ...said) ? SWAPPED_HINT.replace('lng', lon) : '';
+  fail(x, 400, faultsMessage(faults) + (hint || hintBehind(x)), { faults });
   return undefined;
 }
 

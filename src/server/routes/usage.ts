@@ -16,7 +16,7 @@ export function usageRoutes({ metering }: { readonly metering: OpenLedger | unde
   const handle: Route['handle'] = (x, key) => {
     if (!requireJson(x)) return;
     const account = ledger.of(key);
-    const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(ledger, account)));
+    const answer = (): void => x.send(200, JSON_TYPE, JSON.stringify(usageOf(ledger, account)), x.notes.hint);
     const refreshed = metering.refresh(account);
     if (refreshed === undefined) answer();
     else {
@@ -24,7 +24,7 @@ export function usageRoutes({ metering }: { readonly metering: OpenLedger | unde
       void refreshed.then(answer, (error: unknown) => x.reject(error));
     }
   };
-  return [{ path: '/v1/usage', methods: ['GET'], access: 'key', handle }];
+  return [{ path: '/v1/usage', methods: ['GET'], access: 'key', parameters: [], handle }];
 }
 
 function usageOf({ calendar }: Ledger, account: KeyLedger): object {

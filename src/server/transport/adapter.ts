@@ -223,8 +223,10 @@ export class Adapter<N = unknown> {
 
   /** Sends the interim answer that the client waits for. False if it expects something else, and is answered. */
   #meetsExpectation(x: Exchange<N>, isUpgrade: boolean): boolean {
-    const { expected } = x.head;
-    if (expected === 'unknown') this.#hooks.refused(x, 417, 'Expect may only be 100-continue', false);
+    const { expected, bodySizeBytes } = x.head;
+    // Whether the body comes after all cannot be known: curl sends the request again in its place.
+    if (expected === 'unknown')
+      this.#hooks.refused(x, 417, 'Expect may only be 100-continue', bodySizeBytes !== 0);
     else if (expected === 'continue' && !isUpgrade) x.sendContinue();
     return expected !== 'unknown';
   }

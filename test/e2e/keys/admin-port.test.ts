@@ -187,6 +187,34 @@ test('a call with an Idempotency-Key makes one key, however often it is sent, al
   expect([(await create('c', '')).status, (await create('c', 'three')).status]).toEqual([bad.status, 201]);
 });
 
+test('a rotation with an Idempotency-Key gives one text; an empty one, and a body with a coding, are refused', async () => {
+  const { id } = (await call('POST', '', admin, { name: 'rotated' })).body as { id: string };
+  const send = async (path: string, headers: Record<string, string>, body = ''): Promise<Answer> => {
+    const answer = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys${path}`, {
+      method: 'POST',
+      headers: { Authorization: `ApiKey ${admin}`, ...headers },
+      body,
+    });
+    return {
+      status: answer.status,
+      body: (await answer.json()) as Record<string, unknown>,
+      headers: answer.headers,
+    };
+  };
+  const [once, again] = [
+    await send(`/${id}/rotate`, { 'Idempotency-Key': 'turn' }),
+    await send(`/${id}/rotate`, { 'Idempotency-Key': 'turn' }),
+  ];
+  expect([once.status, once.body.generation]).toEqual([200, 2]);
+  expect(again.body).toEqual(once.body);
+  texts.push(String(once.body.key));
+  const made = await send('', { 'Idempotency-Key': 'turn' }, JSON.stringify({ name: 'x' }));
+  expect(made.status).toBe(409);
+  expect((await send('', { 'Idempotency-Key': '' }, JSON.stringify({ name: 'x' }))).status).toBe(400);
+  const packed = await send('', { 'Content-Encoding': 'gzip' }, JSON.stringify({ name: 'x' }));
+  expect([packed.status, packed.body]).toMatchObject([415, { error: { code: 'media_type_unsupported' } }]);
+});
+
 test('the list by pages is the list, and DELETE revokes for good', async () => {
   const all = (await call('GET', '', admin)).body.keys as { id: string }[];
   const found: { id: string }[] = [];
@@ -199,7 +227,7 @@ test('the list by pages is the list, and DELETE revokes for good', async () => {
     after = `&after=${body.next}`;
   }
   expect(found).toEqual(all);
-  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?after=none'])
+  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?limit=1&limit=2', '?after=none'])
     expect(await call('GET', query, admin), query).toMatchObject({
       status: 400,
       body: {
@@ -209,6 +237,12 @@ test('the list by pages is the list, and DELETE revokes for good', async () => {
   const { id } = (await call('POST', '', admin, { name: 'gone' })).body as { id: string };
   expect(await call('DELETE', `/${id}`, admin)).toMatchObject({ status: 200, body: { state: 'revoked' } });
   expect((await call('POST', `/${id}/enable`, admin)).status).toBe(409);
+  // Who got no answer sends it again.
+  for (const [method, path] of [
+    ['DELETE', `/${id}`],
+    ['POST', `/${id}/revoke`],
+  ] as const)
+    expect(await call(method, path, admin)).toMatchObject({ status: 200, body: { id, state: 'revoked' } });
 });
 
 test('errors of the admin port are JSON, and say where /v1 is', async () => {

@@ -84,7 +84,10 @@ test('a request that waits and is refused gets its refusal; one that waits for s
     const answer = await askRaw(await client(), [
       post('/v1/hexcodes/encode', [type, length, `Expect: ${value}`]),
     ]);
-    expect(answer, value).toMatch(/HTTP\/1\.1 417 Expectation Failed\r\n.*INVALID_REQUEST/s);
+    // curl sends the request again in the place of the body.
+    expect(answer, value).toMatch(
+      /HTTP\/1\.1 417 Expectation Failed\r\n.*Connection: close\r\n.*INVALID_REQUEST/s,
+    );
   }
   const bodiless = `GET /v1/hexcodes/encode?lat=21&lng=105.8 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nExpect: 100-Continue\r\n\r\n`;
   expect(await askRaw(await client(), [bodiless])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);

@@ -18,7 +18,7 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 const MIN_SLIP_LETTERS = 3;
 
-/** The known name that was probably meant: another case, `lat[]`, `api_key`, a beginning, or one wrong letter. */
+/** The known name that was probably meant: another case, `lat[0]`, `api_key`, a beginning, or one wrong letter. */
 export function meantBy(name: string, known: readonly string[]): string | undefined {
   const plain = plainName(name);
   const other = MEANT[plain];
@@ -33,7 +33,7 @@ export function meantBy(name: string, known: readonly string[]): string | undefi
   );
 }
 
-const plainName = (name: string): string => name.toLowerCase().replace(/\[\]|_/g, '');
+const plainName = (name: string): string => name.toLowerCase().replace(/\[\d*\]|_/g, '');
 
 /** Whether one letter more, less or another, or two exchanged, make one text of the other. */
 export function isOneSlip(a: string, b: string): boolean {

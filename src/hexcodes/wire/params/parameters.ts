@@ -31,6 +31,12 @@ function spellingHint(text: string): string {
   if (/^[-+]?\d{1,3},\d{1,20}$/.test(text)) return `, with a decimal point: ${text.replace(',', '.')}`;
   // In a query and in a form a plus sign is a blank.
   if (/^[+ ]\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, without a plus sign: ${text.slice(1)}`;
+  if (text === '') return ', and is given without a value';
+  if (/^\s*[-+]?\d{1,3}(?:\.\d{1,20})?\s*[,;\s]\s*[-+]?\d/.test(text))
+    return ': one number, the other is a parameter';
+  if (/^\s*-?\d{1,3}(?:\.\d{1,20})?\s*$/.test(text)) return `, without blanks: ${text.trim()}`;
+  if (/^\u2212\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, with a hyphen as its sign: -${text.slice(1)}`;
+  if (/^[-+]?\d{1,3}(?:\.\d{1,20})?\s*[°º'NSEW]/i.test(text)) return ', without signs or letters behind it';
   return '';
 }
 
@@ -63,7 +69,7 @@ class ReadParameter implements Parameter {
 }
 
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
-const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\])?$/i;
+const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
 const MAX_UNKNOWN = 3;
 const NO_PARAMETER = 'is not a parameter';
 

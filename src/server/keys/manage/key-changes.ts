@@ -50,9 +50,14 @@ export class KeyChanger {
     });
   }
 
-  /** @throws KeyFault if there is no such key, or it is revoked: that is for good */
+  /**
+   * A revoked key may be revoked again, as a caller does who got no answer.
+   * @throws KeyFault if there is no such key, or it is revoked and is to be something else: that is for good
+   */
   setState(id: string, state: KeyState): Promise<StoredKey> {
     return this.#change(async () => {
+      const there = await this.store.find(id);
+      if (there?.state === 'revoked' && state === 'revoked') return there;
       const key = { ...(await this.#livingKey(id)), state };
       await this.store.put(key);
       return key;

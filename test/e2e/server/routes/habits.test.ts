@@ -127,11 +127,50 @@ test.each([
     'encode?lat=+21.0288&lng=105.8525',
     'lat must be a decimal number from -90 to 90, without a plus sign: 21.0288',
   ],
-  [`${CODE}/`, 'there is nothing at this path; try it without the slash at its end'],
+  ['encode?lat[0]=21.0288&lng=105.8525', 'lat is required; lat[0] is not a parameter; perhaps lat'],
+  ['encode?lat=&lng=105.8525', 'lat must be a decimal number from -90 to 90, and is given without a value'],
+  [
+    'encode?lat=21.0288%20&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, without blanks: 21.0288',
+  ],
+  [
+    'encode?lat=21.0288,105.8525',
+    'lat must be a decimal number from -90 to 90: one number, the other is a parameter; lng is required',
+  ],
+  [
+    'encode?lat=%E2%88%9221.0288&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, with a hyphen as its sign: -21.0288',
+  ],
+  [
+    'encode?lat=21.0288N&lng=105.8525',
+    'lat must be a decimal number from -90 to 90, without signs or letters behind it',
+  ],
+  ['../reverse?LAT=21&lon=105', 'lat is required; LAT is not a parameter; perhaps lat'],
+  ['../places?Q=ha', 'q is required: a name, or its beginning; Q is not a parameter; perhaps q'],
+  [`${CODE}/`, 'there is nothing at this path; perhaps /v1/hexcodes/{code}'],
 ])('%s is answered with the remedy', async (path, message) => {
   const answer = await call(path);
   expect([400, 404]).toContain(answer.status);
   expect(((await answer.json()) as { message: string }).message).toBe(message);
+});
+
+test('every look-up names the parameters that it does not have, and reverse reads the names of encode', async () => {
+  for (const path of [`${CODE}?x`, `${CODE}/suggestions?limit=3`, '../usage?days=1', '../places?q=ha&x=1'])
+    expect((await call(path)).headers.get('hexcodes-hint'), path).toMatch(/^\w+ is not a parameter$/);
+  const asked = [
+    'lat=21.0288&lon=105.8525',
+    'latitude=21.0288&lng=105.8525',
+    'lat=21.0288&longitude=105.8525',
+  ];
+  const answers = await Promise.all(
+    asked.map(async (query) => {
+      const answer = await call(`../reverse?${query}`);
+      return [answer.headers.get('hexcodes-hint'), await answer.text()];
+    }),
+  );
+  expect(answers[0]?.[1]).toContain(CODE);
+  expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+  expect(await (await call('../reverse?latitude=x&lng=1')).text()).toContain('"param":"latitude"');
 });
 
 test('JSON without a Content-Type, as curl -d sends it, is told which one to send', async () => {
