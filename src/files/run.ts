@@ -6,7 +6,6 @@ import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { canConvertByBytes, convertByBytes } from './by-bytes.js';
-import { convertByColumns } from './by-columns.js';
 import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
@@ -182,6 +181,7 @@ async function convertOn(run: Run): Promise<string> {
     if (reason === pair) reason = plan;
   }
   const rowsBefore = run.targets.tally.rows;
+  const { convertByColumns } = await import('./by-columns.js');
   await convertByColumns(run);
   const hasFastPath = READ_BY_BYTES.has(run.sourceFormat) && READ_BY_BYTES.has(run.targetFormat);
   if (hasFastPath) countSlow('file', 'values', run.targets.tally.rows - rowsBefore);
