@@ -44,6 +44,9 @@ export const TEXT_OUT: usize = TEXT_IN + TEXT_IN_BYTES;
  * write.
  */
 export const TEXT_OUT_BYTES: u32 = 0x150000;
+/** The upper half of TEXT_OUT: where the fields of scanned rows are (text/scan/scan-csv.ts). */
+export const FIELDS_BYTES: u32 = TEXT_OUT_BYTES / 2;
+export const FIELDS: usize = TEXT_OUT + TEXT_OUT_BYTES - FIELDS_BYTES;
 
 /**
  * TEXT_IN begins with the UTF-16 units of one code. The ends of answers follow, one for each row status

@@ -4,7 +4,6 @@
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
-import type { AddedValue } from '../hexcodes/wire/rows/pieces.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
@@ -12,6 +11,7 @@ import type { Pool } from '../pool/pool.js';
 import type { SliceAnswer } from '../pool/slices.js';
 import { type AnsweredRows, reportOf, writeCounted } from './by-bytes-rows.js';
 import { sampled } from './by-columns.js';
+import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type RowConverter, rowConverter } from './convert-rows.js';
 import { type Input, openInput } from './disk/input.js';
@@ -23,7 +23,7 @@ import { lineBlocks } from './formats/line-blocks.js';
 import type { TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
 import { LeftLines } from './left-lines.js';
-import type { FilesRequest, Run } from './request.js';
+import type { Run } from './request.js';
 import { convertSlices, isWorthThreads, startPool, workersOf } from './slices.js';
 import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 
@@ -39,18 +39,6 @@ export interface LinePlan {
   readonly columns: readonly TableColumn[];
   readonly lat: TableColumn;
   readonly lng: TableColumn;
-}
-
-/** The values that encode adds, in the order of their columns. */
-function addedValues({ isFormer, hasCertainty }: FilesRequest, hasResolution: boolean): AddedValue['is'][] {
-  return [
-    'code',
-    ...(hasResolution ? [] : (['resolution'] as const)),
-    'admin',
-    ...(isFormer ? (['former'] as const) : []),
-    ...(hasCertainty === true ? (['metres', 'share'] as const) : []),
-    'status',
-  ];
 }
 
 /** @returns how a run can be done by lines, or in words why it cannot */

@@ -4,10 +4,12 @@
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { fieldPieces } from '../hexcodes/wire/rows/pieces.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import { isSameType } from './by-chunks-plan.js';
 import { sampled } from './by-columns.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
+import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
@@ -41,10 +43,11 @@ const MAX_COLUMNS = 1000;
 export async function planRows(run: Run): Promise<RowPlan | string> {
   const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
   if (request.operation !== 'encode') return 'codes are read';
-  if (request.isFormer || request.hasCertainty === true)
-    return 'former provinces and certainty are asked for';
   if (request.columns.position !== undefined) return 'positions are in one column';
   const isText = FORMATS[sourceFormat].delimiter !== null;
+  const isTable = isText && FORMATS[targetFormat].delimiter !== null;
+  const hasMore = request.isFormer || request.hasCertainty === true;
+  if (hasMore && !isTable) return 'former provinces and certainty are asked for';
   const hasTypes = FORMATS[targetFormat].hasTypes;
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   if (isText && request.sort !== null) return 'rows are sorted';
@@ -89,6 +92,9 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     });
     if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
     const kept = keptColumns(columns, request.columns, request.inputs[0]!);
+    const values = addedValues(request, false);
+    if (hasMore && fieldPieces(kept, true, values, run.target.delimiter, request.resolution) === null)
+      return 'former provinces and certainty are asked for with many columns';
     if (new Set(kept).size !== kept.length) return 'a column is kept twice';
     return {
       source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),

@@ -2,7 +2,7 @@
 // starts with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is
 // kept as it is, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
-import { RESOLUTIONS, TEXT_OUT } from "../../memory";
+import { FIELDS, RESOLUTIONS } from "../../memory";
 import { CARRIAGE_RETURN, COMMA, LINE_FEED, QUOTE } from "../chars";
 import { HARD_NUMBER, NUMBER } from "../numbers/parse";
 import {
@@ -26,10 +26,10 @@ let isDoubled: bool = false;
 /** Whether a quoted field of that row has no closing quote. */
 let isUnclosed: bool = false;
 
-/** Columns whose fields go to TEXT_OUT: for each, i32 starts of as many rows as the limit, then i32 ends. */
+/** Columns whose fields go to FIELDS: for each, i32 starts of as many rows as the limit, then i32 ends. */
 let fieldColumns: u32 = 0;
-let fieldLimit: u32 = 0;
-let fieldOrigin: usize = 0;
+export let fieldLimit: u32 = 0;
+export let fieldOrigin: usize = 0;
 let hasLeftField: bool = false;
 
 /** The wanted columns as i32, counted from 0, ascending; behind them NO_COLUMN. */
@@ -82,7 +82,7 @@ export function useCsvFields(limit: u32, origin: usize): void {
 @inline
 function storeField(column: i32, index: u32, start: usize, end: usize): void {
   if (<u32>column >= fieldColumns) return;
-  const at = TEXT_OUT + (<usize>(<u32>(2 * column) * fieldLimit + index) << 2);
+  const at = FIELDS + (<usize>(<u32>(2 * column) * fieldLimit + index) << 2);
   store<u32>(at, <u32>(start - fieldOrigin));
   store<u32>(at + (<usize>fieldLimit << 2), <u32>(end - fieldOrigin));
 }

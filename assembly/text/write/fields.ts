@@ -16,6 +16,8 @@ export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;
 /** Lines of NDJSON that are copied with members added. */
 export const FROM_LINES: u32 = 3;
+/** Rows of CSV of which some fields are written: those of FIELDS. */
+export const FROM_FIELDS: u32 = 4;
 
 // Columns of decode answers in CSV; WITH_FORMER and WITH_CERTAINTY are members of JSON bodies of encode answers.
 /** The input row itself comes first: CSV in, CSV out. */

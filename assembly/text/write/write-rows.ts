@@ -2,18 +2,19 @@
 // behind it what a list says. A call stops before a row that does not fit, and before one that the host must write: it
 // writes that row and calls again for the next.
 
-import { OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
+import { FIELDS, FIELDS_BYTES, OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
 import { recordAt } from "../../output-layout";
 import { NO_BORDER } from "../../region/border-distance";
-import { CLOSE_BRACE, SPACE } from "../chars";
+import { CARRIAGE_RETURN, CLOSE_BRACE, COMMA, LINE_FEED, QUOTE, SPACE, TAB } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
-  LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
+  FIELDS_LEFT, LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
   rowResolution, rowStart,
 } from "../row";
 import {
-  adminLetters, borderOfRow, FROM_CSV, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeFormer, writeMetres, writeShare,
+  adminLetters, borderOfRow, FROM_CSV, FROM_FIELDS, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeFormer, writeMetres, writeShare,
 } from "./fields";
+import { fieldLimit, fieldOrigin } from "../scan/scan-csv";
 import { writeRaggedRow } from "./ragged-row";
 import { addStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
@@ -23,10 +24,12 @@ import { writeCsvId, writeLineEnd } from "./write-csv";
 //
 //    0  u8   kind         the value behind the text
 //    1  u8   absentBytes  4 where `null` is written for a value that there is not, 0 where nothing is
+//    2  u16  column       of a FIELD
 //    4  u32  textBytes
 //   16  the text, before the value
 
 const AT_ABSENT: usize = 1;
+const AT_COLUMN: usize = 2;
 const AT_TEXT_BYTES: usize = 4;
 const AT_TEXT: usize = 16;
 
@@ -44,6 +47,7 @@ const LINE_END: u32 = 8;
 const ID: u32 = 9;
 const LAT_TEXT: u32 = 10;
 const LNG_TEXT: u32 = 11;
+const FIELD: u32 = 12;
 
 /** null */
 const NULL: u32 = 0x6c6c756e;
@@ -54,9 +58,13 @@ const NULL: u32 = 0x6c6c756e;
  */
 export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
   let p = textEnd;
+  // Pieces, fields whose quotes are doubled, and the room that is not free.
+  const isOfFields = source == FROM_FIELDS;
+  const spare = <usize>(PIECE_LIST_BYTES + (isOfFields ? FIELDS_BYTES : 0));
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
-    if (!hasSpaceFor(p, rowEnd(row) - rowStart(row) + <usize>PIECE_LIST_BYTES)) return stopAt(index, p);
+    const rowBytes = rowEnd(row) - rowStart(row);
+    if (!hasSpaceFor(p, spare + (isOfFields ? 2 * rowBytes : rowBytes))) return stopAt(index, p);
     const record = recordAt(OUTPUT, index);
     const status = encodedStatus(row, record, refusal);
     const start = p;
@@ -65,6 +73,8 @@ export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed:
       else p = copyText(rowStart(row), rowEnd(row), p);
     } else if (source == FROM_LINES) {
       p = writeOpenLine(row, p);
+    } else if (isOfFields) {
+      if (rowFlags(row) & (LEFT_TO_HOST | FIELDS_LEFT)) p = 0;
     } else if (source == FROM_JSON && status == ROW_INVALID_REQUEST) {
       // The host writes the message for a position that was not understood.
       p = 0;
@@ -143,6 +153,12 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, p: usiz
         p = writeCoordinate(index, row, p, LNG);
         if (!p) return 0;
         break;
+      case FIELD: {
+        const starts = FIELDS + (<usize>load<u16>(piece, AT_COLUMN) * <usize>fieldLimit << 3) + (<usize>index << 2);
+        const end = fieldOrigin + <usize>load<u32>(starts + (<usize>fieldLimit << 2));
+        p = writeField(fieldOrigin + <usize>load<u32>(starts), end, p, delimiter);
+        break;
+      }
       case END:
         return p;
     }
@@ -155,4 +171,39 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, p: usiz
 function writeAbsent(piece: usize, out: usize): usize {
   store<u32>(out, NULL);
   return out + <usize>load<u8>(piece, AT_ABSENT);
+}
+
+/** Copies a field, in quotes where it needs them. */
+// @ts-ignore: decorator
+@inline
+function writeField(start: usize, end: usize, out: usize, delimiter: u32): usize {
+  let met: u32 = 0;
+  let q = out;
+  // Tables of commas and of tabs are read for each other.
+  const other: u32 = delimiter == COMMA ? TAB : delimiter == TAB ? COMMA : delimiter;
+  for (let p = start; p < end; p += 16, q += 16) {
+    const bytes = v128.load(p);
+    v128.store(q, bytes);
+    const odd = v128.or(
+      v128.or(
+        i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)),
+        v128.or(i8x16.eq(bytes, i8x16.splat(<i8>delimiter)), i8x16.eq(bytes, i8x16.splat(<i8>other))),
+      ),
+      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>LINE_FEED)), i8x16.eq(bytes, i8x16.splat(<i8>CARRIAGE_RETURN))),
+    );
+    const size = end - p;
+    met |= <u32>i8x16.bitmask(odd) & (size < 16 ? (1 << <u32>size) - 1 : 0xffff);
+  }
+  return met ? writeQuoted(start, end, out) : out + (end - start);
+}
+
+function writeQuoted(p: usize, end: usize, out: usize): usize {
+  store<u8>(out++, <u8>QUOTE);
+  for (; p < end; p++) {
+    const byte: u32 = load<u8>(p);
+    if (byte == QUOTE) store<u8>(out++, <u8>QUOTE);
+    store<u8>(out++, <u8>byte);
+  }
+  store<u8>(out, <u8>QUOTE);
+  return out + 1;
 }

@@ -5,8 +5,10 @@ import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
 import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
+import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
 import { textOf } from '../formats/values/column-text.js';
+import type { FilesRequest } from '../request.js';
 
 // Rows that name a resolution of their own: reads it, and encodes each position at it.
 
@@ -59,6 +61,21 @@ export interface EncodeShape {
   readonly hasCertainty: boolean;
   /** Whether rows are to be sorted by cell: then each has what plain SQL prunes by. */
   readonly isSorted: boolean;
+}
+
+/** The values that encode adds, in the order of their columns. */
+export function addedValues(
+  { isFormer, hasCertainty }: Pick<FilesRequest, 'isFormer' | 'hasCertainty'>,
+  hasResolution: boolean,
+): AddedValue['is'][] {
+  return [
+    'code',
+    ...(hasResolution ? [] : (['resolution'] as const)),
+    'admin',
+    ...(isFormer ? (['former'] as const) : []),
+    ...(hasCertainty === true ? (['metres', 'share'] as const) : []),
+    'status',
+  ];
 }
 
 /** A batch that was encoded: an entry for each row, null where a row failed. */

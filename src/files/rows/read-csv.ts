@@ -33,6 +33,7 @@ export class CsvRowReader {
   #at = 0;
   #end = 0;
   #hasQuotes = false;
+  #isScanned = false;
   /** Why rows of a window are not read: they have more or fewer fields than the header. */
   readonly #unread = new Map<number, string>();
 
@@ -51,11 +52,11 @@ export class CsvRowReader {
     this.#delimiter = delimiter;
     this.#lat = lat;
     this.#lng = lng;
-    const { memory, TEXT_OUT, TEXT_OUT_BYTES } = kernel.exports;
-    const ofAll = Math.floor(TEXT_OUT_BYTES.value / (BOUNDS_BYTES * names.length));
+    const { memory, FIELDS, FIELDS_BYTES } = kernel.exports;
+    const ofAll = Math.floor(FIELDS_BYTES.value / (BOUNDS_BYTES * names.length));
     this.#most = Math.min(most, ofAll);
     this.#scanned = names.map((_, column) => {
-      const at = TEXT_OUT.value + BOUNDS_BYTES * this.#most * column;
+      const at = FIELDS.value + BOUNDS_BYTES * this.#most * column;
       return {
         starts: new Int32Array(memory.buffer, at, this.#most),
         ends: new Int32Array(memory.buffer, at + (BOUNDS_BYTES / 2) * this.#most, this.#most),
@@ -92,6 +93,7 @@ export class CsvRowReader {
           rowCount,
           columns: this.#scanned,
           latLngDeg: this.#latLngDeg,
+          isScanned: this.#isScanned,
           unread: this.#unread,
         };
         yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
@@ -117,7 +119,8 @@ export class CsvRowReader {
     const columns = this.#names.length;
     // A CR at the end of the content is no text here, and to the kernel it is.
     const hasLastReturn = block[block.length - 1] === CR;
-    if (block.length > memory.blockBytes || (hasLastReturn && this.#hasQuotes)) {
+    this.#isScanned = block.length <= memory.blockBytes && !(hasLastReturn && this.#hasQuotes);
+    if (!this.#isScanned) {
       const rowCount = this.#split(this.#text.bytes, 0, this.#most);
       for (let row = 0; row < rowCount; row++) this.#readDegrees(row);
       return rowCount;
@@ -135,6 +138,7 @@ export class CsvRowReader {
         this.#split(this.#text.bytes, row, row + 1);
       }
       this.#readDegrees(row);
+      memory.leaveToHost(row);
     }
     this.#at = stop === end ? this.#end : stop;
     return rowCount;

@@ -1,5 +1,6 @@
 // Where rows of bytes go: the output, and the file of failed rows.
 
+import { addedValues } from '../columns/encode-columns.js';
 import type { Output } from '../disk/output.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
@@ -36,6 +37,8 @@ export class RowWriters {
       kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
       added: sink.added,
       resolution: request.resolution,
+      kernel:
+        plan.source === 'text' ? { of: run.hexcodes.kernel, values: addedValues(request, false) } : undefined,
     };
     // Positions become numbers where they were none.
     const halves = kept.map((index, c) =>

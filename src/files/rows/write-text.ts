@@ -1,9 +1,12 @@
 // Writes rows of bytes as CSV, NDJSON or GeoJSON: values are copied, and our members come from the kernel's records.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { OK } from '../../hexcodes/kernel/kernel.js';
+import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, RECORD_TEXT_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
+import { type AddedValue, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
 import type { Output } from '../disk/output.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
@@ -32,10 +35,14 @@ export interface WrittenColumns {
   /** The code, the resolution, the province and the status. */
   readonly added: readonly TableColumn[];
   readonly resolution: number;
+  /** Where rows of CSV become rows of CSV: the kernel that has scanned them, and the values that are added. */
+  readonly kernel?: { readonly of: Kernel; readonly values: readonly AddedValue['is'][] } | undefined;
 }
 
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
 const OUT_BYTES = 1 << 20;
+/** Our columns of a row, and what the kernel wants free behind them. */
+const MAX_TAIL_BYTES = 8192;
 /** JSON writes a byte as six at most: `\u0001`. */
 const MAX_ESCAPED = 6;
 const HEX = Buffer.from('0123456789abcdef');
@@ -188,8 +195,18 @@ abstract class TextWriter implements RowWriter {
     out.reserve(mostBytes(rows, this.columns, this.ofRow) + MARGIN_BYTES);
     const size = this.fill(rows, areaOf(records), wanted, areaOf(out.bytes), out.at);
     if (size === 0) return;
-    const bytes = out.bytes.subarray(0, size);
+    await this.put(out.bytes.subarray(0, size));
+  }
+
+  protected async put(bytes: Uint8Array): Promise<void> {
     await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
+  }
+
+  /** Writes what is before the first row. */
+  protected async writeLead(): Promise<void> {
+    const lead = this.#lead;
+    this.#lead = null;
+    if (lead !== null && lead.length > 0) await this.#output.write(lead);
   }
 
   async close(): Promise<void> {
@@ -203,6 +220,8 @@ class CsvWriter extends TextWriter {
   protected readonly end = '';
   readonly #delimiter: number;
   readonly #tails: Tails;
+  /** Pieces of a row, and of what is behind its fields; null where they are too many. */
+  readonly #pieces: readonly [fields: Uint8Array, tail: Uint8Array] | null;
   /** Bytes for which a field is quoted. */
   readonly #needsQuotes = new Uint8Array(256);
 
@@ -226,48 +245,108 @@ class CsvWriter extends TextWriter {
       columns.resolution,
     );
     this.ofRow = this.#tails.most + 3 * columns.kept.length;
+    const { kept, kernel, resolution } = columns;
+    const indexes = kept.map(({ index }) => index);
+    const of = (fields: readonly number[] | null): Uint8Array | null =>
+      kernel === undefined
+        ? null
+        : fieldPieces(fields, kept.length > 0, kernel.values, delimiter, resolution);
+    const [fields, tail] = [of(indexes), of(null)];
+    this.#pieces = fields === null || tail === null ? null : [fields, tail];
   }
 
-  protected fill(
-    { text, rowCount, columns }: TextRows,
-    records: Area,
-    wanted: Wanted,
-    area: Area,
-    from: number,
-  ): number {
-    const { bytes } = text;
-    const { bytes: out } = area;
-    const { kept } = this.columns;
-    const needsQuotes = this.#needsQuotes;
+  protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
     let at = from;
-    for (let row = 0; row < rowCount; row++) {
+    for (let row = 0; row < rows.rowCount; row++) {
       if (!isWantedRow(records.bytes, row, wanted)) continue;
-      for (let c = 0; c < kept.length; c++) {
-        if (c > 0) out[at++] = this.#delimiter;
-        const { starts, ends } = columns[kept[c]!.index]!;
-        const start = starts[row]!;
-        if (start < 0) continue;
-        const end = ends[row]!;
-        const fieldAt = at;
-        let quotes = 0;
-        for (let p = start; p < end; p++) {
-          const byte = bytes[p]!;
-          quotes |= needsQuotes[byte]!;
-          out[at++] = byte;
-        }
-        if (quotes === 0) continue;
-        at = fieldAt;
-        out[at++] = QUOTE;
-        for (let p = start; p < end; p++) {
-          const byte = bytes[p]!;
-          if (byte === QUOTE) out[at++] = QUOTE;
-          out[at++] = byte;
-        }
-        out[at++] = QUOTE;
-      }
+      at = this.#fields(rows, row, area, at);
       at = this.#tails.write(area, at, records, row);
     }
     return at;
+  }
+
+  /** Writes the kept fields of a row. */
+  #fields({ text, columns }: TextRows, row: number, { bytes: out }: Area, from: number): number {
+    const { bytes } = text;
+    const { kept } = this.columns;
+    const needsQuotes = this.#needsQuotes;
+    let at = from;
+    for (let c = 0; c < kept.length; c++) {
+      if (c > 0) out[at++] = this.#delimiter;
+      const { starts, ends } = columns[kept[c]!.index]!;
+      const start = starts[row]!;
+      if (start < 0) continue;
+      const end = ends[row]!;
+      const fieldAt = at;
+      let quotes = 0;
+      for (let p = start; p < end; p++) {
+        const byte = bytes[p]!;
+        quotes |= needsQuotes[byte]!;
+        out[at++] = byte;
+      }
+      if (quotes === 0) continue;
+      at = fieldAt;
+      out[at++] = QUOTE;
+      for (let p = start; p < end; p++) {
+        const byte = bytes[p]!;
+        if (byte === QUOTE) out[at++] = QUOTE;
+        out[at++] = byte;
+      }
+      out[at++] = QUOTE;
+    }
+    return at;
+  }
+
+  /** Rows of CSV are written by the kernel, except the fields of rows that it has left. */
+  override async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
+    const { kernel } = this.columns;
+    if (kernel === undefined || this.#pieces === null) return super.write(rows, records, wanted);
+    await this.writeLead();
+    const memory = preparedMemoryOf(kernel.of);
+    const { rowCount } = rows;
+    if (rows.isScanned !== true) {
+      memory.openRows(rowCount, 0);
+      for (let row = 0; row < rowCount; row++) memory.leaveToHost(row);
+    }
+    const { exports, textOut, textOutAt } = memory;
+    const area = areaOf(textOut);
+    const [fields, tail] = this.#pieces;
+    exports.setTextEnd(textOutAt);
+    let end = 0;
+    for (let row = 0; row < rowCount; ) {
+      if (row === end) {
+        while (row < rowCount && !isWantedRow(records, row, wanted)) row++;
+        for (end = row; end < rowCount && isWantedRow(records, end, wanted); ) end++;
+      }
+      memory.usePieces(fields);
+      row = exports.writeRows(row, end, FROM_FIELDS, this.#delimiter, LF, 0);
+      if (row === end) continue;
+      const at = memory.textEnd - textOutAt;
+      if (
+        memory.isLeftToHost(row) &&
+        this.#fieldBytes(rows, row) + at <= textOut.length - exports.FIELDS_BYTES.value
+      ) {
+        exports.setTextEnd(textOutAt + this.#fields(rows, row, area, at));
+        memory.usePieces(tail);
+        exports.writeRows(row, row + 1, FROM_FRAMES, this.#delimiter, LF, 0);
+        row++;
+        continue;
+      }
+      if (at === 0) throw new RangeError('a row of CSV has no room');
+      await this.put(textOut.subarray(0, at));
+      exports.setTextEnd(textOutAt);
+    }
+    if (memory.textEnd > textOutAt) await this.put(textOut.subarray(0, memory.textEnd - textOutAt));
+  }
+
+  /** Bytes that a row takes at most: each of its fields may be all quotes. */
+  #fieldBytes({ columns }: TextRows, row: number): number {
+    let sum = MAX_TAIL_BYTES;
+    for (const { index } of this.columns.kept) {
+      const { starts, ends } = columns[index]!;
+      sum += 2 * (ends[row]! - starts[row]!) + 3;
+    }
+    return sum;
   }
 }
 

@@ -59,6 +59,9 @@ interface KernelGlobals {
   readonly BANDS: Address;
   readonly BAND_BYTES: Size;
   readonly BAND_COUNT: Size;
+  /** The upper half of TEXT_OUT, where a scan of CSV notes fields. */
+  readonly FIELDS: Address;
+  readonly FIELDS_BYTES: Size;
   /** Lists of what writeRows writes behind rows that are OK, and behind others: PIECE_LIST_BYTES each. */
   readonly PIECES: Address;
   readonly PIECE_LIST_BYTES: Size;
@@ -158,7 +161,7 @@ interface KernelCalls {
   /** The columns of the CSV to be scanned, from 0: lat and lng, or the code and -1; the resolution or -1. */
   useCsvColumns(columns: number, first: number, second: number, resolution: number, delimiter: number): void;
   /**
-   * Has the next scan of CSV note the bounds of all fields of at most `limit` rows, counted from `origin` → TEXT_OUT:
+   * Has the next scan of CSV note the bounds of all fields of at most `limit` rows, counted from `origin` → FIELDS:
    * for each column i32 starts of `limit` rows, then i32 ends. Until the columns are set again.
    */
   useCsvFields(limit: number, origin: number): void;
@@ -323,6 +326,8 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   BANDS: true,
   BAND_BYTES: true,
   BAND_COUNT: true,
+  FIELDS: true,
+  FIELDS_BYTES: true,
   PIECES: true,
   PIECE_LIST_BYTES: true,
   LINE_NAMES: true,

@@ -15,6 +15,8 @@ export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
 /** Lines of NDJSON that are copied with members added. */
 export const FROM_LINES = 3;
+/** Rows of CSV of which some fields are written, by the last scan that noted them. */
+export const FROM_FIELDS = 4;
 /**
  * Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies
  * too.
@@ -42,8 +44,13 @@ export const VALUE = {
   lng: 11,
 } as const;
 
-/** A text, or one of VALUE. */
+/** A text, one of VALUE, or a field. */
 export type Piece = string | number;
+
+const FIELD = 12;
+const FIRST_FIELD = 256;
+/** A field of the row, by its column from 0. */
+export const fieldPiece = (column: number): Piece => FIRST_FIELD + column;
 
 /** Bytes of a list, and of a piece before its text. */
 const PIECE_LIST_BYTES = 2048;
@@ -63,8 +70,9 @@ function pieceList(pieces: readonly Piece[], absent: '' | 'null'): Uint8Array | 
     const bytes = new TextEncoder().encode(text);
     const next = at + PIECE_BYTES + PIECE_BYTES * Math.ceil(bytes.length / PIECE_BYTES);
     if (next > PIECE_LIST_BYTES) return null;
-    list[at] = piece;
+    list[at] = piece < FIRST_FIELD ? piece : FIELD;
     list[at + 1] = absent.length;
+    view.setUint16(at + 2, Math.max(0, piece - FIRST_FIELD), true);
     view.setUint32(at + 4, bytes.length, true);
     list.set(bytes, at + PIECE_BYTES);
     at = next;
@@ -239,6 +247,13 @@ export class TextMemory {
   /** Whether the bounds of a row's fields were not all noted. */
   hasLeftFields(index: number): boolean {
     return (this.#memory[this.#rowsAt + index * ROW_BYTES + AT_FLAGS]! & FIELDS_LEFT) !== 0;
+  }
+
+  /** Has a row that the host has read written by the host, with the status of its record. */
+  leaveToHost(index: number): void {
+    const at = this.#rowsAt + index * ROW_BYTES;
+    this.#memory[at + AT_STATUS] = 0;
+    this.#memory[at + AT_FLAGS]! |= LEFT_TO_HOST;
   }
 
   setStatus(index: number, status: number): void {

@@ -12,7 +12,6 @@ const SLOW: readonly (readonly [why: string, cell: RegExp, spelling: RegExp])[] 
     /(ndjson → (?!ndjson)\w+|csv → (?!csv)\w+), --(.* and --)?(certainty|former)$/,
     /./,
   ],
-  ['certainty of some columns', /^csv → csv, --keep and --prefix and --certainty$/, /./],
   ['sorted rows of text', /^csv → parquet, --sort$/, /./],
   ['lines without columns', /^ndjson → ndjson, --(keep|drop)/, /./],
   [

@@ -1,6 +1,7 @@
 // Lists of texts and values that the kernel writes behind the rows of encode answers: columns of CSV, and members
 // that are added to lines of NDJSON. An option is a piece here, and nothing else in the writers.
 import {
+  fieldPiece,
   type Piece,
   pieceLists,
   VALUE,
@@ -50,6 +51,30 @@ export function csvPieces(columns: number, delimiter: number, resolution: number
     known.set(key, lists);
   }
   return lists;
+}
+
+/**
+ * The same behind some fields of rows, with LF.
+ * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
+ * @returns null for too many
+ */
+export function fieldPieces(
+  fields: readonly number[] | null,
+  hasFields: boolean,
+  added: readonly AddedValue['is'][],
+  delimiter: string,
+  resolution: number,
+): Uint8Array | null {
+  const listOf = (isOk: boolean): Piece[] => {
+    const ours = added.map((is): Piece[] => {
+      if (is === 'resolution') return [String(resolution)];
+      return is === 'status' || isOk ? [VALUE[is]] : [];
+    });
+    const columns = [...(fields ?? []).map((column) => [fieldPiece(column)]), ...ours];
+    const lead = fields === null && hasFields ? [delimiter] : [];
+    return [...lead, ...columns.flatMap((column, c) => (c === 0 ? column : [delimiter, ...column])), '\n'];
+  };
+  return pieceLists(listOf(true), listOf(false), '');
 }
 
 /** The values that encode adds to a row, by the names of their columns; the resolution is that of each row. */

@@ -69,7 +69,8 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
         fc.constantFrom('\n', '\r\n'),
         fc.boolean(),
         fc.nat(70),
-        async (rows, lines, wrong, errors, columns, end, hasMark, several) => {
+        fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
+        async (rows, lines, wrong, errors, columns, end, hasMark, several, more) => {
           // Each road names another one of two faults in a batch.
           const broken = errors.kind === 'stop' ? null : wrong;
           const odd = errors.kind === 'stop' ? lines.filter((line) => line !== '\r') : lines;
@@ -80,8 +81,9 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
           const path = join(scratch, 'in.csv');
           writeFileSync(path, `${hasMark ? '\ufeff' : ''}id,lat,lng,name,speed${end}${all.join(end)}`);
           const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
-          const quick = await converted(hexcodes, [path], fast!, { errors, columns });
-          const careful = await converted(hexcodes, [path], slow!, { errors, columns, road: 'columns' });
+          const asked = { errors, columns, ...(to === 'csv' || to === 'tsv' ? more : {}) };
+          const quick = await converted(hexcodes, [path], fast!, asked);
+          const careful = await converted(hexcodes, [path], slow!, { ...asked, road: 'columns' });
           if (isRows(quick)) byRows++;
           expect(isRows(careful)).toBe(false);
           // Rows of CSV with all columns are copied as they are, quotes and line ends too.
