@@ -32,6 +32,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   image: () => import('./image.js'),
   idle: () => import('./idle.js'),
   intervals: () => import('./intervals.js'),
+  jvm: () => import('./jvm.js'),
   kafka: () => import('./kafka.js'),
   linear: () => import('./linear.js'),
   map: () => import('./map.js'),
