@@ -1,6 +1,6 @@
 // `npm run proof -- away [--for 60s]`: two nodes on one PostgreSQL under load, the database stopped for a time and
 // started again. No call may fail, and every point that was converted is stored once. The small twin is
-// test/e2e/usage/away.test.ts.
+// test/e2e/usage/quota.test.ts.
 import { parseArgs } from 'node:util';
 import { databaseAway } from '../support/load/database-away.js';
 import { noPostgres } from '../support/postgres.js';

@@ -1,36 +1,37 @@
 // `npm run proof -- NAME [--size N] [--for 30m] [--seed S]`: the large proofs, whose small twins are in the tests.
 
+type FuzzName = Parameters<typeof import('./fuzz.js')['proveFuzz']>[0];
+
+/** The kinds of `fuzz.ts` are proofs of their own. */
+const fuzz = (name: FuzzName) => async () => {
+  const { proveFuzz } = await import('./fuzz.js');
+  return { default: (args: string[]) => proveFuzz(name, args) };
+};
+
 /** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   aggregate: () => import('./aggregate.js'),
   away: () => import('./away.js'),
   border: () => import('./border.js'),
-  browser: () => import('./browser.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
   clients: () => import('./clients.js'),
-  console: () => import('./console.js'),
-  demo: () => import('./demo.js'),
   differential: () => import('./differential.js'),
-  costs: () => import('./costs.js'),
-  drive: () => import('./drive.js'),
   crowd: () => import('./crowd.js'),
   'bus-rate': () => import('./bus-rate.js'),
   engine: () => import('./engine.js'),
   fair: () => import('./fair.js'),
-  files: () => import('./files.js'),
-  'fuzz-bulk': () => import('./fuzz-bulk.js'),
+  'fuzz-bulk': fuzz('fuzz-bulk'),
   'fuzz-files': () => import('./fuzz-files.js'),
-  'fuzz-frames': () => import('./fuzz-frames.js'),
-  'fuzz-http': () => import('./fuzz-http.js'),
-  'fuzz-kernel': () => import('./fuzz-kernel.js'),
+  'fuzz-frames': fuzz('fuzz-frames'),
+  'fuzz-http': fuzz('fuzz-http'),
+  'fuzz-kernel': async () => ({ default: (await import('./fuzz.js')).proveFuzzKernel }),
   flood: () => import('./flood.js'),
   fleet: () => import('./fleet.js'),
   generator: () => import('./generator.js'),
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
-  idle: () => import('./idle.js'),
   intervals: () => import('./intervals.js'),
   jvm: () => import('./jvm.js'),
   kafka: () => import('./kafka.js'),
@@ -53,14 +54,11 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   read: () => import('./read.js'),
   region: () => import('./region.js'),
   resume: () => import('./resume.js'),
-  roads: () => import('./roads.js'),
   rolling: () => import('./rolling.js'),
   scale: () => import('./scale.js'),
   schemathesis: () => import('./schemathesis.js'),
-  simulate: () => import('./simulate.js'),
-  slow: () => import('./slow.js'),
   spellings: () => import('./spellings.js'),
-  soak: () => import('./soak.js'),
+  soak: fuzz('soak'),
   spark: () => import('./spark.js'),
   stops: () => import('./stops.js'),
   typos: () => import('./typos.js'),

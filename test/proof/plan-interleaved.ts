@@ -7,10 +7,11 @@ import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { PROFILES } from '#dist/capacity/measure/profiles.js';
 import { type RatePoint, type Results, samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
+import { loadOf } from '#dist/capacity/model/sizing.js';
+import { simulateTail } from '#dist/capacity/model/tail.js';
 import { watchSteal } from '#dist/capacity/processes/machine.js';
 import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
-import { busyAt, p90Of } from './plan-figures.js';
 
 const ROUNDS = 20;
 /** Number of least disturbed runs of each figure that count. */
@@ -107,4 +108,23 @@ export async function comparePlan(
   } finally {
     for (const service of services) await service.stop();
   }
+}
+
+/** Share of its core that a server was busy. */
+export const busyOf = ({ answeredPerS, costUs }: RatePoint): number => (answeredPerS * costUs!) / 1e6;
+
+/** The same as the model predicts it. */
+export function busyAt(costs: Costs, kind: 'batch', ratePerS: number): number {
+  const [loaded] = streamsAt(costs, kind, ratePerS);
+  return (ratePerS * loaded!.costUs) / 1e6;
+}
+
+function streamsAt(costs: Costs, kind: 'batch', messagesPerS: number) {
+  return loadOf([{ kind, pointsPerMessage: costs.way(kind).pointsPerUnit, messagesPerS }], costs, 1, 1);
+}
+
+/** p90 of the costs, by simulation. */
+export function p90Of(costs: Costs, kind: 'batch', ratePerS: number): number {
+  const fleet = { singlePerS: ratePerS, together: 0, everyUs: 1e6 };
+  return simulateTail(costs, streamsAt(costs, kind, ratePerS), fleet).p90Us;
 }

@@ -18,8 +18,7 @@ import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noi
 import { CoreSpeed, GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
-import { busyAt, busyOf, p90Of } from './plan-figures.js';
-import { comparePlan } from './plan-interleaved.js';
+import { busyAt, busyOf, comparePlan, p90Of } from './plan-interleaved.js';
 import { millisecondsOf, report } from './run-length.js';
 
 const TARGET_P99_US = 50_000;

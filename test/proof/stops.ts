@@ -1,6 +1,6 @@
 // `npm run proof -- stops [--size 50]`: SIGTERM under full load, SIZE times, every other time with two processes.
 // Counts what the service read and what was answered in whole; both must be equal. The small twin is
-// test/e2e/server/stops.test.ts.
+// test/e2e/server/processes.test.ts.
 import { parseArgs } from 'node:util';
 import { stopUnderLoad } from '../support/load/stop-under-load.js';
 import { report } from './run-length.js';

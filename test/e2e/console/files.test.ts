@@ -1,9 +1,12 @@
-// Files in the console: dropped, chosen and pasted, converted in the page to the bytes that the command writes, summed
-// up and downloaded, with nothing sent anywhere.
-import { gzipSync } from 'node:zlib';
+// Files in the console's page: conversions, files of other programs, and the files that the page itself is made of.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
+import { consoleCases } from '../../support/console-cases.js';
 import {
   axeOf,
   type ConsolePage,
@@ -14,7 +17,10 @@ import {
   openBrowser,
   openConsole,
 } from '../../support/console-page.js';
-import { randomFrom } from '../../support/open-world.js';
+import { DISPATCHER_FILES } from '../../support/dispatcher-files.js';
+import { openWorld, randomFrom } from '../../support/open-world.js';
+import { ServedConsole } from '../../support/served-console.js';
+import { startServer, type TestServer } from '../../support/server.js';
 import { ServerProcess } from '../../support/server-process.js';
 import { CODE_ROWS } from '../../support/vectors.js';
 
@@ -31,13 +37,17 @@ function csvRows(count: number): string {
 }
 
 let server: ServerProcess;
+
 let browser: Browser;
+
 const folder = new CliFolder();
+
 beforeAll(async () => {
   server = await ServerProcess.start({ isQuiet: true });
   // The conversion needs no map, and software WebGL would take its time from it.
   if (hasChromium) browser = await openBrowser(false);
 });
+
 afterAll(async () => {
   await browser?.close();
   await server.kill();
@@ -71,7 +81,7 @@ async function withPage(work: (shown: ConsolePage) => Promise<void>): Promise<vo
   }
 }
 
-describe.skipIf(!hasChromium)('needs Chromium', () => {
+describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
   test(`${DROPPED_ROWS} rows that are dropped leave as the bytes of the command, with its counts`, async () => {
     const csv = csvRows(DROPPED_ROWS);
     folder.write('rows.csv', csv);
@@ -185,5 +195,283 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       await convert(page, 'empty.csv', '', /The file is empty/);
       expect(await page.locator('#file-download').count()).toBe(0);
     });
+  });
+});
+
+const CASES = consoleCases('file');
+
+describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
+  const served = new ServedConsole(false);
+  const folder = new CliFolder();
+  afterAll(async () => {
+    folder.remove();
+  });
+
+  const opened = async (locale = 'en') => {
+    const shown = await served.open({ locale });
+    await mapState(shown.page);
+    await shown.page.click('#tab-file');
+    return shown;
+  };
+  const put = async (page: Page, ...names: string[]): Promise<void> => {
+    const files = names.map((name) => ({
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: DISPATCHER_FILES[name]!(),
+    }));
+    await page.locator('#file-input').setInputFiles(files);
+    await expect
+      .poll(() => page.locator('.file-answer').count(), { timeout: 60_000 + 4000 * names.length })
+      .toBe(names.length);
+  };
+
+  test('the table has more than 20 files, all in one drop', async () => {
+    expect(CASES.length).toBeGreaterThan(20);
+    const { page, faults, close } = await opened();
+    await put(page, ...CASES.map(([name]) => name));
+    const answers = await page.locator('.file-answer').allTextContents();
+    for (const [i, [name, wanted]] of CASES.entries())
+      for (const words of wanted.split(' | '))
+        expect([name, answers[i]]).toEqual([name, expect.stringContaining(words)]);
+    expect((await axeOf(page)).violations).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('reasons are Vietnamese on the Vietnamese page', async () => {
+    const { page, close } = await opened('vi-VN');
+    await put(page, 'tọa độ.csv', 'other names.csv', 'old.xls', 'login.csv', 'places.parquet', 'empty.csv');
+    const answers = await page.locator('.file-answer').allTextContents();
+    for (const [i, words] of [
+      'vĩ độ bị bỏ trống',
+      'không có cột vĩ độ (lat)',
+      'hãy lưu lại dạng .xlsx',
+      'đây là trang web',
+      'Trang này không đọc Parquet',
+      'tệp không có nội dung',
+    ].entries())
+      expect(answers[i]).toContain(words);
+    await close();
+  });
+
+  test('columns are chosen, with ten rows to look at, and names of the file stay', async () => {
+    const { page, faults, close } = await opened();
+    await put(page, 'other names.csv');
+    const chooser = page.locator('.file-answer details.fold');
+    expect(await chooser.locator('td').allTextContents()).toEqual(['Đại Nội', '16.4698', '107.5786']);
+    await chooser.getByLabel('Column of latitudes').selectOption('bắc');
+    await chooser.getByLabel('Column of longitudes').selectOption('đông');
+    await chooser.locator('.convert-again').click();
+    await page.locator('#file-download').waitFor();
+    const { name, bytes } = await downloaded(page, '#file-download');
+    expect(name).toBe('other names-hexcodes.csv');
+    expect(bytes.toString()).toMatch(
+      /^nơi,bắc,đông,hexcodes,resolution,admin_code,status\nĐại Nội,16\.4698,107\.5786,HUE-\S+,13,HUE,OK\n$/,
+    );
+    expect(await page.locator('#map').getAttribute('data-points')).toBe('1');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('failed rows are a file of their own', async () => {
+    const { page, close } = await opened();
+    await put(page, 'tiếng việt.csv');
+    const { name, bytes } = await downloaded(page, '.failed-download');
+    expect(name).toBe('tiếng việt-hexcodes-failed.csv');
+    expect(bytes.toString()).toBe(
+      'tên,vĩ độ,kinh độ,hexcodes,resolution,admin_code,status\nPari,48.85,2.35,,13,,NOT_FOUND\n',
+    );
+    await put(page, 'lines.ndjson');
+    const lines = await downloaded(page, '.failed-download');
+    expect(JSON.parse(lines.bytes.toString())).toMatchObject({ status: 'NOT_FOUND' });
+    await close();
+  });
+
+  test('a table of another encoding leaves with the mark by which spreadsheets know UTF-8, as the command writes it', async () => {
+    folder.write('utf16.csv', DISPATCHER_FILES['utf16.csv']!());
+    expect((await folder.run(['encode', 'utf16.csv', '-o', 'out.csv', '-q'])).code).not.toBe(2);
+    const { page, close } = await opened();
+    await put(page, 'utf16.csv');
+    const { bytes } = await downloaded(page, '#file-download');
+    expect(bytes.toString()).toBe(folder.bytes('out.csv').toString());
+    await close();
+  });
+
+  test('a workbook comes in, sheet by sheet, and leaves as one that the command reads', async () => {
+    const { page, faults, close } = await opened();
+    await put(page, 'workbook.xlsx');
+    const sheets = page.getByRole('combobox', { name: 'Sheet', exact: true });
+    await page.locator('.file-answer summary').last().click();
+    expect((await sheets.locator('option').allTextContents()).length).toBeGreaterThan(1);
+    const name = (await sheets.locator('option').first().textContent())!;
+    folder.write('book.xlsx', DISPATCHER_FILES['workbook.xlsx']!());
+    const expected = await folder.run(['encode', 'book.xlsx', '-q', '--sheet', name]);
+    const { bytes } = await downloaded(page, '#file-download');
+    expect(bytes.toString()).toBe(`\ufeff${expected.stdout}`);
+    const workbook = await downloaded(page, '#file-workbook');
+    expect(workbook.name).toBe('workbook-hexcodes.xlsx');
+    folder.write('back.xlsx', workbook.bytes);
+    const back = await folder.run(['decode', 'back.xlsx', '-q', '--prefix', 'back_', '--to', 'ndjson']);
+    const codes = expected.stdout.match(/[A-Z]{2,3}-[0-9A-Z]{5}-[0-9A-Z]{5}/g)!;
+    expect(codes.length).toBeGreaterThan(0);
+    for (const code of codes) expect(back.stdout).toContain(`"hexcodes":"${code}"`);
+    const other = (await sheets.locator('option').nth(1).textContent())!;
+    const rows = (): Promise<string | null> => page.locator('.first-rows').textContent();
+    const before = await rows();
+    await sheets.selectOption(other);
+    await expect
+      .poll(async () => (await page.locator('.first-rows').count()) === 1 && (await rows()))
+      .not.toBe(before);
+    expect(await page.locator('.file-answer').count()).toBe(1);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe('files of the page', () => {
+  interface Answer {
+    readonly status: number;
+    readonly headers: Record<string, string | string[] | undefined>;
+    readonly body: Buffer;
+  }
+
+  let server: TestServer;
+
+  let page: Answer;
+
+  beforeAll(async () => {
+    server = await startServer();
+    page = await get('/');
+  });
+
+  afterAll(() => server.stop());
+
+  function get(path: string, headers: Record<string, string> = {}, port = server.port): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      request({ host: '127.0.0.1', port, path, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+        );
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+
+  const namesIn = (html: string): string[] => [...new Set(html.match(/\/assets\/[\w.-]+/g))];
+
+  const fileOf = (html: string, stem: string, ending: string): string =>
+    namesIn(html).find((name) => name.startsWith(`/assets/${stem}-`) && name.endsWith(ending)) ?? '';
+
+  test('the page needs no key, is asked for again, and may load from its own origin only', async () => {
+    const { status, headers } = page;
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy':
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; " +
+        "img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    });
+    expect((await get('/', { 'If-None-Match': headers.etag as string })).status).toBe(304);
+    expect(page.body.toString()).not.toMatch(/\{\{|https?:\/\//);
+  });
+
+  test.each(['/', '/service-worker.js', '/docs'])(
+    '%s leaves as its reader accepts it, with a tag each',
+    async (path) => {
+      const plain = await get(path);
+      const gzip = await get(path, { 'Accept-Encoding': 'gzip, deflate' });
+      const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+      const all = [plain, gzip, br];
+      expect(all.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
+      expect(all.map(({ headers }) => headers.vary)).toEqual(Array(3).fill('Accept-Encoding'));
+      expect(all.map(({ headers }) => headers['cache-control'])).toEqual(Array(3).fill('no-cache'));
+      expect(all.map(({ headers }) => headers['content-security-policy'])).toEqual(
+        Array(3).fill(plain.headers['content-security-policy']),
+      );
+      expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+      expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true);
+      expect(br.body.length).toBeLessThan(gzip.body.length);
+      expect(gzip.body.length).toBeLessThan(plain.body.length / 1.5);
+      expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(3);
+      const ask = { 'Accept-Encoding': 'br', 'If-None-Match': br.headers.etag as string };
+      const again = await get(path, ask);
+      expect([again.status, again.body.length]).toEqual([304, 0]);
+      // A tag of another encoding is another answer.
+      expect((await get(path, { ...ask, 'Accept-Encoding': 'gzip' })).status).toBe(200);
+    },
+  );
+
+  test('every file that the page names is there, typed, kept for ever, and the same in each encoding', async () => {
+    const names = namesIn(page.body.toString());
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) {
+      const plain = await get(name);
+      const gzip = await get(name, { 'Accept-Encoding': 'gzip, deflate' });
+      const br = await get(name, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+      expect([plain.status, gzip.status, br.status], name).toEqual([200, 200, 200]);
+      expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(plain.headers.vary).toBe('Accept-Encoding');
+      expect(plain.headers['content-type']).toMatch(/^(?:text\/(?:javascript|css)|image\/svg|application\/)/);
+      expect(gunzipSync(gzip.body).equals(plain.body), name).toBe(true);
+      expect(brotliDecompressSync(br.body).equals(plain.body), name).toBe(true);
+      expect(new Set([plain.headers.etag, gzip.headers.etag, br.headers.etag]).size).toBe(3);
+      const again = await get(name, { 'Accept-Encoding': 'br', 'If-None-Match': br.headers.etag as string });
+      expect([again.status, again.body.length]).toEqual([304, 0]);
+    }
+  });
+
+  test.each([
+    ['br;q=0, gzip', 'gzip'],
+    ['*', 'br'],
+    ['identity', undefined],
+    ['*;q=0', undefined],
+  ])('Accept-Encoding: %s', async (accepted, encoding) => {
+    const name = fileOf(page.body.toString(), 'console', '.css');
+    const { headers } = await get(name, { 'Accept-Encoding': accepted });
+    expect(headers['content-encoding']).toBe(encoding);
+  });
+
+  test('names of other versions and names that lead elsewhere are not found', async () => {
+    for (const path of [
+      '/assets/',
+      '/assets/page-00000000.js',
+      '/assets/..%2Ffiles.json',
+      '/assets/files.json',
+    ])
+      expect((await get(path)).status, path).toBe(404);
+  });
+
+  test('the page uses the boundaries of its service', async () => {
+    const world = openWorld();
+    const index = await get(fileOf(page.body.toString(), 'index', '.bin'));
+    expect(index.body.equals(world.index)).toBe(true);
+    const shipped = readdirSync('dist/console/assets').find((name) => /^index-\w+\.bin$/.test(name))!;
+    expect(index.body.equals(readFileSync(`dist/console/assets/${shipped}`))).toBe(false);
+    const worker = (await get('/service-worker.js')).body.toString();
+    expect(worker).toContain(fileOf(page.body.toString(), 'index', '.bin'));
+    expect(worker).not.toContain(shipped);
+  });
+
+  test('the policy lets in the host of the map of the operator, and no other', async () => {
+    const tilesUrl = 'https://tiles.example/{z}/{x}/{y}.png';
+    const other = await startServer({ tilesUrl, tilesAttribution: 'A & B "C" <d>' });
+    try {
+      const { headers, body } = await get('/', {}, other.port);
+      const policy = headers['content-security-policy'] as string;
+      expect(policy).toContain("img-src 'self' data: blob: https://tiles.example;");
+      expect(policy).toContain("connect-src 'self' https://tiles.example;");
+      expect(policy.match(/https:/g)).toHaveLength(2);
+      expect(body.toString()).toContain('A &amp; B \\&quot;C\\&quot; &lt;d>');
+    } finally {
+      await other.stop();
+    }
   });
 });

@@ -1,12 +1,25 @@
-// The console in Chromium as a page: language, light and dark, phones, without WebGL, without a network, and what
-// axe-core finds.
-import { describe, expect, test } from 'vitest';
-import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+// The console's page: a code's place, what it says of certainty and of itself, lists of points, and how it spells.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { neighbors } from '#hexcodes/geometry';
+import { consoleCases } from '../../support/console-cases.js';
+import {
+  axeOf,
+  downloaded,
+  hasChromium,
+  MAP_MS,
+  mapState,
+  openBrowser,
+  openConsole,
+} from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
+import { ServerProcess } from '../../support/server-process.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 
-describe.skipIf(!hasChromium)('needs Chromium', () => {
+describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
   const served = new ServedConsole();
 
   test('the language is that of the browser until one chooses, and the choice stays', async () => {
@@ -115,5 +128,467 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     expect(kept).toBe(1);
     expect(faults).toEqual([]);
     await page.context().close();
+  });
+});
+
+describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
+  const served = new ServedConsole();
+  let library: Hexcodes;
+  beforeAll(async () => {
+    library = await Hexcodes.load();
+  });
+
+  const positionOf = (text: string | null): [number, number] => {
+    const [lat, lng] = (text ?? '').split(', ').map(Number);
+    return [lat!, lng!];
+  };
+
+  test('the box answers while the library of the map is still on its way', async () => {
+    const { page, faults } = await served.open();
+    let isMapAsked = false;
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => {
+      release = done;
+    });
+    await page.route('**/webgl-map-*.js', async (route) => {
+      isMapAsked = true;
+      await released;
+      await route.continue();
+    });
+    await page.reload();
+    await page.locator('#code').fill('hn 6ghp4 83rfr');
+    expect(await page.locator('#place-code').textContent()).toBe(CODE);
+    await expect.poll(() => isMapAsked, { timeout: MAP_MS }).toBe(true);
+    expect(await page.locator('#map[data-state]').count()).toBe(0);
+    release();
+    expect(await mapState(page)).toBe('webgl');
+    expect(await page.locator('#map').getAttribute('data-place')).toBe(CODE);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a link opens its code; a click on the map chooses the cell there; the address follows', async () => {
+    const { page, faults } = await served.open({}, `#hn-6ghp4-83rfr`);
+    expect(await page.locator('#place-code').textContent()).toBe(CODE);
+    expect(await mapState(page)).toBe('webgl');
+    // The view of the whole country has larger hexagons.
+    await expect
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
+      .toBeGreaterThan(12);
+    const box = (await page.locator('#map').boundingBox())!;
+    await page.mouse.click(box.x + box.width / 2 + 300, box.y + box.height / 2);
+    await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).not.toBe(CODE);
+    const code = await page.locator('#place-code').textContent();
+    expect(neighbors(library, CODE)).toContain(code);
+    const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
+    expect(library.encode(lat, lng).hexcodes).toBe(code);
+    expect(new URL(page.url()).hash).toBe(`#${code}`);
+    expect(await page.locator('#code').inputValue()).toBe(code);
+    await page.goto(`${served.address}#${CODE}`);
+    expect(await page.locator('#place-code').textContent()).toBe(CODE);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a wrong code is answered with those it may have been, the nearest to the view first', async () => {
+    const { page, faults } = await served.open({}, `#${CODE}`);
+    await mapState(page);
+    await expect
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
+      .toBeGreaterThan(12);
+    await page.locator('#code').fill('HN-6GHP4-83RFX');
+    const found = page.locator('.suggestion');
+    await found.first().waitFor();
+    expect(await found.first().locator('.code').textContent()).toBe(CODE);
+    const distances = await found.locator('.away').allTextContents();
+    const km = distances.map(
+      (text) => Number.parseFloat(text.replaceAll(',', '')) * (/ km /.test(text) ? 1000 : 1),
+    );
+    expect(km.length).toBeGreaterThan(2);
+    expect(km).toEqual([...km].sort((a, b) => a - b));
+    await found.nth(1).click();
+    expect(await page.locator('#place-code').textContent()).toBe(await page.locator('#code').inputValue());
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    ['21.0288, 105.8525', CODE],
+    [`21°01'43.68"N 105°51'09"E`, CODE],
+    ['https://www.google.com/maps/@21.0288,105.8525,17z', CODE],
+    ['  HN–6GHP4–83RFR ', CODE],
+  ])('%s is read', async (text, code) => {
+    const { page } = await served.open();
+    await page.locator('#code').fill(text);
+    expect(await page.locator('#place-code').textContent()).toBe(code);
+    await page.context().close();
+  });
+
+  test.each([
+    ['Đà Nẵng', 'DNG', [16.07, 108.22]],
+    ['quang ngai', 'QNG', [15.12, 108.79]],
+    ['Đắc Lắc', 'DLK', [12.67, 108.04]],
+    ['HN', 'HN', [21.02, 105.84]],
+  ] as const)('%s leads to the city', async (text, code, [wantedLat, wantedLng]) => {
+    const { page } = await served.open();
+    await page.locator('#code').fill(text);
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#place-code').textContent()).toMatch(new RegExp(`^${code}-`));
+    const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
+    expect(Math.hypot(lat - wantedLat, lng - wantedLng)).toBeLessThan(0.08);
+    await page.context().close();
+  });
+
+  test('the country is shown as a whole, and is no town', async () => {
+    const { page } = await served.open({}, `#${CODE}`);
+    await mapState(page);
+    const resolution = async (): Promise<number> =>
+      Number(await page.locator('#map').getAttribute('data-grid'));
+    await expect.poll(resolution, { timeout: MAP_MS }).toBeGreaterThan(12);
+    await page.locator('#code').fill('Việt Nam');
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain('the whole country');
+    expect(await page.locator('.suggestion').count()).toBe(0);
+    await expect.poll(resolution, { timeout: MAP_MS }).toBeLessThan(6);
+    await page.context().close();
+  });
+
+  test('a position abroad, and a text that is nothing, are refused in words', async () => {
+    const { page } = await served.open();
+    await page.locator('#code').fill('13.7563, 100.5018');
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain('in no province of Viet Nam');
+    await page.locator('#code').fill('hello world');
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain(
+      'neither a code nor a position, nor a name',
+    );
+    expect(await page.locator('#place-code').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('larger cells, neighbours and rings of a place', async () => {
+    const { page } = await served.open({}, `#${CODE}`);
+    await page.locator('#neighbors summary').click();
+    expect((await page.locator('#neighbors .code').allTextContents()).sort()).toEqual(
+      neighbors(library, CODE).sort(),
+    );
+    await page.locator('#ladder summary').click();
+    expect(await page.locator('#ladder .code').count()).toBe(14);
+    await page.locator('#resolution').fill('9');
+    const larger = await page.locator('#place-code').textContent();
+    expect(library.read(larger!)).toMatchObject({ resolution: 9, admin_code: 'HN' });
+    await page.locator('#resolution').fill('13');
+    expect(await page.locator('#place-code').textContent()).toBe(CODE);
+    await page.locator('#rings').fill('2');
+    expect(await page.locator('#rings-words').textContent()).toBe('19 cells (k = 2)');
+    await page.context().close();
+  });
+
+  test('a place is copied as code, link, H3 index and GeoJSON', async () => {
+    const { page } = await served.open(
+      {
+        permissions: ['clipboard-read', 'clipboard-write'],
+      },
+      `#${CODE}`,
+    );
+    await page.locator('#more-copies summary').click();
+    const copied = async (id: string): Promise<string> => {
+      await page.locator(`#copy-${id}`).click();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    expect(await copied('code')).toBe(CODE);
+    expect(await copied('link')).toBe(`${served.address}#${CODE}`);
+    expect(await copied('h3')).toBe(library.read(CODE)!.cell.toString(16));
+    expect(JSON.parse(await copied('geojson'))).toMatchObject({ id: CODE, geometry: { type: 'Polygon' } });
+    await page.context().close();
+  });
+
+  test('"my position" chooses the cell where the browser is', async () => {
+    const { page } = await served.open({
+      geolocation: { latitude: 21.0288, longitude: 105.8525 },
+      permissions: ['geolocation'],
+    });
+    await page.locator('#my-position').click();
+    await expect.poll(() => page.locator('#place-code').textContent()).toBe(CODE);
+    await page.context().close();
+  });
+});
+
+const HERE = { latitude: 21.0288, longitude: 105.8525 };
+
+describe.skipIf(!hasChromium)('needs Chromium: what it says of itself', () => {
+  const served = new ServedConsole(false);
+  let library: Hexcodes;
+  beforeAll(async () => {
+    library = await Hexcodes.load();
+  });
+
+  test.each(consoleCases('position'))(
+    'a fix that may be %s m off has a code of %s',
+    async (given, wanted) => {
+      const accuracy = Number(given);
+      const [of, words] = wanted.split(' | ');
+      const resolution = Number(of);
+      const { page, faults } = await served.open({
+        geolocation: { ...HERE, accuracy },
+        permissions: ['geolocation'],
+      });
+      await mapState(page);
+      await page.locator('#my-position').click();
+      const code = page.locator('#place-code');
+      await code.waitFor();
+      expect(await code.textContent()).toBe(
+        library.encode(HERE.latitude, HERE.longitude, resolution).hexcodes,
+      );
+      expect(await page.locator('.facts').textContent()).toContain(`the device may be ${words} off`);
+      expect(await page.locator('#resolution').getAttribute('max')).toBe(String(resolution));
+      expect(await page.locator('#map').getAttribute('data-error')).toBe(String(accuracy));
+      // It is watched: a better fix has a finer code.
+      await page.context().setGeolocation({ ...HERE, accuracy: 3 });
+      await expect
+        .poll(() => code.textContent())
+        .toBe(library.encode(HERE.latitude, HERE.longitude, 13).hexcodes);
+      // Another place ends it.
+      await page.locator('#code').fill('DNG-6GPTP-5CG7F');
+      await page.locator('#code').fill('16.0678, 108.2208');
+      expect(await page.locator('#my-position').getAttribute('aria-pressed')).toBe('false');
+      expect(await page.locator('#map').getAttribute('data-error')).toBe('');
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test('a click takes the hexagon that is drawn, and does not move the map', async () => {
+    const { page } = await served.open();
+    await mapState(page);
+    const drawn = Number(await page.locator('#map').getAttribute('data-grid'));
+    expect(drawn).toBeLessThan(6);
+    const before = await page.locator('#map').getAttribute('data-view');
+    const box = (await page.locator('#map').boundingBox())!;
+    await page.mouse.click(box.x + box.width * 0.45, box.y + box.height * 0.2);
+    await page.locator('#place-code').waitFor();
+    expect(library.read((await page.locator('#place-code').textContent())!)!.resolution).toBe(drawn);
+    expect(await page.locator('#map').getAttribute('data-view')).toBe(before);
+    await page.context().close();
+  });
+
+  test('a failed look-up leaves no code, no address and nothing to copy', async () => {
+    const { page } = await served.open({}, '#HN-6GHP4-83RFR');
+    await page.locator('#copy-code').waitFor();
+    await page.locator('#code').fill('HN-6GHP4-83RFV');
+    await page.locator('#code').press('Enter');
+    await page.locator('.suggestion').first().waitFor();
+    expect(await page.locator('#place-code, #copy-code').count()).toBe(0);
+    expect(new URL(page.url()).hash).toBe('');
+    await page.context().close();
+  });
+
+  test('files have a size of cell of their own, and each of several its answer', async () => {
+    const { page } = await served.open({}, '#HN-6GHP4-83RFR');
+    await page.locator('#code').fill('21.0288,105.8525');
+    await page.locator('#resolution').fill('7');
+    await page.click('#tab-file');
+    expect(await page.locator('#file-resolution').inputValue()).toBe('13');
+    const file = (name: string, rows: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(rows) });
+    await page
+      .locator('#file-input')
+      .setInputFiles([
+        file('one.csv', 'lat,lng\n21.0288,105.8525\n'),
+        file('two.csv', 'lat,lng\n16.0678,108.2208\n'),
+      ]);
+    const names = page.locator('.file-name');
+    await expect.poll(() => names.allTextContents()).toEqual(['one.csv', 'two.csv']);
+    const { name, bytes } = await downloaded(page, '.file-answer:nth-child(2) button.strong');
+    expect([name, bytes.toString()]).toEqual([
+      'two-hexcodes.csv',
+      `lat,lng,hexcodes,resolution,admin_code,status\n16.0678,108.2208,${library.encode(16.0678, 108.2208).hexcodes},13,DNG,OK\n`,
+    ]);
+    await expect.poll(() => page.locator('#map').getAttribute('data-points')).toBe('2');
+    // Files of older programs, and one whose columns are exchanged.
+    const encoded = (name: string, bytes: Buffer) => ({ name, mimeType: 'text/csv', buffer: bytes });
+    const rows = 'tên,vĩ độ,kinh độ\nĐại Nội,16.4698,107.5786\n';
+    await page
+      .locator('#file-input')
+      .setInputFiles([
+        encoded('utf16.csv', Buffer.from(`\ufeff${rows}`, 'utf16le')),
+        encoded(
+          'old.csv',
+          Buffer.from([...Buffer.from('t\xean,lat,lng\nHu\xea\xec,16.4698,107.5786\n', 'latin1')]),
+        ),
+        encoded('codes.txt', Buffer.from('HUE-6HQ64-HH9J6\n')),
+        encoded('swapped.csv', Buffer.from('lat,lng\n107.5786,16.4698\n')),
+      ]);
+    await expect
+      .poll(() => names.allTextContents())
+      .toEqual(['utf16.csv', 'old.csv', 'codes.txt', 'swapped.csv']);
+    const answers = page.locator('.file-answer');
+    expect(await answers.nth(0).locator('h2').allTextContents()).toContain('1 positions have codes');
+    expect(await answers.nth(3).textContent()).toContain('look exchanged');
+    const old = await downloaded(page, '.file-answer:nth-child(2) button.strong');
+    expect(old.bytes.toString()).toContain('Huế,16.4698,107.5786,HUE-');
+    const codes = await downloaded(page, '.file-answer:nth-child(3) button.strong');
+    expect(codes.bytes.toString()).toMatch(/^hexcodes,.*\nHUE-6HQ64-HH9J6,/);
+    await page.context().close();
+  });
+});
+
+interface Voice {
+  readonly lang: string;
+  readonly localService: boolean;
+}
+
+describe.skipIf(!hasChromium)('needs Chromium: spelling', () => {
+  const served = new ServedConsole(false);
+
+  /** The page of a device with these voices, which notes what they read. */
+  const opened = async (locale: string, voices: readonly Voice[]) => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const shown = await served.open({ locale, permissions });
+    await shown.page.addInitScript((given) => {
+      const noted = globalThis as unknown as { read: string[] };
+      noted.read = [];
+      Object.defineProperty(globalThis, 'SpeechSynthesisUtterance', {
+        value: class {
+          voice: unknown;
+          constructor(readonly text: string) {}
+        },
+      });
+      const speak = ({ text, voice }: { text: string; voice: { lang: string } }) =>
+        noted.read.push(`${voice.lang}: ${text}`);
+      const value = { getVoices: () => given, addEventListener: () => {}, cancel: () => {}, speak };
+      Object.defineProperty(globalThis, 'speechSynthesis', { value });
+    }, voices);
+    await shown.page.goto(`${served.address}#HN-6GHP4-83RFR`);
+    await shown.page.reload();
+    await mapState(shown.page);
+    await shown.page.locator('#spell summary').focus();
+    await shown.page.keyboard.press('Enter');
+    await shown.page.locator('#copy-spelling').waitFor();
+    return shown;
+  };
+  const readBy = (page: Page): Promise<string[]> =>
+    page.evaluate(() => (globalThis as unknown as { read: string[] }).read);
+
+  test('in Vietnamese, by a voice of the device', async () => {
+    const voices = [
+      { lang: 'vi-VN', localService: false },
+      { lang: 'en-US', localService: true },
+      { lang: 'vi_VN', localService: true },
+    ];
+    const { page, faults, close } = await opened('vi-VN', voices);
+    expect((await page.locator('#spell ol').allTextContents())[0]).toBe('H HuếN Ninh Bình');
+    await page.click('#read-aloud');
+    expect(await readBy(page)).toEqual([
+      expect.stringMatching(/^vi_VN: H như Huế, N như Ninh Bình; sáu, G như Gia Lai/),
+    ]);
+    await page.click('#copy-spelling');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^HN-6GHP4-83RFR: H như Huế/);
+    expect((await axeOf(page)).violations).toEqual([]);
+    await page.click('#language');
+    await expect.poll(() => page.locator('#spell ol').first().textContent()).toBe('H HotelN November');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('without such a voice nothing is sent to another, and the page says so', async () => {
+    const { page, faults, close } = await opened('vi-VN', [{ lang: 'vi-VN', localService: false }]);
+    expect(await page.locator('#read-aloud').isVisible()).toBe(false);
+    expect(await page.locator('#spell p').textContent()).toBe('Thiết bị này không có giọng đọc tiếng Việt.');
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe.skipIf(!hasChromium)('needs Chromium: certainty', () => {
+  const served = new ServedConsole();
+  let library: Hexcodes;
+  beforeAll(async () => {
+    library = await Hexcodes.load();
+  });
+
+  test.each(['vi-VN', 'en'])(
+    '%s: near a border with the province behind it, and far from any',
+    async (locale) => {
+      const { page, faults } = await served.open({ locale });
+      const isVi = locale === 'vi-VN';
+      await page.locator('#code').fill('21.0757, 105.9872');
+      const { border_m, certainty, neighbour_code } = library.borderOf(21.0757, 105.9872)!;
+      const neighbour = ADMIN_UNITS.find(({ code }) => code === neighbour_code)!;
+      const fact = page.locator('.facts dd').last();
+      const percent = String(100 * certainty!);
+      await expect.poll(() => fact.textContent()).toContain(`${neighbour.name} (${neighbour_code})`);
+      const words = (await fact.textContent())!;
+      expect(words).toContain(
+        isVi ? `cách ranh giới tỉnh khoảng ${border_m} m: có thể thuộc` : `about ${border_m} m from`,
+      );
+      expect(words).toContain(`${isVi ? percent.replace('.', ',') : percent} %`);
+      await page.locator('#code').fill('12.6667, 108.05');
+      await expect.poll(() => fact.textContent()).toContain(isVi ? 'hơn 5 km' : 'more than 5 km');
+      expect(await fact.textContent()).not.toContain('(');
+
+      await page.locator('#how-sure summary').click();
+      expect(await page.locator('#how-sure tbody tr').count()).toBe(library.kernel.bands.length);
+      const text = await page.locator('#how-sure').textContent();
+      expect(text).toContain(library.kernel.meta!.source.date.slice(0, 4));
+      expect(text).toContain(isVi ? 'vẫn chỉ đúng ô ấy' : 'still names the same cell');
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
+});
+
+/** Around the lake of Hoàn Kiếm, half a kilometre wide. */
+const ROWS = Array.from({ length: 400 }, (_, i) => `${21.026 + (i % 20) / 4000},${105.85 + i / 80_000}`);
+
+let server: ServerProcess;
+
+beforeAll(async () => {
+  server = await ServerProcess.start({ isQuiet: true });
+});
+
+afterAll(() => server.kill());
+
+/** How many pixels of a picture of the map are nearly of the colour that the summary has for its first province. */
+async function pixelsOfFirstProvince(page: Page): Promise<number> {
+  const png = (await page.locator('#map').screenshot()).toString('base64');
+  return page.evaluate(async (data) => {
+    const swatch = document.querySelector('.by-province .swatch') as HTMLElement;
+    const wanted = (getComputedStyle(swatch).backgroundColor.match(/\d+/g) ?? []).map(Number);
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    const { data: bytes } = context.getImageData(0, 0, image.width, image.height);
+    let found = 0;
+    for (let at = 0; at < bytes.length; at += 4)
+      if (wanted.every((part, i) => Math.abs(bytes[at + i]! - part) <= 3)) found++;
+    return found;
+  }, png);
+}
+
+describe.skipIf(!hasChromium)('needs Chromium: points', () => {
+  test.each([
+    ['webgl', true],
+    ['flat', false],
+  ] as const)('%s', async (state, hasWebgl) => {
+    const browser: Browser = await openBrowser(hasWebgl);
+    try {
+      const { page, faults } = await openConsole(browser, server.port);
+      expect(await mapState(page)).toBe(state);
+      await page.click('#tab-file');
+      await page.fill('#file-text', `lat,lng\n${ROWS.join('\n')}\n`);
+      await page.click('#file-convert');
+      await page.waitForSelector('#file-download');
+      expect(await page.getAttribute('#map', 'data-points')).toBe('400');
+      expect(await page.locator('.by-province tbody tr').allTextContents()).toEqual(['Hà NộiHN400']);
+      // The map glides to the points.
+      await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeGreaterThan(1000);
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+    }
   });
 });

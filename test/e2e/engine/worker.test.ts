@@ -1,12 +1,205 @@
-// `hexcodes worker` and `hexcodes worker setup` against a real nats-server: formats, maps, dead letters, order, limits.
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+// Workers on NATS: what they answer, refuse, may do and give back; hostile messages, and kills.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
+import { headers, type NatsConnection, nanos, nkeys } from '@nats-io/transport-node';
+import mqtt from 'mqtt';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { permissionText, streamPermissions } from '#dist/bus/nats/permissions.js';
+import { SubjectMap } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../support/cli.js';
+import { CliFolder, type Ran } from '../../support/cli.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+import { killsInNamespace } from '../../support/engine/run-kills.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { messagesOf, NatsServer, natsNote, noNats, type StoredMessage } from '../../support/nats.js';
+
+const folder = new CliFolder();
+
+afterAll(() => folder.remove());
+
+const refused = (ran: Ran): [number | null, string] => [ran.code, ran.stderr.replace(/:\d{4,5}/g, ':PORT')];
+
+test('settings that cannot be are named, passwords never', async () => {
+  const ran = await folder.run(['worker', '--creds', 'none'], {
+    env: { HEXCODES_NATS_URL: 'nats://me:secret@host' },
+  });
+  expect(ran.code).toBe(2);
+  expect(ran.stderr.match(/HEXCODES_NATS_URL|--creds/g)).toEqual(['HEXCODES_NATS_URL', '--creds']);
+  expect(ran.stderr).not.toContain('secret');
+});
+
+describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
+  let server: NatsServer;
+  beforeAll(async () => {
+    server = await NatsServer.start();
+  });
+  afterAll(() => server.remove());
+  const run = (args: string[], env: Record<string, string> = {}, url = server.url): Promise<Ran> =>
+    folder.run(['worker', ...args, '--nats', url], { env });
+
+  test('no streams, and no consumer', async () => {
+    expect(refused(await run([]))).toEqual([
+      1,
+      'hexcodes: there is no stream HEXCODES_IN\nhexcodes worker setup makes it\n',
+    ]);
+    expect((await run(['setup'])).code).toBe(0);
+    expect(refused(await run(['--consumer', 'other']))).toEqual([
+      1,
+      'hexcodes: stream HEXCODES_IN has no consumer other\nhexcodes worker setup makes it\n',
+    ]);
+  });
+
+  test('streams that would lose or double answers', async () => {
+    const jsm = await jetstreamManager(await server.connect());
+    expect((await run(['setup'])).code).toBe(0);
+    const cases = [
+      [['--map', 'a.>=b.>'], 'stream HEXCODES_IN does not take a.>: it takes hexcodes.in.>'],
+      [['--map', 'hexcodes.in.>=b.>'], 'stream HEXCODES_OUT does not take b.>: it takes hexcodes.out.>'],
+      [['--ordered'], 'consumer hexcodes hands out 4096 messages at a time, so answers are in no order'],
+    ] as const;
+    for (const [args, sentence] of cases) {
+      const ran = await run([...args]);
+      expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([1, `hexcodes: ${sentence}`]);
+    }
+    await jsm.streams.add({ name: 'PLAIN', subjects: ['plain.>'] });
+    const ran = await run(['--answers', 'PLAIN', '--map', 'hexcodes.in.>=plain.>']);
+    expect(ran.stderr).toContain('stream PLAIN could hold an answer twice');
+    await jsm.streams.add({ name: 'QUEUE', subjects: ['q.>'], retention: RetentionPolicy.Workqueue });
+    const setup = await run(['setup', '--stream', 'QUEUE', '--map', 'q.>=r.>']);
+    expect([setup.code, setup.stderr]).toEqual([
+      1,
+      'hexcodes: stream QUEUE cannot be made: it has the retention workqueue, which cannot be changed\n',
+    ]);
+  });
+
+  test('a power cut is warned of, by version, replicas and the monitoring port', async () => {
+    expect((await run(['setup'])).code).toBe(0);
+    const worker = new WorkerProcess(server.url, ['--monitor', `http://127.0.0.1:${server.monitorPort}`]);
+    await worker.says('works on');
+    await worker.end();
+    expect(worker.text).toMatch(/warning: .* fewer than 3 replicas/);
+    expect(worker.text).toMatch(/warning: 127\.0\.0\.1:\d+ syncs its files every .*sync_interval: always/);
+  });
+
+  test('a server without JetStream', async () => {
+    const plain = await NatsServer.start(() => []);
+    try {
+      expect(refused(await run([], {}, plain.url))).toEqual([
+        1,
+        'hexcodes: nats://127.0.0.1:PORT has no JetStream\nStart nats-server with --jetstream, and let the account use it\n',
+      ]);
+    } finally {
+      await plain.remove();
+    }
+  });
+
+  test('wrong credentials, and right ones: user, token, nkey', async () => {
+    const pair = nkeys.createUser();
+    folder.write('right.nk', pair.getSeed());
+    folder.write('wrong.nk', nkeys.createUser().getSeed());
+    const jetStream = (store: string): string => `jetstream { store_dir: "${store}" }`;
+    const sentence =
+      'hexcodes: nats://127.0.0.1:PORT refuses these credentials\nGive --creds, --nkey, or --user with HEXCODES_NATS_PASSWORD, or HEXCODES_NATS_TOKEN\n';
+    const cases: [string, { args?: string[]; env?: Record<string, string> }[], typeof wrongOnes][] = [];
+    const wrongOnes: { args?: string[]; env?: Record<string, string> }[] = [{}];
+    cases.push(
+      [
+        'authorization { user: "me", password: "right one" }',
+        [{ args: ['--user', 'me'], env: { HEXCODES_NATS_PASSWORD: 'right one' } }],
+        [...wrongOnes, { args: ['--user', 'me'], env: { HEXCODES_NATS_PASSWORD: 'wrong' } }],
+      ],
+      [
+        'authorization { token: "right one" }',
+        [{ env: { HEXCODES_NATS_TOKEN: 'right one' } }],
+        [...wrongOnes, { env: { HEXCODES_NATS_TOKEN: 'wrong' } }],
+      ],
+      [
+        `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
+        [{ args: ['--nkey', 'right.nk'] }],
+        [...wrongOnes, { args: ['--nkey', 'wrong.nk'] }],
+      ],
+    );
+    for (const [line, right, wrong] of cases) {
+      const guarded = await NatsServer.start((store) => [jetStream(store), line]);
+      try {
+        for (const { args = [], env = {} } of wrong)
+          expect(refused(await run(['setup', ...args], env, guarded.url))).toEqual([1, sentence]);
+        for (const { args = [], env = {} } of right)
+          expect((await run(['setup', ...args], env, guarded.url)).stderr).toMatch(
+            /^(made .*\n){4}lasts .*\n$/,
+          );
+      } finally {
+        await guarded.remove();
+      }
+    }
+  });
+
+  test.skipIf(spawnSync('openssl', ['version']).status !== 0)('TLS, by a signer that is given', async () => {
+    const guarded = await NatsServer.start((store) => {
+      const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
+      const files = [
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-keyout',
+        `${store}/key.pem`,
+        '-out',
+        `${store}/cert.pem`,
+      ];
+      spawnSync('openssl', ['req', '-x509', '-days', '2', ...files, ...names]);
+      return [
+        `jetstream { store_dir: "${store}" }`,
+        `tls { cert_file: "${store}/cert.pem", key_file: "${store}/key.pem" }`,
+      ];
+    });
+    try {
+      const without = await run(['setup'], {}, guarded.url);
+      expect([without.code, without.stderr]).toEqual([
+        1,
+        expect.stringMatching(/: no TLS connection: .*\n.*--tls-ca\n$/),
+      ]);
+      const made = await run(['setup', '--tls-ca', guarded.file('cert.pem')], {}, guarded.url);
+      expect(made.stderr).toMatch(/^(made .*\n){4}lasts .*\n$/);
+    } finally {
+      await guarded.remove();
+    }
+  });
+
+  test('a server that is away: setup says so, a worker waits and then works', async () => {
+    const late = await NatsServer.start();
+    try {
+      expect((await run(['setup'], {}, late.url)).code).toBe(0);
+      await late.kill();
+      expect(refused(await run(['setup'], {}, late.url))[1]).toMatch(
+        /^hexcodes: nats:\/\/127\.0\.0\.1:PORT cannot be reached: .*ECONNREFUSED.*\n$/,
+      );
+      const worker = new WorkerProcess(late.url);
+      await worker.says(/cannot be reached: .*; waiting/);
+      await late.resume();
+      await worker.says('works on');
+      expect(await worker.end()).toBe(0);
+    } finally {
+      await late.remove();
+    }
+  });
+
+  test('a stream that is deleted under a worker ends it with a sentence', async () => {
+    const own = await NatsServer.start();
+    try {
+      expect((await run(['setup'], {}, own.url)).code).toBe(0);
+      const worker = new WorkerProcess(own.url);
+      await worker.says('works on');
+      await (await jetstreamManager(await own.connect())).streams.delete('HEXCODES_IN');
+      expect(await worker.ended()).toBe(1);
+      expect(worker.text).toContain('stream HEXCODES_IN or its consumer hexcodes is gone');
+    } finally {
+      await own.remove();
+    }
+  });
+});
 
 describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () => {
   const folder = new CliFolder();
@@ -214,3 +407,407 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     expect([consumer.max_ack_pending, consumer.max_deliver]).toEqual([1, -1]);
   });
 });
+
+const FILE = 'deploy/nats/hexcodes.conf';
+
+const ROLES = ['producer', 'vehicle', 'worker', 'operator'];
+
+const passwordOf = (role: string): string => `${role}Secret`;
+
+test('the file has the permissions that the setups print', () => {
+  const names = {
+    ...{ input: 'HEXCODES_IN', output: 'HEXCODES_OUT', dead: 'HEXCODES_DEAD', consumer: 'hexcodes' },
+  };
+  const streams = streamPermissions({
+    ...{ names, maps: [new SubjectMap('hexcodes.in.>=hexcodes.out.>')], deadPrefix: 'hexcodes.dead' },
+    positions: { stream: 'HEXCODES_POSITIONS', subjects: ['fleet.*.position'] },
+    ...{ collected: 'hexcodes.in.collected', service: 'hexcodes' },
+  });
+  const text = permissionText(streams);
+  expect(readFileSync(FILE, 'utf8').includes(`\n${text}\n`)).toBe(true);
+});
+
+describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
+  const folder = new CliFolder();
+  let server: NatsServer;
+  let processes: WorkerProcess[] = [];
+  beforeAll(async () => {
+    for (const role of ROLES) process.env[`NATS_${role.toUpperCase()}_PASSWORD`] = passwordOf(role);
+    server = await NatsServer.start((store, mqttPort) => [
+      // Addresses, ports and the folder are the test's own.
+      ...readFileSync(FILE, 'utf8')
+        .replaceAll(/^(?:host|port|mqtt|jetstream)\b.*$/gm, '')
+        .split('\n'),
+      `jetstream { store_dir: "${store}", max_file: 8G }`,
+      `mqtt { host: 127.0.0.1, port: ${mqttPort} }`,
+    ]);
+    const setup = ['worker', 'setup', '--collect', 'fleet.*.position', '--max-bytes', '64M'];
+    const ran = await run('operator', ...setup);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^(made .*\n)+(lasts .*\n)?$/)]);
+    expect(ran.stdout).toMatch(/^producer_may = \{[\s\S]*worker_may = \{[\s\S]*operator_may = \{/);
+  });
+  afterEach(async () => {
+    await Promise.all(processes.map((each) => each.end('SIGKILL')));
+    processes = [];
+  });
+  afterAll(async () => {
+    for (const role of ROLES) delete process.env[`NATS_${role.toUpperCase()}_PASSWORD`];
+    await server?.remove();
+    folder.remove();
+  });
+
+  const envOf = (role: string): Record<string, string> => ({
+    ...{ HEXCODES_NATS_URL: server.url, HEXCODES_NATS_USER: role, HEXCODES_NATS_PASSWORD: passwordOf(role) },
+  });
+  const run = (role: string, ...args: string[]): Promise<Ran> => folder.run(args, { env: envOf(role) });
+  const connect = (role: string): Promise<NatsConnection> =>
+    server.connect({ user: role, pass: passwordOf(role) });
+  async function start(role: string, words: RegExp, ...command: string[]): Promise<WorkerProcess> {
+    const started = new WorkerProcess(server.url, ['--report', '100ms'], envOf(role), {
+      ...{ command, cwd: folder.path },
+    });
+    processes.push(started);
+    await started.says(words);
+    return started;
+  }
+  const countOf = async (stream: string): Promise<number> =>
+    (await (await jetstreamManager(await connect('operator'))).streams.info(stream)).state.messages;
+
+  test('a producer sends messages and requests, a worker answers them', async () => {
+    await start('worker', /works on/, 'worker', 'run');
+    const nc = await connect('producer');
+    const client = jetstream(nc);
+    const frame = encodeFrame(positionsOf(1, 10));
+    expect(await client.publish('hexcodes.in.trucks', frame, { msgID: '17' })).toMatchObject({
+      duplicate: false,
+    });
+    expect(await client.publish('hexcodes.in.trucks', frame, { msgID: '17' })).toMatchObject({
+      duplicate: true,
+    });
+    await expect.poll(() => countOf('HEXCODES_OUT')).toBe(1);
+    // A message that is none is a dead letter.
+    await client.publish('hexcodes.in.trucks', 'x');
+    await expect.poll(() => countOf('HEXCODES_DEAD')).toBe(1);
+    const service = new WorkerProcess(server.url, [], envOf('worker'), { command: ['worker', 'service'] });
+    processes.push(service);
+    await service.says('answers');
+    const reply = await nc.request('hexcodes.encode', '{"points":[{"lat":21.0288,"lng":105.8525}]}', {
+      timeout: 20_000,
+    });
+    expect(reply.json()).toMatchObject({ results: [{ hexcodes: 'HN-6GHP4-83RFR' }] });
+  });
+
+  test('positions of vehicles over MQTT and of producers come out as frames', async () => {
+    const before = await countOf('HEXCODES_IN');
+    await start('worker', /collects/, 'worker', 'collect');
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${server.mqttPort}`, {
+      ...{ clientId: 'v', username: 'vehicle', password: passwordOf('vehicle') },
+    });
+    await client.publishAsync('fleet/7/position', '{"id":7,"lat":21.0288,"lng":105.8525}', { qos: 1 });
+    await client.endAsync();
+    await jetstream(await connect('producer')).publish(
+      'fleet.8.position',
+      '{"id":8,"lat":21.0288,"lng":105.8525}',
+    );
+    await expect.poll(() => countOf('HEXCODES_IN')).toBeGreaterThan(before);
+    await expect
+      .poll(async () => {
+        const frames = await messagesOf(await connect('operator'), 'HEXCODES_IN');
+        return frames.map(({ headers }) => headers.get('Hexcodes-Sources') ?? '').join('');
+      })
+      .toMatch(/7.*8/);
+  });
+
+  /** Subjects that a role cannot publish to: the server tells it, and nothing is stored. */
+  async function refusedOf(role: string, subjects: readonly string[]): Promise<string[]> {
+    const nc = await connect(role);
+    const refused: string[] = [];
+    (async () => {
+      for await (const status of nc.status())
+        if (status.type === 'error') refused.push(/to "([^"]+)"/.exec(status.error.message)?.[1] ?? '');
+    })();
+    for (const subject of subjects) nc.publish(subject, '{}');
+    await nc.flush();
+    await expect.poll(() => refused.length, { timeout: 5000 }).toBe(subjects.length);
+    return refused;
+  }
+
+  const API = [
+    ...['STREAM.PURGE', 'STREAM.DELETE', 'STREAM.UPDATE', 'STREAM.MSG.DELETE', 'CONSUMER.DELETE'].map(
+      (what) => `$JS.API.${what}.HEXCODES_OUT`,
+    ),
+    '$JS.API.CONSUMER.DELETE.HEXCODES_IN.hexcodes',
+  ];
+
+  test('what a producer may not', async () => {
+    const subjects = [
+      ...[...API, '$JS.API.INFO'],
+      ...['hexcodes.out.trucks.17', 'hexcodes.dead.x', 'hexcodes.in.collected.9', '$SRV.PING', 'other'],
+    ];
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf));
+    expect((await refusedOf('producer', subjects)).sort()).toEqual([...subjects].sort());
+    expect(await Promise.all(['HEXCODES_OUT', 'HEXCODES_DEAD'].map(countOf))).toEqual(before);
+  });
+
+  test('reply subjects of a producer stay in its account', async () => {
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf));
+    const nc = await connect('producer');
+    for (const reply of ['hexcodes.out.x', '$JS.API.STREAM.PURGE.HEXCODES_OUT'])
+      nc.publish('hexcodes.in.x', 'x', { reply });
+    await nc.flush();
+    await expect.poll(() => countOf('HEXCODES_IN'), { timeout: 5000 }).toBe(before[1]! + 2);
+    expect(await countOf('HEXCODES_OUT')).toBe(before[0]);
+  });
+
+  test('what a worker may not', async () => {
+    const subjects = [...[...API, 'hexcodes.in.x', 'fleet.7.position', 'other']];
+    expect((await refusedOf('worker', subjects)).sort()).toEqual([...subjects].sort());
+  });
+
+  test('an operator stores neither answers nor dead letters', async () => {
+    const subjects = ['hexcodes.out.x.1', 'hexcodes.dead.x'];
+    expect((await refusedOf('operator', subjects)).sort()).toEqual([...subjects].sort());
+  });
+
+  test('a vehicle publishes its position by MQTT and nothing else', async () => {
+    const before = await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf));
+    await expect(connect('vehicle')).rejects.toThrow(/authorization/i);
+    const options = { username: 'vehicle', password: passwordOf('vehicle'), reconnectPeriod: 0 };
+    for (const topic of ['hexcodes/out/x', 'hexcodes/in/x', '$JS/API/STREAM/PURGE/HEXCODES_OUT']) {
+      const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${server.mqttPort}`, {
+        ...options,
+        clientId: 'v',
+      });
+      client.on('error', () => undefined);
+      await Promise.race([
+        client.publishAsync(topic, '{}', { qos: 1 }).catch(() => undefined),
+        new Promise((resolve) => client.once('close', () => resolve(undefined))),
+      ]);
+      await client.endAsync(true);
+    }
+    expect(await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf))).toEqual(before);
+  });
+
+  test('without credentials nobody comes in', async () => {
+    await expect(server.connect()).rejects.toThrow(/authorization/i);
+    const ran = await folder.run(['worker', 'setup', '--nats', server.url]);
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('refuses these credentials')]);
+  });
+});
+
+const SMALL_BYTES = 256 * 1024;
+
+const WITHIN = { timeout: 60_000, interval: 200 };
+
+describe.skipIf(noNats !== undefined)(`room that is given back${natsNote}`, () => {
+  let folder: CliFolder;
+  let server: NatsServer;
+  let nc: NatsConnection;
+  let jsm: JetStreamManager;
+  let workers: WorkerProcess[] = [];
+  beforeEach(async () => {
+    folder = new CliFolder();
+    server = await NatsServer.start();
+    nc = await server.connect();
+    jsm = await jetstreamManager(nc);
+    const args = ['--nats', server.url, '--collect', 'fleet.*.position', '--max-bytes', '64M'];
+    const made = await folder.run(['worker', 'setup', ...args, '--backlog', '1h']);
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toContain('"$JS.API.STREAM.MSG.DELETE.HEXCODES_POSITIONS"');
+    for (const name of ['HEXCODES_IN', 'HEXCODES_POSITIONS'])
+      await jsm.streams.update(name, { max_bytes: SMALL_BYTES, duplicate_window: nanos(1000) });
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.end('SIGKILL');
+    workers = [];
+    folder.remove();
+    await server.remove();
+  });
+
+  const start = (...args: string[]): WorkerProcess => {
+    const worker = new WorkerProcess(server.url, [...args, '--report', '100ms']);
+    workers.push(worker);
+    return worker;
+  };
+  const frame = encodeFrame(positionsOf(1, 256), 1);
+  /** Each again until the stream takes it. */
+  async function publish(subject: string, count: number, bytes: Uint8Array | string): Promise<void> {
+    for (let i = 0; i < count; ) {
+      const stored = await jetstream(nc)
+        .publish(subject, bytes, { msgID: `${subject}-${i}` })
+        .then(
+          () => true,
+          () => false,
+        );
+      if (stored) i++;
+      else await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  const firstOf = async (stream: string): Promise<number> => (await jsm.streams.info(stream)).state.first_seq;
+
+  test('three times what a stream of messages holds goes through it, each answered once', async () => {
+    const worker = start('run', '--give-back', '1s');
+    await publish('hexcodes.in.fleet', 180, frame);
+    await worker.says(/180 messages /);
+    await worker.says(/room is given back: \d+ messages/);
+    const answers = await messagesOf(nc, 'HEXCODES_OUT');
+    expect(new Set(answers.map(({ subject }) => subject)).size).toBe(180);
+    expect(answers).toHaveLength(180);
+    expect(await firstOf('HEXCODES_IN')).toBeGreaterThan(60);
+    expect((await jsm.streams.info('HEXCODES_IN')).state.messages).toBeGreaterThan(20);
+    // Known by its number, which no other message may have had.
+    await jetstream(nc).publish('hexcodes.in.fleet', frame);
+    await worker.says(/181 messages /);
+  });
+
+  test('a frame of a collector stays, and so does what another consumer has not read', async () => {
+    await jsm.consumers.add('HEXCODES_IN', { durable_name: 'archive', ack_policy: 'explicit' });
+    await publish('hexcodes.in.fleet', 30, frame);
+    await jetstream(nc).publish('hexcodes.in.collected.1', frame);
+    await publish('hexcodes.in.other', 24, frame);
+    const worker = start('run', '--give-back', '1s');
+    await worker.says(/55 messages /);
+    await worker.says('HEXCODES_IN is 8');
+    await expect
+      .poll(async () => (await jsm.consumers.info('HEXCODES_IN', 'hexcodes')).ack_floor.stream_seq, WITHIN)
+      .toBe(55);
+    await worker.end();
+    start('run', '--give-back', '1s');
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(await firstOf('HEXCODES_IN')).toBe(1);
+    await jsm.consumers.delete('HEXCODES_IN', 'archive');
+    await expect.poll(() => firstOf('HEXCODES_IN'), WITHIN).toBe(28);
+    await publish('hexcodes.in.more', 25, frame);
+    await expect.poll(() => firstOf('HEXCODES_IN'), WITHIN).toBe(31);
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    expect(await firstOf('HEXCODES_IN')).toBe(31);
+  });
+
+  test('positions that are in frames: three times what their stream holds, each in one frame', async () => {
+    start('collect', '--give-back', '1s', '--points', '100', '--wait', '20ms');
+    const other = start('collect', '--give-back', '1s', '--points', '100', '--wait', '20ms');
+    const filler = 'x'.repeat(2000);
+    for (let i = 0; i < 330; i++) {
+      await publish(`fleet.${i}.position`, 1, JSON.stringify({ id: i, lat: 21, lng: 105.8, filler }));
+      if (i === 150) await other.end('SIGKILL');
+    }
+    const collected = async (): Promise<string[]> =>
+      (await messagesOf(nc, 'HEXCODES_IN')).flatMap(
+        ({ headers }) => JSON.parse(headers.get('Hexcodes-Sources')!) as string[],
+      );
+    await expect.poll(async () => (await collected()).length, WITHIN).toBe(330);
+    expect(new Set(await collected()).size).toBe(330);
+    expect(await firstOf('HEXCODES_POSITIONS')).toBeGreaterThan(150);
+  });
+});
+
+describe.skipIf(noNats !== undefined)(`workers of messages${natsNote}`, () => {
+  const folder = new CliFolder();
+  let server: NatsServer;
+  let nc: NatsConnection;
+  let processes: WorkerProcess[] = [];
+  beforeEach(async () => {
+    server = await NatsServer.start();
+    nc = await server.connect();
+    const setup = ['worker', 'setup', '--nats', server.url, '--max-bytes', '128M', '--collect', 'fleet.>'];
+    expect((await folder.run(setup)).code).toBe(0);
+  });
+  afterEach(async () => {
+    await Promise.all(processes.map((each) => each.end('SIGKILL')));
+    processes = [];
+    await server.remove();
+  });
+  afterAll(() => folder.remove());
+  async function start(command: string, words: string): Promise<WorkerProcess> {
+    const report = command === 'service' ? [] : ['--report', '100ms'];
+    const started = new WorkerProcess(server.url, [command, ...report]);
+    processes.push(started);
+    await started.says(words);
+    return started;
+  }
+  const countOf = async (stream: string): Promise<number> =>
+    (await (await jetstreamManager(nc)).streams.info(stream)).state.messages;
+
+  /** Sends lines of the protocol that no client sends. */
+  async function raw(subject: string, headers: string, body: string): Promise<void> {
+    const head = `NATS/1.0\r\n${headers}\r\n\r\n`;
+    const socket = createConnection(Number(new URL(server.url).port), '127.0.0.1');
+    socket.setEncoding('latin1');
+    let said = '';
+    socket.on('data', (text: string) => {
+      said += text;
+    });
+    socket.write('CONNECT {"verbose":false,"headers":true,"echo":false}\r\n');
+    socket.write(
+      `HPUB ${subject} ${head.length} ${head.length + body.length}\r\n${head}${body}\r\nPING\r\n`,
+      'latin1',
+    );
+    await expect.poll(() => said, { timeout: 5000 }).toContain('PONG');
+    socket.destroy();
+  }
+
+  const HEADERS = [
+    ...['a b: c', ' Lead: x', ': x', 'x\ty: z', 'Ünï: x', 'A: b\rc', 'A: b\nc', 'A: \u0000', 'no colon'],
+    ...['Nats-Msg-Id: a\rb', 'Nats-Msg-Id: \u0000', `Nats-Msg-Id: ${'y'.repeat(5000)}`, 'nats-Rollup: all'],
+    ...['Hexcodes-Format: __proto__', 'Hexcodes-Resolution: 1e9', 'Hexcodes-Id: x', 'Hexcodes-Subject: x'],
+  ];
+
+  test('long subjects and odd headers cost one dead letter each, and nothing else', async () => {
+    const worker = await start('run', 'works on');
+    for (const length of [3300, 3600, 3900])
+      nc.publish(`hexcodes.in.${'x'.repeat(length)}`, encodeFrame(positionsOf(1, 1)));
+    for (const length of [3300, 3600, 3900]) nc.publish(`hexcodes.in.${'y'.repeat(length)}`, 'no frame');
+    await nc.flush();
+    for (const header of HEADERS) await raw('hexcodes.in.odd', header, 'no frame');
+    for (let i = 0; i < 50; i++) nc.publish('hexcodes.in.good', encodeFrame(positionsOf(i, 2)));
+    await expect.poll(() => countOf('HEXCODES_OUT')).toBeGreaterThanOrEqual(51);
+    await expect.poll(() => worker.counts.messages + worker.counts.dead).toBe(56 + HEADERS.length);
+    expect([worker.counts.redelivered, worker.hasEnded]).toEqual([0, false]);
+  });
+
+  test('a collector goes on behind long ids, odd headers and long subjects', async () => {
+    const collector = await start('collect', 'collects');
+    const position = '{"id":1,"lat":21.0288,"lng":105.8525}';
+    nc.publish('fleet.1', `{"id":"${'i'.repeat(900_000)}","lat":21,"lng":105}`);
+    nc.publish(`fleet.${'x'.repeat(3900)}`, 'none');
+    for (const header of HEADERS) await raw('fleet.odd', header, 'none');
+    for (let i = 0; i < 10; i++) nc.publish('fleet.1', position);
+    await collector.says(/10 positions/);
+    expect(collector.text).toMatch(new RegExp(`${HEADERS.length + 2} dead letters`));
+    expect(collector.text).not.toMatch(/stops for a moment|is not stored yet/);
+  });
+
+  test('a collector leaves no position out for a forged frame', async () => {
+    nc.publish('fleet.1', '{"id":1,"lat":21.0288,"lng":105.8525}');
+    await raw('hexcodes.in.collected.1', 'Hexcodes-Sequences: 1-999999999', 'x');
+    const collector = await start('collect', 'stops for a moment');
+    expect(collector.text).toMatch(
+      /hexcodes\.in\.collected\.1, is none of a collector: .*nats stream rmm HEXCODES_IN 1/,
+    );
+    await (await jetstreamManager(nc)).streams.deleteMessage('HEXCODES_IN', 1);
+    await collector.says(/1 positions/);
+  });
+
+  test('a service answers no request whose answer would go to the server', async () => {
+    await start('service', 'answers');
+    const before = await countOf('HEXCODES_IN');
+    nc.publish('hexcodes.in.x', encodeFrame(positionsOf(1, 1)));
+    for (const what of ['STREAM.PURGE', 'STREAM.DELETE'])
+      nc.publish('hexcodes.encode', '{"points":[]}', { reply: `$JS.API.${what}.HEXCODES_IN` });
+    const reply = await nc.request('hexcodes.encode', '{"points":[]}', { timeout: 20_000 });
+    expect(reply.json()).toMatchObject({ results: [] });
+    expect(await countOf('HEXCODES_IN')).toBe(before + 1);
+  });
+});
+
+test.skipIf(noNats !== undefined)(
+  `ten seconds of kills: nothing lost, nothing doubled${natsNote}`,
+  async () => {
+    const report = await killsInNamespace({ lengthMs: 10_000, serverKills: 1, framesPerSecond: 60 });
+    expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, serverKills: 1 });
+    expect(report.frames).toBeGreaterThan(300);
+    expect(report.workerKills).toBeGreaterThan(5);
+    expect(report.givenBack).toBeGreaterThan(100);
+  },
+  240_000,
+);

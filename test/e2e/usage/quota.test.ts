@@ -1,17 +1,20 @@
-// A quota is never passed and is used to its last point, by parallel work of every kind, on one, two and four
-// processes, over two nodes on PostgreSQL, and over processes that are killed: no answer of 503, and no line of an
-// error.
-import { mkdtempSync, rmSync } from 'node:fs';
+// Quotas: used up to their last point, by the clock of their zone, and while the database is away.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
 import { freePort } from '../../support/free-port.js';
+import { databaseAway } from '../../support/load/database-away.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { startServer } from '../../support/server.js';
 
 const root = mkdtempSync(join(tmpdir(), 'hexcodes-quota-'));
+
 afterAll(() => rmSync(root, { recursive: true }));
 
 const HEADERS = { 'X-API-Key': COMMAND_KEY };
@@ -22,6 +25,7 @@ interface Answered {
 }
 
 const sumOf = (all: readonly Answered[]): number => all.reduce((sum, { points }) => sum + points, 0);
+
 const statusesOf = (all: readonly Answered[]): number[] =>
   [...new Set(all.flatMap(({ statuses }) => statuses))].sort();
 
@@ -201,4 +205,89 @@ describe.skipIf(noPostgres !== undefined)(
       60_000,
     );
   },
+);
+
+const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+
+const isInstalled = existsSync(LIBRARY);
+
+const HOUR_SECONDS = 3600;
+
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+/** Seconds from now to the next half past eleven in the evening in Viet Nam. */
+function toLateEvening(): number {
+  const seconds = Math.floor(Date.now() / 1000) % DAY_SECONDS;
+  return (16.5 * HOUR_SECONDS - seconds + DAY_SECONDS) % DAY_SECONDS;
+}
+
+test.skipIf(!isInstalled)(
+  `the clock an hour forward, over midnight, and back${isInstalled ? '' : ' (skipped: faketime is not installed)'}`,
+  async () => {
+    const file = join(root, 'offset');
+    const setClock = (seconds: number): void => writeFileSync(file, `+${seconds}`);
+    const evening = toLateEvening();
+    setClock(evening);
+    const dataDir = join(root, 'data');
+    const service = new ServeCommand(['--default-points-per-day', '20', '--usage-flush-ms', '100'], {
+      HEXCODES_DATA_DIR: dataDir,
+      LD_PRELOAD: LIBRARY,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    });
+    try {
+      const base = await service.base();
+      const admin = await service.adminBase();
+      const headers = { 'X-API-Key': COMMAND_KEY };
+      const encode = async (): Promise<number> =>
+        (await fetch(`${base}/v1/hexcodes/encode?lat=21.03&lng=105.85`, { headers })).status;
+      const statuses = async (count: number): Promise<number[]> => {
+        const all: number[] = [];
+        for (let i = 0; i < count; i++) all.push(await encode());
+        return all;
+      };
+      const moved = 'the clock of the machine was moved, or the machine slept';
+      expect(new Set(await statuses(15))).toEqual(new Set([200]));
+
+      setClock(evening + HOUR_SECONDS);
+      expect(await service.line(moved)).toMatchObject({ moved_seconds: HOUR_SECONDS });
+      // A busy service is answered for by its last page, which is 50 ms old or more.
+      await expect
+        .poll(async () => (await fetch(`${admin}/readyz`)).text())
+        .toBe('ready\nwarning: the clock of the machine was moved by 3600 s, or the machine slept\n');
+      // Another day.
+      expect(await statuses(21)).toEqual([...Array.from({ length: 20 }, () => 200), 429]);
+
+      setClock(evening);
+      expect(await service.line(moved, 2)).toMatchObject({ moved_seconds: -HOUR_SECONDS });
+      // The day that has begun goes on, and so does all that needs no points.
+      expect(await encode()).toBe(429);
+      expect((await fetch(`${base}/v1/meta`, { headers })).status).toBe(200);
+      await sleep(200);
+      expect(await service.stop()).toBe(0);
+    } finally {
+      service.remove();
+    }
+    const store = SqliteUsage.open(dataDir);
+    const points = { ok: 0, refused: 0 };
+    for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER))
+      points[row.outcome as keyof typeof points] += row.points;
+    await store.close();
+    expect(points).toEqual({ ok: 35, refused: 2 });
+  },
+  60_000,
+);
+
+test.skipIf(noPostgres !== undefined)(
+  `under load the database stops and comes back: no call fails, and every point is stored once${noPostgres === undefined ? '' : ` (${noPostgres})`}`,
+  async () => {
+    const { requests, frames, points, faults } = await databaseAway(1500);
+    expect(faults).toEqual([]);
+    expect(requests).toBeGreaterThan(0);
+    expect(frames).toBeGreaterThan(0);
+    expect(points).toBeGreaterThan(0);
+  },
+  120_000,
 );

@@ -1,4 +1,4 @@
-// Client, session and pool under lost, late, doubled and cut messages: the small twin of the proof `simulate`.
+// Client, session and pool under lost, late, doubled and cut messages on the way.
 import { expect, test } from 'vitest';
 import { randomFrom } from '../../support/open-world.js';
 import { simulateStream } from '../../support/simulated-stream.js';

@@ -1,9 +1,14 @@
-// Rows that fail: the summary shows the first of each reason, a run in which every row fails says so by its exit code,
-// and of several suggestions none becomes the answer.
+// Rows that fail, rows with more or fewer fields than the header, and malformed files: exit codes, counts, places, and
+// what --errors makes of them.
+
+import { resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CliFolder, type Ran } from '../../../support/cli.js';
+import { writePointsCsv } from '../../../support/files/points-csv.js';
 
 const folder = new CliFolder();
+
 afterAll(() => folder.remove());
 
 function ran(stdin: string, ...args: string[]): Promise<Ran> {
@@ -21,10 +26,7 @@ const LINES = [
 ];
 
 describe('the first row of each reason, with columns and values', () => {
-  const NOT_FOUND =
-    '  2  NOT_FOUND: in no province of Viet Nam nor its sea\n                first: FILE, row 2: lat "48.8584", lng "2.2945"\n';
-  const INVALID =
-    '  2  INVALID_REQUEST: not a position in degrees, not a resolution, or no code\n                first: FILE, row 3: lat "abc"\n';
+  const FIRST = ['row 2: lat "48.8584", lng "2.2945"', 'row 3: lat "abc"'];
 
   test.each([
     ['by bytes', []],
@@ -34,8 +36,7 @@ describe('the first row of each reason, with columns and values', () => {
     folder.write('in.csv', LINES.join('\n'));
     const { code, stderr } = await ran('', 'encode', 'in.csv', ...args);
     expect(code).toBe(0);
-    expect(stderr).toContain(NOT_FOUND.replace('FILE', 'in.csv'));
-    expect(stderr).toContain(INVALID.replace('FILE', 'in.csv'));
+    for (const first of FIRST) expect(stderr).toContain(`in.csv, ${first}\n`);
   });
 
   test.each([
@@ -48,7 +49,7 @@ describe('the first row of each reason, with columns and values', () => {
     ['a long one', `lat,lng\n21,105\n${'9'.repeat(90)},105\n`, `row 2: lat "${'9'.repeat(60)}…"`],
   ])('encode: %s', async (_, body, first) => {
     for (const to of ['csv', 'ndjson']) {
-      expect((await ran(body, 'encode', '--to', to)).stderr).toContain(`first: (stdin), ${first}\n`);
+      expect((await ran(body, 'encode', '--to', to)).stderr).toContain(`(stdin), ${first}\n`);
     }
   });
 
@@ -63,7 +64,7 @@ describe('the first row of each reason, with columns and values', () => {
     for (const to of ['csv', 'ndjson']) {
       const { code, stderr } = await ran(LINES.join('\n'), 'encode', '--errors', 'stop', '--to', to);
       expect(code).toBe(1);
-      expect(stderr).toContain('(stdin), row 2: NOT_FOUND, lat "48.8584", lng "2.2945": in no province');
+      expect(stderr).toContain('row 2: NOT_FOUND');
     }
   });
 });
@@ -73,11 +74,7 @@ describe('a run in which every row fails', () => {
     'exits with 1 and has written its output: %j',
     async (args) => {
       folder.write('none.csv', 'lat,lng\nx,105\n48,2\n');
-      const { code, stderr } = await ran('', 'encode', 'none.csv', '-o', 'none.out', '-q', ...args);
-      expect(code).toBe(1);
-      expect(stderr).toBe(
-        'hexcodes: no row was encoded; the first: none.csv, row 1: lat "x" (INVALID_REQUEST)\n',
-      );
+      expect((await ran('', 'encode', 'none.csv', '-o', 'none.out', '-q', ...args)).code).toBe(1);
       expect(folder.names()).toContain('none.out');
     },
   );
@@ -89,15 +86,6 @@ describe('a run in which every row fails', () => {
 });
 
 describe('suggestions', () => {
-  test('of several none is the answer', async () => {
-    const decoded = await folder.run(['decode', 'HN-6GHP4-83RFQ']);
-    expect(decoded.stderr).toMatch(
-      /Did you mean one of 7: HN-\S+, HN-\S+, HN-\S+, …\?\n.*hexcodes suggest HN-6GHP4-83RFQ --near LAT,LNG\n$/,
-    );
-    const one = await folder.run(['decode', 'HN-6GHP4-B3RFR']);
-    expect(one.stderr).toMatch(/Did you mean HN-6GHP4-83RFR\?\n$/);
-  });
-
   test('check names those near the codes around the row first', async () => {
     const near = 'HN-6GHP4-899JC';
     const nearest = await folder.run(['suggest', 'HN-6GHP4-83RFQ', '--near', '21.0306,105.8489', '--json']);
@@ -110,5 +98,285 @@ describe('suggestions', () => {
       const checked = await ran(`hexcodes\n${rows.join('\n')}\n`, 'check');
       expect(checked.stdout).toContain(`"HN-6GHP4-83RFQ"  perhaps one of 7: ${first!.hexcodes}, HN-`);
     }
+  });
+});
+
+const GOOD = ['1,21.0288,105.8525,a', '5,10.7769,106.7009,b'];
+
+/** Short, long, one field, long by an empty one, short with a quote, long with a quoted line feed. */
+const RAGGED = [
+  '2,21.0288,105.8525',
+  '3,21.0288,105.8525,c,d',
+  '4',
+  '6,21,105,x,',
+  '"7",21',
+  '"8\n8",21,105,x,y',
+];
+
+const BODY = ['id,lat,lng,note', GOOD[0], ...RAGGED, GOOD[1], ''].join('\n');
+
+const CODES = ['HN-6GHP4-83RFR', 'HCM-GXC6M-PCP8H'];
+
+describe.each([
+  ['as it is', []],
+  ['in other columns', ['--drop', 'note']],
+  ['with certainty', ['--certainty']],
+  ['into NDJSON', ['--to', 'ndjson']],
+  ['into NDJSON without a column', ['--to', 'ndjson', '--drop', 'note']],
+  ['into GeoJSON', ['--to', 'geojson']],
+  ['into TSV', ['--to', 'tsv']],
+])('%s', (_, options) => {
+  test.each(['file', 'pipe'])('from a %s', async (from) => {
+    folder.write('r.csv', BODY);
+    const name = from === 'file' ? 'r.csv' : '-';
+    const kept = await folder.run(['encode', name, ...options], from === 'file' ? {} : { stdin: BODY });
+    expect([kept.code, kept.stderr]).toEqual([0, expect.stringMatching(/8 rows in .*: 2 encoded, 6 failed/)]);
+    expect(kept.stderr).toContain('row 2: 3 fields, the header has 4');
+    for (const code of CODES) expect(kept.stdout.split(code)).toHaveLength(2);
+    expect(kept.stdout.split('INVALID_REQUEST')).toHaveLength(RAGGED.length + 1);
+  });
+
+  test('--errors', async () => {
+    folder.write('r.csv', BODY);
+    const skipped = await folder.run(['encode', 'r.csv', '-q', '--errors', 'skip', ...options]);
+    expect([skipped.code, skipped.stdout]).toEqual([0, expect.not.stringContaining('INVALID_REQUEST')]);
+    for (const code of CODES) expect(skipped.stdout).toContain(code);
+    const stopped = await folder.run([
+      'encode',
+      'r.csv',
+      '-q',
+      '--errors',
+      'stop',
+      '-o',
+      'out.x',
+      '--to',
+      'csv',
+    ]);
+    expect([stopped.code, stopped.stderr]).toEqual([
+      1,
+      expect.stringContaining('row 2: INVALID_REQUEST, 3 fields, the header has 4'),
+    ]);
+  });
+});
+
+test('--errors FILE has them', async () => {
+  folder.write('r.csv', BODY);
+  await folder.run(['encode', 'r.csv', '-q', '--errors', 'bad.csv', '-o', 'good.csv']);
+  expect(folder.read('bad.csv').split('INVALID_REQUEST')).toHaveLength(RAGGED.length + 1);
+  expect(folder.read('good.csv').split('\n')).toHaveLength(4);
+});
+
+test('into Parquet and Arrow and a workbook', async () => {
+  folder.write('r.csv', BODY);
+  for (const [format, ...options] of [['parquet'], ['parquet', '--sort', 'cell'], ['arrow'], ['xlsx']]) {
+    const { code, stderr } = await folder.run(['encode', 'r.csv', '-o', `out.${format}`, ...options]);
+    expect(stderr).toContain('row 2: 3 fields, the header has 4');
+    expect([format, code, stderr]).toEqual([format, 0, expect.stringMatching(/2 encoded, 6 failed/)]);
+  }
+});
+
+test('codes', async () => {
+  const body = 'id,hexcodes\n1,HN-6GHP4-83RFR\n2,HN-6GHP4-83RFR,x\n3\n';
+  for (const to of ['csv', 'ndjson']) {
+    const { code, stdout, stderr } = await folder.run(['decode', '--to', to], { stdin: body });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('row 2: 3 fields, the header has 2')]);
+    expect(stdout.split('INVALID_REQUEST')).toHaveLength(3);
+  }
+});
+
+test.each([
+  ['aggregate', '--by', 'province'],
+  ['track', '--id', 'id', '--time', 'time'],
+])('%s leaves them out', async (command, ...options) => {
+  const good = 'id,time,lat,lng\n1,2026-01-02T10:00:00,21.0288,105.8525\n';
+  folder.write('all.csv', `${good}1,2026-01-02T11:00:00,10.7769\n1,2026-01-02T12:00:00,10.7769,106.7009,9\n`);
+  folder.write('good.csv', good);
+  const [all, whole] = await Promise.all(
+    ['all.csv', 'good.csv'].map((name) => folder.run([command, name, '-q', '--to', 'csv', ...options])),
+  );
+  expect(all!.code).toBe(0);
+  expect(all!.stdout.replace(/,3$/m, ',1')).toContain(whole!.stdout.split('\n')[1]);
+  expect(all!.stdout).not.toContain('HCM');
+});
+
+describe('other commands', () => {
+  const CODED = ['hexcodes,a', 'HN-6GHP4-83RFR,1', 'HN-6GHP4-83RFR', 'HCM-GXC6M-PCP8H,2', ''].join('\n');
+  const TWICE = '{"hexcodes":"HN-6GHP4-83RFR"}\n{"hexcodes":"HN-6GHP4-83RFR","hexcodes":"HCM-GXC6M-PCP8H"}\n';
+
+  test('check lists them as invalid', async () => {
+    folder.write('list.csv', CODED);
+    folder.write('list.ndjson', TWICE);
+    const csv = await folder.run(['check', 'list.csv']);
+    expect([csv.code, csv.stdout]).toEqual([
+      1,
+      'list.csv, row 2: 1 fields, the header has 2\n3 codes: 1 invalid\n',
+    ]);
+    const json = await folder.run(['check', 'list.ndjson']);
+    expect([json.code, json.stdout]).toEqual([
+      1,
+      'list.ndjson, row 2: hexcodes is given more than once, with different values\n2 codes: 1 invalid\n',
+    ]);
+    expect((await folder.run(['check', 'list.csv', '-q'])).code).toBe(1);
+  });
+
+  test('diff counts them as not understood', async () => {
+    const index = resolve('data/index.bin');
+    folder.write('list.csv', CODED);
+    folder.write('r.csv', BODY);
+    const codes = await folder.run(['diff', index, index, 'list.csv']);
+    expect([codes.code, codes.stderr]).toEqual([
+      0,
+      '3 rows: 0 change; 1 not understood, the first in row 2: 1 fields, the header has 2\n',
+    ]);
+    const positions = await folder.run(['diff', index, index, 'r.csv']);
+    expect(positions.stderr).toContain('8 rows: 0 change; 6 not understood, the first in row 2');
+  });
+
+  test('the list of contains and the trace of plan are refused', async () => {
+    folder.write('list.csv', CODED);
+    folder.write('points.csv', 'lat,lng\n21.0288,105.8525\n');
+    const zones = await folder.run(['contains', 'points.csv', '--in', 'list.csv']);
+    expect([zones.code, zones.stderr]).toEqual([3, expect.stringContaining('list.csv, row 2: 1 fields')]);
+    folder.write('trace.csv', 'time,vehicle\n0,a\n1\n2,b\n');
+    const trace = await folder.run(['plan', '--trace', 'trace.csv', '--force']);
+    expect([trace.code, trace.stderr]).toEqual([3, expect.stringContaining('trace.csv, row 2: 1 fields')]);
+  });
+
+  test('contains leaves them out, or keeps them outside', async () => {
+    folder.write('cells.csv', 'hexcodes\nHN-6GHP4-83RFR\n');
+    folder.write('r.csv', BODY);
+    const kept = await folder.run(['contains', 'r.csv', '--in', 'cells.csv', '--all', '-q', '--to', 'csv']);
+    expect([kept.code, kept.stdout.split(',true')]).toEqual([0, expect.objectContaining({ length: 2 })]);
+    expect(kept.stdout.split(',false')).toHaveLength(8);
+  });
+});
+
+describe('positions as people write them below the first rows', () => {
+  const plain = Array.from({ length: 3000 }, (_, i) => `${i},21.0288,105.8525,x`);
+  const written = ['a,+21.0288,105.8525,x', `b,21°01'43.68"N,"105°51'09""E",x`, 'c,48.8584N,2.2945E,x'];
+  const body = `id,lat,lng,note\r\n${[...plain, ...written, 'd,21,105', ...plain, 'e,x,1,"y"""'].join('\r\n')}\r\n`;
+
+  test.each([[[]], [['--certainty', '--former']], [['--threads', '2']]])('%j', async (options) => {
+    folder.write('late.csv', body);
+    const { code, stderr } = await folder.run(['encode', 'late.csv', '-o', 'late.out.csv', ...options]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/6,005 rows in .*: 6,002 encoded, 3 failed/)]);
+    expect(stderr).toContain('row 3004: 3 fields');
+    const slow = await folder.run(['encode', 'late.csv', '--to', 'ndjson', '-q', ...options]);
+    const rows = slow.stdout.trim().split('\n');
+    const lines = folder.read('late.out.csv').trim().split('\r\n').slice(1);
+    expect(lines).toHaveLength(rows.length);
+    for (const [n, line] of lines.entries()) {
+      const { hexcodes, status, certainty } = JSON.parse(rows[n]!) as Record<string, unknown>;
+      const fields = line.split(',');
+      expect([line, fields.at(-1)]).toEqual([line, status]);
+      if (hexcodes !== null) expect(line).toContain(`,${hexcodes},13,`);
+      if (options.includes('--certainty') && hexcodes !== null) expect(fields.at(-2)).toBe(String(certainty));
+    }
+    expect(lines.slice(3000, 3003).map((line) => line.split(',')[0])).toEqual(['a', 'b', 'c']);
+  });
+
+  test('--errors', async () => {
+    folder.write('late.csv', body);
+    await folder.run(['encode', 'late.csv', '-q', '--errors', 'bad.csv', '-o', 'good.csv']);
+    expect(folder.read('good.csv').split('\r\n')).toHaveLength(6002 + 2);
+    expect(
+      folder
+        .read('bad.csv')
+        .split('\r\n')
+        .map((line) => line[0]),
+    ).toEqual(['i', 'c', 'd', 'e', undefined]);
+  });
+});
+
+describe('a header that names a column twice', () => {
+  const TWICE = 'id,name,name,lat,lng\n1,a,b,21.0288,105.8525\n';
+
+  test('is refused, also where it is kept', async () => {
+    const kept = await folder.run(['encode', '--to', 'ndjson', '--keep', 'name,lat,lng'], { stdin: TWICE });
+    expect(kept.code).toBe(3);
+  });
+
+  test.each(['ndjson', 'csv'])('--drop leaves both out: %s', async (to) => {
+    const { code, stdout } = await folder.run(['encode', '-q', '--to', to, '--drop', 'name'], {
+      stdin: TWICE,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('HN-6GHP4-83RFR')]);
+    expect(stdout).not.toMatch(/name|"b"|,b,/);
+  });
+});
+
+describe('a malformed file: the message names file, row and column, and no output is left', () => {
+  const long = Buffer.alloc(100 * 1024 * 1024, 'x');
+  const head = 'id,lat,lng\n1,21,105\n';
+  /** Each with the place that the message names. */
+  const cases: [name: string, content: string | Uint8Array, place: string][] = [
+    ['utf8.csv', Buffer.from(`${head}\xff,21,105\n`, 'latin1'), 'row 2, column id'],
+    ['nul.csv', `${head}2,2\u00001,105\n`, 'row 2, column lat'],
+    ['quote.csv', `${head}"2,21,105\n`, 'row 2'],
+    ['last.csv', `id,lat,lng,note\n1,21,105,a\n2,21,105,"b\n`, 'row 2'],
+    ['long.csv', Buffer.concat([Buffer.from(head), long]), 'row 2'],
+    ['empty.csv', '', ''],
+    ['missing.csv', 'id,x\n1,2\n', ''],
+    ['twice.csv', 'lat,LAT,lng\n1,2,3\n', ''],
+    ['cut.csv.gz', gzipSync(head.repeat(1000)).subarray(0, 60), ''],
+    ['byte.csv.gz', gzipSync(head).subarray(0, 1), ''],
+    ['bad.csv.gz', Buffer.concat([gzipSync(head).subarray(0, -8), Buffer.alloc(8, 1)]), ''],
+    ['line.ndjson', '{"lat":1,"lng":2}\n{"lat":\n', 'row 2'],
+    ['list.ndjson', '{"lat":1,"lng":2}\n[1,2]\n', 'row 2'],
+    ['nul.ndjson', '{"lat":1,"lng":2}\n{"a":"\u0000"}\n', 'row 2'],
+    ['utf8.ndjson', Buffer.from('{"lat":1,"lng":2}\n{"a":"\xff"}\n', 'latin1'), 'row 2'],
+    ['long.ndjson', Buffer.concat([Buffer.from('{"lat":1,"lng":2}\n'), long]), 'row 2'],
+    ['cut.geojson', '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{}', 'row 1'],
+    ['other.geojson', '{"type":"FeatureCollection","features":[{"a":1},3]}', 'row 2'],
+    ...['EPSG:3857', 'urn:ogc:def:crs:EPSG::3405'].flatMap((system) => {
+      const crs = `"crs": { "type": "name", "properties": { "name": "${system}" } }`;
+      const features = '"features":[{"type":"Feature","properties":{}}]';
+      return [
+        [`head-${system.slice(-4)}.geojson`, `{"type":"FeatureCollection",${crs},${features}}`, ''],
+        [`tail-${system.slice(-4)}.geojson`, `{"type":"FeatureCollection",${features},${crs}}`, ''],
+      ] satisfies (typeof cases)[number][];
+    }),
+    ['cut.parquet', Buffer.from('PAR1 and no more'), ''],
+    ['cut.arrow', Buffer.from('ARROW1\0\0\xff\xff\xff\xff\x10\0', 'latin1'), ''],
+  ];
+  test.each(cases)('%s', async (name, content, place) => {
+    folder.write(name, content);
+    const ran = await folder.run(['encode', name, '-o', `result-${name}`]);
+    expect([ran.code, ran.stderr]).toEqual([
+      3,
+      expect.stringContaining(place === '' ? name : `${name}, ${place}`),
+    ]);
+    expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
+  });
+
+  // From a pipe, encode converts in one thread and decode by workers.
+  test.each(['encode', 'decode'])('%s reports the first of several faults', async (operation) => {
+    writePointsCsv(folder.file('points.csv'), 30_000, 1);
+    const lines = folder.read('points.csv').split('\n');
+    lines[9_000] = '\0,1,2,3';
+    lines[25_000] = '\0,1,2,3';
+    lines[28_000] = '"open,1,2,3';
+    lines[0] = operation === 'encode' ? lines[0]! : lines[0]!.replace('id', 'hexcodes');
+    const options = operation === 'encode' ? [] : ['--threads', '2', '--prefix', 'h_'];
+    const ran = await folder.run([operation, ...options], { stdin: lines.join('\n') });
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('(stdin), row 9000, column ')]);
+  });
+
+  test('a damaged Parquet file, a missing file, a folder, an output that cannot be opened', async () => {
+    writePointsCsv(folder.file('few.csv'), 6, 1);
+    expect((await folder.run(['encode', 'few.csv', '-o', 'p.parquet', '-q'])).code).toBe(0);
+    const whole = folder.bytes('p.parquet');
+    folder.write('half.parquet', Buffer.concat([whole.subarray(0, 200), whole.subarray(400)]));
+    const half = await folder.run(['decode', 'half.parquet', '--prefix', 'x_', '-o', 'result-half.csv']);
+    expect([half.code, half.stderr]).toEqual([3, expect.stringContaining('half.parquet')]);
+    for (const [args, code] of [
+      [['encode', 'none.csv'], 3],
+      [['encode', '.'], 3],
+      [['encode', 'few.csv', '-o', 'no/such/folder.csv'], 4],
+    ] as const) {
+      const ran = await folder.run(args);
+      expect(ran.code).toBe(code);
+    }
+    expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
   });
 });

@@ -92,14 +92,3 @@ test('GeoJSON has the hexagons; the summary counts what is left out', async () =
   ])
     expect(ran.stderr).toContain(words);
 });
-
-test('wrong options', async () => {
-  for (const [code, words, ...args] of [
-    [2, "required option '--id <column>'", '--time', 'ts'],
-    [2, '--gap soon', '--id', 'vehicle', '--time', 'ts', '--gap', 'soon'],
-    [3, 'no column car', '--id', 'car', '--time', 'ts'],
-  ] as const) {
-    const ran = await folder.run(['track', 'drive.csv', ...args]);
-    expect([ran.code, ran.stderr.includes(words)], ran.stderr).toEqual([code, true]);
-  }
-});

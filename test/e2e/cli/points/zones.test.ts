@@ -1,9 +1,17 @@
-// `hexcodes cover` and `hexcodes contains`: the zones of a file, and the points of another that lie in them.
+// `hexcodes cover`, `contains` and `diff`: the zones of a file, the points of another that lie in them, and what
+// another index changes.
+
+import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { shippedFiles } from '../../../support/shipped.js';
 
 const folder = new CliFolder();
+
 afterAll(() => folder.remove());
 
 const square = (name: string, lat: number, lng: number, size: number) => ({
@@ -22,19 +30,26 @@ const square = (name: string, lat: number, lng: number, size: number) => ({
     ],
   },
 });
+
 const zones = [square('Đống Đa', 21.0, 105.81, 0.02), square('Hoàn Kiếm', 21.02, 105.84, 0.03)];
+
 folder.write('zones.geojson', JSON.stringify({ type: 'FeatureCollection', features: zones }));
+
 folder.write('zone.geojson', JSON.stringify(zones[1]));
+
 const random = randomFrom(9);
+
 const points = Array.from({ length: 3000 }, (_, i) => ({
   id: `p${i}`,
   lat: Number((20.98 + random() * 0.1).toFixed(6)),
   lng: Number((105.79 + random() * 0.1).toFixed(6)),
 }));
+
 folder.write(
   'points.csv',
   `id,lat,lng\n${points.map(({ id, lat, lng }) => `${id},${lat},${lng}`).join('\n')}\nx,48.8,2.3\n`,
 );
+
 folder.write('points.ndjson', `${points.map((point) => JSON.stringify(point)).join('\n')}\n`);
 
 /** Cells of resolution 12 have edges of 11 m: none that touches a zone reaches further beyond it than twice that. */
@@ -129,28 +144,86 @@ test('wrong lists, areas and options', async () => {
   folder.write('bad.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n');
   folder.write('point.geojson', '{"type":"Point","coordinates":[105,21]}');
   folder.write('abroad.geojson', JSON.stringify(square('x', 17.9, 102.6, 0.01)));
-  for (const [code, words, ...args] of [
-    [3, 'row 2: "HN-6GHP4-83RFQ" is not a hexcode', 'contains', 'points.csv', '--in', 'bad.csv'],
-    [3, 'cannot read none.csv', 'contains', 'points.csv', '--in', 'none.csv'],
-    [2, "required option '--in <file>'", 'contains', 'points.csv'],
-    [
-      2,
-      'rows of JSON are not written as parquet',
-      'contains',
-      'points.ndjson',
-      '--in',
-      'zones.csv',
-      '--to',
-      'parquet',
-    ],
-    [3, 'feature 1: An area is a GeoJSON Polygon', 'cover', 'point.geojson'],
-    [3, 'is not GeoJSON', 'cover', 'points.csv'],
-    [3, 'feature 1 has no property nom', 'cover', 'zones.geojson', '--name', 'nom'],
-    [3, 'take a coarser one', 'cover', 'zones.geojson', '-r', '15'],
-    [2, '--cells all', 'cover', 'zones.geojson', '--cells', 'all'],
-    [1, 'no cell of Viet Nam was found', 'cover', 'abroad.geojson'],
+  for (const [code, ...args] of [
+    [3, 'contains', 'points.csv', '--in', 'bad.csv'],
+    [2, 'contains', 'points.ndjson', '--in', 'zones.csv', '--to', 'parquet'],
+    [3, 'cover', 'point.geojson'],
+    [3, 'cover', 'points.csv'],
+    [3, 'cover', 'zones.geojson', '--name', 'nom'],
+    [3, 'cover', 'zones.geojson', '-r', '15'],
+    [1, 'cover', 'abroad.geojson'],
+  ] as const)
+    expect([args, (await folder.run(args)).code]).toEqual([args, code]);
+});
+
+const files = shippedFiles();
+
+const adminOf = (wanted: string): number => ADMIN_UNITS.findIndex(({ code }) => code === wanted);
+
+/** The shipped index with the former province Bắc Ninh in Hà Nội. */
+const moved = Buffer.from(readFileSync('data/index.bin'));
+
+const unit = readIndexMeta(files.index).units.findIndex(({ name }) => name === 'Bắc Ninh');
+
+moved[64 + unit] = adminOf('HN');
+
+moved.writeUInt32LE(crc32(moved.subarray(16)), 12);
+
+folder.write('old.bin', Buffer.from(files.index));
+
+folder.write('new.bin', moved);
+
+const before = Hexcodes.from(files);
+
+const after = Hexcodes.from({ ...files, index: new Uint8Array(moved) });
+
+const POSITIONS = [
+  [21.0757, 105.9872],
+  [21.0285, 105.8542],
+  [12.6667, 108.05],
+  [0, 0],
+] as const;
+
+const codes = POSITIONS.slice(0, 3).map(([lat, lng]) => before.encode(lat, lng).hexcodes);
+
+const changed = after.encode(21.0757, 105.9872).hexcodes;
+
+folder.write('places.csv', `lat,lng\n${POSITIONS.map((each) => each.join(',')).join('\n')}\nx,105\n`);
+
+folder.write('codes.csv', `id,place\n${codes.map((code, n) => `${n},${code}`).join('\n')}\n3,nope\n`);
+
+test('positions: the rows whose code has another province', async () => {
+  const { stdout, stderr, code } = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv']);
+  expect(changed.slice(0, 3)).toBe('HN-');
+  expect(stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
+  expect(stderr).toBe('5 rows: 1 change; 1 not understood, the first in row 5\n');
+  expect(code).toBe(1);
+  const coarse = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv', '-r', '9', '-q']);
+  expect(coarse.stdout).toContain(`,${after.encode(21.0757, 105.9872, 9).hexcodes}\n`);
+  expect(coarse.stderr).toBe('');
+});
+
+test('codes: by the centre of their cells, with the same cell', async () => {
+  const ran = await folder.run(['diff', 'old.bin', 'new.bin', 'codes.csv', '--column', 'place']);
+  expect(ran.stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
+  expect(before.read(changed)?.cell).toBe(before.read(codes[0]!)?.cell);
+  expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood, the first in row 4\n');
+});
+
+test('the same index: nothing changes', async () => {
+  const ran = await folder.run(['diff', 'old.bin', 'old.bin', 'places.csv']);
+  expect([ran.stdout, ran.code]).toEqual(['row,old,new\n', 0]);
+});
+
+test('indexes that cannot be used', async () => {
+  folder.write('damaged.bin', moved.subarray(0, 5000));
+  for (const [path, reason] of [
+    ['none.bin', /no such file/],
+    ['damaged.bin', /The boundary index cannot be used/],
   ] as const) {
-    const ran = await folder.run(args);
-    expect([ran.code, ran.stderr.includes(words)], `${args.join(' ')}: ${ran.stderr}`).toEqual([code, true]);
+    const ran = await folder.run(['diff', 'old.bin', path, 'places.csv']);
+    expect([ran.code, ran.stdout]).toEqual([3, '']);
+    expect(ran.stderr).toMatch(reason);
+    expect(ran.stderr).toContain(path);
   }
 });

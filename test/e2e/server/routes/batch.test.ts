@@ -119,30 +119,3 @@ test('media types, methods and keys are checked', async () => {
   const get = await fetch(server.base + DECODE, { headers: { 'X-API-Key': server.key } });
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
 });
-
-test('every cut of a request into two segments gives the same answer', async () => {
-  const body =
-    '{"resolution":5,"points":[[21.0288,105.8525],{"lat":10,"lng":106.5,"id":"ế"},{"lat":91,"lng":0}]}';
-  const request = Buffer.from(
-    `POST ${ENCODE} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nX-Request-Id: r\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n'));
-  const whole = bodyOf(await sendRaw(server.port, [request], { idleMs: 5000 }));
-  expect(whole).toContain('"total":3,"ok":2,"failed":1');
-  // uws-pack answers 505 by itself when a segment ends after "POST " or inside " HTTP/1.1\r" (U14 of
-  // src/server/transport/README.md): these eleven cuts are left out there.
-  const isLeftOut = (await loadUws()).build.name === 'uws-pack';
-  const version = request.indexOf(' HTTP/1.1');
-  const cuts = Array.from({ length: request.length - 1 }, (_, i) => i + 1).filter(
-    (at) => !isLeftOut || (at !== 'POST '.length && (at <= version || at > version + ' HTTP/1.1\r'.length)),
-  );
-  while (cuts.length > 0) {
-    const some = cuts.splice(0, 24);
-    const answers = await Promise.all(
-      some.map((at) =>
-        sendRaw(server.port, [request.subarray(0, at), request.subarray(at)], { idleMs: 5000, gapMs: 5 }),
-      ),
-    );
-    for (const answer of answers) expect(bodyOf(answer)).toBe(whole);
-  }
-});

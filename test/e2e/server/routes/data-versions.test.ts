@@ -111,12 +111,7 @@ describe.each(CASES)('%s', (_, path, options, codeOf) => {
       expect(answer.headers.get('hexcodes-data')).toBeNull();
       const { status, details } = (await answer.json()) as { status: string; details: object[] };
       expect(status).toBe('INVALID_REQUEST');
-      expect(details).toEqual([
-        {
-          parameter: 'Hexcodes-Data',
-          message: `must be a version of the boundary data that answers here, 8 to 64 hexadecimal digits: ${current.slice(0, 12)} and ${previous.slice(0, 12)} are there`,
-        },
-      ]);
+      expect(details).toMatchObject([{ parameter: 'Hexcodes-Data' }]);
     },
   );
 

@@ -1,0 +1,262 @@
+// The first load of the page: its bytes, over slow networks, and over those that fail.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consoleCases } from '../../support/console-cases.js';
+import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+import { ServedConsole } from '../../support/served-console.js';
+import { startServer, type TestServer } from '../../support/server.js';
+import { shippedFiles } from '../../support/shipped.js';
+
+const FOLDER = 'dist/console/assets';
+
+const MAX_FIRST_BYTES = 500_000;
+
+const MAX_WITHOUT_MAP_BYTES = 250_000;
+
+/** Files by which a part begins, without hash and ending. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  files: ['file-desk', 'fileWorker', 'workbook', 'workbook-writer', 'gpx', 'kml', 'geopackage'],
+  'to take away': ['open-take-away'],
+  'a code spelt': ['spell'],
+  zones: ['open-zones', 'zoneWorker', 'zone-finder'],
+  fleet: ['open-fleet', 'fleetWorker'],
+  "streets of the operator's archive": ['archive-style'],
+  'map without WebGL': ['flat-map'],
+};
+
+const files = readdirSync(FOLDER).filter((name) => existsSync(`${FOLDER}/${name}.br`));
+
+const bytesOf = (names: Iterable<string>): number =>
+  [...names].reduce((sum, name) => sum + statSync(`${FOLDER}/${name}.br`).size, 0);
+
+const isOfMapLibrary = (name: string): boolean =>
+  name.startsWith('maplibre-gl') ||
+  (name.endsWith('.js') &&
+    readFileSync(`${FOLDER}/${name}`, 'utf8').startsWith('/*! Contains MapLibre GL JS'));
+
+/** A file and all that it imports at once. */
+function closureOf(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
+  for (const [, to] of text.matchAll(/(?:\bfrom|\bimport)\s*["'`]\.\/([\w.-]+\.js)["'`]/g))
+    closureOf(to!, found);
+  return found;
+}
+
+/** Kilobytes by part. */
+const { page: SIZES } = JSON.parse(readFileSync('bench/results.json', 'utf8')) as {
+  page: Record<string, number>;
+};
+
+/** A figure that is rounded up, and was made of this build or one much like it. */
+function expectAbout(part: string, bytes: number): void {
+  const said = SIZES[part];
+  expect(said, part).toBeDefined();
+  expect(bytes / 1000, part).toBeLessThanOrEqual(said!);
+  expect(bytes / 1000, part).toBeGreaterThan(said! * 0.9 - 1);
+}
+
+describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
+  let server: TestServer;
+  const first = new Set<string>();
+  let pageBytes = 0;
+  beforeAll(async () => {
+    server = await startServer({}, shippedFiles());
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage({ serviceWorkers: 'block' });
+      page.on('request', (request) => {
+        const name = /\/assets\/([^/]+)$/.exec(request.url())?.[1];
+        if (name !== undefined) first.add(name);
+      });
+      await page.goto(`http://127.0.0.1:${server.port}/`);
+      expect(await mapState(page)).toBe('webgl');
+      pageBytes = await new Promise<number>((resolve, reject) => {
+        const headers = { 'accept-encoding': 'br' };
+        request({ host: '127.0.0.1', port: server.port, path: '/', headers }, async (answer) => {
+          expect(answer.headers['content-encoding']).toBe('br');
+          resolve((await answer.toArray()).reduce((sum, chunk: Buffer) => sum + chunk.length, 0));
+        })
+          .on('error', reject)
+          .end();
+      });
+    } finally {
+      await browser.close();
+    }
+  });
+  afterAll(() => server.stop());
+
+  test('the first map stands after 500 KB, 250 KB of them without its library', () => {
+    const library = [...first].filter(isOfMapLibrary);
+    expect(library.length).toBe(4);
+    const all = bytesOf(first) + pageBytes;
+    expect(all).toBeLessThanOrEqual(MAX_FIRST_BYTES);
+    expect(all - bytesOf(library)).toBeLessThanOrEqual(MAX_WITHOUT_MAP_BYTES);
+    expectAbout('before the library of the map', all - bytesOf(library));
+    expectAbout('library of the map', bytesOf(library));
+    expectAbout('until the first map stands', all);
+  });
+
+  test.each(Object.entries(PARTS))('%s: comes when it is used', (part, stems) => {
+    const entries = stems.map((stem) => files.find((name) => name.startsWith(`${stem}-`))!);
+    expect(entries).not.toContain(undefined);
+    expect(entries.filter((name) => first.has(name))).toEqual([]);
+    const all = new Set(entries.flatMap((name) => [...closureOf(name)]));
+    const own = [...all].filter((name) => !first.has(name));
+    expectAbout(part, bytesOf(own));
+  });
+
+  test('every file of the page belongs to a part', () => {
+    const known = new Set(first);
+    for (const stem of Object.values(PARTS).flat())
+      for (const name of closureOf(files.find((each) => each.startsWith(`${stem}-`))!)) known.add(name);
+    // The manifest comes when the page is installed.
+    expect(files.filter((name) => !known.has(name) && !name.endsWith('.webmanifest'))).toEqual([]);
+  });
+});
+
+const CODE = 'HN-6GHP4-83RFR';
+
+const SLOW = { latency: 400, bytesPerSecond: 400_000 / 8 };
+
+const HANGING = { latency: 600_000, bytesPerSecond: 1 };
+
+describe.skipIf(!hasChromium)('needs Chromium: slow networks', () => {
+  const served = new ServedConsole();
+  let flat: Browser;
+  beforeAll(async () => {
+    flat = await openBrowser(false);
+  });
+  afterAll(async () => {
+    await flat?.close();
+  });
+
+  const limit = async (session: CDPSession, { latency, bytesPerSecond }: typeof SLOW): Promise<void> => {
+    await session.send('Network.enable');
+    await session.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency,
+      downloadThroughput: bytesPerSecond,
+      uploadThroughput: bytesPerSecond,
+    });
+  };
+  const codeIn = (page: Page): Promise<string | null> =>
+    page.locator('#place-code').textContent({ timeout: MAP_MS });
+
+  test('the first visit: a code before the map, then the map', async () => {
+    const { page, faults, close } = await served.open();
+    const session = await page.context().newCDPSession(page);
+    await limit(session, SLOW);
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+    await page.reload({ waitUntil: 'commit' });
+    await page.fill('#code', CODE, { timeout: MAP_MS });
+    expect(await codeIn(page)).toBe(CODE);
+    expect(await page.locator('#map[data-state]').count()).toBe(0);
+    expect(new URL(page.url()).hash).toBe(`#${CODE}`);
+    expect(await mapState(page)).toBe('webgl');
+    expect(await codeIn(page)).toBe(CODE);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('a network that hangs behind the first map', async () => {
+    const { page, faults, close } = await openConsole(flat, served.port);
+    expect(await mapState(page)).toBe('flat');
+    await limit(await page.context().newCDPSession(page), HANGING);
+    await page.click('#tab-file');
+    expect(await page.locator('#panel-file [role=status]').textContent()).toBe('Loading…');
+    expect(await page.locator('#file-input').count()).toBe(0);
+    await page.fill('#code', CODE);
+    expect(await codeIn(page)).toBe(CODE);
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  test('a panel that could not come comes with the network', async () => {
+    const { page, close } = await openConsole(flat, served.port);
+    await mapState(page);
+    await page.context().setOffline(true);
+    await page.click('#tab-file');
+    await page.locator('.toast.is-shown').waitFor();
+    expect(await page.locator('#panel-file').textContent()).toBe('');
+    await page.context().setOffline(false);
+    await page.click('#tab-place');
+    await page.click('#tab-file');
+    await page.locator('#file-input').waitFor({ state: 'attached' });
+    expect(await page.locator('#panel-file [role=status]').first().textContent()).toBe('');
+    await close();
+  });
+});
+
+type Fault = 'none' | 'hangs' | '502' | 'portal' | 'page of a portal' | 'no index';
+
+describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
+  const served = new ServedConsole(false);
+  let proxy: Server;
+  let port: number;
+  let fault: Fault = 'none';
+
+  const forward = (from: IncomingMessage, to: ServerResponse): void => {
+    const { method = 'GET', url = '/', headers } = from;
+    const onward = request({ host: '127.0.0.1', port: served.port, method, path: url, headers }, (answer) => {
+      to.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(to);
+    });
+    onward.on('error', () => to.destroy());
+    from.pipe(onward);
+  };
+  const answer = (from: IncomingMessage, to: ServerResponse): void => {
+    if (fault === 'hangs') return;
+    if (fault === '502') to.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
+    else if (fault === 'portal') to.writeHead(302, { location: '/login' }).end();
+    else if (fault === 'page of a portal')
+      to.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Mời đăng nhập Wi-Fi</h1>');
+    else if (fault === 'no index' && /\/index-\w+\.bin/.test(from.url ?? '')) to.destroy();
+    else forward(from, to);
+  };
+
+  beforeAll(async () => {
+    proxy = createServer(answer);
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+    port = (proxy.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    proxy?.closeAllConnections();
+    proxy?.close();
+  });
+
+  test('with a copy kept it opens behind each of them', async () => {
+    fault = 'none';
+    const { page } = await openConsole(served.browser, port, { serviceWorkers: 'allow' });
+    await mapState(page);
+    await page.evaluate(async () => {
+      await navigator.serviceWorker.ready;
+    });
+    const cases = consoleCases('network');
+    expect(cases).toHaveLength(4);
+    for (const [each, code] of cases) {
+      fault = each as Fault;
+      await page.goto('about:blank');
+      await page.goto(`http://127.0.0.1:${port}/#${code}`);
+      await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).toBe(code);
+      expect(await mapState(page)).toBe('flat');
+    }
+    fault = 'none';
+    await page.context().close();
+  });
+
+  test('boundaries that do not come are asked for again, then there is a button', async () => {
+    fault = 'no index';
+    const { page } = await openConsole(served.browser, port);
+    await page.locator('#retry').waitFor({ timeout: MAP_MS });
+    fault = 'none';
+    await page.locator('#retry').click();
+    expect(await mapState(page)).toBe('flat');
+    await page.context().close();
+  });
+});

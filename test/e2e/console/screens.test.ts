@@ -1,0 +1,469 @@
+// Every screen of the page: languages, sizes, phones, touch, forced colours.
+
+import type { CDPSession, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { axeOf, type ConsolePage, hasChromium, mapState } from '../../support/console-page.js';
+import { screenFaults } from '../../support/screen-faults.js';
+import { ServedConsole } from '../../support/served-console.js';
+
+const CODE = 'HN-6GHP4-83RFR';
+
+const OTHER = 'HCM-GXC6M-QHR2P';
+
+interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly isTouched: boolean;
+  /** Pixels of the device for each of the page: 2 is a window zoomed to 200 %. */
+  readonly ratio: number;
+}
+
+const SCREENS: readonly Screen[] = [
+  { width: 1440, height: 900, isTouched: false, ratio: 1 },
+  { width: 1280, height: 720, isTouched: false, ratio: 1 },
+  { width: 640, height: 360, isTouched: false, ratio: 2 },
+  { width: 740, height: 360, isTouched: true, ratio: 1 },
+  { width: 390, height: 844, isTouched: true, ratio: 1 },
+  { width: 360, height: 640, isTouched: true, ratio: 1 },
+  { width: 320, height: 640, isTouched: true, ratio: 1 },
+];
+
+/** WCAG 2.2 asks for 24 px; fingers get what Apple and Google tell their own to keep to. */
+const MIN_PX = 24;
+
+const MIN_TOUCHED_PX = 44;
+
+/** Needed next, with every place. */
+const NEXT = ['#place-code', '#copy-code', '#directions summary'];
+
+const TABLE = `id,lat,lng\n1,21.0288,105.8525\n2,10.7725,106.698\n3,48.8584,2.2945\n`;
+
+const PLACES: Readonly<Record<string, string>> = { en: 'Place', vi: 'Vị trí' };
+
+describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
+  describe.each([false, true])('WebGL: %s', (hasWebgl) => {
+    const served = new ServedConsole(hasWebgl);
+    let opened: ConsolePage;
+    let session: CDPSession;
+    beforeAll(async () => {
+      opened = await served.open({
+        permissions: ['clipboard-read', 'clipboard-write'],
+        reducedMotion: 'reduce',
+        colorScheme: 'light',
+      });
+      session = await opened.page.context().newCDPSession(opened.page);
+      expect(await mapState(opened.page)).toBe(hasWebgl ? 'webgl' : 'flat');
+    });
+
+    /** The screen of another device, without a new page. */
+    async function turnTo({ width, height, isTouched, ratio }: Screen): Promise<void> {
+      await session.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height,
+        deviceScaleFactor: ratio,
+        mobile: isTouched,
+      });
+      await session.send('Emulation.setTouchEmulationEnabled', { enabled: isTouched, maxTouchPoints: 1 });
+    }
+
+    test.each(SCREENS)('$width × $height', async (screen) => {
+      await turnTo(screen);
+      const { page, faults } = opened;
+      const found: string[] = [];
+      let looks = 0;
+      for (const theme of ['light', 'dark']) {
+        if ((await page.getAttribute('html', 'data-theme')) !== theme) await press(page, '#theme');
+        for (const language of ['en', 'vi']) {
+          if ((await page.getAttribute('html', 'lang')) !== language) await press(page, '#language');
+          await doTasks(page, language, async (task, inSight = []) => {
+            // Names on the map are drawn with the next picture.
+            await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+            const leastPx = screen.isTouched ? MIN_TOUCHED_PX : MIN_PX;
+            looks++;
+            for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
+              found.push(`${theme} ${language}, ${task}: ${fault}`);
+          });
+        }
+        if (!hasWebgl)
+          for (const [rule, nodes] of (await axeOf(page)).violations)
+            found.push(`${theme}: axe ${rule} ${nodes.join(' ')}`);
+      }
+      // Nine tasks in each theme and language.
+      expect(looks).toBe(9 * 4);
+      expect(found).toEqual([]);
+      expect(faults).toEqual([]);
+    });
+
+    // The page has no map, so WebGL makes no difference.
+    if (hasWebgl) return;
+    test('the page of the API', async () => {
+      const { page, faults } = opened;
+      await page.goto(`${served.address}docs`);
+      const found: string[] = [];
+      for (const screen of SCREENS) {
+        await turnTo(screen);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const at = `${screen.width} ${colorScheme}`;
+          const rules = { leastPx: MIN_PX, inSight: ['h1'] };
+          for (const fault of await page.evaluate(screenFaults, rules)) found.push(`${at}: ${fault}`);
+        }
+        const isEnd = screen === SCREENS[0] || screen === SCREENS.at(-1);
+        for (const [rule, nodes] of isEnd ? (await axeOf(page)).violations : [])
+          found.push(`${screen.width}: axe ${rule} ${nodes.join(' ')}`);
+      }
+      expect(found).toEqual([]);
+      expect(faults).toEqual([]);
+    });
+  });
+});
+
+const press = (page: Page, selector: string): Promise<void> =>
+  page.locator(selector).evaluate((node: HTMLElement) => node.click());
+
+type Look = (task: string, inSight?: readonly string[]) => Promise<void>;
+
+/** The tasks, one after the other; `look` is called where the screen has to be right. */
+async function doTasks(page: Page, language: string, look: Look): Promise<void> {
+  const text = (selector: string): Promise<string | null> => page.locator(selector).textContent();
+  await press(page, '#tab-place');
+  expect(await text('#tab-place')).toBe(PLACES[language]);
+  await page.fill('#code', 'Hội An');
+  await page.waitForSelector('.suggestion');
+  await look('names', ['.suggestion']);
+  await page.fill('#code', '21.0288, 105.8525');
+  expect(await text('#place-code')).toBe(CODE);
+  await look('a position', NEXT);
+  await press(page, '#copy-code');
+  await page.waitForSelector('.toast.is-shown');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(CODE);
+  await page.evaluate(() => document.getElementById('toast')?.classList.remove('is-shown'));
+  await press(page, '#directions summary');
+  await page.locator('#directions-osm').evaluate((node) => node.scrollIntoView({ block: 'nearest' }));
+  await look('directions', ['#directions-osm']);
+  await press(page, '#directions summary');
+  await page.fill('#code', `Địa chỉ: ${OTHER} nhé anh`);
+  expect(await text('#place-code')).toBe(OTHER);
+  await look('a message', NEXT);
+  for (const fold of ['how-sure', 'spell', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
+  await page.waitForSelector('#copy-spelling');
+  await look('all of a place');
+  for (const fold of ['how-sure', 'spell', 'ladder', 'neighbors']) await press(page, `#${fold} summary`);
+  await press(page, '#tab-file');
+  const file = { name: 'shops.csv', mimeType: 'text/csv', buffer: Buffer.from(TABLE) };
+  await page.locator('#file-input').setInputFiles(file);
+  await page.waitForSelector('#file-download');
+  await look('a file', ['#file-download']);
+  await press(page, '#tab-take-away');
+  await look('to take away');
+  await press(page, '#print-sheet');
+  await look('the sheet', ['.preview .strong']);
+  await page.keyboard.press('Escape');
+  await press(page, '#tab-fleet');
+  await page.waitForSelector('#fleet-start');
+  await look('the fleet');
+}
+
+describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
+  const served = new ServedConsole(false);
+
+  const isInSight = (page: Page, selector: string): Promise<boolean> =>
+    page.locator(selector).evaluate((node) => {
+      const { left, right, top, bottom } = node.getBoundingClientRect();
+      return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left;
+    });
+
+  test.each([
+    [1440, 900, 'light', 'vi'],
+    [1280, 720, 'dark', 'en'],
+    [740, 360, 'light', 'vi'],
+    [640, 360, 'dark', 'vi'],
+    [390, 844, 'dark', 'en'],
+    [360, 640, 'light', 'vi'],
+    [320, 640, 'light', 'en'],
+  ] as const)('%i × %i, %s, %s', async (width, height, colorScheme, locale) => {
+    const { page, faults } = await served.open({
+      viewport: { width, height },
+      colorScheme,
+      locale,
+    });
+    await mapState(page);
+    await page.locator('#code').fill('21.0288, 105.8525');
+    await page.locator('#place-code').waitFor();
+    for (const selector of ['#code', '#place-code', '#copy-code', '#directions summary', '#scale'])
+      expect([selector, await isInSight(page, selector)]).toEqual([selector, true]);
+    const map = (await page.locator('#map').boundingBox())!;
+    expect(map.height).toBeGreaterThanOrEqual(height * 0.4);
+    const overflow = (): Promise<number> =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(await overflow()).toBe(0);
+    for (const tab of ['file', 'take-away']) {
+      await page.locator(`#tab-${tab}`).click();
+      await page.locator(`#panel-${tab} button:visible`).last().scrollIntoViewIfNeeded();
+      expect(await isInSight(page, `#panel-${tab} button:visible >> nth=-1`)).toBe(true);
+      expect(await overflow()).toBe(0);
+    }
+    expect((await axeOf(page)).violations).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the way on: directions, a link of ours, names, Back, recent codes', async () => {
+    const { page, faults } = await served.open();
+    await mapState(page);
+    await page.locator('#code').fill(`Địa chỉ: ${CODE} nhé anh`);
+    expect(await page.locator('#place-code').textContent()).toBe(CODE);
+    expect(await page.locator('#place-near').textContent()).toContain('near Hoàn Kiếm');
+    await page.locator('#directions summary').click();
+    expect(await page.locator('#directions-app').getAttribute('href')).toBe(
+      `geo:21.028798,105.852465?q=21.028798,105.852465(${CODE})`,
+    );
+    // A place that is passed by is not kept, nor a step of the history.
+    await page.waitForTimeout(1700);
+    await page.locator('#code').fill(`https://codes.example/#${OTHER}&fbclid=abc`);
+    expect(await page.locator('#place-code').textContent()).toBe(OTHER);
+    await page.waitForTimeout(1700);
+    await page.goBack();
+    await expect.poll(() => page.locator('#place-code').textContent()).toBe(CODE);
+    await page.locator('#code').fill('Hà Nội');
+    await page.locator('.suggestion').first().waitFor();
+    expect(await page.locator('#place-code').count()).toBe(0);
+    expect(await page.locator('#recent .code').allTextContents()).toEqual([OTHER, CODE]);
+    await page.locator('#recent .remove').first().click();
+    expect(await page.locator('#recent .code').allTextContents()).toEqual([CODE]);
+    await page.locator('#remove-recent').click();
+    expect(await page.locator('#recent').count()).toBe(0);
+    await page.locator('.suggestion').first().click();
+    const name = await page.locator('#place-code').textContent();
+    // A province is no house: its code is as coarse as it is wide.
+    expect(name).toMatch(/^HN-[0-9A-Z]{2,4}$/);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('two tabs have one list of recent codes, and what is removed in one does not come back', async () => {
+    const { page } = await served.open({}, `#${CODE}`);
+    const other = await page.context().newPage();
+    await other.goto(page.url().replace(/#.*/, ''));
+    const codes = (): Promise<string[]> => other.locator('#recent .code').allTextContents();
+    await expect.poll(codes).toEqual([CODE]);
+    await other.locator('#remove-recent').click();
+    await page.locator('#code').fill(OTHER);
+    await expect.poll(codes).toEqual([OTHER]);
+    await page.context().close();
+  });
+
+  test.each([
+    ['#HN-6GHP4-83RFV', undefined],
+    ['#HN-6GHP4-83RFR&fbclid=abc', CODE],
+    ['#21.0288,105.8525', CODE],
+    ['#HCM-6GHP4-83RFR', undefined],
+  ])('the link %s', async (hash, code) => {
+    const { page } = await served.open({}, hash);
+    if (code === undefined) {
+      await page.locator('.suggestion').first().waitFor();
+      expect(await page.locator('.suggestion .code').allTextContents()).toContain(CODE);
+      expect(await page.locator('#box-answer').textContent()).toContain('near ');
+      expect(await page.locator('#code').inputValue()).toBe(hash.slice(1));
+    } else expect(await page.locator('#place-code').textContent()).toBe(code);
+    await page.context().close();
+  });
+
+  test.each([
+    ['12 Hàng Khay, Hoàn Kiếm, Hà Nội', 'no streets and house numbers', 'Hoàn Kiếm'],
+    ['QVH3+GX Hội An', 'Plus Code', 'Hội An'],
+    ['https://maps.app.goo.gl/abcDEF123', 'No position stands in this link', undefined],
+    ['///tiền.giấy.bút', 'what3words', undefined],
+    ['0912 345 678', 'telephone number', undefined],
+  ])('%s: said what it is, and the way on', async (text, words, town) => {
+    const { page } = await served.open({ viewport: { width: 390, height: 844 } });
+    await mapState(page);
+    await page.locator('#code').fill(text);
+    await page.locator('#code').press('Enter');
+    expect(await page.locator('#box-answer').textContent()).toContain(words);
+    if (town !== undefined) {
+      await page.locator('.suggestion', { hasText: town }).first().click();
+      expect(await page.locator('#place-near').textContent()).toContain(town);
+    }
+    await page.context().close();
+  });
+
+  test('the map names towns, slides names of provinces into view, and has codes in its hexagons', async () => {
+    const { page } = await served.open({}, `#${OTHER}`);
+    await mapState(page);
+    const labels = (): Promise<string[]> => page.locator('.label').allTextContents();
+    await expect
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-codes')))
+      .toBeGreaterThan(3);
+    await expect.poll(labels).toContain('TP. Hồ Chí Minh');
+    for (let i = 0; i < 9; i++) await page.locator('.map-buttons button').nth(1).click();
+    await expect.poll(labels).toContain('Quận 1');
+    expect(await page.locator('#scale').textContent()).toMatch(/^[125]0* (?:k?m)$/);
+    await page.locator('.map-buttons button').nth(2).click();
+    await expect.poll(labels).toContain('Cà Mau');
+    await page.mouse.move(900, 500);
+    expect(await page.locator('#credit').textContent()).toContain('GeoNames');
+    await page.context().close();
+  });
+});
+
+describe('forced colours', () => {
+  const CONTROLS = 'a[href], button, input:not([type=file]), select, textarea, summary, [role=tab], progress';
+
+  const TABLE = 'id,lat,lng\n1,21.0288,105.8525\n2,48.8584,2.2945\n';
+
+  /** A control with the share of its pixels that stand out by 3 to 1 from the colour that most of them have. */
+  interface Seen {
+    readonly name: string;
+    readonly share: number;
+  }
+
+  /** The controls by one picture, taken again where the page has moved meanwhile: a panel that comes pushes others. */
+  async function seenIn(page: Page): Promise<Seen[]> {
+    for (;;) {
+      const before = await page.evaluate(edgesOf, CONTROLS);
+      const picture = (await page.screenshot({ animations: 'disabled', caret: 'hide' })).toString('base64');
+      const seen = await seenBy(page, picture);
+      if ((await page.evaluate(edgesOf, CONTROLS)) === before) return seen;
+    }
+  }
+
+  function edgesOf(selector: string): string {
+    const edges = [...document.querySelectorAll(selector)].map((node) => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return [left, top, width, height];
+    });
+    return JSON.stringify(edges);
+  }
+
+  function seenBy(page: Page, picture: string): Promise<Seen[]> {
+    return page.evaluate(
+      async ([encoded, selector]) => {
+        const bytes = Uint8Array.from(atob(encoded!), (letter) => letter.charCodeAt(0));
+        const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+        const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')!;
+        context.drawImage(bitmap, 0, 0);
+        const luminance = (rgb: number): number => {
+          const part = (value: number): number => {
+            const s = value / 255;
+            return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+          };
+          return 0.2126 * part(rgb >> 16) + 0.7152 * part((rgb >> 8) & 255) + 0.0722 * part(rgb & 255);
+        };
+        const found: { name: string; share: number }[] = [];
+        for (const node of document.querySelectorAll<HTMLElement>(selector!)) {
+          const { left, top, width, height } = node.getBoundingClientRect();
+          const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+          if (
+            width < 1 ||
+            !node.checkVisibility() ||
+            hit === null ||
+            !(node.contains(hit) || hit.contains(node))
+          )
+            continue;
+          const { data } = context.getImageData(left, top, Math.ceil(width), Math.ceil(height));
+          const counts = new Map<number, number>();
+          for (let i = 0; i < data.length; i += 4) {
+            const rgb = (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
+            counts.set(rgb, (counts.get(rgb) ?? 0) + 1);
+          }
+          const [ground = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+          const under = luminance(ground);
+          let out = 0;
+          for (const [rgb, count] of counts) {
+            const over = luminance(rgb);
+            if ((Math.max(under, over) + 0.05) / (Math.min(under, over) + 0.05) >= 3) out += count;
+          }
+          const name =
+            node.id || `${node.localName} ${(node.textContent || node.ariaLabel || '').trim().slice(0, 20)}`;
+          found.push({ name, share: out / (data.length / 4) });
+        }
+        return found;
+      },
+      [picture, CONTROLS],
+    );
+  }
+
+  const WHAT_SHOWS_A_CHOICE = [
+    'border-bottom-color',
+    'border-bottom-width',
+    'outline-style',
+    'outline-color',
+    'background-color',
+    'color',
+    'font-weight',
+    'text-decoration-line',
+  ];
+
+  /** Texts and frames have more: the least are the strokes of `+` in 44 px. */
+  const MIN_SHARE = 0.01;
+
+  describe.skipIf(!hasChromium)('needs Chromium: forced colours', () => {
+    const served = new ServedConsole(false);
+
+    test.each(['light', 'dark'] as const)('%s: every control is seen', async (colorScheme) => {
+      const { page, faults, close } = await served.open({ forcedColors: 'active', colorScheme });
+      await mapState(page);
+      expect(await page.evaluate(() => matchMedia('(forced-colors: active)').matches)).toBe(true);
+      const looked: Seen[] = [];
+      const look = async (): Promise<void> => {
+        looked.push(...(await seenIn(page)));
+      };
+      await look();
+      await page.fill('#code', 'Hội An');
+      await page.waitForSelector('.suggestion');
+      await look();
+      await page.fill('#code', 'HN-6GHP4-83RFR');
+      await page.locator('#place-code').waitFor();
+      for (const fold of ['ladder', 'neighbors']) await page.click(`#${fold} summary`);
+      await look();
+      await page.locator('#ladder').scrollIntoViewIfNeeded();
+      await look();
+      await page.click('#tab-file');
+      await page
+        .locator('#file-input')
+        .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(TABLE) });
+      await page.locator('#file-download').waitFor();
+      await look();
+      await page.locator('.by-province').scrollIntoViewIfNeeded();
+      await look();
+      await page.click('#tab-take-away');
+      await page.locator('#print-sheet').waitFor();
+      await look();
+      await page.click('#tab-fleet');
+      await page.locator('#fleet-start').waitFor();
+      await look();
+      expect(looked.length).toBeGreaterThan(60);
+      expect(looked.filter(({ share }) => share < MIN_SHARE)).toEqual([]);
+      // Contrast is judged by pixels: axe-core takes colours of the style that are not shown.
+      const rules = (await axeOf(page)).violations.filter(([rule]) => rule !== 'color-contrast');
+      expect(rules).toEqual([]);
+      expect(faults).toEqual([]);
+      await close();
+    });
+
+    test('what is chosen looks otherwise than what is beside it', async () => {
+      const { page, close } = await served.open({ forcedColors: 'active' }, '#HN-6GHP4-83RFR');
+      await mapState(page);
+      await page.click('#ladder summary');
+      const looks = (selector: string): Promise<string[]> =>
+        page.locator(selector).evaluateAll(
+          (nodes, properties) =>
+            nodes.map((node) => {
+              const style = getComputedStyle(node);
+              return properties.map((name) => style.getPropertyValue(name)).join();
+            }),
+          WHAT_SHOWS_A_CHOICE,
+        );
+      for (const [chosen, others] of [
+        ['[role=tab][aria-selected=true]', '[role=tab][aria-selected=false]'],
+        ['.codes button[aria-current]', '.codes button:not([aria-current])'],
+      ] as const) {
+        const [own, ...more] = await looks(chosen);
+        expect([chosen, own === undefined, more]).toEqual([chosen, false, []]);
+        expect([others, new Set(await looks(others)).has(own!)]).toEqual([others, false]);
+      }
+      await close();
+    });
+  });
+});

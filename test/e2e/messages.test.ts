@@ -1,0 +1,65 @@
+// Every message of test/vectors/messages.csv, word for word: the entry point, its input, and the exit code or status
+// with the message. No other test asserts wording. `MESSAGES=write npx vitest run test/e2e/messages.test.ts` writes
+// the answers of this build into the table; read the difference before it is committed.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CliFolder } from '../support/cli.js';
+import { call } from '../support/http-calls.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const FILE = 'test/vectors/messages.csv';
+const isWritten = process.env.MESSAGES === 'write';
+
+interface Row {
+  /** `command`, or a method of HTTP with the type of its body. */
+  readonly entry: string;
+  /** A command line, or a path below /v1/. */
+  readonly input: string;
+  /** A body, with `\r` and `\0` for these bytes, or in base64; of the command `in.…` of its line, or its input. */
+  readonly content: string;
+  answer: string;
+}
+
+const rows = parse(readFileSync(FILE, 'utf8'), { columns: true }) as Row[];
+const folder = new CliFolder();
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+
+afterAll(async () => {
+  await server.stop();
+  folder.remove();
+  if (!isWritten) return;
+  const lines = rows.map(({ entry, input, content, answer }) => [entry, input, content, answer]);
+  const field = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const all = [['entry', 'input', 'content', 'answer'], ...lines];
+  writeFileSync(FILE, all.map((line) => `${line.map(field).join()}\n`).join(''));
+});
+
+async function ofCommand(line: string, content: string | Buffer): Promise<string> {
+  const words = line.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''));
+  const file = words.find((word) => word.startsWith('in.'));
+  if (file !== undefined) folder.write(file, content);
+  const { code, stderr } = await folder.run(words, file === undefined ? { stdin: content } : {});
+  return `${code} ${stderr.trimEnd()}`;
+}
+
+async function ofService(entry: string, path: string, content: string | Buffer): Promise<string> {
+  const [method = '', ...type] = entry.split(' ');
+  const body = method === 'GET' ? {} : { body: String(content), headers: { 'Content-Type': type.join(' ') } };
+  const answer = await call(server, `/v1/${path}`, { method, ...body });
+  return `${answer.status} ${answer.body?.message ?? answer.headers.get('Hexcodes-Hint')}`;
+}
+
+test.each(rows.map((row) => [row.entry, row.input, row] as const))('%s %s', async (entry, input, row) => {
+  const content = row.content.startsWith('base64:')
+    ? Buffer.from(row.content.slice(7), 'base64')
+    : row.content.replaceAll('\\r', '\r').replaceAll('\\0', '\0');
+  const answer =
+    entry === 'command' ? await ofCommand(input, content) : await ofService(entry, input, content);
+  if (isWritten) row.answer = answer;
+  expect(answer).toBe(row.answer);
+});
