@@ -77,6 +77,34 @@ describe('methods', () => {
     }
   });
 
+  test('a path with other slashes, another case or a wrong letter is told the path that was meant', async () => {
+    const document = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as {
+      paths: object;
+    };
+    // That of a tile with its ending is the other with a longer last segment.
+    const known = Object.keys(document.paths).filter((path) => !path.endsWith('.mvt'));
+    const slips: fc.Arbitrary<(path: string) => string> = fc.oneof(
+      fc.constant((path: string) => `${path}/`),
+      fc.constant((path: string) => `/${path}`),
+      fc.nat().map((n) => (path: string) => {
+        const slashes = [...path.matchAll(/\//g)].map(({ index }) => index);
+        const at = slashes[n % slashes.length] as number;
+        return `${path.slice(0, at)}//${path.slice(at + 1)}`;
+      }),
+      fc.constant((path: string) => path.replace(/^\/v1/, '/V1')),
+      fc.constant((path: string) => path.replace(/^\/v1/, '/v')),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...known), slips, async (path, slip) => {
+        const { body } = await call(server, slip(path.replaceAll(/\{\w+\}/g, '7')), {}, '');
+        // A route's own names for what varies in its path are not those of the document.
+        const [, meant = ''] = /; perhaps (\S+)$/.exec(String(body.message)) ?? [];
+        expect(meant.replaceAll(/\w+(?=\})/g, '')).toBe(path.replaceAll(/\w+(?=\})/g, ''));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('a body with a Content-Encoding that is not understood is 415, one that is no gzip 400', async () => {
     for (const path of [ENCODE, `${ENCODE}/batch`]) {
       for (const [coding, status] of [

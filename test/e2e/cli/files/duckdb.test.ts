@@ -1,6 +1,6 @@
 // Parquet and Arrow by an independent reader, DuckDB: rows, types, order and statistics, on each road.
 
-import { mkdirSync, readdirSync, } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { createDuckDB, NODE_RUNTIME, VoidLogger } from '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs';

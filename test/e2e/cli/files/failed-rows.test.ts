@@ -370,7 +370,7 @@ describe('a malformed file: the message names file, row and column, and no outpu
     const half = await folder.run(['decode', 'half.parquet', '--prefix', 'x_', '-o', 'result-half.csv']);
     expect([half.code, half.stderr]).toEqual([3, expect.stringContaining('half.parquet')]);
     for (const [args, code] of [
-      [['encode', 'none.csv'], 3],
+      [['encode', 'absent.csv'], 3],
       [['encode', '.'], 3],
       [['encode', 'few.csv', '-o', 'no/such/folder.csv'], 4],
     ] as const) {

@@ -102,6 +102,25 @@ describe('habits of callers', () => {
     expect(packed.status).toBe(415);
   });
 
+  test('every look-up names the parameters that it does not have, and reverse reads the names of encode', async () => {
+    for (const path of [`${CODE}?x`, `${CODE}/suggestions?limit=3`, '../usage?days=1', '../places?q=ha&x=1'])
+      expect((await call(path)).headers.get('hexcodes-hint'), path).toMatch(/^\w+ is not a parameter$/);
+    const asked = [
+      'lat=21.0288&lon=105.8525',
+      'latitude=21.0288&lng=105.8525',
+      'lat=21.0288&longitude=105.8525',
+    ];
+    const answers = await Promise.all(
+      asked.map(async (query) => {
+        const answer = await call(`../reverse?${query}`);
+        return [answer.headers.get('hexcodes-hint'), await answer.text()];
+      }),
+    );
+    expect(answers[0]?.[1]).toContain(CODE);
+    expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+    expect(await (await call('../reverse?latitude=x&lng=1')).text()).toContain('"param":"latitude"');
+  });
+
   test('JSON without a Content-Type, as curl -d sends it, is told which one to send', async () => {
     const body = '{"lat":21.0288,"lng":105.8525}';
     const answer = await post('encode', body, 'application/x-www-form-urlencoded');
