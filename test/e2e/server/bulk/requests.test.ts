@@ -237,20 +237,12 @@ describe('refusals', () => {
     );
   });
 
-  const UTF8 = 'in which CSV must be written';
-
-  const FEW = 'far fewer fields than the header row';
-
   test.each([
-    ['bytes of Windows-1258', Buffer.from('name,lat,lng\nTr\xe2n,21,105\n', 'latin1'), UTF8],
-    ['a NUL', Buffer.from('lat,lng\n21,105\0\n'), 'NUL'],
-    [
-      'short rows under a wide header',
-      Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(8000)}`),
-      FEW,
-    ],
-    ['the same, in the pool', Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(100_000)}`), FEW],
-  ])('400 for CSV with %s', async (_, body, message) => {
+    ['bytes of Windows-1258', Buffer.from('name,lat,lng\nTr\xe2n,21,105\n', 'latin1')],
+    ['a NUL', Buffer.from('lat,lng\n21,105\0\n')],
+    ['short rows under a wide header', Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(8000)}`)],
+    ['the same, in the pool', Buffer.from(`${'c,'.repeat(8000)}lat,lng\n${'1\n'.repeat(100_000)}`)],
+  ])('400 for CSV with %s', async (_, body) => {
     const answer = await post(ENCODE, { 'Content-Type': MEDIA.csv }, body);
     expect(answer.status).toBe(400);
   });

@@ -1,6 +1,5 @@
 // The batch endpoints on the real server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadUws } from '#dist/server/transport/load-uws.js';
 import { Hexcodes } from '#hexcodes';
 import { openWorld } from '../../../support/open-world.js';
 import { sendRaw, startServer, type TestServer } from '../../../support/server.js';

@@ -17,7 +17,6 @@ import { scrape, sumOf } from '../../../support/metrics.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles } from '../../../support/shipped.js';
-import { CODE_ROWS } from '../../../support/vectors.js';
 
 let server: TestServer;
 

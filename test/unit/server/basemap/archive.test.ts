@@ -10,7 +10,6 @@ import { openBasemap } from '#dist/server/basemap/open-basemap.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const VECTOR = 'test/fixtures/basemap/vector.pmtiles';
-const RASTER = 'test/fixtures/basemap/raster.pmtiles';
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-basemap-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
