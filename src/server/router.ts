@@ -304,7 +304,7 @@ function meantPath(path: string, patterns: readonly string[]): string | undefine
       literals.every((literal, i) => literal.startsWith(':') || isSame(literal, segments[i] as string))
     );
   };
-  // Those with fewer variable segments say more.
+  // Paths with fewer variable segments say more.
   const byWords = [...patterns].sort((a, b) => a.split(':').length - b.split(':').length);
   const endingAlike = patterns.filter((pattern) => pattern.endsWith(`/${last}`));
   return (

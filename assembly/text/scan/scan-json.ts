@@ -43,7 +43,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
 }
 
 /**
- * The same for lines of a file, to which members will be added: `columns` of MEMBERS are those of lat, lng and perhaps
+ * Scans lines of a file, to which members will be added: `columns` of MEMBERS are those of lat, lng and perhaps
  * of the resolution, and a line with a name of LINE_NAMES is left to the host.
  */
 export function scanLines(at: usize, end: usize, limit: u32, resolution: u32, columns: u32, names: u32): u32 {

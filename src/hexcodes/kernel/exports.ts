@@ -167,10 +167,10 @@ interface KernelCalls {
   useCsvFields(limit: number, origin: number): void;
   /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
-  /** The same for lines of NDJSON; sets jsonEnd and blankLines. */
+  /** Rows of lines of NDJSON, with the outputs of scanCsv; sets jsonEnd and blankLines. */
   scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /**
-   * The same for lines of a file, to which members will be added: the first `columns` of MEMBERS are lat, lng and,
+   * Rows of lines of a file, to which members will be added: the first `columns` of MEMBERS are lat, lng and,
    * where rows have their own, the resolution. `names`: 1 where these are lat and lng, 2 where no name is beyond ASCII.
    */
   scanLines(
@@ -245,7 +245,7 @@ interface KernelCalls {
   ): number;
   /** Adds the rows that are OK, by province, to ADMIN_COUNTS, once their answers are written. */
   countEncoded(count: number): void;
-  /** The same for a decode answer. */
+  /** Counts a decode answer as countEncoded counts one of encode. */
   countDecoded(count: number): void;
   /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
   readNumber(at: number, json: boolean): number;

@@ -394,7 +394,7 @@ describe('the file in the data folder', () => {
     expect(listed.code).toBe(1);
   });
 
-  test('an empty pepper beside an empty store, as a full disk left it, is made anew', async () => {
+  test('an empty pepper beside an empty store, as a full disk left it, is replaced by a new one', async () => {
     writeFileSync(file('pepper'), '');
     const server = await startServer({ dataDir: dir });
     expect(await statusOf(server, server.key)).toBe(200);

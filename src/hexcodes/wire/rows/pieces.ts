@@ -54,7 +54,7 @@ export function csvPieces(columns: number, delimiter: number, resolution: number
 }
 
 /**
- * The same behind some fields of rows, with LF.
+ * The pieces behind chosen fields of rows, which end with LF.
  * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
  * @returns null for too many
  */
