@@ -6,10 +6,11 @@ import { loadLibrary } from '#dist/files/library.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/files/roads.js';
+import { PYTHON } from '../../../support/python-env.js';
 
 const SCRIPT = 'test/support/files/nested.py';
 const FILES = 40;
-const hasPyarrow = spawnSync('python3', ['-c', 'import pyarrow.parquet']).status === 0;
+const hasPyarrow = spawnSync(PYTHON, ['-c', 'import pyarrow.parquet']).status === 0;
 
 interface Made {
   readonly path: string;
@@ -20,7 +21,7 @@ interface Made {
 
 function python(args: readonly string[], lines: readonly unknown[] = []): unknown[] {
   const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const { stdout, stderr, status } = spawnSync('python3', ['-B', SCRIPT, ...args], {
+  const { stdout, stderr, status } = spawnSync(PYTHON, ['-B', SCRIPT, ...args], {
     input,
     encoding: 'utf8',
   });
@@ -29,7 +30,7 @@ function python(args: readonly string[], lines: readonly unknown[] = []): unknow
   return out.map((line) => JSON.parse(line) as unknown);
 }
 
-describe.skipIf(!hasPyarrow)('(needs python3 with pyarrow)', () => {
+describe.skipIf(!hasPyarrow)('(needs build/python-env: .ci/python makes it)', () => {
   const folder = new CliFolder();
   afterAll(() => folder.remove());
   let hexcodes: Hexcodes;
