@@ -6,13 +6,14 @@ import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESO
 import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
 import { BLOCK_RECORDS, LATTICE } from "./scratch";
 import { storeCenter, storeCenters } from "./face5/center";
-import { scanRecords, UNKNOWN } from "./face5/scan";
+import { setResolution, writeRecord } from "./face5/record";
+import { scanRecords, storeLattice, UNKNOWN } from "./face5/scan";
 import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
 import { positionLatDeg, positionLngDeg } from "./h3/projection";
 import { NO_ADMIN } from "./hexcode/admin";
 import { readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";
-import { storeFailure, storeRecord } from "./hexcode/record";
+import { storeFailure } from "./hexcode/record";
 
 /** NaN as answers carry it, the same bits on every machine. */
 const NAN_BITS: u64 = 0x7ff8000000000000;
@@ -86,9 +87,7 @@ export function decodeBatchTo(count: u32, positions: usize): u32 {
     if (load<u8>(resolutions + n) != UNKNOWN) continue;
     unknown--;
     const position = positions + POINT_BYTES * n;
-    if (readBytes(recordAt(INPUT, n), <u32>AT_STATUS) && findCenter(readCell)) {
-      store<f64>(position, positionLatDeg);
-      store<f64>(position, positionLngDeg, 8);
+    if (readBytes(recordAt(INPUT, n), <u32>AT_STATUS) && storeCenterOf(readCell, position)) {
       store<u8>(resolutions + n, <u8>resolutionOf(readCell));
     } else {
       storeNowhere(position);
@@ -100,19 +99,33 @@ export function decodeBatchTo(count: u32, positions: usize): u32 {
   return failed;
 }
 
+/** The bits of a cell that are a word: base cell and digits. */
+const WORD_MASK: u64 = (1 << 52) - 1;
+
+/** The centre of a cell under a head, by the fast path where it can; the careful one is findCenter(). */
+function storeCenterOf(cell: u64, position: usize): bool {
+  storeLattice(cell, LATTICE);
+  if (storeCenter(load<i32>(LATTICE), load<i32>(LATTICE, 4), position)) return true;
+  if (!findCenter(cell)) return false;
+  store<f64>(position, positionLatDeg);
+  store<f64>(position, positionLngDeg, 8);
+  return true;
+}
+
 /**
  * Reads one text of `units` UTF-16 units at TEXT_IN; longer than 64 units is invalid before any work. Returns the
  * status. OUTPUT: f64 latDeg, f64 lngDeg, u64 cell, u8 resolution, u8 admin number; the canonical record at OUTPUT +
  * 32.
  */
 export function readText(units: u32): u32 {
-  if (readUnits(TEXT_IN, units) && findCenter(readCell)) {
-    store<f64>(OUTPUT, positionLatDeg);
-    store<f64>(OUTPUT, positionLngDeg, 8);
+  if (readUnits(TEXT_IN, units) && storeCenterOf(readCell, OUTPUT)) {
+    const resolution = resolutionOf(readCell);
     store<u64>(READ_CELL, readCell);
-    store<u8>(READ_RESOLUTION, <u8>resolutionOf(readCell));
+    store<u8>(READ_RESOLUTION, <u8>resolution);
     store<u8>(READ_ADMIN, <u8>readAdmin);
-    return storeRecord(READ_RECORD, readCell, readAdmin);
+    setResolution(resolution);
+    writeRecord(READ_RECORD, readCell & WORD_MASK, readAdmin);
+    return OK;
   }
   storeNowhere(OUTPUT);
   store<u64>(READ_CELL, 0);

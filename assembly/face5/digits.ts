@@ -210,7 +210,7 @@ function entryOf(i: i32, j: i32): u32 {
 }
 
 /** toWords() without vectors. */
-function toWordsOneByOne(count: u32, resolution: u32): void {
+export function toWordsOneByOne(count: u32, resolution: u32): void {
   const isShortWay = isFine(resolution);
   for (let n: usize = 0, end = <usize>count << 3; n < end; n += 8) {
     let i = load<i32>(LATTICE + n);

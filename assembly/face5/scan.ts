@@ -3,11 +3,11 @@
 // the check) are added up. Every other text, valid or not, is left to hexcode/reading.ts.
 
 import { RECORD_BYTES } from "../memory";
-import { baseCellOf } from "../h3/cell";
+import { baseCellOf, resolutionOf } from "../h3/cell";
 import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepDown, stepToCenterChild } from "../h3/lattice";
 import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
-import { cellOfHead, digitsOf, HEADS, isRootHead, reachRow } from "../hexcode/payload";
+import { cellOfHead, digitsOf, headOf, HEADS, isRootHead, pairOf, pairsOf, reachRow } from "../hexcode/payload";
 import { prefixAt, BUCKET_ADMINS, BUCKET_PREFIXES, bucketOf } from "../hexcode/prefix";
 import { inReach } from "../hexcode/record";
 import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
@@ -163,6 +163,25 @@ for (let head: u32 = 0; head < 20; head++) {
   store<u32>(row, shareOf(head, 5) | (isRootHead(head) ? ROOT : 0), 12);
 }
 
+/** The sum of a text's words → the lattice point at resolution 15 of a code with this row of HEAD_ROWS. */
+// @ts-ignore: decorator
+@inline
+function storeSum(sum: u64, row: u32, lattice: usize): void {
+  const turn = load<i32>(row, HEAD_ROWS_8);
+  const i = <i32>(<i64>(sum + (<u64>1 << 41)) >> 42);
+  const j = <i32>(<i64>(sum << 22) >> 42);
+  store<i32>(lattice, load<i32>(row, HEAD_ROWS) + (i ^ turn) - turn);
+  store<i32>(lattice, load<i32>(row, HEAD_ROWS_4) + (j ^ turn) - turn, 4);
+}
+
+/** Writes the lattice point of a cell under a head: its centre descendant at resolution 15. */
+export function storeLattice(cell: u64, lattice: usize): void {
+  let sum: u64 = 0;
+  const pairs = pairsOf(resolutionOf(cell));
+  for (let n: u32 = 0; n < pairs; n++) sum += load<u64>(SUMMANDS + 8 * (LANES * n + LANE_0 + pairOf(cell, n)));
+  storeSum(sum, headOf(cell) + 1 << 4, lattice);
+}
+
 // --- The passes ---
 
 /** Instead of a resolution: the record must be read by hexcode/reading.ts. */
@@ -282,11 +301,7 @@ function addUp(text: usize, lattice: usize): u32 {
     return UNKNOWN;
   }
 
-  const turn = load<i32>(row, HEAD_ROWS_8);
-  const i = <i32>(<i64>(sum + (<u64>1 << 41)) >> 42);
-  const j = <i32>(<i64>(sum << 22) >> 42);
-  store<i32>(lattice, load<i32>(row, HEAD_ROWS) + (i ^ turn) - turn);
-  store<i32>(lattice, load<i32>(row, HEAD_ROWS_4) + (j ^ turn) - turn, 4);
+  storeSum(sum, row, lattice);
   return digits + 1 - root;
 }
 

@@ -43,10 +43,9 @@ function classOfAscii(character: u32): u32 {
   return load<u8>(ASCII_CLASSES + character);
 }
 
-/** The class of any UTF-16 unit. */
+/** The class of a UTF-16 unit from 128 on. */
 function classOf(unit: u32): u32 {
-  if (unit >= 0xff01 && unit <= 0xff5e) unit -= 0xfee0;
-  if (unit < 128) return classOfAscii(unit);
+  if (unit >= 0xff01 && unit <= 0xff5e) return classOfAscii(unit - 0xfee0);
   if (unit == 0xa0 || unit == 0xad) return SEPARATOR;
   let letter: u32 = 0x2e;
   if (unit >= LATIN_FIRST && unit <= LATIN_LAST) {
@@ -70,7 +69,8 @@ export function readUnits(text: usize, count: u32): bool {
   let kept: u32 = 0;
   let beforeSeparator: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const c = classOf(load<u16>(text + (i << 1)));
+    const unit: u32 = load<u16>(text + (i << 1));
+    const c = unit < 128 ? classOfAscii(unit) : classOf(unit);
     if (c > DROPPED) {
       if (kept == MAX_CHARACTERS) return false;
       store<u8>(KEPT + kept++, <u8>c);
