@@ -29,6 +29,13 @@ export const CONSOLE = {
     help: 'who made that map, as the console shows it (of an archive: what it says itself)',
     read: textOr(''),
   },
+  /** Whether links of the console have the code in their path; false: behind `#`, which reaches no server. */
+  pathLinks: {
+    variable: 'HEXCODES_PATH_LINKS',
+    flag: '--path-links',
+    help: 'links of the console have the code in their path, so that chats show a preview and the service learns it',
+    read: yesOrNo,
+  },
 };
 
 const PLACEHOLDERS = ['{z}', '{x}', '{y}'];

@@ -10,7 +10,7 @@ import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
 import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
-import { openPlaceBar } from './place/place-bar.js';
+import { openPlaceBar, openTitle } from './place/place-bar.js';
 import { PLACE_PANEL } from './place/place-panel.js';
 import type { PointsToDraw } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
@@ -109,6 +109,8 @@ try {
     desk.map.now?.show(place);
   });
   openShareLinks(desk, box.look);
+  // After it: a title is that of the last entry of the history.
+  openTitle(desk);
   await openMap(desk);
   openKeptZones(desk);
   openOffline();

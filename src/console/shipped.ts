@@ -5,6 +5,8 @@ interface Shipped {
   readonly version: string;
   /** False: the page is a plain file, and there is no API. */
   readonly hasService: boolean;
+  /** Links have the code in their path, `/HN-6GHP4-83RFR`, so that chats show a preview. */
+  readonly hasPathLinks: boolean;
   /** Addresses of files by their part: bundle-console.mjs names the parts. */
   readonly files: Readonly<
     Record<

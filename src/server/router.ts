@@ -189,11 +189,14 @@ export class Router {
     });
   }
 
-  /** Answers every other path with 404. To be called once, after all routes are added. */
-  addNotFound(): void {
-    this.adapter.route('any', '/*', (x) =>
-      fail(x, 404, `there is nothing at this path${wayOut(x, this.#paths)}`),
-    );
+  /**
+   * Answers every other path with 404, unless `answer` does. To be called once, after all routes are added.
+   * @param answer returns false, and leaves the request as it is, where the path says nothing to it
+   */
+  addNotFound(answer: (x: Exchange) => boolean): void {
+    this.adapter.route('any', '/*', (x) => {
+      if (!answer(x)) fail(x, 404, `there is nothing at this path${wayOut(x, this.#paths)}`);
+    });
   }
 
   /**

@@ -12,6 +12,7 @@ import type { Parts } from './parts.js';
 import { Router } from './router.js';
 import { batchRoutes } from './routes/batch.js';
 import { codeInfoRoutes } from './routes/code-info.js';
+import { codePage } from './routes/code-page.js';
 import { consoleRoutes } from './routes/console.js';
 import { descriptionRoutes } from './routes/descriptions.js';
 import { metaRoutes } from './routes/meta.js';
@@ -63,7 +64,7 @@ export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes 
     ...versions.current(current),
   ];
   for (const route of routes) router.add(route);
-  router.addNotFound();
+  router.addNotFound(codePage(deps));
   setTimeout(loadH3, H3_LOADED_AFTER_MS).unref();
   return { boundaries, streams, bulk };
 }

@@ -1,5 +1,6 @@
 // `npm run screenshots [-- FOLDER]`: pictures of the console in Debian's Chromium, for people to look at. Those that
-// the README shows are written to docs/pictures/, the others to FOLDER (var/screenshots).
+// the README shows are written to docs/pictures/, the icon and the picture of previews to src/console/, the others to
+// FOLDER (var/screenshots).
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -7,6 +8,7 @@ import { Hexcodes } from '#hexcodes';
 import { hasChromium, mapState, openBrowser, openConsole } from './console-page.js';
 import { randomFrom } from './open-world.js';
 import { ServerProcess } from './server-process.js';
+import { shippedPictures } from './shipped-pictures.js';
 
 const CODE = '#HN-6GHP4-83RFR';
 const KEPT = 'docs/pictures';
@@ -41,6 +43,7 @@ async function picture(
 const wide = { viewport: { width: 960, height: 620 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
+await shippedPictures(withMap, server.port);
 await picture(join(KEPT, 'console.png'), wide, CODE);
 await picture(join(folder, 'dark-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
 await picture(join(KEPT, 'console-fleet.png'), wide, '', (page) => drive(page));

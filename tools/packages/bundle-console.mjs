@@ -12,6 +12,7 @@ const TYPES = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
   '.wasm': 'application/wasm',
   '.bin': 'application/octet-stream',
   '.webmanifest': 'application/manifest+json',
@@ -117,8 +118,13 @@ export async function buildConsole() {
   add('style', 'console.css', Buffer.from(style));
   add('mapStyle', 'maplibre-gl.css', readFileSync('node_modules/maplibre-gl/dist/maplibre-gl.css'));
   add('icon', 'icon.svg', readFileSync('src/console/icon.svg'));
-  // Beside the icon, and one folder below the page.
-  const manifest = readFileSync('src/console/manifest.json', 'utf8').replace('{{icon}}', roles.icon);
+  add('picture', 'icon.png', readFileSync('src/console/icon.png'));
+  add('share', 'share.png', readFileSync('src/console/share.png'));
+  // Beside the icons, and one folder below the page.
+  const manifest = readFileSync('src/console/manifest.json', 'utf8').replace(
+    /\{\{(\w+)\}\}/g,
+    (_, role) => roles[role],
+  );
   add('manifest', 'console.webmanifest', Buffer.from(manifest));
   for (const [role, path] of Object.entries(CONSOLE_FILES)) add(role, basename(path), readFileSync(path));
 

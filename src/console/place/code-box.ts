@@ -43,10 +43,11 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     answer.replaceChildren();
     box.removeAttribute('aria-invalid');
     if (text === '') return;
+    const typed = isFinal ? {} : { typed: text };
     const found = findCode(desk.library, text);
     if (found?.kind === 'code') {
       const place = placeOf(desk.library, found.hexcodes);
-      if (place !== undefined) choose(place);
+      if (place !== undefined) choose({ ...place, ...typed });
       return;
     }
     if (found?.kind === 'position') {
@@ -55,7 +56,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
       const known = errorM === 0 ? {} : { finest: resolutionFor(errorM) };
       const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
       if (place === undefined) fail('outside');
-      else choose(place);
+      else choose({ ...place, ...typed });
       if (place !== undefined && found.isSwapped) note(say('swapped'));
       if (place !== undefined && found.middleOf !== undefined) note(say(MIDDLE_WORDS[found.middleOf]));
       return;

@@ -2,37 +2,40 @@
 import type { Desk } from '../desk.js';
 import { element, toast } from '../shell/elements.js';
 import { keep, kept, Value } from '../shell/value.js';
+import { shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { Place } from './place.js';
 
-export const linkTo = (code: string): string => `${location.origin}${location.pathname}#${code}`;
-
-/** Places that follow one another faster than this are one step back. */
-const STEP_MS = 1500;
+/** The link of a place: where the operator wants previews, with the code in the path, which the service then learns. */
+export const linkTo = (code: string): string =>
+  shipped.hasPathLinks ? `${location.origin}/${code}` : `${location.origin}${location.pathname}#${code}`;
 
 /** @param look takes the text of a link, which may be a code with a slip or with parameters of others behind it */
 export function openShareLinks(desk: Desk, look: (text: string) => void): void {
   let isReading = false;
+  /** The place of the address. */
   let shown: Place | undefined;
-  let steppedMs = Number.NEGATIVE_INFINITY;
   const read = (): void => {
     const text = textOf(location.hash.slice(1));
-    if (text === desk.place.now?.hexcodes) return;
+    if (text !== '' && text === desk.place.now?.hexcodes) return;
     isReading = true;
-    if (text !== '') look(text);
-    else if (desk.place.now !== undefined) desk.place.set(undefined);
+    look(text);
+    if (text === '' && desk.place.now !== undefined) desk.place.set(undefined);
     isReading = false;
   };
   desk.place.on((place) => {
-    const isSame = place?.root.hexcodes === shown?.root.hexcodes;
-    const isStep = !isReading && !isSame && place?.accuracyM === undefined;
-    const isLate = performance.now() - steppedMs > STEP_MS;
+    // While a text is typed there is no place: the address keeps the one before, to which Back leads.
+    if (place === undefined) {
+      if (isReading) shown = undefined;
+      return;
+    }
+    const isSame = place.root.hexcodes === shown?.root.hexcodes;
+    const isTypedOn = shown?.typed !== undefined && place.typed?.startsWith(shown.typed) === true;
+    const isStep = !isReading && !isSame && !isTypedOn && place.accuracyM === undefined;
     shown = place;
-    const address = place === undefined ? location.pathname : `#${place.hexcodes}`;
+    const address = `#${place.hexcodes}`;
     if (address === location.hash) return;
-    if (isStep && isLate && place !== undefined) history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
-    if (!isReading) steppedMs = performance.now();
+    history[isStep ? 'pushState' : 'replaceState'](null, '', address);
   });
   addEventListener('hashchange', read);
   // On a slow network one has typed before this script came.

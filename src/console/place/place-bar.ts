@@ -36,6 +36,19 @@ export function openPlaceBar(desk: Desk): void {
   language.on(() => redraw(desk.place.now));
 }
 
+/** The title of the page: that of the place, by which histories, tabs and bookmarks tell places apart. */
+export function openTitle(desk: Desk): void {
+  const redraw = (): void => {
+    const place = desk.place.now;
+    const { lat, lng } = place?.from ?? place ?? { lat: 0, lng: 0 };
+    const words = place === undefined ? [] : [place.hexcodes, nearWords(lat, lng)];
+    document.title =
+      place === undefined ? say('title') : `${words.filter((each) => each !== '').join(', ')} · Hexcodes`;
+  };
+  desk.place.on(redraw);
+  language.each(redraw);
+}
+
 function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
   const { lat, lng } = place.from ?? place;
   const button = (key: TextKey, id: string, click: () => void, kind = ''): HTMLElement =>

@@ -12,6 +12,8 @@ export interface Place extends ReadHexcode {
   readonly from?: { readonly lat: number; readonly lng: number };
   /** Error of a position that the device has measured, metres: with 95 % it is nearer than this. */
   readonly accuracyM?: number;
+  /** The text that names it, while it is still being typed: it may name another place yet. */
+  readonly typed?: string;
   /** Whether it was clicked on the map, which then need not move. */
   readonly isClicked?: boolean;
   /**

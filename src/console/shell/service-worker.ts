@@ -28,6 +28,8 @@ const MAX_WAIT_MS = 2000;
 const OWN_MARK = '<meta name="hexcodes"';
 /** The folder of the page, which is where this script is. */
 const ROOT = new URL('./', location.href).pathname;
+/** A link with the code in its path: a page that is kept opens it by itself, and the service does not learn of it. */
+const CODE_PATH = /^\/[a-z]{2,3}-[0-9a-z-]{3,20}$/i;
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
@@ -48,7 +50,9 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== location.origin) return;
-  if (pathname === ROOT) event.respondWith(fresh(request));
+  if (request.mode === 'navigate' && ROOT === '/' && CODE_PATH.test(pathname))
+    event.respondWith(Promise.resolve(Response.redirect(`/#${pathname.slice(1)}`)));
+  else if (pathname === ROOT) event.respondWith(fresh(request));
   else if (pathname.startsWith(`${ROOT}assets/`)) event.respondWith(kept(request));
 });
 

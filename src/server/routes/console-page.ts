@@ -34,6 +34,12 @@ interface ConsoleFiles {
 
 const FOLDER = new URL('../../console/', import.meta.url);
 
+/** The picture of the page that chats show with its links: a full address where that of the service is known. */
+export function pictureAddress(publicUrl = ''): string {
+  const { roles } = JSON.parse(textOf('files.json')) as Pick<ConsoleFiles, 'roles'>;
+  return `${publicUrl}/assets/${roles.share}`;
+}
+
 /** @param data the boundaries of this service, which the page is to use, too */
 export function readConsoleFiles(data: Pick<HexcodesData, 'index' | 'reach'>): ConsoleFiles {
   const list = JSON.parse(textOf('files.json')) as Pick<ConsoleFiles, 'roles' | 'imports'> & {
@@ -93,6 +99,7 @@ export interface Basemap {
 interface PageSettings {
   readonly version: string;
   readonly hasService: boolean;
+  readonly hasPathLinks: boolean;
   readonly files: Readonly<Record<string, string>>;
   readonly basemap: Basemap | null;
 }
@@ -107,6 +114,10 @@ interface FilledPage {
 /** Choices of those who fill a page. */
 interface PageOptions {
   readonly basemap?: Basemap | undefined;
+  /** Links of the page have the code in their path. Default: false. */
+  readonly hasPathLinks?: boolean;
+  /** Origin of the service, for the address of the picture; undefined: it begins with a slash. */
+  readonly publicUrl?: string | undefined;
   /** False: it is a plain file, in a folder that may lie anywhere on its host. */
   readonly hasService: boolean;
 }
@@ -116,14 +127,20 @@ const OF_SERVICE = /<!--service-->(.*?)<!--\/service-->/gs;
 
 export function fillPage(
   { page, serviceWorker, files, roles, imports }: ConsoleFiles,
-  { basemap, hasService }: PageOptions,
+  { basemap, hasService, hasPathLinks = false, publicUrl = '' }: PageOptions,
 ): FilledPage {
   const root = hasService ? '/' : './';
   const pathOf = (name: string): string => `${root}assets/${name}`;
   const paths = Object.fromEntries(
     Object.entries(roles).map(([role, name]) => [role, pathOf(name)] as const),
   );
-  const settings: PageSettings = { version: VERSION, hasService, files: paths, basemap: basemap ?? null };
+  const settings: PageSettings = {
+    version: VERSION,
+    hasService,
+    hasPathLinks,
+    files: paths,
+    basemap: basemap ?? null,
+  };
   const policy = policyWith(hostOf(basemap));
   const preloads = [
     ...imports.map((name) => `<link rel="modulepreload" href="${pathOf(name)}">`),
@@ -133,6 +150,7 @@ export function fillPage(
   ];
   const values: Readonly<Record<string, string>> = {
     ...paths,
+    share: `${publicUrl}${paths.share}`,
     // Headers of a file server are not ours to set.
     policy: hasService
       ? ''
@@ -145,7 +163,11 @@ export function fillPage(
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
   const names = files.map(({ name }) => name);
   const version = createHash('sha256').update(html).update(names.join()).digest('hex').slice(0, 12);
-  const shell = { version, paths: [root, ...names.map(pathOf)] };
+  // The picture is for chats.
+  const shell = {
+    version,
+    paths: [root, ...names.filter((name) => name !== roles.share).map(pathOf)],
+  };
   return {
     html,
     serviceWorker: `const SHELL = ${JSON.stringify(shell)};\n${serviceWorker}`,

@@ -40,7 +40,12 @@ function basemapOf({ config: { tilesUrl, tilesAttribution }, basemap }: ConsoleD
 export function consoleRoutes(deps: ConsoleDeps): Route[] {
   const basemap = basemapOf(deps);
   const shipped = readConsoleFiles(deps.files);
-  const { html, serviceWorker, policy } = fillPage(shipped, { basemap, hasService: true });
+  const { html, serviceWorker, policy } = fillPage(shipped, {
+    basemap,
+    hasService: true,
+    hasPathLinks: deps.config.pathLinks,
+    publicUrl: deps.config.publicUrl,
+  });
   const guard = [`Content-Security-Policy: ${policy}`, NOSNIFF, 'Referrer-Policy: no-referrer'];
   const pageLines = [
     ...guard,

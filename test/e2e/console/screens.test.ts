@@ -241,6 +241,33 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     await page.context().close();
   });
 
+  test('Back leads through the codes that were typed, letter by letter, and each has its title', async () => {
+    const { page, faults } = await served.open({ locale: 'vi' });
+    const box = page.locator('#code');
+    const titles: string[] = [await page.title()];
+    // Each further digit of a position names another cell; so may a part of a code.
+    for (const typed of [CODE, '16.0544, 108.2022', 'HUE-6HQ64-HH9J6', OTHER]) {
+      await box.fill('');
+      await box.pressSequentially(typed);
+      titles.push(await page.title());
+    }
+    expect(titles[0]).toBe('Hexcodes: mã vị trí cho mọi ngôi nhà ở Việt Nam');
+    expect(titles[1]).toBe(`${CODE}, gần Hoàn Kiếm · Hexcodes`);
+    expect(titles[2]).toMatch(/^DNG-[0-9A-Z]{5}-[0-9A-Z]{5}, gần Đà Nẵng/);
+    expect(new Set(titles).size).toBe(5);
+    // A text that names no place yet hides the code, and leaves the address.
+    await box.fill('HN-6GHP4-83RF');
+    expect(await page.locator('#place-code').count()).toBe(0);
+    expect(new URL(page.url()).hash).toBe(`#${OTHER}`);
+    for (const title of titles.slice(0, -1).reverse()) {
+      await page.goBack();
+      await expect.poll(() => page.title()).toBe(title);
+    }
+    expect(await box.inputValue()).toBe('');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   test('two tabs have one list of recent codes, and what is removed in one does not come back', async () => {
     const { page } = await served.open({}, `#${CODE}`);
     const other = await page.context().newPage();

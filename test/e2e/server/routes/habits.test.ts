@@ -374,6 +374,47 @@ describe('habits of clients of public APIs', () => {
     expect((await post('/v1/hexcodes/encode', padded(16_385), gzip)).status).toBe(413);
   });
 
+  test('a code as path leads to its place on the page, in any spelling, and tells chats where it is', async () => {
+    const asked = async (path: string): Promise<{ status: number; html: string }> => {
+      const answer = await call(path);
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      return { status: answer.status, html: await answer.text() };
+    };
+    const spellings: readonly ((code: string) => string)[] = [
+      (code) => code,
+      (code) => code.toLowerCase(),
+      (code) => code.replaceAll('-', ''),
+      (code) => code.replace(/-(?=[^-]*$)/, ''),
+    ];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.double({ min: 20.9, max: 21.1, noNaN: true }),
+        fc.double({ min: 105.7, max: 105.9, noNaN: true }),
+        fc.integer({ min: 4, max: 15 }),
+        fc.constantFrom(...spellings),
+        async (lat, lng, resolution, spell) => {
+          const query = `lat=${lat}&lng=${lng}&resolution=${resolution}`;
+          const { hexcodes } = (await (
+            await fetch(`http://127.0.0.1:${server.port}/v1/hexcodes/encode?${query}`, {
+              headers: { 'X-API-Key': server.key },
+            })
+          ).json()) as { hexcodes: string };
+          const { status, html } = await asked(`/${spell(hexcodes)}`);
+          expect(status).toBe(200);
+          expect(html).toContain(`content="0; url=/#${hexcodes}"`);
+          expect(html).toContain(`property="og:title" content="${hexcodes} · gần `);
+          expect(html).toMatch(/og:image" content="https:\/\/codes\.example\.com\/assets\/share-\w+\.png"/);
+        },
+      ),
+      { seed: 55, numRuns: 60 },
+    );
+    // One with a slip leads to the page, too, which offers those that it may have been.
+    const slip = await asked('/HN-6GHP4-83RFX');
+    expect([slip.status, slip.html.includes('url=/#HN-6GHP4-83RFX')]).toEqual([404, true]);
+    for (const path of ['/api-keys', '/HN-', '/XX-6GHP4-83RFR', '/HN-6GHP4-83RFR/', '/HN-6GHP4-<b>'])
+      expect((await call(path)).headers.get('content-type'), path).toBe('application/json');
+  });
+
   test('what crawlers, browsers and scanners ask for', async () => {
     expect(await (await call('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /v1/\n');
     const icon = await call('/favicon.ico');
