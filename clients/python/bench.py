@@ -30,6 +30,8 @@ def subjects(options):
     series = pd.Series(lat), pd.Series(lng)
     codes = hexcodes.encode(*arrow)
     pairs = list(zip(lat[:SINGLE].tolist(), lng[:SINGLE].tolist()))
+    single_codes = [hexcodes.encode(*pair) for pair in pairs]
+    single_cells = [h3.latlng_to_cell(*pair, 13) for pair in pairs]
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     connection.create_function("hexcode", hexcodes.encode, ["DOUBLE", "DOUBLE", "UTINYINT"], "VARCHAR", type="arrow", null_handling="special")
@@ -55,6 +57,8 @@ def subjects(options):
         "provinces, Arrow": (lambda: hexcodes.provinces(*arrow), POINTS),
         "former provinces, Arrow": (lambda: hexcodes.former_provinces(*arrow), POINTS),
         "encode, one by one": (one_by_one(hexcodes.encode), SINGLE),
+        "decode, one by one": (lambda: [hexcodes.decode(code) for code in single_codes], SINGLE),
+        "h3-py cell_to_latlng alone": (lambda: [h3.cell_to_latlng(cell) for cell in single_cells], SINGLE),
         "h3-py latlng_to_cell alone": (one_by_one(lambda a, b: h3.latlng_to_cell(a, b, 13)), SINGLE),
     }
     if options.base:

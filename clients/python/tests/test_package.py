@@ -356,14 +356,14 @@ print(seen)
         self.assertEqual(ran.stdout, "False\n", ran.stderr)
 
     def test_releases_of_wasmtime_without_its_inner_interface(self):
-        direct = _kernel._direct_caller
+        direct = _kernel._direct
         try:
-            _kernel._direct_caller = lambda *_: (_ for _ in ()).throw(ImportError())
+            _kernel._direct = lambda *_: (_ for _ in ()).throw(ImportError())
             other = Hexcodes(index=DATA / "index.bin")
             self.assertEqual(codes_of(other, 2000), codes_of(hexcodes.default, 2000))
             self.assertEqual(other.decode("hn6ghp4 83rfr"), hexcodes.decode("HN-6GHP4-83RFR"))
         finally:
-            _kernel._direct_caller = direct
+            _kernel._direct = direct
 
     def test_the_client_is_there(self):
         client = importlib.import_module("hexcodes.client")

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple, TypeVar, Union, overload
 
 from ._errors import HexcodesError
-from ._library import DEFAULT_RESOLUTION, Decoded, DecodedColumns, Hexcodes
+from ._kernel import Decoded
+from ._library import DEFAULT_RESOLUTION, DecodedColumns, Hexcodes
 from ._suggest import Suggestion
 from ._units import PROVINCES
 from ._version import __version__

@@ -9,11 +9,13 @@ import ctypes
 import json
 import struct
 import zlib
+from functools import partial
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import wasmtime
 
 from ._errors import HexcodesError
+from ._units import CODES
 
 OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE = range(4)
 ABI_VERSION = 1
@@ -55,8 +57,27 @@ _CALLS = {
     "locateBatch": ("i32", ""),
     "unitBatch": ("i32", ""),
 }
+_SINGLE = ("encodeOne", "readText", "regionOf", "unitOf")
 _READ = struct.Struct("<ddQBB")
+#: Where readText writes the canonical record, behind OUTPUT.
+_READ_RECORD = 32
 _AREAS = ("INPUT", "OUTPUT", "RESOLUTIONS", "TEXT_IN", "REACH", "INDEX")
+
+
+class Decoded(NamedTuple):
+    """The content of a hexcode."""
+
+    #: Centre of the cell, degrees.
+    lat: float
+    lng: float
+    #: H3 resolution, 0 to 15.
+    resolution: int
+    #: Province of the position that the code was made from, which may not be that of the centre.
+    admin_code: str
+    #: Canonical text.
+    hexcodes: str
+    #: H3 cell.
+    cell: int
 
 
 class Compiled(NamedTuple):
@@ -91,7 +112,7 @@ class Kernel:
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
             raise _unusable(str(error).splitlines()[0]) from None
         self._require(exports)
-        self._functions = {name: self._caller(exports[name], *types) for name, types in _CALLS.items()}
+        self._exports = {name: self._export(name, exports[name], *types) for name, types in _CALLS.items()}
         at = {name: exports[name].value(self._store) for name in _AREAS}
         memory = exports["memory"]
 
@@ -121,11 +142,18 @@ class Kernel:
         self.text_at, self.resolutions_at = at["TEXT_IN"], at["RESOLUTIONS"]
         self._units = _units_of(index)
         self._views: Any = None
+        memory_at = MemoryAt(address + self.text_at, address + self.output_at)
+        #: The code of a position, and None where it has none: degrees, resolution 0 to 15.
+        self.encode_one = _encoder(self._exports["encodeOne"], memory_at)
+        #: What a text says; None for no code.
+        self.decode_one = _decoder(self._exports["readText"], memory_at)
 
     def call(self, name: str, *parameters: Any) -> int:
         """Calls an export. Counts the call."""
         self.calls += 1
-        return self._functions[name](*parameters)
+        put, run = self._exports[name]
+        put(*parameters)
+        return run()
 
     @property
     def views(self) -> Any:
@@ -140,24 +168,6 @@ class Kernel:
     def units(self) -> Optional[List[Dict[str, Any]]]:
         """The units of the index by number: name and admin number; None where its description is damaged."""
         return self._units
-
-    def read(self, text: str) -> bool:
-        """Reads a text; the answer is at OUTPUT (docs/kernel-abi.md)."""
-        data = text.encode("utf-16-le", "surrogatepass")
-        units = len(data) // 2
-        if units > MAX_TEXT_UNITS:
-            return False
-        self.bytes[self.text_at : self.text_at + len(data)] = data
-        return self.call("readText", units) == OK
-
-    def answer_of_read(self) -> Tuple[float, float, int, int, int]:
-        """The answer of `read`: latDeg, lngDeg, cell, resolution, admin number."""
-        return _READ.unpack_from(self.bytes, self.output_at)
-
-    def text_at_output(self, offset: int) -> str:
-        """The canonical text of a record at OUTPUT + offset."""
-        at = self.output_at + offset
-        return str(self.bytes[at : at + RECORD_BYTES - 1], "ascii").rstrip("\0")
 
     def _require(self, exports: Any) -> None:
         found = dict(exports.items())
@@ -180,16 +190,28 @@ class Kernel:
         if sizes != (CAPACITY, RECORD_BYTES):
             raise _unusable("it is of another build")
 
-    def _caller(self, function: Any, parameters: str, result: str) -> Callable[..., int]:
-        """A function that calls an export, by wasmtime's C interface where this release of wasmtime has it: 1.5 instead of 40 us."""
+    def _export(self, name: str, function: Any, parameters: str, result: str) -> Export:
+        """An export, by wasmtime's C interface where this release of wasmtime has it: 0.4 instead of 40 us a call."""
         try:
-            return _direct_caller(self._store, function, parameters.split(), result)
+            return _direct(self._store, function, parameters.split(), bool(result), name in _SINGLE)
         except (AttributeError, ImportError, TypeError):
-            store = self._store
-            return lambda *given: function(store, *given) or 0
+            given: List[Any] = []
+
+            def put(*parameters: Any) -> None:
+                given[:] = parameters
+
+            return Export(put, lambda: function(self._store, *given) or 0)
 
 
-def _direct_caller(store: Any, function: Any, parameters: List[str], result: str) -> Callable[..., int]:
+class Export(NamedTuple):
+    """A call of the module in two steps, since Python takes 0.1 us to pass on parameters whose number it does not know."""
+
+    put: Callable[..., None]
+    run: Callable[[], int]
+
+
+def _direct(store: Any, function: Any, parameters: List[str], has_result: bool, is_short: bool) -> Export:
+    """is_short: the interpreter's lock is held during the call, which takes 0.1 us of work."""
     from wasmtime import _bindings as c
 
     size = max(len(parameters), 1)
@@ -197,20 +219,68 @@ def _direct_caller(store: Any, function: Any, parameters: List[str], result: str
     code = {"i32": "i", "i64": "q", "f64": "d"}
     layout = "<" + "".join(f"{code[each]}{slot - struct.calcsize(code[each])}x" for each in parameters)
     values = (c.wasmtime_val_raw_t * size)()
-    address = ctypes.cast(values, ctypes.POINTER(c.wasmtime_val_raw_t))
     trap = ctypes.POINTER(c.wasm_trap_t)()
-    invoke = c._wasmtime_func_call_unchecked
-    context, target, trap_address = store._context(), ctypes.pointer(function._func), ctypes.pointer(trap)
-    pack = struct.Struct(layout).pack_into
-    read = struct.Struct("<I").unpack_from
+    # Plain addresses, and a function without types of parameters: ctypes converts nothing. `kept` keeps alive what they point to.
+    kept = store._context(), ctypes.pointer(function._func), values, ctypes.pointer(trap)
+    context, target, slots, trap_address = (ctypes.cast(each, ctypes.c_void_p) for each in kept)
+    arguments = context, target, slots, ctypes.c_size_t(size), trap_address
+    prototype = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(ctypes.c_void_p)
+    address: Any = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
+    invoke: Any = prototype(address)
+    answer = ctypes.c_uint32.from_buffer(values)
 
-    def call(*given: Any) -> int:
-        pack(values, 0, *given)
-        if invoke(context, target, address, size, trap_address) or trap:
-            raise RuntimeError("the kernel trapped")
-        return read(values, 0)[0] if result else 0
+    def run() -> int:
+        if invoke(*arguments) or trap:
+            raise RuntimeError("the kernel trapped", kept)
+        return answer.value if has_result else 0
 
-    return call
+    return Export(partial(struct.Struct(layout).pack_into, values, 0), run)
+
+
+class MemoryAt(NamedTuple):
+    """Addresses that single calls read and write."""
+
+    text: int
+    output: int
+
+
+# Single calls are functions of their own, with what they need in variables: each layer costs as much as the kernel's work. Arrays of
+# ctypes give and take their bytes without a slice of the memory.
+
+
+def _encoder(encode_one: Export, at: MemoryAt) -> Callable[[float, float, int], Optional[str]]:
+    put, run = encode_one
+    record = (ctypes.c_char * RECORD_BYTES).from_address(at.output)
+
+    def encode(lat: float, lng: float, resolution: int) -> Optional[str]:
+        put(lat, lng, resolution)
+        return None if run() else record.value.decode("ascii")
+
+    return encode
+
+
+def _decoder(read_text: Export, at: MemoryAt) -> Callable[[str], Optional[Decoded]]:
+    put, run = read_text
+    units = (ctypes.c_char * (2 * MAX_TEXT_UNITS)).from_address(at.text)
+    answer = (ctypes.c_char * _READ.size).from_address(at.output)
+    canonical = (ctypes.c_char * RECORD_BYTES).from_address(at.output + _READ_RECORD)
+    unpack = _READ.unpack
+    # Decoded() is a function of Python.
+    new: Callable[..., Decoded] = tuple.__new__
+
+    def decode(text: str) -> Optional[Decoded]:
+        # Behind the mark of the byte order: the codecs without one take three times as long.
+        data = text.encode("utf-16", "surrogatepass")[2:]
+        if len(data) > 2 * MAX_TEXT_UNITS:
+            return None
+        units.raw = data
+        put(len(data) >> 1)
+        if run():
+            return None
+        lat, lng, cell, resolution, admin = unpack(answer.raw)
+        return new(Decoded, (lat, lng, resolution, CODES[admin], canonical.value.decode("ascii"), cell))
+
+    return decode
 
 
 def _masks_of(reach: bytes) -> bytes:

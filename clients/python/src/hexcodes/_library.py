@@ -6,10 +6,10 @@ import hashlib
 import threading
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 from ._errors import HexcodesError
-from ._kernel import NONE, OK, OUTSIDE_COVERAGE, Compiled, Kernel, compile_kernel
+from ._kernel import NONE, Compiled, Decoded, Kernel, compile_kernel
 from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
@@ -21,28 +21,30 @@ _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position li
 Source = Union[bytes, bytearray, memoryview, str, Path]
 
 
-class Decoded(NamedTuple):
-    """The content of a hexcode."""
-
-    #: Centre of the cell, degrees.
-    lat: float
-    lng: float
-    #: H3 resolution, 0 to 15.
-    resolution: int
-    #: Province of the position that the code was made from, which may not be that of the centre.
-    admin_code: str
-    #: Canonical text.
-    hexcodes: str
-    #: H3 cell.
-    cell: int
-
-
 class DecodedColumns(NamedTuple):
     """What `decode` makes of a NumPy column: a row that is no hexcode has NaN, NaN and 255."""
 
     lat: Any
     lng: Any
     resolution: Any
+
+
+class _OfThread(threading.local):
+    """The kernel of a thread and its calls for one value, made when a thread first asks for one of them."""
+
+    kernel: Kernel
+    encode_one: Callable[[float, float, int], Optional[str]]
+    decode_one: Callable[[str], Optional[Decoded]]
+
+    def __init__(self, load: Callable[[], Tuple[Compiled, bytes, bytes]]) -> None:
+        self._load = load
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("kernel", "encode_one", "decode_one"):
+            raise AttributeError(name)
+        kernel = self.kernel = Kernel(*self._load())
+        self.encode_one, self.decode_one = kernel.encode_one, kernel.decode_one
+        return getattr(self, name)
 
 
 class Hexcodes:
@@ -61,7 +63,7 @@ class Hexcodes:
         Raises HexcodesError BAD_DATA that says which of them cannot be used, and why.
         """
         self._given = tuple(bytes(each) if isinstance(each, (bytearray, memoryview)) else each for each in (kernel, index, reach))
-        self._local = threading.local()
+        self._local = _OfThread(self._load)
         self._lock = threading.Lock()
         self._loaded: Optional[Tuple[Compiled, bytes, bytes]] = None
         if any(each is not None for each in self._given):
@@ -73,10 +75,7 @@ class Hexcodes:
     @property
     def kernel(self) -> Kernel:
         """The kernel of this thread."""
-        kernel: Optional[Kernel] = getattr(self._local, "kernel", None)
-        if kernel is None:
-            kernel = self._local.kernel = Kernel(*self._load())
-        return kernel
+        return self._local.kernel
 
     def encode(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
         """The hexcode of a position, or of each row of two columns.
@@ -86,6 +85,10 @@ class Hexcodes:
         Raises HexcodesError: BAD_RESOLUTION; for a single position OUTSIDE_COVERAGE (in no province) and NOT_A_COORDINATE; BAD_ARGUMENT
         for columns of different kinds, lengths or indexes, in single precision, or of another type than numbers, Decimal and text.
         """
+        if type(lat) is float and type(lng) is float and type(resolution) is int and 0 <= resolution <= 15:
+            text = self._local.encode_one(lat, lng, resolution)
+            if text is not None:
+                return text
         kind = _column_kind(lat, lng)
         if kind is None:
             return self._encode_one(lat, lng, resolution)
@@ -108,10 +111,7 @@ class Hexcodes:
         """The H3 cell that the code of a position names, as a 64-bit number; 0 in NumPy where there is none. As `encode` otherwise."""
         kind = _column_kind(lat, lng)
         if kind is None:
-            self._encode_one(lat, lng, resolution)
-            kernel = self.kernel
-            kernel.read(kernel.text_at_output(0))
-            return int.from_bytes(kernel.bytes[kernel.output_at + 16 : kernel.output_at + 24], "little")
+            return self._decode_one(self._encode_one(lat, lng, resolution)).cell  # type: ignore[union-attr]
         if kind == "Polars expression":
             return self._expression("cells", lat, lng, resolution)
         from . import _columns as columns, _views as views
@@ -142,6 +142,8 @@ class Hexcodes:
         A list gives a list of these; NumPy `DecodedColumns`; pandas and Polars a frame, Arrow a batch or table, of lat, lng and
         resolution. A text is never corrected.
         """
+        if type(code) is str:
+            return self._local.decode_one(code)
         kind = _text_kind(code)
         if kind is None:
             return self._decode_one(code)
@@ -158,7 +160,7 @@ class Hexcodes:
         """Whether `decode` would accept a text, or each text of a column."""
         kind = _text_kind(code)
         if kind is None:
-            return isinstance(code, str) and self.kernel.read(code)
+            return self._decode_one(code) is not None
         from . import _columns as columns
 
         return columns.value_column(self._decoded(code, kind).valid, None, code, kind, "valid")
@@ -183,21 +185,17 @@ class Hexcodes:
         if lat_deg is None or lng_deg is None:
             raise HexcodesError("NOT_A_COORDINATE", f"Not a position: lat and lng are numbers in degrees, not {lat!r} and {lng!r}")
         kernel = self.kernel
-        status = kernel.call("encodeOne", lat_deg, lng_deg, resolution)
-        if status == OK:
-            return kernel.text_at_output(0)
+        text = kernel.encode_one(lat_deg, lng_deg, resolution)
+        if text is not None:
+            return text
         swapped = abs(lng_deg) <= 90 and abs(lat_deg) <= 180 and kernel.call("regionOf", lng_deg, lat_deg) != NONE
         position = f"lat {lat}, lng {lng}{_SWAPPED_HINT if swapped else ''}"
-        if status == OUTSIDE_COVERAGE:
+        if abs(lat_deg) <= 90 and abs(lng_deg) <= 180:
             raise HexcodesError("OUTSIDE_COVERAGE", f"In no province of Viet Nam nor its sea: {position}")
         raise HexcodesError("NOT_A_COORDINATE", f"Not a position in degrees (lat -90 to 90, lng -180 to 180): {position}")
 
     def _decode_one(self, code: Any) -> Optional[Decoded]:
-        kernel = self.kernel
-        if not isinstance(code, str) or not kernel.read(code):
-            return None
-        lat, lng, cell, resolution, admin = kernel.answer_of_read()
-        return Decoded(lat, lng, resolution, CODES[admin], kernel.text_at_output(32), cell)
+        return self._local.decode_one(code) if isinstance(code, str) else None
 
     # Columns
 
