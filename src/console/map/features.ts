@@ -1,12 +1,11 @@
-// The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its ring and its
-// ancestors.
+// The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its rings and its parent.
 
 import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/cover.js';
 import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
 import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import type { Box } from '../desk.js';
+import type { Box, Desk } from '../desk.js';
 import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
 
 export interface Polygons {
@@ -17,6 +16,9 @@ export interface Polygons {
     properties: { kind: string; code?: string };
   }[];
 }
+
+/** The part of the desk that the shapes of a place are made of. */
+type PlacedOn = Pick<Desk, 'library' | 'place' | 'rings' | 'points'>;
 
 const EARTH_M = 40_075_017;
 /** A hexagon of the grid is at least so wide on the screen, and less than the square root of seven times as wide. */
@@ -60,18 +62,20 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
   );
 }
 
-/** The cell of a place last, over its ring and its ancestors. */
-export function placeShapes(library: Hexcodes, place: Place, rings: number): Polygons {
-  const around = rings === 0 ? [] : gridDisk(library, place.hexcodes, rings);
+/**
+ * The place that is chosen: the circle of its error, its rings, the next larger hexagon, and its own last. Over points
+ * of a file or fleet the larger one would say nothing.
+ */
+export function placeShapes({ library, place: { now: place }, rings, points }: PlacedOn): Polygons {
+  if (place === undefined) return collection([]);
   const shape = (kind: string, code: string) =>
     feature(kind, cellFeature(library, code).geometry.coordinates, code);
-  const ancestors = Array.from({ length: place.resolution }, (_, resolution) =>
-    shape('ancestor', parent(library, place.hexcodes, resolution)),
-  );
+  const around = rings.now === 0 ? [] : gridDisk(library, place.hexcodes, rings.now);
+  const hasParent = place.resolution > 0 && points.now === undefined;
   return collection([
     ...errorCircle(place),
     ...around.filter((code) => code !== place.hexcodes).map((code) => shape('ring', code)),
-    ...ancestors,
+    ...(hasParent ? [shape('parent', parent(library, place.hexcodes, place.resolution - 1))] : []),
     shape('cell', place.hexcodes),
   ]);
 }
@@ -107,12 +111,16 @@ export function nearestWithCode(
     .sort((a, b) => far(a) - far(b))[0];
 }
 
-/** The box of a place's cell with room for its neighbours. */
+/** Widths of its cell that a view of a place is wide: of a house its surroundings, of a town its neighbours. */
+const VIEW_CELLS = { fine: 7, coarse: 3 };
+const FINE_FROM = 9;
+
+/** The box of a place with room for its rings. */
 export function boxAround(library: Hexcodes, place: Place, rings: number): Box {
   const [ring = []] = cellFeature(library, place.hexcodes).geometry.coordinates;
   const lats = ring.map(([, lat]) => lat);
   const lngs = ring.map(([lng]) => lng);
-  const far = 1.6 + 2 * rings;
+  const far = (place.resolution > FINE_FROM ? VIEW_CELLS.fine : VIEW_CELLS.coarse) + 2 * rings;
   const halfLat = ((Math.max(...lats) - Math.min(...lats)) / 2) * far;
   const halfLng = ((Math.max(...lngs) - Math.min(...lngs)) / 2) * far;
   const { lat, lng } = place;

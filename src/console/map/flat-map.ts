@@ -17,7 +17,7 @@ import {
 } from './features.js';
 import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
-import { type Palette, paletteOf } from './palette.js';
+import { type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
@@ -251,29 +251,29 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       context.fillStyle = palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length]!;
       context.fill(path, 'evenodd');
     });
-    for (const path of areas) line(path, palette.border, 0.9);
+    for (const path of areas) line(path, palette.border, WIDTHS.thin);
     for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
     const water = pathOf(sea);
     context.fillStyle = palette.sea;
     context.fill(water, 'evenodd');
-    line(water, palette.coast, 0.8);
+    line(water, palette.coast, WIDTHS.middle);
     context.setLineDash([3, 4]);
-    context.globalAlpha = 0.6;
-    for (const path of areas) line(path, palette.limit, 0.8);
+    context.globalAlpha = 0.7;
+    for (const path of areas) line(path, palette.limit, WIDTHS.thin);
     context.globalAlpha = 1;
     context.setLineDash([]);
     stroke(
       grid.flatMap(({ geometry }) => geometry.coordinates),
       palette.grid,
-      0.7,
-      0.35,
+      WIDTHS.thin,
+      0.45,
     );
     coverBeyond(left, top, right, bottom, palette.ground);
     const points = desk.points.now;
     if (points !== undefined) paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
     host.dataset.points = String(points?.groups.length ?? 0);
-    drawPlace(palette);
-    const place = desk.place.now;
+    const placed = placeShapes(desk).features;
+    drawPlace(palette, placed);
     labels.draw({
       project,
       positionAt,
@@ -281,7 +281,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       worldPx: view.worldPx,
       grid,
       gridResolution: gridResolution(),
-      place: place === undefined ? [] : placeShapes(desk.library, place, desk.rings.now).features,
+      place: placed,
     });
   };
 
@@ -292,18 +292,21 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     context.fillStyle = color;
     context.fill('evenodd');
   };
-  const drawPlace = ({ cell: color, ancestor, error, ground: edge }: Palette): void => {
+  const drawPlace = (
+    { cell: color, parent, error, ground: edge }: Palette,
+    placed: Polygons['features'],
+  ): void => {
     const place = desk.place.now;
     host.dataset.place = place?.hexcodes ?? '';
     host.dataset.error = String(place?.accuracyM ?? '');
     if (place === undefined) return;
-    for (const { geometry, properties } of placeShapes(desk.library, place, desk.rings.now).features) {
-      if (properties.kind === 'ancestor') stroke(geometry.coordinates, ancestor, 1.4, 0.75);
+    for (const { geometry, properties } of placed) {
+      if (properties.kind === 'parent') stroke(geometry.coordinates, parent, WIDTHS.middle);
       else if (properties.kind === 'error') {
         fill(geometry.coordinates, error, 0.12);
-        stroke(geometry.coordinates, error, 1.5);
+        stroke(geometry.coordinates, error, WIDTHS.middle);
       } else fill(geometry.coordinates, color, properties.kind === 'cell' ? 0.4 : 0.18);
-      if (properties.kind === 'cell') stroke(geometry.coordinates, color, 2.5);
+      if (properties.kind === 'cell') stroke(geometry.coordinates, color, WIDTHS.strong);
     }
     const { x, y } = project((place.from ?? place).lng, (place.from ?? place).lat);
     context.beginPath();

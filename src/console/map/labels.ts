@@ -1,8 +1,7 @@
-// Texts over the map: names of provinces, towns, landmarks and waters, the codes of the hexagons, the sizes of the
-// larger cells of a place, a scale bar, and the code under the mouse. Names are HTML; texts of cells are painted on a
+// Texts over the map: names of provinces, towns, landmarks and waters, the codes of the hexagons, that of the next
+// larger one of a place, a scale bar, and the code under the mouse. Names are HTML; texts of cells are painted on a
 // canvas.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { edge } from '../../hexcodes/geometry/shape.js';
 import { placeNames } from '../../hexcodes/library/places.js';
 import type { Box, Desk } from '../desk.js';
 import { length } from '../place/around.js';
@@ -52,14 +51,6 @@ const MAX_SLIDE_PX = 30;
 /** From the left end of a name with a sign to the middle of the sign, and the width of all of the sign. */
 const SIGN_MIDDLE_PX = 6.5;
 const SIGN_PX = 15;
-/** Sizes and styles of style/4-map.css. */
-const FONTS = {
-  water: 'italic 12.8px',
-  province: '600 12.8px',
-  town: '12.8px',
-  landmark: '12px',
-} as const satisfies Record<Name['kind'], string>;
-const PROVINCE_SPACING_PX = 0.256;
 /** Scales in pixels for the world. */
 const atZoom = (zoom: number): number => 512 * 2 ** zoom;
 const TOWNS_FROM_PX = atZoom(5.6);
@@ -71,16 +62,21 @@ const SLIDING_FROM_PX = atZoom(7);
 const SLIDES = [0.5, 0.3, 0.7, 0.12, 0.88].flatMap((x) =>
   [0.14, 0.3, 0.72, 0.88].map((y) => [x, y] as const),
 );
-/** Hexagons narrower than this have no code in them. */
-const MIN_CODE_PX = 60;
+/** A larger hexagon narrower than this is not named. */
+const MIN_PARENT_PX = 120;
 const MAX_CODES = 900;
-const CODE_LETTER_PX = 6.1;
-const CODE_HEIGHT_PX = 11;
+/** The part of its hexagon that a code may fill, across. */
+const CODE_PART = 0.85;
+const CODE_FONT = '11px ui-monospace, Menlo, Consolas, monospace';
+const CODE_HEIGHT_PX = 12;
 /** A code makes way for a name by so much, within its hexagon. */
 const CODE_SHIFTS_PX = [0, 14, -14];
 /** Half the side of the square that the sign of the place has. */
 const PLACE_SIGN_PX = 8;
 const MAX_SCALE_PX = 140;
+
+/** Writes a text around a pixel. */
+type Write = (text: string, x: number, y: number, color: string) => void;
 
 /** A part of the map that has a text or a control, pixels. */
 interface Area {
@@ -103,6 +99,16 @@ const isFree = (area: Area, taken: readonly Area[], gap: number): boolean =>
       area.left > right + gap || area.right < left - gap || area.top >= bottom || area.bottom <= top,
   );
 
+const isWithin = ({ left, right, top, bottom }: Area, width: number, height: number): boolean =>
+  left >= 0 && top >= 0 && right <= width && bottom <= height;
+
+/** A code in two lines, cut behind the hyphen next to its middle. */
+function inTwo(code: string): string[] {
+  const far = (at: number): number => Math.abs(at - code.length / 2);
+  const cuts = [...code.matchAll(/-/g)].map(({ index }) => index + 1).sort((a, b) => far(a) - far(b));
+  return [code.slice(0, cuts[0]), code.slice(cuts[0])];
+}
+
 export class Labels {
   readonly #box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
   readonly #codes = element('canvas', { class: 'map-codes', attributes: { 'aria-hidden': 'true' } });
@@ -110,6 +116,7 @@ export class Labels {
   readonly #hover = element('div', { class: 'hover-code code', attributes: { 'aria-hidden': 'true' } });
   readonly #nodes = new Map<string, HTMLElement>();
   readonly #ruler = document.createElement('canvas').getContext('2d');
+  readonly #fonts = new Map<Name['kind'], { font: string; spacingPx: number }>();
   readonly #widths = new Map<string, number>();
   /** Where nothing more may be written. */
   #taken: Area[] = [];
@@ -160,30 +167,44 @@ export class Labels {
   /** The areas of controls and notes on the map, below which a name would not be read. */
   #controls(): Area[] {
     const frame = this.host.getBoundingClientRect();
-    return [...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note') ?? [])].map(
-      (node) => {
-        const { left, right, top, bottom } = node.getBoundingClientRect();
-        return {
-          left: left - frame.left,
-          right: right - frame.left,
-          top: top - frame.top,
-          bottom: bottom - frame.top,
-        };
-      },
-    );
+    return [
+      ...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note, .inset') ?? []),
+    ].map((node) => {
+      const { left, right, top, bottom } = node.getBoundingClientRect();
+      return {
+        left: left - frame.left,
+        right: right - frame.left,
+        top: top - frame.top,
+        bottom: bottom - frame.top,
+      };
+    });
   }
 
   #widthOf(text: string, kind: Name['kind']): number {
     const key = `${kind}/${text}`;
     let width = this.#widths.get(key);
     if (width === undefined) {
+      const { font, spacingPx } = this.#fontOf(kind);
       const ruler = this.#ruler;
-      if (ruler !== null) ruler.font = `${FONTS[kind]} ${getComputedStyle(document.body).fontFamily}`;
-      width = ruler?.measureText(text).width ?? text.length * 7.5;
-      if (kind === 'province') width += text.length * PROVINCE_SPACING_PX;
+      if (ruler !== null) ruler.font = font;
+      width = (ruler?.measureText(text).width ?? text.length * 7.5) + text.length * spacingPx;
       this.#widths.set(key, width);
     }
     return width;
+  }
+
+  /** The font that names of a kind are drawn in: style sheets of others reach them, too. */
+  #fontOf(kind: Name['kind']): { font: string; spacingPx: number } {
+    let font = this.#fonts.get(kind);
+    if (font === undefined) {
+      const node = element('span', { class: `label is-${kind}` });
+      this.#box.append(node);
+      const style = getComputedStyle(node);
+      font = { font: style.font, spacingPx: Number.parseFloat(style.letterSpacing) || 0 };
+      node.remove();
+      this.#fonts.set(kind, font);
+    }
+    return font;
   }
 
   #placeNames({ project, worldPx, bounds }: Drawn): void {
@@ -263,8 +284,9 @@ export class Labels {
     return node;
   }
 
-  /** The codes in the hexagons, and the sizes of the larger cells at their upper edges. */
-  #paintCodes({ project, grid, gridResolution, place, worldPx, bounds }: Drawn): void {
+  /** The codes in the hexagons that hold them whole, and that of the next larger one at its upper edge. */
+  #paintCodes(drawn: Drawn): void {
+    const { project, grid, gridResolution, worldPx, bounds } = drawn;
     const { clientWidth: width, clientHeight: height } = this.host;
     const canvas = this.#codes;
     const ratio = devicePixelRatio;
@@ -277,7 +299,7 @@ export class Labels {
     context.textBaseline = 'middle';
     context.lineJoin = 'round';
     const palette = paletteOf(isDark.now);
-    const write = (text: string, x: number, y: number, color: string): void => {
+    const write: Write = (text, x, y, color) => {
       context.strokeStyle = palette.ground;
       context.lineWidth = 3;
       context.strokeText(text, x, y);
@@ -295,10 +317,12 @@ export class Labels {
       const { x, y } = project(lng, lat);
       taken.push(around(x, y, 2 * PLACE_SIGN_PX, 2 * PLACE_SIGN_PX));
     }
-    context.font = '10px ui-monospace, Menlo, Consolas, monospace';
+    this.#nameParent(drawn, context, write);
+    context.font = CODE_FONT;
+    const letterPx = context.measureText('0').width;
     for (const { geometry } of grid) {
       const ring = geometry.coordinates[0] ?? [];
-      if (wide < MIN_CODE_PX || codes >= MAX_CODES) break;
+      if (codes >= MAX_CODES) break;
       const [lng, lat] = [0, 1].map(
         (i) => ring.slice(1).reduce((sum, at) => sum + at[i]!, 0) / (ring.length - 1),
       );
@@ -306,39 +330,45 @@ export class Labels {
       if (x < 0 || y < 0 || x > width || y > height) continue;
       if (this.desk.library.adminCodeOf(lat!, lng!) === null) continue;
       const code = this.desk.library.encode(lat!, lng!, gridResolution).hexcodes;
-      const isWhole = code.length * CODE_LETTER_PX < wide * 0.95;
-      const text = isWhole ? code : `…${code.slice(code.lastIndexOf('-') + 1)}`;
+      const fits = (line: string): boolean => line.length * letterPx < wide * CODE_PART;
+      const lines = fits(code) ? [code] : inTwo(code);
+      if (!lines.every(fits)) continue;
+      const codePx = Math.max(...lines.map((line) => line.length)) * letterPx;
       for (const shift of CODE_SHIFTS_PX) {
-        const area = around(x, y + shift, text.length * CODE_LETTER_PX, CODE_HEIGHT_PX);
-        if (area.left < 0 || area.right > width || !isFree(area, taken, 1)) continue;
-        write(text, x, y + shift, palette.grid);
+        const area = around(x, y + shift, codePx, lines.length * CODE_HEIGHT_PX);
+        if (!isWithin(area, width, height) || !isFree(area, taken, 1)) continue;
+        lines.forEach((line, i) => {
+          write(line, x, area.top + (i + 0.5) * CODE_HEIGHT_PX, palette.grid);
+        });
         taken.push(area);
         codes++;
         break;
       }
     }
     this.host.dataset.codes = String(codes);
-    context.font = '600 11px system-ui, sans-serif';
-    // A label over another is no label; the smallest cells of the place matter most.
-    for (const { geometry, properties } of [...place].reverse()) {
-      if (properties.kind !== 'ancestor' || properties.code === undefined) continue;
-      const corners = (geometry.coordinates[0] ?? []).map(([lng, lat]) => project(lng, lat));
-      const across = Math.max(...corners.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
-      if (across < 2 * MIN_CODE_PX) continue;
-      const text = `${properties.code} · ${length(edge(this.desk.library, properties.code))}`;
-      const textPx = context.measureText(text).width;
-      const areas = corners
-        .filter(({ x, y }) => x > 0 && y > 10 && x < width && y < height - 10)
-        .sort((a, b) => a.y - b.y)
-        .map(({ x, y }) => {
-          const most = width - EDGE_PX - textPx / 2;
-          return around(Math.max(EDGE_PX + textPx / 2, Math.min(x, most)), y, textPx, CODE_HEIGHT_PX + 4);
-        });
-      const area = areas.find((each) => isFree(each, taken, GAP_PX));
-      if (area === undefined) continue;
-      taken.push(area);
-      write(text, (area.left + area.right) / 2, (area.top + area.bottom) / 2, palette.ancestor);
-    }
+  }
+
+  /** Writes at a corner of the larger hexagon of the place what it is. */
+  #nameParent({ project, place }: Drawn, context: CanvasRenderingContext2D, write: Write): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    const larger = place.find(({ properties }) => properties.kind === 'parent');
+    const corners = (larger?.geometry.coordinates[0] ?? []).map(([lng, lat]) => project(lng, lat));
+    const across = Math.max(...corners.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
+    if (across < MIN_PARENT_PX || larger?.properties.code === undefined) return;
+    context.font = `600 12px ${getComputedStyle(this.#box).fontFamily}`;
+    const text = say('parentCell', { code: larger.properties.code });
+    const textPx = context.measureText(text).width;
+    const area = corners
+      .filter(({ x, y }) => x > 0 && y > 10 && x < width && y < height - 10)
+      .sort((a, b) => a.y - b.y)
+      .map(({ x, y }) => {
+        const most = width - EDGE_PX - textPx / 2;
+        return around(Math.max(EDGE_PX + textPx / 2, Math.min(x, most)), y, textPx, CODE_HEIGHT_PX + 4);
+      })
+      .find((each) => isFree(each, this.#taken, GAP_PX));
+    if (area === undefined) return;
+    this.#taken.push(area);
+    write(text, (area.left + area.right) / 2, (area.top + area.bottom) / 2, paletteOf(isDark.now).parent);
   }
 
   #drawScale({ worldPx, bounds }: Drawn): void {

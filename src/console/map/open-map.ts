@@ -3,6 +3,7 @@ import { COUNTRY, type Desk, type MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { bytesOf, shipped } from '../shipped.js';
 import type { TextKey } from '../words/texts.js';
+import { openInset } from './inset.js';
 import type { Shapes } from './shapes.js';
 import type { ShapesRequest } from './worker.js';
 
@@ -39,6 +40,7 @@ export async function openMap(desk: Desk): Promise<void> {
     host.dataset.state = 'flat';
   }
   openControls(map);
+  openInset(host.parentElement!, desk, shapes, map);
   desk.map.set(map);
   // A click that came while the map was being drawn is where it was made.
   const place = desk.place.now;

@@ -15,40 +15,45 @@ export interface Palette {
   readonly ring: string;
   /** The circle around a measured position. */
   readonly error: string;
-  readonly ancestor: string;
+  /** The next larger hexagon of a place. */
+  readonly parent: string;
   readonly provinces: readonly string[];
 }
 
+/** Widths of lines but rivers, pixels: borders and hexagons; the coast and what belongs to a place; its own cell. */
+export const WIDTHS = { thin: 0.8, middle: 1.4, strong: 2.5 } as const;
+
+/** Land stands out against the sea by 1.3 at least, and the coast against both by 3 (test/unit/console/map). */
 const LIGHT: Palette = {
   ground: '#f3f5f3',
-  sea: '#e3edf2',
-  land: '#edebe7',
-  coast: '#9db4bd',
-  border: '#a9b3ad',
-  limit: '#9bb0ba',
-  river: '#8db4d3',
+  sea: '#a8cbe2',
+  land: '#e9e6e0',
+  coast: '#2f6480',
+  border: '#7d8a83',
+  limit: '#4f7f99',
+  river: '#3f8cc0',
   grid: '#4d6560',
   cell: '#0b6e5f',
   ring: '#0b6e5f',
   error: '#1d4ed8',
-  ancestor: '#b45309',
-  provinces: ['#dfe9d6', '#ece5d0', '#d7e6e4', '#ecdcd4', '#dfdfec', '#e6ecd9', '#efe3e8'],
+  parent: '#b45309',
+  provinces: ['#f1f8e6', '#fcf3da', '#e4f4f1', '#fcebe2', '#eeeefa', '#f5fae4', '#fbeef4'],
 };
 
 const DARK: Palette = {
   ground: '#0f1715',
-  sea: '#101d24',
-  land: '#1a201e',
-  coast: '#48606a',
-  border: '#4d5a55',
-  limit: '#3a4c55',
-  river: '#35617f',
+  sea: '#0a1c2a',
+  land: '#2e3432',
+  coast: '#8fb3c4',
+  border: '#6f7f78',
+  limit: '#5f8296',
+  river: '#4d8fbd',
   grid: '#9db5af',
   cell: '#5fd0bb',
   ring: '#5fd0bb',
   error: '#93c5fd',
-  ancestor: '#fdba74',
-  provinces: ['#273a30', '#38342a', '#22383a', '#3b2d2b', '#2d2e3f', '#313b28', '#3a2c33'],
+  parent: '#fdba74',
+  provinces: ['#31463a', '#453f30', '#2b4345', '#47363a', '#363950', '#3b4830', '#47343f'],
 };
 
 export const paletteOf = (isDark: boolean): Palette => (isDark ? DARK : LIGHT);

@@ -7,7 +7,7 @@ import type {
   StyleSpecification,
 } from 'maplibre-gl';
 import type { Polygons } from './features.js';
-import { type Palette, paletteOf } from './palette.js';
+import { type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
@@ -76,7 +76,12 @@ export function ownStyle(
   ];
   const sea: LayerSpecification[] = [
     { id: 'sea', type: 'fill', source: 'sea', paint: { 'fill-color': palette.sea } },
-    { id: 'coast', type: 'line', source: 'sea', paint: { 'line-color': palette.coast, 'line-width': 0.8 } },
+    {
+      id: 'coast',
+      type: 'line',
+      source: 'sea',
+      paint: { 'line-color': palette.coast, 'line-width': WIDTHS.middle },
+    },
   ];
   const layers: LayerSpecification[] = [
     ...(hasBasemap ? [] : sheet),
@@ -84,7 +89,7 @@ export function ownStyle(
       id: 'borders',
       type: 'line',
       source: 'provinces',
-      paint: { 'line-color': palette.border, 'line-width': 0.9 },
+      paint: { 'line-color': palette.border, 'line-width': WIDTHS.thin },
     },
     {
       id: 'rivers',
@@ -111,7 +116,7 @@ export function ownStyle(
       source: 'provinces',
       paint: {
         'line-color': palette.limit,
-        'line-width': 0.8,
+        'line-width': WIDTHS.thin,
         'line-dasharray': [3, 4],
         'line-opacity': 0.7,
       },
@@ -131,13 +136,13 @@ export function gridLayers(palette: Palette, hasBasemap: boolean): LayerSpecific
     id: 'grid-halo',
     type: 'line',
     source: 'grid',
-    paint: { 'line-color': palette.ground, 'line-width': 2.4, 'line-opacity': 0.6 },
+    paint: { 'line-color': palette.ground, 'line-width': WIDTHS.strong, 'line-opacity': 0.6 },
   };
   const grid: LayerSpecification = {
     id: 'grid',
     type: 'line',
     source: 'grid',
-    paint: { 'line-color': palette.grid, 'line-width': 0.7, 'line-opacity': hasBasemap ? 0.8 : 0.35 },
+    paint: { 'line-color': palette.grid, 'line-width': WIDTHS.thin, 'line-opacity': hasBasemap ? 0.8 : 0.45 },
   };
   return hasBasemap ? [halo, grid] : [grid];
 }
@@ -164,14 +169,14 @@ function placeLayers(palette: Palette): LayerSpecification[] {
       type: 'line',
       source: 'place',
       filter: only('error'),
-      paint: { 'line-color': palette.error, 'line-width': 1.5 },
+      paint: { 'line-color': palette.error, 'line-width': WIDTHS.middle },
     },
     {
-      id: 'ancestors',
+      id: 'parent',
       type: 'line',
       source: 'place',
-      filter: only('ancestor'),
-      paint: { 'line-color': palette.ancestor, 'line-width': 1.4, 'line-opacity': 0.75 },
+      filter: only('parent'),
+      paint: { 'line-color': palette.parent, 'line-width': WIDTHS.middle },
     },
     {
       id: 'cell-fill',
@@ -185,7 +190,7 @@ function placeLayers(palette: Palette): LayerSpecification[] {
       type: 'line',
       source: 'place',
       filter: only('cell'),
-      paint: { 'line-color': palette.cell, 'line-width': 2.5 },
+      paint: { 'line-color': palette.cell, 'line-width': WIDTHS.strong },
     },
     {
       id: 'point',

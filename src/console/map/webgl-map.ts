@@ -175,6 +175,12 @@ function fromAnchor(matrix: ArrayLike<number>): Float32Array {
 const BELOW_PLACE = 'ring';
 const TILE_PX = 512;
 const MAX_ZOOM = 21.5;
+/** A province fills the view. */
+const PROVINCE_ZOOM = 8;
+/** A flight through more levels takes its time, or nothing on the way would be seen. */
+const LONG_WAY = 4;
+const NEAR_MS = 900;
+const FAR_MS = 2400;
 
 export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes): Promise<MapView> {
   setWorkerUrl(shipped.files.mapLibraryWorker);
@@ -233,7 +239,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   };
   const drawPlace = (): void => {
     const place = desk.place.now;
-    placed = place === undefined ? EMPTY : placeShapes(desk.library, place, desk.rings.now);
+    placed = placeShapes(desk);
     fill('place', placed);
     const { lat, lng } = place?.from ?? place ?? { lat: 0, lng: 0 };
     const point = { type: 'Point', coordinates: [lng, lat] };
@@ -254,6 +260,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
       if (isDrawn) map.removeLayer(PointsLayer.ID);
       pointsLayer = points === undefined ? undefined : new PointsLayer(points);
       if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
+      drawPlace();
     }
     host.dataset.points = String(points?.groups.length ?? 0);
   };
@@ -286,8 +293,14 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   });
   await new Promise((loaded) => map.once('idle', loaded));
 
+  /** Flies there; from afar over a view of the province. */
   const showBox = (box: Box): void => {
-    map.fitBounds(boundsOf(box), { padding: 24, maxZoom: MAX_ZOOM, duration: 900 });
+    const camera = map.cameraForBounds(boundsOf(box), { padding: 24, maxZoom: MAX_ZOOM });
+    if (camera?.center === undefined) return;
+    const isNear = map.getBounds().contains(camera.center);
+    const isDeep = (camera.zoom ?? 0) - map.getZoom() > LONG_WAY;
+    const duration = isNear && !isDeep ? NEAR_MS : FAR_MS;
+    map.flyTo({ ...camera, duration, ...(isNear ? {} : { minZoom: PROVINCE_ZOOM }) });
   };
   return {
     center: () => map.getCenter(),

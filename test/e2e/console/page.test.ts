@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
       .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
       .toBeGreaterThan(12);
     const box = (await page.locator('#map').boundingBox())!;
-    await page.mouse.click(box.x + box.width / 2 + 300, box.y + box.height / 2);
+    await page.mouse.click(box.x + box.width / 2 + 100, box.y + box.height / 2);
     await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).not.toBe(CODE);
     const code = await page.locator('#place-code').textContent();
     expect(neighbors(library, CODE)).toContain(code);

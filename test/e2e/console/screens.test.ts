@@ -2,7 +2,8 @@
 
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { axeOf, type ConsolePage, hasChromium, mapState } from '../../support/console-page.js';
+import { consoleModule } from '../../support/console-module.js';
+import { axeOf, type ConsolePage, hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
 import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
 
@@ -330,6 +331,82 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     await expect.poll(labels).toContain('Cà Mau');
     await page.mouse.move(900, 500);
     expect(await page.locator('#credit').textContent()).toContain('GeoNames');
+    await page.context().close();
+  });
+});
+
+/** The share of each colour of a picture. */
+function sharesIn(page: Page, picture: string): Promise<Record<string, number>> {
+  return page.evaluate(async (encoded) => {
+    const bytes = Uint8Array.from(atob(encoded), (letter) => letter.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')!;
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    const counts = new Map<number, number>();
+    for (let i = 0; i < data.length; i += 4) {
+      const rgb = (data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!;
+      counts.set(rgb, (counts.get(rgb) ?? 0) + 1);
+    }
+    return Object.fromEntries(
+      [...counts].map(([rgb, count]) => [`#${rgb.toString(16).padStart(6, '0')}`, (4 * count) / data.length]),
+    );
+  }, picture);
+}
+
+describe.skipIf(!hasChromium).each([true, false])('needs Chromium: the map, WebGL: %s', (hasWebgl) => {
+  const served = new ServedConsole(hasWebgl);
+
+  test.each(['light', 'dark'] as const)(
+    '%s: land, sea and coast are seen in the colours of the palette',
+    async (colorScheme) => {
+      const { paletteOf } =
+        await consoleModule<typeof import('../../../src/console/map/palette.js')>('map/palette.ts');
+      const { sea, land, coast, provinces } = paletteOf(colorScheme === 'dark');
+      const { page, faults } = await served.open({ colorScheme });
+      expect(await mapState(page)).toBe(hasWebgl ? 'webgl' : 'flat');
+      const seen = async (): Promise<Record<string, number>> =>
+        sharesIn(page, (await page.locator('#map').screenshot()).toString('base64'));
+      await expect.poll(async () => (await seen())[sea] ?? 0).toBeGreaterThan(0.15);
+      const shares = await seen();
+      expect(shares[land]).toBeGreaterThan(0.15);
+      expect(shares[coast]).toBeGreaterThan(0.0005);
+      const ours = provinces.map((color) => shares[color] ?? 0);
+      expect(ours.reduce((sum, share) => sum + share, 0)).toBeGreaterThan(0.02);
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test('a look-up ends with its surroundings in view, an inset shows where; no name touches another', async () => {
+    const { page, faults } = await served.open({}, `#${CODE}`);
+    await mapState(page);
+    const resolution = async (): Promise<number> =>
+      Number(await page.locator('#map').getAttribute('data-grid'));
+    await expect.poll(resolution, { timeout: MAP_MS }).toBe(13);
+    expect(await page.locator('.inset').isVisible()).toBe(true);
+    // A hexagon of this size has a code in two lines, and its neighbours theirs.
+    expect(Number(await page.locator('#map').getAttribute('data-codes'))).toBeGreaterThan(20);
+    for (let i = 0; i < 9; i++) {
+      await page.locator('.map-buttons button').nth(1).click();
+      await page.waitForTimeout(400);
+      const boxes = await page.locator('.label').evaluateAll((nodes) =>
+        nodes.map((node) => {
+          const { left, right, top, bottom } = node.getBoundingClientRect();
+          return { text: node.textContent, left, right, top, bottom };
+        }),
+      );
+      const touching = boxes.flatMap((a, at) =>
+        boxes
+          .slice(at + 1)
+          .filter((b) => a.left < b.right + 3 && b.left < a.right + 3 && a.top < b.bottom && b.top < a.bottom)
+          .map((b) => `${a.text} ${b.text}`),
+      );
+      expect(touching).toEqual([]);
+    }
+    await page.locator('.map-buttons button').nth(2).click();
+    await expect.poll(() => page.locator('.inset').isVisible(), { timeout: MAP_MS }).toBe(false);
+    expect(faults).toEqual([]);
     await page.context().close();
   });
 });

@@ -5,11 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { edge, gridDisk } from '#hexcodes/geometry';
+import { edge, gridDisk, parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
+import { contrast } from '../../support/contrast.js';
 import { randomFrom } from '../../support/open-world.js';
 
-// The hexagons on the map: wide enough to be seen, and the chosen cell among its ring and its ancestors.
+// The hexagons on the map: wide enough to be seen, and the chosen cell among its ring and its parent.
 describe('hexagons', async () => {
   interface Polygons {
     features: { geometry: { coordinates: [number, number][][] }; properties: { kind: string } }[];
@@ -17,7 +18,7 @@ describe('hexagons', async () => {
   const { gridResolutionAt, gridOf, placeShapes, boxAround } = await consoleModule<{
     gridResolutionAt(worldPx: number, latDeg: number): number;
     gridOf(library: Hexcodes, view: object, resolution: number): Polygons;
-    placeShapes(library: Hexcodes, place: object, rings: number): Polygons;
+    placeShapes(desk: object): Polygons;
     boxAround(
       library: Hexcodes,
       place: object,
@@ -26,6 +27,8 @@ describe('hexagons', async () => {
   }>('map/features.ts');
   const library = await Hexcodes.load();
   const place = library.read('HN-6GHP4-83RFR')!;
+  const shapesOf = (now: object, rings: number, points?: object) =>
+    placeShapes({ library, place: { now }, rings: { now: rings }, points: { now: points } });
 
   test('a hexagon is 44 to 117 pixels wide where it can be', () => {
     const EARTH_M = 40_075_017;
@@ -42,7 +45,7 @@ describe('hexagons', async () => {
 
   test('a measured position is drawn with the circle of its error, which the map makes room for', () => {
     const measured = { ...place, from: { lat: 21.0288, lng: 105.8525 }, accuracyM: 2500 };
-    const [circle] = placeShapes(library, measured, 0).features;
+    const [circle] = shapesOf(measured, 0).features;
     expect(circle!.properties.kind).toBe('error');
     const lats = circle!.geometry.coordinates[0]!.map(([, lat]) => lat);
     expect(((Math.max(...lats) - Math.min(...lats)) / 360) * 40_075_017).toBeCloseTo(5000, 0);
@@ -50,16 +53,18 @@ describe('hexagons', async () => {
     expect([box.north, box.south]).toEqual([Math.max(...lats), Math.min(...lats)]);
   });
 
-  test('the cell once and last, its ring around it, its ancestors between them', () => {
-    const kinds = (rings: number) =>
-      placeShapes(library, place, rings).features.map(({ properties }) => properties.kind);
-    expect(kinds(0)).toEqual([...Array.from({ length: 13 }, () => 'ancestor'), 'cell']);
+  test('the cell once and last, its ring around it, its parent between them, but not over points', () => {
+    const kinds = (rings: number, points?: object) =>
+      shapesOf(place, rings, points).features.map(({ properties }) => properties.kind);
+    expect(kinds(0)).toEqual(['parent', 'cell']);
     const around = gridDisk(library, place.hexcodes, 2).length - 1;
-    expect(kinds(2)).toEqual([
-      ...Array.from({ length: around }, () => 'ring'),
-      ...Array.from({ length: 13 }, () => 'ancestor'),
-      'cell',
-    ]);
+    expect(kinds(2)).toEqual([...Array.from({ length: around }, () => 'ring'), 'parent', 'cell']);
+    expect(kinds(0, {})).toEqual(['cell']);
+    expect(shapesOf(place, 0).features[0]!.properties).toMatchObject({
+      code: parent(library, place.hexcodes, 12),
+    });
+    const largest = library.read(parent(library, place.hexcodes, 0))!;
+    expect(shapesOf(largest, 0).features.map(({ properties }) => properties.kind)).toEqual(['cell']);
   });
 
   test('the box has room for the rings, and the grid only cells with codes', () => {
@@ -67,7 +72,7 @@ describe('hexagons', async () => {
     expect(
       near.west < place.lng && place.lng < near.east && near.south < place.lat && place.lat < near.north,
     ).toBe(true);
-    expect((far.east - far.west) / (near.east - near.west)).toBeCloseTo(7.6 / 1.6, 5);
+    expect((far.east - far.west) / (near.east - near.west)).toBeCloseTo(13 / 7, 5);
     const inland = gridOf(library, { west: 105.8, south: 21.0, east: 105.9, north: 21.1 }, 8);
     expect(inland.features.length).toBeGreaterThan(50);
     expect(gridOf(library, { west: 2, south: 48, east: 2.2, north: 48.2 }, 8).features).toEqual([]);
@@ -224,13 +229,49 @@ describe('provinces', async () => {
 describe('style', async () => {
   interface Style {
     readonly layers: { id: string; paint?: Record<string, unknown> }[];
+    readonly sources: Record<string, { data: { features: { properties: { color: string } }[] } }>;
   }
   const { styleOf } = await consoleModule<{
     styleOf(shapes: object, palette: object, tiles: string | undefined): Style;
   }>('map/style.ts');
-  const { paletteOf } = await consoleModule<{ paletteOf(isDark: boolean): object }>('map/palette.ts');
+  const { paletteOf } = await consoleModule<{ paletteOf(isDark: boolean): Record<string, unknown> }>(
+    'map/palette.ts',
+  );
   const SHAPES = { provinces: [], colors: [], sea: [], labels: [], rivers: [] };
   const TILES = 'https://tiles.example/{z}/{x}/{y}.png';
+
+  test.each([
+    ['light', false],
+    ['dark', true],
+  ] as const)(
+    '%s: land stands out against the sea, the coast against both; three widths of lines',
+    (_, isDark) => {
+      const provinces = paletteOf(isDark).provinces as readonly string[];
+      const shapes = {
+        ...SHAPES,
+        provinces: provinces.map(() => ({ type: 'MultiPolygon', coordinates: [] })),
+        colors: provinces.map((_color, i) => i),
+      };
+      const { layers, sources } = styleOf(shapes, paletteOf(isDark), undefined);
+      const colorOf = (id: string): string => {
+        const paint = layers.find((layer) => layer.id === id)!.paint!;
+        return String(paint['fill-color'] ?? paint['line-color'] ?? paint['background-color']);
+      };
+      const filled = sources.provinces!.data.features.map(({ properties }) => properties.color);
+      expect(filled).toEqual(provinces);
+      const lands = [colorOf('land'), ...filled];
+      for (const land of lands) {
+        expect(contrast(land, colorOf('sea')), `${land} and the sea`).toBeGreaterThanOrEqual(1.3);
+        expect(contrast(land, colorOf('coast')), `${land} and the coast`).toBeGreaterThanOrEqual(3);
+        expect(contrast(land, colorOf('rivers')), `${land} and rivers`).toBeGreaterThanOrEqual(2);
+      }
+      expect(contrast(colorOf('sea'), colorOf('coast'))).toBeGreaterThanOrEqual(3);
+      const widths = layers
+        .flatMap(({ paint }) => [paint?.['line-width']])
+        .filter((w) => typeof w === 'number');
+      expect(new Set(widths).size).toBeLessThanOrEqual(3);
+    },
+  );
 
   test('light pictures are dimmed below a dark page, and left as they are below a light one', () => {
     const [light, dark] = [false, true].map((isDark) => styleOf(SHAPES, paletteOf(isDark), TILES).layers[0]);

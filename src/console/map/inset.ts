@@ -1,0 +1,84 @@
+// The small map of the country in a corner of the map, with a dot at the middle of the view and its province filled.
+// Shown while the view is too near to tell by itself where it is.
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import type { Box, Desk, MapView } from '../desk.js';
+import { element } from '../shell/elements.js';
+import { isDark } from '../shell/switches.js';
+import { mercatorX, mercatorY, Outline } from './flat-outline.js';
+import { paletteOf, WIDTHS } from './palette.js';
+import type { Shapes } from './shapes.js';
+
+/** The country with its archipelagos, degrees. */
+const WHOLE: Box = { west: 101.5, south: 6, east: 118, north: 24 };
+const WIDTH_PX = 88;
+/** Views that are wider, degrees, show by themselves where they are. */
+const MAX_VIEW_DEG = 3;
+const DOT_PX = 4;
+
+export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes, map: MapView): void {
+  const [west, east] = [mercatorX(WHOLE.west), mercatorX(WHOLE.east)];
+  const [north, south] = [mercatorY(WHOLE.north), mercatorY(WHOLE.south)];
+  const worldPx = WIDTH_PX / (east - west);
+  const heightPx = Math.round((south - north) * worldPx);
+  const canvas = element('canvas', { class: 'inset', attributes: { 'aria-hidden': 'true' } });
+  const context = canvas.getContext('2d');
+  if (context === null) return;
+  frame.append(canvas);
+  const window = { x: (west + east) / 2, y: (north + south) / 2, worldPx, widthPx: WIDTH_PX, heightPx };
+  const pathOf = (lines: ConstructorParameters<typeof Outline>[0]): Path2D => {
+    const path = new Path2D();
+    new Outline(lines, true).draw(path, window);
+    return path;
+  };
+  const sea = pathOf(shapes.sea);
+  const provinces = shapes.provinces.map(({ coordinates }) => pathOf(coordinates.flat()));
+
+  const draw = (x: number, y: number, own: number): void => {
+    const palette = paletteOf(isDark.now);
+    canvas.width = WIDTH_PX * devicePixelRatio;
+    canvas.height = heightPx * devicePixelRatio;
+    context.scale(devicePixelRatio, devicePixelRatio);
+    const fill = (path: Path2D, color: string, alpha = 1): void => {
+      context.globalAlpha = alpha;
+      context.fillStyle = color;
+      context.fill(path, 'evenodd');
+      context.globalAlpha = 1;
+    };
+    context.fillStyle = palette.land;
+    context.fillRect(0, 0, WIDTH_PX, heightPx);
+    for (const path of provinces) fill(path, palette.cell, 0.4);
+    if (own >= 0) fill(provinces[own]!, palette.cell);
+    fill(sea, palette.sea);
+    context.strokeStyle = palette.coast;
+    context.lineWidth = WIDTHS.thin;
+    context.stroke(sea);
+    context.beginPath();
+    context.arc(x, y, DOT_PX, 0, 2 * Math.PI);
+    context.fillStyle = palette.parent;
+    context.strokeStyle = palette.ground;
+    context.lineWidth = WIDTHS.middle;
+    context.fill();
+    context.stroke();
+  };
+  let drawn = '';
+  const update = (): void => {
+    const { west: left, east: right } = map.bounds();
+    canvas.hidden = right - left > MAX_VIEW_DEG;
+    if (canvas.hidden) return;
+    const { lat, lng } = map.center();
+    const x = Math.round((mercatorX(lng) - west) * worldPx);
+    const y = Math.round((mercatorY(lat) - north) * worldPx);
+    const code = library.adminCodeOf(lat, lng);
+    const state = [x, y, code, isDark.now].join();
+    if (state === drawn) return;
+    drawn = state;
+    draw(
+      x,
+      y,
+      ADMIN_UNITS.findIndex((unit) => unit.code === code),
+    );
+  };
+  update();
+  map.onMove(update);
+  isDark.on(update);
+}
