@@ -4,7 +4,7 @@
 export type { Codebook, LatLng, Position, ReadCode } from './geometry/codebook.js';
 export { type Area, CellSet, type CoverOptions, cover } from './geometry/cover.js';
 export { children, gridDisk, neighbors, parent } from './geometry/family.js';
-export { type FoundText, findCode } from './geometry/find-code.js';
+export { type FoundCode, type FoundPosition, type FoundText, findCode } from './geometry/find-code.js';
 export {
   type CellFeature,
   type CenterFeature,

@@ -77,7 +77,7 @@ export default async function provePositions(args: string[]): Promise<void> {
     const text = amongWords(random, spelling);
     const found = findCode(hexcodes, text);
     if (found?.kind === 'code') words.addWrong(text, found.hexcodes);
-    else words.add(text, found === null ? null : [found.lat, found.lng], spelling);
+    else words.add(text, found?.kind === 'position' ? [found.lat, found.lng] : null, spelling);
   }
   console.log(`positions: ${size} spellings, seed ${seed}, Node ${process.version}`);
   whole.say('one text');

@@ -4,7 +4,6 @@
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
-import type { FoundText } from '../../hexcodes/geometry/find-code.js';
 import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
@@ -45,27 +44,36 @@ export async function givenTexts(
   const read = isRead(joined) ? [] : what.filter(isRead);
   const others = what.filter((each) => !read.includes(each));
   if (!isRead(joined) && others.some(isPath)) return null;
+  // Other words make a sentence of them.
   const isList =
-    read.length > 1 || (read.length === 1 && others.some((each) => LOOKS_MEANT[operation].test(each)));
-  const found = await Promise.all(
-    (isList ? what : [joined]).map((text) => foundIn(hexcodes, operation, text)),
-  );
+    read.length > 0 &&
+    read.length + others.length > 1 &&
+    (others.length === 0 || others.some((each) => LOOKS_MEANT[operation].test(each)));
+  const found = (
+    await Promise.all((isList ? what : [joined]).map((text) => foundIn(hexcodes, operation, text)))
+  ).flat();
   return found.every((each) => 'nothing' in each) && (operation === 'encode' || what.length > 1)
     ? null
     : found;
 }
 
-async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): Promise<GivenText> {
+/** The codes or positions that a text names, or that it names none. */
+async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): Promise<GivenText[]> {
   const position = operation === 'encode' ? parsePosition(text) : null;
-  if (position !== null) return { text, position, isSwapped: false };
-  if (operation === 'decode' && hexcodes.isValid(text)) return { text, code: text };
+  if (position !== null) return [{ text, position, isSwapped: false }];
+  if (operation === 'decode' && hexcodes.isValid(text)) return [{ text, code: text }];
   // Loaded for other texts alone: it brings the whole of H3.
   const { findCode } = await import('../../hexcodes/geometry/find-code.js');
-  const found: FoundText | null = findCode(hexcodes, text);
-  if (operation === 'decode' && found?.kind === 'code') return { text, code: found.hexcodes };
-  if (operation === 'decode' || found?.kind !== 'position') return { text, nothing: true };
-  const { lat: latDeg, lng: lngDeg, middleOf, isSwapped } = found;
-  return { text, position: { latDeg, lngDeg, ...(middleOf === undefined ? {} : { middleOf }) }, isSwapped };
+  const found = findCode(hexcodes, text);
+  const all = found === null ? [] : found.kind === 'several' ? found.found : [found];
+  const given = all.flatMap((each): GivenText[] => {
+    if (each.kind === 'code') return operation === 'decode' ? [{ text, code: each.hexcodes }] : [];
+    if (operation === 'decode') return [];
+    const { lat: latDeg, lng: lngDeg, middleOf, isSwapped } = each;
+    const middle = middleOf === undefined ? {} : { middleOf };
+    return [{ text, position: { latDeg, lngDeg, ...middle }, isSwapped }];
+  });
+  return given.length > 0 ? given : [{ text, nothing: true }];
 }
 
 export interface GivenAnswers {

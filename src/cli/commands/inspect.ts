@@ -6,7 +6,7 @@ import { loadLibrary } from '../../files/library.js';
 import { metres, type Paint, paintFor, shellWord, squareMetres } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { neighbors, parent } from '../../hexcodes/geometry/family.js';
-import { findCode } from '../../hexcodes/geometry/find-code.js';
+import { type FoundText, findCode } from '../../hexcodes/geometry/find-code.js';
 import { type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
@@ -95,13 +95,27 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
   };
 }
 
-/** The code that a text names, or that of the position that it names; null if it names none in Viet Nam. */
+/**
+ * The code that a text names, or that of the position that it names; null if it names none in Viet Nam.
+ * @throws CliFailure for a text that names several places
+ */
 function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
   const found = findCode(hexcodes, text);
   if (found === null) return null;
+  if (found.kind === 'several') throw severalPlaces(found.found);
   if (found.kind === 'code') return hexcodes.read(found.hexcodes);
   const { lat, lng } = found;
   return hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.read(hexcodes.encode(lat, lng).hexcodes);
+}
+
+/** The failure for a text that names several places, where one is asked for. */
+export function severalPlaces(found: Extract<FoundText, { kind: 'several' }>['found']): CliFailure {
+  const names = found.map((each) => (each.kind === 'code' ? each.hexcodes : `${each.lat},${each.lng}`));
+  return new CliFailure(
+    EXIT.FAILED,
+    `the text names ${names.length} places: ${names.join(' and ')}`,
+    'Give one of them.',
+  );
 }
 
 /** The failure for a text that is no hexcode, with suggestions. */

@@ -1,7 +1,7 @@
 // The box for a code, a position or a name. It answers while one types; a text that is none of them gets suggestions
 // once one stops typing.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { findCode } from '../../hexcodes/geometry/find-code.js';
+import { type FoundCode, type FoundPosition, findCode } from '../../hexcodes/geometry/find-code.js';
 import { addressParts, type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
@@ -45,20 +45,14 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     if (text === '') return;
     const typed = isFinal ? {} : { typed: text };
     const found = findCode(desk.library, text);
-    if (found?.kind === 'code') {
-      const place = placeOf(desk.library, found.hexcodes);
-      if (place !== undefined) choose({ ...place, ...typed });
+    if (found?.kind === 'several') {
+      desk.place.set(undefined);
+      note(say('several'));
+      listFound(found.found);
       return;
     }
-    if (found?.kind === 'position') {
-      // 21°1'N is a mile wide: a cell of metres would say more than was typed.
-      const errorM = typedErrorM(text, found.lat, found.lng) || cellErrorM(found.error_m);
-      const known = errorM === 0 ? {} : { finest: resolutionFor(errorM) };
-      const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
-      if (place === undefined) fail('outside');
-      else choose({ ...place, ...typed });
-      if (place !== undefined && found.isSwapped) note(say('swapped'));
-      if (place !== undefined && found.middleOf !== undefined) note(say(MIDDLE_WORDS[found.middleOf]));
+    if (found !== null) {
+      take(found, text, typed);
       return;
     }
     // The place before must not be copied for this text.
@@ -74,6 +68,36 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
       if (isFinal) goTo(names[0]!);
     } else if (isFinal) explain(text);
     else if (text.length >= MIN_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
+  };
+
+  const take = (found: FoundCode | FoundPosition, text: string, typed: { typed?: string }): void => {
+    if (found.kind === 'code') {
+      const place = placeOf(desk.library, found.hexcodes);
+      if (place !== undefined) choose({ ...place, ...typed });
+      return;
+    }
+    // 21°1'N is a mile wide: a cell of metres would say more than was typed.
+    const errorM = typedErrorM(text, found.lat, found.lng) || cellErrorM(found.error_m);
+    const known = errorM === 0 ? {} : { finest: resolutionFor(errorM) };
+    const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
+    if (place === undefined) fail('outside');
+    else choose({ ...place, ...typed });
+    if (place !== undefined && found.isSwapped) note(say('swapped'));
+    if (place !== undefined && found.middleOf !== undefined) note(say(MIDDLE_WORDS[found.middleOf]));
+  };
+
+  /** The places that a text names, to choose from. */
+  const listFound = (found: readonly (FoundCode | FoundPosition)[]): void => {
+    const rows = found.map((each) => {
+      const { lat, lng } = each.kind === 'code' ? desk.library.read(each.hexcodes)! : each;
+      const title = each.kind === 'code' ? each.hexcodes : `${lat}, ${lng}`;
+      return suggestion(title, [nearWords(lat, lng)], () => {
+        box.value = title;
+        read(true);
+        box.focus();
+      });
+    });
+    answer.append(element('ul', { class: 'suggestions' }, ...rows));
   };
 
   const namesFor = (text: string): NamedPlace[] => {

@@ -244,6 +244,7 @@ const vi = {
   isUnclearS: 'Chữ S ở đây có thể là giây hoặc vĩ độ nam. Hãy viết giây là 46", rồi N hoặc S.',
   isAddress:
     'Trang này không tra được số nhà hay tên đường, chỉ biết tên tỉnh và khu vực. Hãy đến gần đó, rồi nhấn vào ngôi nhà trên bản đồ.',
+  several: 'Có nhiều nơi trong đoạn này. Hãy chọn một:',
   didYouMean: 'Có phải bạn muốn tìm',
   away: 'cách giữa bản đồ {distance}',
   swapped: 'Đã hiểu số đầu là kinh độ, số sau là vĩ độ.',
@@ -355,6 +356,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   isUnclearS: 'The S may be seconds or south. Write seconds as 46", then N or S.',
   isAddress:
     'This page knows names of provinces and towns, no streets and house numbers. Go near, then touch the house on the map.',
+  several: 'The text names several places. Choose one:',
   didYouMean: 'Did you mean',
   away: '{distance} from the middle of the map',
   swapped: 'The first number was taken for the longitude, the second for the latitude.',

@@ -3,42 +3,55 @@ import { cellToLatLng, isValidCell } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { findPlaces } from '../library/places.js';
 import { foldSigns, parseAnglePair } from '../wire/rows/angle-text.js';
-import { searchedTexts } from '../wire/rows/map-link.js';
+import { isLink, searchedTexts } from '../wire/rows/map-link.js';
 import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/plus-code.js';
 import { type Position, parsePosition } from '../wire/rows/position-text.js';
 import { byNumber } from '../wire/rows/system-code.js';
-import { positionAmongWords } from '../wire/rows/words-with-position.js';
+import { positionsAmongWords } from '../wire/rows/words-with-position.js';
 import type { Codebook } from './codebook.js';
 import { addressParts } from './other-text.js';
 
-/** A code or a position that a text names. */
+/** A code that a text names. */
+export interface FoundCode {
+  kind: 'code';
+  /** Canonical text of a valid hexcode. */
+  hexcodes: string;
+  /** Whether the text named the cell by its H3 index. */
+  isH3: boolean;
+}
+
+/** A position that a text names. */
+export interface FoundPosition {
+  kind: 'position';
+  /** Degrees. */
+  lat: number;
+  lng: number;
+  /** Whether the text had the longitude first, as only the order tells. */
+  isSwapped: boolean;
+  /**
+   * The thing whose middle the position is, where the text names no point: the view of a map, the cell of a Plus
+   * Code. Absent where it names one.
+   */
+  middleOf?: 'view' | 'plus_code';
+  /** Metres between the middle of the cell of a Plus Code and its northern edge; absent for others. */
+  error_m?: number;
+}
+
+/** What a text names. `several` is a text that names more than one place: nobody knows which one is meant. */
 export type FoundText =
+  | FoundCode
+  | FoundPosition
   | {
-      kind: 'code';
-      /** Canonical text of a valid hexcode. */
-      hexcodes: string;
-      /** Whether the text named the cell by its H3 index. */
-      isH3: boolean;
-    }
-  | {
-      kind: 'position';
-      /** Degrees. */
-      lat: number;
-      lng: number;
-      /** Whether the text had the longitude first, as only the order tells. */
-      isSwapped: boolean;
-      /**
-       * The thing whose middle the position is, where the text names no point: the view of a map, the cell of a Plus
-       * Code. Absent where it names one.
-       */
-      middleOf?: 'view' | 'plus_code';
-      /** Metres between the middle of the cell of a Plus Code and its northern edge; absent for others. */
-      error_m?: number;
+      kind: 'several';
+      /** Two or more, each once: codes in the order of the text; else positions, those of links first. */
+      found: (FoundCode | FoundPosition)[];
     };
 
 const MAX_UNITS = 4096;
 /** Fewest letters and digits of a code inside other words: shorter ones are words by chance. */
 const MIN_SYMBOLS = 7;
+/** Fewest letters of a code without a digit there: its symbols are consonants, eight of them no word. */
+const MIN_LETTERS = 10;
 /** Pieces that blanks or signs cut a code into, at most. */
 const MAX_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
@@ -51,8 +64,9 @@ const GOES_ON = /^\s{1,2}(?:[\d°'"+-]|(?:d|deg|degrees?|độ|do|[nsewbđ]|bắ
 const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 
 /**
- * The code or the position that a text names. A text that is a code, a position or a link is that; in others the first
- * code is taken, else the first position.
+ * The code or the position that a text names. A text that is a code, a position or a link is that. Of others the codes
+ * count, by themselves or in links, else the positions; the middle of a map's view only where there is nothing else.
+ * The same code or position twice is one; beside a code, the pin of a link is another place if it lies elsewhere.
  *
  * @param hexcodes a loaded library, which says what is a code, and which of two numbers is the latitude
  * @param text of 4,096 UTF-16 units at most; longer ones name nothing
@@ -64,21 +78,58 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
   const whole = hexcodes.read(trimmed);
   if (whole !== null) return codeFound(whole.hexcodes);
   const position = parsePosition(trimmed);
-  if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
-  return (
-    sixtieths(hexcodes, trimmed) ??
-    cellOf(hexcodes, trimmed) ??
-    inLinks(hexcodes, trimmed) ??
-    amongWords(hexcodes, trimmed) ??
-    plusCode(hexcodes, trimmed) ??
-    inWords(hexcodes, trimmed)
+  const found = position === null ? null : inOrder(hexcodes, position);
+  // Behind the blank of a link may be words, and a code.
+  const isWhole = !(/\s/.test(trimmed) && isLink(trimmed));
+  if (found !== null && isWhole && !isView(found)) return found;
+  const angles = sixtieths(hexcodes, trimmed);
+  if (angles !== null) return angles;
+  const links = linksIn(hexcodes, trimmed).map((link) =>
+    isWhole || link.at > 0 ? link : { ...link, found: found ?? link.found },
   );
+  const pins = links.flatMap(({ found }) => (found?.kind === 'position' && !isView(found) ? [found] : []));
+  // What a link says is understood; its other parts are no words.
+  const words = withoutLinks(trimmed, links);
+  const codes = codesIn(hexcodes, words, links);
+  if (codes.length > 0) return oneOf(hexcodes, [...codes, ...pins]);
+  const written = inWords(hexcodes, words);
+  if (written === null) return null;
+  const positions = [...pins, ...plusCodes(hexcodes, trimmed), ...written];
+  const views = links.flatMap(({ found }) => (found?.kind === 'position' && isView(found) ? [found] : []));
+  return oneOf(hexcodes, positions.length > 0 ? positions : views);
 }
 
-const codeFound = (hexcodes: string): FoundText => ({ kind: 'code', hexcodes, isH3: false });
+const isView = ({ middleOf }: FoundPosition): boolean => middleOf === 'view';
+
+/** Metres within which two positions are the same, written in two ways: half a second of an angle. */
+const SAME_M = 20;
+/** Metres of an edge of a cell of resolution 0; that of the next one is shorter by the root of 7. */
+const EDGE_M = 1_281_256;
+
+/** The only one of what was found, or all. */
+function oneOf(hexcodes: Codebook, all: readonly (FoundCode | FoundPosition)[]): FoundText | null {
+  const found: (FoundCode | FoundPosition)[] = [];
+  for (const each of all) if (!found.some((known) => isSame(hexcodes, known, each))) found.push(each);
+  if (found.length > 1) return { kind: 'several', found };
+  return found[0] ?? null;
+}
+
+function isSame(hexcodes: Codebook, a: FoundCode | FoundPosition, b: FoundCode | FoundPosition): boolean {
+  if (a.kind === 'code' && b.kind === 'code') return a.hexcodes === b.hexcodes;
+  const [one, two] = [a, b].map((each) => {
+    if (each.kind === 'position') return { lat: each.lat, lng: each.lng, error_m: each.error_m ?? 0 };
+    const { lat, lng, resolution } = hexcodes.read(each.hexcodes)!;
+    return { lat, lng, error_m: (1.2 * EDGE_M) / 7 ** (resolution / 2) };
+  });
+  const north = (one!.lat - two!.lat) * METRES_PER_DEGREE;
+  const east = (one!.lng - two!.lng) * METRES_PER_DEGREE * Math.cos((one!.lat * Math.PI) / 180);
+  return Math.hypot(north, east) <= Math.max(SAME_M, one!.error_m + two!.error_m);
+}
+
+const codeFound = (hexcodes: string): FoundCode => ({ kind: 'code', hexcodes, isH3: false });
 
 /** Latitude first, unless Viet Nam has the position in the other order alone. */
-function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Position): FoundText | null {
+function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Position): FoundPosition | null {
   const isFirst = Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
   const isSecond = Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180;
   const more = {
@@ -93,53 +144,86 @@ function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Pos
 }
 
 /** The same of texts that may be anything: only a position in Viet Nam is believed. */
-function inVietNam(hexcodes: Codebook, position: Position | null): FoundText | null {
+function inVietNam(hexcodes: Codebook, position: Position | null): FoundPosition | null {
   const found = position === null ? null : inOrder(hexcodes, position);
-  return found?.kind === 'position' && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
+  return found !== null && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
 }
 
 /** `21 01 43.7 105 51 09`: degrees, minutes and seconds in blanks. */
-function sixtieths(hexcodes: Codebook, text: string): FoundText | null {
+function sixtieths(hexcodes: Codebook, text: string): FoundPosition | null {
   const angles = parseAnglePair(foldSigns(text), true);
   return angles === null ? null : inVietNam(hexcodes, { latDeg: angles[0], lngDeg: angles[1] });
 }
 
-/** An H3 index of 64 bits as hexadecimal digits. */
-function cellOf(hexcodes: Codebook, text: string): FoundText | null {
-  for (const [index] of text.matchAll(/(?<![\p{L}\p{N}])(?:0x|0)?8[0-9a-f]{14}(?![\p{L}\p{N}])/giu)) {
+/** A code, and where it stands in the text. */
+interface CodeAt {
+  readonly found: FoundCode;
+  readonly at: number;
+}
+
+/** The text with blanks in the place of links that name something. */
+function withoutLinks(text: string, links: readonly LinkAt[]): string {
+  let words = text;
+  for (const { found, at, length } of links)
+    if (found !== null) words = words.slice(0, at) + ' '.repeat(length) + words.slice(at + length);
+  return words;
+}
+
+/** The codes of a text from left to right: H3 indexes and codes among words, codes in links. */
+function codesIn(hexcodes: Codebook, words: string, links: readonly LinkAt[]): FoundCode[] {
+  const inLinks = links.flatMap(({ found, at }) => (found?.kind === 'code' ? [{ found, at }] : []));
+  return [...cellsIn(hexcodes, words), ...inLinks, ...amongWords(hexcodes, words)]
+    .sort((a, b) => a.at - b.at)
+    .map(({ found }) => found);
+}
+
+/** H3 indexes of 64 bits as hexadecimal digits. */
+function cellsIn(hexcodes: Codebook, text: string): CodeAt[] {
+  const matches = [...text.matchAll(/(?<![\p{L}\p{N}])(?:0x|0)?8[0-9a-f]{14}(?![\p{L}\p{N}])/giu)];
+  return matches.flatMap(({ 0: index, index: at }): CodeAt[] => {
     const cell = index.toLowerCase().slice(-15);
-    if (!isValidCell(cell)) continue;
+    if (!isValidCell(cell)) return [];
     const [lat, lng] = cellToLatLng(cell);
     const province = hexcodes.adminCodeOf(lat, lng);
     const code = province === null ? null : hexcodes.pack(BigInt(`0x${cell}`), province);
-    if (code !== null) return { kind: 'code', hexcodes: code, isH3: true };
-  }
-  return null;
+    return code === null ? [] : [{ found: { kind: 'code', hexcodes: code, isH3: true }, at }];
+  });
 }
 
-function inLinks(hexcodes: Codebook, text: string): FoundText | null {
-  for (const { 0: raw, index } of text.matchAll(/(?:https?:\/\/|geo:|(?<![\p{L}\p{N}&])#)[^\s<>]+/giu)) {
+interface LinkAt {
+  /** What the link names; null if nothing that is understood. */
+  readonly found: FoundCode | FoundPosition | null;
+  readonly at: number;
+  readonly length: number;
+}
+
+function linksIn(hexcodes: Codebook, text: string): LinkAt[] {
+  const matches = [...text.matchAll(/(?:https?:\/\/|geo:|(?<![\p{L}\p{N}&])#)[^\s<>]+/giu)];
+  return matches.map(({ 0: raw, index: at }) => {
     const link = raw.replace(/["'.,;!)\]]{1,8}$/, '');
-    // Others add their parameters behind ours.
-    for (const part of partsOf(decoded(link))) {
-      const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
-      if (code !== null) return codeFound(code.hexcodes);
-    }
-    // `geo:16,1 N`, `#23°37.65' 106°`: the position goes on behind a blank.
-    const behind = text.slice(index + raw.length);
-    const isCut =
-      /^geo:[-+]?\d+,[-+]?\d+$/i.test(link) ||
-      (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(behind)) ||
-      (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(behind));
-    const position = isCut ? null : parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
-    if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
-    for (const searched of searchedTexts(link)) {
-      const found = plusCode(hexcodes, searched) ?? plusCode(hexcodes, plusAsBlank(searched));
-      if (found !== null) return found;
-    }
-    if (position !== null) return inOrder(hexcodes, position);
+    return { found: inLink(hexcodes, link, text.slice(at + raw.length)), at, length: link.length };
+  });
+}
+
+/** @param behind the text behind the link */
+function inLink(hexcodes: Codebook, link: string, behind: string): LinkAt['found'] {
+  // Others add their parameters behind ours.
+  for (const part of partsOf(decoded(link))) {
+    const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
+    if (code !== null) return codeFound(code.hexcodes);
   }
-  return null;
+  // `geo:16,1 N`, `#23°37.65' 106°`: the position goes on behind a blank.
+  const isCut =
+    /^geo:[-+]?\d+,[-+]?\d+$/i.test(link) ||
+    (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(behind)) ||
+    (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(behind));
+  const position = isCut ? null : parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
+  if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
+  for (const searched of searchedTexts(link)) {
+    const found = plusCodes(hexcodes, searched)[0] ?? plusCodes(hexcodes, plusAsBlank(searched))[0];
+    if (found !== undefined) return found;
+  }
+  return position === null ? null : inOrder(hexcodes, position);
 }
 
 /** Texts of a link that may be codes: behind `#` up to the first `&` or `?`, all values, and the end of the path. */
@@ -166,32 +250,45 @@ function decoded(text: string): string {
 const plusAsBlank = (text: string): string =>
   text.replace(/\+/g, (sign, at: number) => (at === 4 || at === 6 ? sign : ' '));
 
-/** The longest code among the words of a text, the first of several. */
-function amongWords(hexcodes: Codebook, text: string): FoundText | null {
+/** The codes among the words of a text. */
+function amongWords(hexcodes: Codebook, text: string): CodeAt[] {
   const matches = [...text.matchAll(/[\p{L}\p{N}]+/gu)];
   const words = matches.map(([word]) => word);
+  const found: CodeAt[] = [];
   for (let from = 0; from < words.length; from++) {
+    const at = matches[from]!.index;
     const before = words.slice(Math.max(0, from - MAX_NAME_WORDS), from);
     // Read letter by letter, a code is the rest of the text.
-    const rest =
-      from > MAX_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(matches[from]!.index));
-    if (rest !== null) return rest;
+    const rest = from > MAX_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(at));
+    if (rest !== null) return [...found, { found: rest, at }];
+    const readings: { code: FoundCode; count: number; isWhole: boolean }[] = [];
     for (let count = Math.min(MAX_PIECES, words.length - from); count > 0; count--) {
       const last = matches[from + count - 1]!;
-      const piece = text.slice(matches[from]!.index, last.index + last[0].length);
-      const code = /^[A-Za-zĐđ]{2,3}/u.test(piece) ? codeIn(hexcodes, piece) : null;
-      const found = code ?? spokenCode(hexcodes, before, piece);
-      if (found !== null) return found;
+      const end = last.index + last[0].length;
+      const piece = text.slice(at, end);
+      const code =
+        (/^[A-Za-zĐđ]{2,3}/u.test(piece) ? codeIn(hexcodes, piece) : null) ??
+        spokenCode(hexcodes, before, piece);
+      if (code !== null)
+        readings.push({ code, count, isWhole: !/^[-._]?[\p{L}\p{N}]/u.test(text.slice(end)) });
     }
+    // `HN-6GHP4-83RFR 22` may be a code and a number, or a longer code. A part of joined words is the code only where
+    // the whole is none.
+    const whole = readings.filter(({ isWhole }) => isWhole);
+    const chosen = whole.length > 0 ? whole : readings.slice(0, 1);
+    found.push(...chosen.map(({ code }) => ({ found: code, at })));
+    if (chosen.length > 0) from += chosen[0]!.count - 1;
   }
-  return null;
+  return found;
 }
 
-function codeIn(hexcodes: Codebook, piece: string): FoundText | null {
+function codeIn(hexcodes: Codebook, piece: string): FoundCode | null {
   const symbols = piece.replace(/[^\p{L}\p{N}]/gu, '');
-  if (symbols.length < MIN_SYMBOLS || !/\d/.test(symbols)) return null;
+  if (symbols.length < MIN_SYMBOLS) return null;
   const code = hexcodes.read(piece) ?? hexcodes.read(symbols);
-  return code === null ? null : codeFound(code.hexcodes);
+  return code === null || !(/\d/.test(symbols) || symbols.length >= MIN_LETTERS)
+    ? null
+    : codeFound(code.hexcodes);
 }
 
 /** Names of provinces without accents and blanks, with their codes. */
@@ -205,7 +302,7 @@ const MAX_SPOKEN = 40;
 const MAX_NAME_WORDS = 4;
 
 /** `ha noi 6ghp4 83rfr`: a code as it is read aloud, by the name of its province. The check symbol proves it. */
-function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string): FoundText | null {
+function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string): FoundCode | null {
   if (rest.length > MAX_SPOKEN || !/\d/.test(rest)) return null;
   for (let count = 1; count <= Math.min(MAX_NAME_WORDS, before.length); count++) {
     const province = PROVINCE_NAMES.get(plain(before.slice(-count).join('')));
@@ -216,29 +313,33 @@ function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string)
 }
 
 const SHORT_CODE =
-  /(?<![\p{L}\p{N}+])([2-9CFGHJMPQRVWX]{4}(?:[2-9CFGHJMPQRVWX]{2})?\+[2-9CFGHJMPQRVWX]{2,7})(?![\p{L}\p{N}+])/iu;
+  /(?<![\p{L}\p{N}+])([2-9CFGHJMPQRVWX]{4}(?:[2-9CFGHJMPQRVWX]{2})?\+[2-9CFGHJMPQRVWX]{2,7})(?![\p{L}\p{N}+])/giu;
 /** Degrees by which towns of two programs may lie apart; a province has no middle that all agree on. */
 const TOWN_ERROR_DEG = 0.1;
 const PROVINCE_ERROR_DEG = 0.25;
 
-const FULL_CODE = /(?<![\p{L}\p{N}+])[2-9CFGHJMPQRVWX]{8}\+(?:[2-9CFGHJMPQRVWX]{2,7})?(?![\p{L}\p{N}+])/iu;
+const FULL_CODE = /(?<![\p{L}\p{N}+])[2-9CFGHJMPQRVWX]{8}\+(?:[2-9CFGHJMPQRVWX]{2,7})?(?![\p{L}\p{N}+])/giu;
 
-/** A full Plus Code, or a short one with its town: `2VH3+GX Hoàn Kiếm, Hà Nội`. */
-function plusCode(hexcodes: Codebook, text: string): FoundText | null {
-  const full = FULL_CODE.exec(text)?.[0];
-  const position = full === undefined ? null : parsePosition(full);
-  if (position !== null) return inOrder(hexcodes, position);
-  const match = SHORT_CODE.exec(text);
-  const code = match?.[1];
-  if (match === null || code === undefined || !isShortPlusCode(code)) return null;
-  const parts = addressParts(`${text.slice(0, match.index)},${text.slice(match.index + code.length)}`);
+/** Full Plus Codes, or a short one with its town: `2VH3+GX Hoàn Kiếm, Hà Nội`. */
+function plusCodes(hexcodes: Codebook, text: string): FoundPosition[] {
+  const full = [...text.matchAll(FULL_CODE)].flatMap(([code]) => {
+    const position = parsePosition(code);
+    const found = position === null ? null : inOrder(hexcodes, position);
+    return found === null ? [] : [found];
+  });
+  const short = [...text.matchAll(SHORT_CODE)].filter(([, code]) => isShortPlusCode(code!));
+  // Whose town is whose, of several?
+  if (full.length > 0 || short.length !== 1) return full;
+  const [{ 1: code, index: at }] = short as [RegExpExecArray];
+  const parts = addressParts(`${text.slice(0, at)},${text.slice(at + code!.length)}`);
   for (const part of parts) {
-    const cell = cellNear(hexcodes, code, part);
+    const cell = cellNear(hexcodes, code!, part);
     if (cell === null) continue;
     const { latDeg, lngDeg, heightDeg } = cell;
-    return inVietNam(hexcodes, { latDeg, lngDeg, middleOf: 'plus_code', errorDeg: heightDeg / 2 });
+    const found = inVietNam(hexcodes, { latDeg, lngDeg, middleOf: 'plus_code', errorDeg: heightDeg / 2 });
+    return found === null ? [] : [found];
   }
-  return null;
+  return [];
 }
 
 /** The cell of a short code that repeats each degree; null where the name of a town leaves open which one is meant. */
@@ -270,12 +371,18 @@ function lettersOf(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-function inWords(hexcodes: Codebook, text: string): FoundText | null {
+/** Positions that are written out; null where numbers may be another one, and are not understood. */
+function inWords(hexcodes: Codebook, text: string): FoundPosition[] | null {
+  if (GEO_URI.test(text) || namesOtherSystem(text)) return [];
   // A line ends an angle, and so a position.
   const bare = text.replace(LINKS, ' ').replace(/(?<![,;\s])\s*[\r\n]\s*/g, '; ');
-  const found = GEO_URI.test(text) ? null : positionAmongWords(foldSigns(bare));
-  if (found === null || namesOtherSystem(text)) return null;
-  return found.isSure ? inOrder(hexcodes, found) : inVietNam(hexcodes, found);
+  const all = positionsAmongWords(foldSigns(bare));
+  return (
+    all?.flatMap((each) => {
+      const found = each.isSure ? inOrder(hexcodes, each) : inVietNam(hexcodes, each);
+      return found === null ? [] : [found];
+    }) ?? null
+  );
 }
 
 const namesOtherSystem = (text: string): boolean =>

@@ -339,6 +339,34 @@ describe('given texts', () => {
     expect(encoded.stderr).toContain('21.x,105');
   });
 
+  test('of several places in a message encode and decode answer each, inspect and suggest name them', async () => {
+    const OTHER = 'HCM-GXC6M-P9845';
+    const both = `${CODE} and ${OTHER}`;
+    const text = `giao ${CODE} rồi\n${OTHER.replace(/-(?=[^-]*$)/, '-\n')}, xong`;
+    const decoded = await folder.run(['decode', text]);
+    expect(decoded).toMatchObject({ code: 0, stderr: '' });
+    expect(decoded.stdout.split('\n')).toHaveLength(3);
+    expect(decoded.stdout).toContain(centre);
+    const words = ['giao', CODE, 'rồi', OTHER, 'xong'];
+    expect(await folder.run(['decode', ...words])).toMatchObject({ code: 0, stdout: decoded.stdout });
+    for (const command of ['inspect', 'suggest'])
+      expect(await folder.run([command, text])).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `hexcodes: the text names 2 places: ${both}\nGive one of them.\n`,
+      });
+    expect(await folder.run(['decode', `${CODE} https://x.example/#${CODE.toLowerCase()}`])).toMatchObject({
+      code: 0,
+      stdout: centre,
+    });
+    const positions = 'từ 21.0288,105.8525 đến 10.7799, 106.7';
+    expect(await folder.run(['encode', positions])).toMatchObject({
+      code: 0,
+      stdout: `${CODE}\n${OTHER}\n`,
+    });
+    expect((await folder.run(['inspect', positions])).stderr).toContain('21.0288,105.8525 and 10.7799,106.7');
+  });
+
   test('names of files that are absent are no texts', async () => {
     for (const args of [
       ['decode', 'absent.csv'],

@@ -190,6 +190,17 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     await page.context().close();
   });
 
+  test('of several codes in a message one is chosen by hand', async () => {
+    const { page, faults } = await served.open({}, `#${CODE}`);
+    await page.locator('#code').fill(`giao ${CODE} rồi HCM-GXC6M-P9845`);
+    const found = page.locator('.suggestion .code');
+    expect(await found.allTextContents()).toEqual([CODE, 'HCM-GXC6M-P9845']);
+    await found.nth(1).click();
+    expect(await page.locator('#place-code').textContent()).toBe('HCM-GXC6M-P9845');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   test('a wrong code is answered with those it may have been, the nearest to the view first', async () => {
     const { page, faults } = await served.open({}, `#${CODE}`);
     await mapState(page);

@@ -21,7 +21,7 @@ describe('codes in texts', () => {
       const spelling = spellingOf(random, ...positionNear(random));
       const text = amongWords(random, spelling);
       const found = findCode(hexcodes, text);
-      if (found === null) continue;
+      if (found === null || found.kind === 'several') continue;
       read++;
       const isRight =
         found.kind === 'position' && isSame(found.lat, spelling.latDeg) && isSame(found.lng, spelling.lngDeg);
@@ -74,7 +74,7 @@ describe('codes in texts', () => {
       const mixed = spelling.text.replace(/[°'"º˚′″]/g, (sign) => odd.get(sign)!);
       const text = `${pick(AROUND)}${mixed}${pick(AROUND)}`;
       const found = findCode(hexcodes, text);
-      if (found === null) continue;
+      if (found === null || found.kind === 'several') continue;
       read++;
       const isNear =
         found.kind === 'position' &&
@@ -94,6 +94,144 @@ describe('codes in texts', () => {
     ['the rest behind a letter', "21o 01.728' 105o 51.150'"],
   ])('nothing in %s', (_, text) => {
     expect(findCode(hexcodes, text)).toBeNull();
+  });
+});
+
+// Messages that name no place, one, the same one several times, or several: one answer or all of them, never the first
+// of several alone.
+describe('several places in a text', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const SEED = 20_261_128;
+  const COUNT = 4_000;
+  const random = randomFrom(SEED);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+  const NOISE = [
+    ...[
+      'giao',
+      'rồi',
+      'qua',
+      'nhé anh',
+      'tầng 10',
+      'gọi 0912 345 678',
+      '150.000đ',
+      '50 kg',
+      'trước 15h30',
+      '→',
+    ],
+    ...[
+      '\n',
+      ';',
+      'ngày 12/10/2025',
+      'đơn 100501',
+      '(gấp!)',
+      'số 5, ngõ 10',
+      '1.',
+      '📍',
+      'Hà Nội',
+      'từ',
+      'đến',
+    ],
+  ];
+  const [LAT, LNG] = [
+    [21.0288, 16.0678, 10.7769, 21.0122, 12.2388],
+    [105.8525, 108.2208, 106.7009, 105.5252, 109.1967],
+  ] as const;
+
+  /** A position in Viet Nam with four decimals. */
+  const place = (): [lat: number, lng: number] => {
+    for (;;) {
+      const i = Math.floor(random() * LAT.length);
+      const lat = +(LAT[i]! + (random() - 0.5) / 5).toFixed(4);
+      const lng = +(LNG[i]! + (random() - 0.5) / 5).toFixed(4);
+      const hasDecimals = [lat, lng].every((deg) => /\.\d{3}/.test(String(deg)));
+      if (hasDecimals && hexcodes.adminCodeOf(lat, lng) !== null) return [lat, lng];
+    }
+  };
+  const codeSpellings: readonly ((code: string) => string)[] = [
+    (code) => code,
+    (code) => code.toLowerCase(),
+    (code) => code.replaceAll('-', ' '),
+    (code) => code.replaceAll('-', ''),
+    (code) => code.replace(/-(?=[^-]*$)/, '-\n'),
+    (code) => code.replace(/-(?=[^-]*$)/, '\r\n'),
+    (code) => `(${code})`,
+    (code) => `${code}.`,
+    (code) => `https://codes.example/#${code}`,
+    (code) => `https://codes.example/?utm_source=zalo#${code.toLowerCase()}`,
+    (code) => `<https://codes.example/${code}>`,
+  ];
+  const positionSpellings: readonly ((lat: number, lng: number) => string)[] = [
+    (lat, lng) => `${lat}, ${lng}`,
+    (lat, lng) => `${lat},${lng}`,
+    (lat, lng) => `(${lat} ${lng})`,
+    (lat, lng) => `${lat}°N ${lng}°E`,
+    (lat, lng) => `https://maps.google.com/?q=${lat},${lng}`,
+    (lat, lng) => `https://www.openstreetmap.org/?mlat=${lat}&mlon=${lng}#map=17/${lat}/${lng}`,
+  ];
+  const joined = (parts: readonly string[]): string =>
+    [pick(['', ...NOISE]), ...parts.flatMap((part) => [part, pick(NOISE)])].join(pick([' ', '  ', '\n']));
+  const namesOf = (text: string): string[] => {
+    const found = findCode(hexcodes, text);
+    const all = found === null ? [] : found.kind === 'several' ? found.found : [found];
+    return all.map((each) => (each.kind === 'code' ? each.hexcodes : `${each.lat},${each.lng}`));
+  };
+
+  test(`${COUNT} messages with no code, one, two or three, seed ${SEED}`, () => {
+    const counts = [0, 0, 0, 0];
+    for (let i = 0; i < COUNT; i++) {
+      const known = [0, 1, 2].map(() => hexcodes.encode(...place(), pick([10, 12, 13])).hexcodes);
+      const wanted = Array.from({ length: i % 4 }, () => pick(known));
+      const text = joined(wanted.map((code) => pick(codeSpellings)(code)));
+      const different = [...new Set(wanted)];
+      counts[different.length]!++;
+      expect([text, ...namesOf(text)]).toEqual([text, ...different]);
+      // Readers of one code take no message for one.
+      if (different.length > 1) expect([text, hexcodes.read(text)]).toEqual([text, null]);
+    }
+    expect(Math.min(...counts)).toBeGreaterThan(COUNT / 25);
+  });
+
+  test(`${COUNT} messages with a position, the same one again, or two, seed ${SEED}`, () => {
+    let refused = 0;
+    for (let i = 0; i < COUNT; i++) {
+      const known = [place(), place()];
+      const wanted = Array.from({ length: 1 + (i % 2) }, () => pick(known));
+      const text = joined(wanted.map((each) => pick(positionSpellings)(...each)));
+      const different = [...new Set(wanted.map(String))];
+      const names = namesOf(text);
+      // A text may be refused, and is never answered with one of two.
+      if (names.length === 0) {
+        refused++;
+        if (different.length === 1 && Math.random() < 0.04) console.log(JSON.stringify(text));
+      } else expect([text, ...names.toSorted()]).toEqual([text, ...different.toSorted()]);
+    }
+    expect(refused).toBeLessThan(COUNT / 2);
+  });
+
+  test('a code and the link of its pin are one place, of another pin two', () => {
+    const [lat, lng] = [21.0288, 105.8525];
+    const { hexcodes: code } = hexcodes.encode(lat, lng);
+    for (const spelling of positionSpellings.slice(4)) {
+      expect(namesOf(`${code} ${spelling(lat, lng)}`)).toEqual([code]);
+      expect(namesOf(`${spelling(lat, lng)}\n${code}`)).toEqual([code]);
+      expect(namesOf(`${code} ${spelling(10.7769, 106.7009)}`)).toEqual([code, '10.7769,106.7009']);
+    }
+    expect(namesOf(`${code} https://www.google.com/maps/@10.7769,106.7009,17z`)).toEqual([code]);
+  });
+
+  test('a code with a blank and two symbols behind it is that code or a longer one: both are named', () => {
+    const symbols = [...'23456789CFGHJKMPQRVX'];
+    const [short, long] = (() => {
+      for (;;) {
+        const { hexcodes: code } = hexcodes.encode(...place());
+        const ends = symbols.flatMap((a) => symbols.map((b) => `${a}${b}`));
+        const end = ends.find((each) => hexcodes.isValid(`${code}-${each}`));
+        if (end !== undefined) return [code, `${code}-${end}`] as const;
+      }
+    })();
+    expect(namesOf(`tới ${long.replace(/-(..)$/, ' $1')} nhé`).toSorted()).toEqual([short, long]);
+    expect(namesOf(`tới ${long} nhé`)).toEqual([long]);
+    expect(namesOf(`tới ${short}-nhà.jpg`)).toEqual([short]);
   });
 });
 

@@ -10,7 +10,7 @@ const rows = consoleCases('text');
 
 function named(text: string): string {
   const found = findCode(library, text);
-  if (found === null) return '';
+  if (found === null || found.kind === 'several') return '';
   return found.kind === 'code' ? found.hexcodes : `${+found.lat.toFixed(6)},${+found.lng.toFixed(6)}`;
 }
 

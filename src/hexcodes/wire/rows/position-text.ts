@@ -10,6 +10,9 @@ const MAX_UNITS = 4096;
 /** Two numbers as programs write them: most positions. */
 const PLAIN = /^([-+]?\d{1,3}(?:\.\d+)?), ?([-+]?\d{1,3}(?:\.\d+)?)$/;
 
+/** Text behind a link: a line of its own, or another link. A link may hold blanks. */
+const GOES_ON = /[\r\n]|\s(?:https?:\/\/|geo:)/i;
+
 /** Reads a position in any of these spellings; null if the text is none. Degrees beyond 90 and 180 are not refused. */
 export function parsePosition(text: string): Position | null {
   const plain = text.length > MAX_UNITS ? null : PLAIN.exec(text);
@@ -17,5 +20,6 @@ export function parsePosition(text: string): Position | null {
   // A Plus Code may have no digit, but has a plus sign.
   if (text.length > MAX_UNITS || !/[\d+\uff0b\uff10-\uff19]/.test(text)) return null;
   const folded = foldSigns(text);
-  return isLink(folded) ? parseMapLink(withoutInvisible(text)) : parseWritten(folded);
+  if (!isLink(folded)) return parseWritten(folded);
+  return GOES_ON.test(text.trim()) ? null : parseMapLink(withoutInvisible(text));
 }

@@ -121,39 +121,72 @@ function runsOf(text: string): Run[] {
 const isBetween = (gap: string): boolean => SIGN_BETWEEN.test(gap) && gap !== ': ' && !gap.includes('/');
 
 /**
- * The first position in a text.
+ * The positions in a text, from left to right.
  * @param folded by `foldSigns`
- * @returns null if no run of the text is a position. Bare numbers are one with three decimals each
+ * @returns nothing if no run of the text is a position; null where numbers that are not understood may be another one.
+ * Bare numbers are a position with three decimals each; beside another position, with one decimal each
  */
-export function positionAmongWords(folded: string): FoundAmongWords | null {
-  if (SIDE_APART.test(folded)) return null;
-  const runs = runsOf(folded.replace(LONG_SIDES, ''));
+export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
+  if (SIDE_APART.test(folded)) return [];
+  const text = folded.replace(LONG_SIDES, '');
+  const runs = runsOf(text);
+  const labelled = runs.filter(({ label }) => label !== null);
   const [lat, lng] = (['lat', 'lng'] as const).map((axis) => {
     const named = runs.filter(({ label }) => label === axis);
     return named.length === 1 && !named[0]!.isTouched ? degreesOf(named[0]!.text, axis) : null;
   });
-  if (lat !== null && lat !== undefined && lng !== null && lng !== undefined)
-    return { latDeg: lat, lngDeg: lng, isSure: true };
+  const isNamed = lat !== null && lat !== undefined && lng !== null && lng !== undefined;
   // `lat/lng: 21.0288, 105.8525` has one name. Two names whose numbers cannot be read name no other numbers.
-  if (runs.filter(({ label }) => label !== null).length > 1) return null;
-  for (const { text, isTouched } of runs) {
-    if (isTouched) continue;
-    const bare = bareOf(text);
+  if (!isNamed && labelled.length > 1) return [];
+  const found: (FoundAmongWords & { start: number; isWeak: boolean })[] = [];
+  if (isNamed)
+    found.push({ latDeg: lat, lngDeg: lng, isSure: true, start: labelled[0]!.start, isWeak: false });
+  const others: Run[] = [];
+  const unread = new Set(isNamed ? runs.filter(({ label }) => label === null) : runs);
+  for (const run of unread) {
+    if (run.isTouched) continue;
+    const bare = bareOf(run.text);
     // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is no side.
-    const found = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
-    if (found === null) continue;
+    const written = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
     const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
-    if (isMarked || decimalsIn(text) === 2) return { ...found, isSure: isMarked && runs.length === 1 };
+    const decimals = isMarked ? 3 : decimalsIn(run.text);
+    if (written === null || decimals === 0) {
+      others.push(run);
+      continue;
+    }
+    const isSure = isMarked && runs.length === 1;
+    found.push({ ...written, isSure, start: run.start, isWeak: decimals < 3 });
+    unread.delete(run);
   }
   // `21.0288 và 105.8525`, `số 5, 21.0288 105.8525`
-  const numbers = runs.flatMap(loneNumbers);
-  for (const [i, first] of numbers.entries()) {
-    const second = numbers[i + 1];
-    if (second === undefined || second.start - first.end > MAX_BETWEEN) continue;
-    return { latDeg: first.value, lngDeg: second.value, isSure: false };
+  const numbers = others.flatMap(loneNumbers);
+  const used: LoneNumber[] = [];
+  for (let i = 0; i + 1 < numbers.length; i++) {
+    const [first, second] = [numbers[i]!, numbers[i + 1]!];
+    if (second.start - first.end > MAX_BETWEEN) continue;
+    const { start } = first;
+    found.push({ latDeg: first.value, lngDeg: second.value, isSure: false, start, isWeak: false });
+    i++;
+    used.push(first, second);
   }
-  return null;
+  const isUnclear = [...unread].some(({ start, end }) => {
+    const inside = used.filter((each) => each.start >= start && each.end <= end);
+    const ends = [start, ...inside.map((each) => each.end)];
+    return ends.some((from, i) => LIKE_DEGREES.test(text.slice(from, inside[i]?.start ?? end)));
+  });
+  if (isUnclear) return null;
+  if (found.every(({ isWeak }) => isWeak)) return [];
+  return found
+    .sort((a, b) => a.start - b.start)
+    .map(({ latDeg, lngDeg, isSure, middleOf, errorDeg }) => ({
+      ...{ latDeg, lngDeg, isSure },
+      ...(middleOf === undefined ? {} : { middleOf }),
+      ...(errorDeg === undefined ? {} : { errorDeg }),
+    }));
 }
+
+/** Degrees as programs write them, or an angle; other numbers have fewer decimals. */
+const LIKE_DEGREES = /\d[.,]\d{4}|° ?\d|\d[.,]\d{3}[,; ]{1,2}\d{1,3}[.,]\d{3}/;
 
 /** Characters between two numbers that belong together. */
 const MAX_BETWEEN = 12;
@@ -170,12 +203,22 @@ function degreesOf(text: string, axis: 'lat' | 'lng'): number | null {
   return /^[-+]?\d+(?:[.,]\d+)?$/.test(bare) ? Number(bare.replace(',', '.')) : parseAngle(bare, axis);
 }
 
-const decimalsIn = (text: string): number => text.match(/(?<!\d)\d+[.,]\d{3,}/g)?.length ?? 0;
+/** The fewer decimals of two bare numbers, 3 for more; 0 where they are not two numbers with decimals. */
+function decimalsIn(text: string): number {
+  const decimals = [...text.matchAll(/(?<!\d)\d+[.,](\d+)/g)].map(([, digits]) => digits!.length);
+  return decimals.length === 2 ? Math.min(3, ...decimals) : 0;
+}
+
+interface LoneNumber {
+  readonly value: number;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** The numbers with three decimals or more of a run without marks; none beside other numbers, as minutes are. */
-function loneNumbers({ text, start, isTouched }: Run): { value: number; start: number; end: number }[] {
-  if (isTouched || /[°'"\p{L}]/u.test(text)) return [];
-  return [...text.matchAll(/(?:[^,;()]|(?<=\d),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {
+function loneNumbers({ text, start }: Run): LoneNumber[] {
+  if (/[°'"\p{L}]/u.test(text)) return [];
+  return [...text.matchAll(/(?:[^,;()]|(?<=\d)(?<!\.\d{3,}),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {
     const numbers = [...piece.matchAll(/[^ ]+/g)];
     if (!numbers.every(([number]) => /^-?\d{1,3}[.,]\d{3,}$|^[-+]$/.test(number))) return [];
     return numbers
