@@ -102,14 +102,14 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
 function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
   const found = findCode(hexcodes, text);
   if (found === null) return null;
-  if (found.kind === 'several') throw severalPlaces(found.found);
+  if (found.kind === 'several') throw severalFailure(found.found);
   if (found.kind === 'code') return hexcodes.read(found.hexcodes);
   const { lat, lng } = found;
   return hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.read(hexcodes.encode(lat, lng).hexcodes);
 }
 
 /** The failure for a text that names several places, where one is asked for. */
-export function severalPlaces(found: Extract<FoundText, { kind: 'several' }>['found']): CliFailure {
+export function severalFailure(found: Extract<FoundText, { kind: 'several' }>['found']): CliFailure {
   const names = found.map((each) => (each.kind === 'code' ? each.hexcodes : `${each.lat},${each.lng}`));
   return new CliFailure(
     EXIT.FAILED,

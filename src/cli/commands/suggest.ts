@@ -9,7 +9,7 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';
 import { type Slip, suggest } from '../../hexcodes/geometry/suggest.js';
 import { placeNear } from '../../hexcodes/library/places.js';
-import { severalPlaces, townWords } from './inspect.js';
+import { severalFailure, townWords } from './inspect.js';
 
 interface Options {
   near?: string;
@@ -55,7 +55,7 @@ Examples:
       const near = options.near === undefined ? undefined : requirePosition(options.near, '--near');
       const hexcodes = await loadLibrary();
       const named = findCode(hexcodes, text);
-      if (named?.kind === 'several') throw severalPlaces(named.found);
+      if (named?.kind === 'several') throw severalFailure(named.found);
       const found = suggest(hexcodes, named?.kind === 'code' ? named.hexcodes : text, {
         limit,
         ...(near === undefined ? {} : { near: [near.latDeg, near.lngDeg] as const }),

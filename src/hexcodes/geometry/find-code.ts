@@ -37,7 +37,7 @@ export interface FoundPosition {
   error_m?: number;
 }
 
-/** What a text names. `several` is a text that names more than one place: nobody knows which one is meant. */
+/** A code, a position, or `several` of them, of which nobody knows which one is meant. */
 export type FoundText =
   | FoundCode
   | FoundPosition
@@ -88,7 +88,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
     isWhole || link.at > 0 ? link : { ...link, found: found ?? link.found },
   );
   const pins = links.flatMap(({ found }) => (found?.kind === 'position' && !isView(found) ? [found] : []));
-  // What a link says is understood; its other parts are no words.
+  // The other parts of a link that is understood are no words.
   const words = withoutLinks(trimmed, links);
   const codes = codesIn(hexcodes, words, links);
   if (codes.length > 0) return oneOf(hexcodes, [...codes, ...pins]);
@@ -191,7 +191,7 @@ function cellsIn(hexcodes: Codebook, text: string): CodeAt[] {
 }
 
 interface LinkAt {
-  /** What the link names; null if nothing that is understood. */
+  /** Null for a link that names nothing, or is not understood. */
   readonly found: FoundCode | FoundPosition | null;
   readonly at: number;
   readonly length: number;

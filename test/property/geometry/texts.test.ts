@@ -200,10 +200,8 @@ describe('several places in a text', () => {
       const different = [...new Set(wanted.map(String))];
       const names = namesOf(text);
       // A text may be refused, and is never answered with one of two.
-      if (names.length === 0) {
-        refused++;
-        if (different.length === 1 && Math.random() < 0.04) console.log(JSON.stringify(text));
-      } else expect([text, ...names.toSorted()]).toEqual([text, ...different.toSorted()]);
+      if (names.length === 0) refused++;
+      else expect([text, ...names.toSorted()]).toEqual([text, ...different.toSorted()]);
     }
     expect(refused).toBeLessThan(COUNT / 2);
   });
