@@ -20,20 +20,31 @@ export async function shippedPictures(browser: Browser, port: number): Promise<v
   });
   await mapState(map);
   await map.waitForTimeout(4000);
+  await map.evaluate(() => {
+    for (const control of document.querySelectorAll('.map-buttons, .scale')) control.remove();
+  });
   const shot = (await map.locator('#map').screenshot()).toString('base64');
   await close();
+  const parts = [
+    ['HN', 'tỉnh', '#0b6e5f'],
+    ['6GHP4', 'ô', '#1d5fa8'],
+    ['83RF', 'ô nhỏ', '#7c3aa8'],
+    ['R', 'kiểm tra', '#9a3412'],
+  ].map(([symbols, words, color]) => `<span style="border-color: ${color}"><b>${symbols}</b>${words}</span>`);
   await html(
     1200,
     630,
     `<style>
       body { font: 34px/1.35 system-ui, sans-serif; color: #17211f; display: flex; height: 630px; background: #fff }
-      div { width: 560px; padding: 70px 40px 0 70px; box-sizing: border-box }
-      h1 { font-size: 54px; margin: 0 0 46px; display: flex; gap: 20px; align-items: center }
+      div { width: 600px; padding: 64px 40px 0 60px; box-sizing: border-box }
+      h1 { font-size: 54px; margin: 0 0 40px; display: flex; gap: 20px; align-items: center }
       h1 svg { width: 76px; height: 76px }
-      b { font: 700 46px ui-monospace, "DejaVu Sans Mono", monospace; color: #0b6e5f; display: block; margin: 40px 0 }
-      img { width: 640px; height: 630px; object-fit: cover }
+      p { display: flex; gap: 14px; margin: 48px 0 }
+      span { border-bottom: 8px solid; padding-bottom: 8px; font-size: 24px; color: #55625f }
+      b { font: 700 50px ui-monospace, "DejaVu Sans Mono", monospace; color: #17211f; display: block }
+      img { width: 600px; height: 630px; object-fit: cover; object-position: 60% }
     </style>
-    <div><h1>${icon}Hexcodes</h1>Mã vị trí cho mọi ngôi nhà ở Việt Nam<b>HN-6GHP4-83RFR</b>Gõ sai là biết ngay,<br>không cần mạng</div>
+    <div><h1>${icon}Hexcodes</h1>Mã vị trí cho mọi ngôi nhà<br>ở Việt Nam<p>${parts.join('')}</p>Gõ sai là biết ngay,<br>không cần mạng</div>
     <img src="data:image/png;base64,${shot}">`,
     'share.png',
   );

@@ -65,6 +65,8 @@ const SLIDES = [0.5, 0.3, 0.7, 0.12, 0.88].flatMap((x) =>
 /** A larger hexagon narrower than this is not named. */
 const MIN_PARENT_PX = 120;
 const MAX_CODES = 900;
+/** Shorter codes stay in one line. */
+const MIN_CUT = 10;
 /** The part of its hexagon that a code may fill, across. */
 const CODE_PART = 0.85;
 const CODE_FONT = '11px ui-monospace, Menlo, Consolas, monospace';
@@ -331,7 +333,7 @@ export class Labels {
       if (this.desk.library.adminCodeOf(lat!, lng!) === null) continue;
       const code = this.desk.library.encode(lat!, lng!, gridResolution).hexcodes;
       const fits = (line: string): boolean => line.length * letterPx < wide * CODE_PART;
-      const lines = fits(code) ? [code] : inTwo(code);
+      const lines = fits(code) || code.length < MIN_CUT ? [code] : inTwo(code);
       if (!lines.every(fits)) continue;
       const codePx = Math.max(...lines.map((line) => line.length)) * letterPx;
       for (const shift of CODE_SHIFTS_PX) {

@@ -6,6 +6,9 @@ import { shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { Place } from './place.js';
 
+/** The address of the page, as one types it. */
+export const ADDRESS = `${location.host}${location.pathname}`.replace(/\/(?:index\.html)?$/, '');
+
 /** The link of a place: where the operator wants previews, with the code in the path, which the service then learns. */
 export const linkTo = (code: string): string =>
   shipped.hasPathLinks ? `${location.origin}/${code}` : `${location.origin}${location.pathname}#${code}`;

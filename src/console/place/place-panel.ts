@@ -4,10 +4,11 @@ import { radius } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
-import { byId, element, toast } from '../shell/elements.js';
+import { element, toast } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { ladder, length, nearWords, neighborList, ringSlider, sizeSlider } from './around.js';
 import { keepRecent, recentCodes } from './copy.js';
+import { howMade } from './how-made.js';
 import { type Place, placeOf } from './place.js';
 
 // How sure the province of a place is: the distance to the nearest border, the province behind it, and the table of
@@ -89,26 +90,13 @@ function welcome(desk: Desk): HTMLElement[] {
   );
   return [
     element('h2', { key: 'welcome' }),
+    howMade(desk.library, EXAMPLES[0][0]),
     element('p', { class: 'soft', key: 'welcomeMore' }),
-    beginnings(),
     ...recent(desk, choose),
     element('h3', { key: 'examples' }),
     element('div', { class: 'examples' }, ...examples),
     provinces(),
   ];
-}
-
-/** The three ways to begin. */
-function beginnings(): HTMLElement {
-  const button = (key: 'typeCode' | 'myPosition' | 'convertFile', id: string, run: () => void): HTMLElement =>
-    element('button', { key, attributes: { type: 'button', id }, on: { click: run } });
-  return element(
-    'div',
-    { class: 'actions' },
-    button('typeCode', 'begin-code', () => byId('code').focus()),
-    button('myPosition', 'begin-position', () => byId('my-position').click()),
-    button('convertFile', 'begin-file', () => byId('tab-file').click()),
-  );
 }
 
 /** Codes that were looked at before, each of which can be removed. */
@@ -215,6 +203,7 @@ function about(desk: Desk, place: Place): HTMLElement[] {
       fact('exactness', exactness(desk, place)),
       ...(certainty === undefined ? [] : [fact('certainty', certainty)]),
     ),
+    howMade(desk.library, place.hexcodes),
     sizeSlider(desk, place),
     ringSlider(desk, place),
     certaintyFold(desk),

@@ -1,4 +1,4 @@
-// A card for a door or a gate: the code of the place in large letters, and its QR code.
+// A card for a door or a gate: the code of the place in large letters, where to type it, and its QR code.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Place } from '../place/place.js';
 import { say } from '../words/language.js';
@@ -30,8 +30,11 @@ function inLines(line: string): string[] {
   return cut === undefined ? [line] : [line.slice(0, cut), line.slice(cut + 1)];
 }
 
-/** @param line of the owner: a name, a street and number; may be '' */
-export function doorplate(place: Place, line: string, link: string): SVGSVGElement {
+/**
+ * @param line of the owner: a name, a street and number; may be ''
+ * @param address of the page, as one types it
+ */
+export function doorplate(place: Place, line: string, link: string, address: string): SVGSVGElement {
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);
   const inside = WIDTH - 2 * MARGIN - 6;
   const text = (y: number, size: number, content: string, more = {}): SVGTextElement =>
@@ -70,7 +73,11 @@ export function doorplate(place: Place, line: string, link: string): SVGSVGEleme
     ),
     text(62, 5.4, unit?.name ?? place.admin_code),
     text(70, 4, `${place.lat.toFixed(6)}, ${place.lng.toFixed(6)}`, { fill: '#55625f' }),
-    text(HEIGHT - 13, 3.3, say('doorplateHint'), { fill: '#55625f' }),
+    text(81, 4, say('doorplateHint'), { fill: '#55625f' }),
+    text(89, Math.min(6, width / (0.62 * address.length)), address, {
+      'font-weight': 600,
+      class: 'doorplate-address',
+    }),
     qrCode(link, WIDTH - MARGIN - QR, HEIGHT - MARGIN - QR, QR),
   );
 }

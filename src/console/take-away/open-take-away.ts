@@ -1,7 +1,7 @@
 // The content of the panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the
 // hexagons around the place, and a card for its door. Sheet and card are shown first, then printed or saved.
 import type { Desk } from '../desk.js';
-import { linkTo } from '../place/copy.js';
+import { ADDRESS, linkTo } from '../place/copy.js';
 import type { Place } from '../place/place.js';
 
 import { download, element } from '../shell/elements.js';
@@ -95,7 +95,7 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
     button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
     element('label', { key: 'doorplateLine', attributes: { for: 'doorplate-line' } }),
     line,
-    button('doorplate', () => doorplate(place, line.value.trim(), link)),
+    button('doorplate', () => doorplate(place, line.value.trim(), link, ADDRESS)),
   ];
 }
 

@@ -296,6 +296,26 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     await page.context().close();
   });
 
+  test('how a code is made: on the first view and on a place, and a slip that is found out', async () => {
+    const { page, faults } = await served.open();
+    const parts = (): Promise<string[]> => page.locator('.made dt').allTextContents();
+    const words = (): Promise<string[]> => page.locator('.made dd').allTextContents();
+    await expect.poll(parts).toEqual(['HN', '6GHP4', '83RF', 'R']);
+    await page.locator('#code').fill('HUE-6HQ64-HH9J6');
+    expect(await parts()).toEqual(['HUE', '6HQ64', 'HH9J', '6']);
+    expect((await words())[0]).toBe('Huế');
+    await page.locator('#resolution').fill('7');
+    expect(await parts()).toEqual(['HUE', '6HQ64', expect.any(String)]);
+    await page.locator('#resolution').fill('13');
+    await page.locator('#try-slip').click();
+    expect(await page.locator('#place-code').count()).toBe(0);
+    const found = page.locator('.suggestion .code');
+    await found.first().waitFor();
+    expect(await found.allTextContents()).toContain('HUE-6HQ64-HH9J6');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   test('a place is copied as code, link, H3 index and GeoJSON', async () => {
     const { page } = await served.open(
       {

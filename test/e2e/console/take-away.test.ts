@@ -191,6 +191,9 @@ describe('drawings', () => {
         await page.click('#print-doorplate');
         const texts = await page.locator('dialog .doorplate text').allTextContents();
         expect(texts).toEqual(expect.arrayContaining([CODE, 'Nhà <Lan> & Minh', 'Hà Nội']));
+        // Who has no scanner types the code at the address of the page, which stands there in letters.
+        expect(texts).toContain('Scan the QR code, or type this code at');
+        expect(await page.locator('dialog .doorplate-address').textContent()).toBe(new URL(page.url()).host);
         const { name, bytes } = await downloaded(page, 'dialog [data-text="save"]');
         expect(name).toBe(`${CODE}-doorplate.svg`);
         expect(bytes.toString()).toMatch(

@@ -3,7 +3,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { Hexcodes } from '#hexcodes';
+import { parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
+import { randomFrom } from '../../support/open-world.js';
 
 // The place that the page shows: of a position, of a code, larger and smaller.
 describe('codes', async () => {
@@ -47,6 +49,34 @@ describe('codes', async () => {
 
   test('a cell is as large as the error of its position', () => {
     expect([0, 0.5, 3, 8, 100, 2500, 50_000, 1e9].map(resolutionFor)).toEqual([15, 15, 13, 12, 9, 6, 3, 0]);
+  });
+});
+
+// How a code is made: its parts are those of the format, and a wrong symbol makes it no code.
+describe('parts of a code', async () => {
+  const { partsOf, withSlip } =
+    await consoleModule<typeof import('../../../src/console/place/code-parts.js')>('place/code-parts.ts');
+  const library = await Hexcodes.load();
+
+  test('codes of every resolution: the parts in turn are the code, the first group is the cell of resolution 7', () => {
+    const random = randomFrom(55);
+    let codes = 0;
+    while (codes < 600) {
+      const [lat, lng] = [8.5 + 14.5 * random(), 102.5 + 7 * random()];
+      if (library.adminCodeOf(lat, lng) === null) continue;
+      const resolution = codes++ % 16;
+      const { hexcodes, admin_code } = library.read(library.encode(lat, lng, resolution).hexcodes)!;
+      const { province, cell, finer, check } = partsOf(hexcodes);
+      const bare = (text: string): string => text.replaceAll('-', '');
+      expect(bare(province + cell + finer + check)).toBe(bare(hexcodes));
+      expect([province, check.length, finer === '']).toEqual([admin_code, 1, resolution <= 7]);
+      expect(finer).not.toMatch(/^-|-$/);
+      if (resolution > 7)
+        expect(partsOf(parent(library, hexcodes, 7))).toMatchObject({ province, cell, finer: '' });
+      const slip = withSlip(hexcodes);
+      expect([...slip].filter((symbol, i) => symbol !== hexcodes[i])).toHaveLength(1);
+      expect(library.read(slip), slip).toBeNull();
+    }
   });
 });
 
