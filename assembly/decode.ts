@@ -6,7 +6,7 @@ import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESO
 import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
 import { BLOCK_RECORDS, LATTICE } from "./scratch";
 import { storeCenter, storeCenters } from "./face5/center";
-import { setResolution, writeRecord } from "./face5/record";
+import { writeOneRecord } from "./face5/record";
 import { scanRecords, storeLattice, UNKNOWN } from "./face5/scan";
 import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
@@ -123,8 +123,7 @@ export function readText(units: u32): u32 {
     store<u64>(READ_CELL, readCell);
     store<u8>(READ_RESOLUTION, <u8>resolution);
     store<u8>(READ_ADMIN, <u8>readAdmin);
-    setResolution(resolution);
-    writeRecord(READ_RECORD, readCell & WORD_MASK, readAdmin);
+    writeOneRecord(READ_RECORD, readCell & WORD_MASK, readAdmin, resolution);
     return OK;
   }
   storeNowhere(OUTPUT);

@@ -10,8 +10,8 @@ import {
 import { adminsOfCells, recordAt, statusesOfCells } from "./output-layout";
 import { ADMIN_NUMBERS, BLOCK_POINTS, WORDS } from "./scratch";
 import { toWords, toWordsOneByOne } from "./face5/digits";
-import { toLattice, toLatticeOneByOne } from "./face5/lattice";
-import { finerDigits, setResolution, writeRecord } from "./face5/record";
+import { toLattice } from "./face5/lattice";
+import { finerDigits, setResolution, writeOneRecord, writeRecord } from "./face5/record";
 import { carefulCellAt, cellFrom, inDomain, isCell, MAX_RESOLUTION } from "./h3/cell";
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
 import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
@@ -55,18 +55,6 @@ function encodeCarefully(point: usize, resolution: u32, record: usize): u32 {
   return status;
 }
 
-/** The record of a point, from its word and its admin number; the status. */
-// @ts-ignore: decorator
-@inline
-function storePoint(point: usize, word: u64, admin: u32, resolution: u32, record: usize): u32 {
-  if (admin >= ADMIN_UNITS) {
-    const status = isCoordinate(load<f64>(point), load<f64>(point, 8)) ? OUTSIDE_COVERAGE : NOT_A_COORDINATE;
-    storeFailure(record, status);
-    return status;
-  }
-  return writeRecord(record, word, admin) ? OK : encodeCarefully(point, resolution, record);
-}
-
 /** At most BLOCK_POINTS points of one resolution → records; how many failed. */
 function encodeBlock(points: usize, count: u32, resolution: u32, records: usize): u32 {
   let failed: u32 = 0;
@@ -82,7 +70,14 @@ function encodeBlock(points: usize, count: u32, resolution: u32, records: usize)
   let word = WORDS;
   const end = ADMIN_NUMBERS + 4 * count;
   for (let at = ADMIN_NUMBERS; at < end; at += 4, word += 8, records += RECORD_BYTES, points += POINT_BYTES) {
-    failed += u32(storePoint(points, load<u64>(word), load<u32>(at), resolution, records) != OK);
+    const admin = load<u32>(at);
+    if (admin >= ADMIN_UNITS) {
+      const isPoint = isCoordinate(load<f64>(points), load<f64>(points, 8));
+      storeFailure(records, isPoint ? OUTSIDE_COVERAGE : NOT_A_COORDINATE);
+      failed++;
+    } else if (!writeRecord(records, load<u64>(word), admin)) {
+      failed += u32(encodeCarefully(points, resolution, records) != OK);
+    }
   }
   return failed;
 }
@@ -166,24 +161,23 @@ export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
   return failed;
 }
 
-/** The point of encodeOne. */
-const POINT: usize = memory.data(POINT_BYTES, 16);
+/** The point of encodeOne, and space for another, which toLattice() reads. */
+const POINT: usize = memory.data(2 * POINT_BYTES, 16);
 
 /**
- * Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. Without vectors: the passes of
- * encodeBlock() work on fours of points, which costs one point half as much again.
+ * Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. Behind the lattice without
+ * vectors: the passes of encodeBlock() work on fours of points, which takes one point twice as long.
  */
 export function encodeOne(latDeg: f64, lngDeg: f64, resolution: u32): u32 {
-  if (resolution > MAX_RESOLUTION) {
-    storeFailure(OUTPUT, NOT_A_COORDINATE);
-    return NOT_A_COORDINATE;
-  }
   store<f64>(POINT, latDeg);
   store<f64>(POINT, lngDeg, 8);
-  toLatticeOneByOne(POINT, 1, resolution);
-  toWordsOneByOne(1, resolution);
-  setResolution(resolution);
-  return storePoint(POINT, load<u64>(WORDS), adminOf(unitAt(latDeg, lngDeg)), resolution, OUTPUT);
+  if (resolution <= MAX_RESOLUTION) {
+    toLattice(POINT, 1, resolution);
+    toWordsOneByOne(1, resolution);
+    const admin = adminOf(unitAt(latDeg, lngDeg));
+    if (admin < ADMIN_UNITS && writeOneRecord(OUTPUT, load<u64>(WORDS), admin, resolution)) return OK;
+  }
+  return encodeCarefully(POINT, resolution, OUTPUT);
 }
 
 /** The record of a cell and an admin number at OUTPUT. OUTSIDE_COVERAGE where there is no text that reading accepts. */

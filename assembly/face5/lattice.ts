@@ -158,8 +158,8 @@ function useResolution(resolution: u32): void {
  * fills the array up to a multiple of four.
  */
 export function toLattice(points: usize, count: u32, resolution: u32): void {
-  if (!ASC_FEATURE_SIMD) return toLatticeOneByOne(points, count, resolution);
   useResolution(resolution);
+  if (!ASC_FEATURE_SIMD) return toLatticeOneByOne(points, count, resolution);
   let lattice = LATTICE;
   // Two loops instead of one: each step waits for the one before, and in short loops the processor has more points at
   // work.
@@ -235,8 +235,7 @@ function cellsAt(at: usize, is13: bool): v128 {
 }
 
 /** toLattice() without vectors; fills the array up to `count`. Values of all points lie in variables. */
-export function toLatticeOneByOne(points: usize, count: u32, resolution: u32): void {
-  useResolution(resolution);
+function toLatticeOneByOne(points: usize, count: u32, resolution: u32): void {
   const matrix = TO_FINEST + (<usize>resolution << 4);
   const m00 = load<i32>(matrix);
   const m01 = load<i32>(matrix, 4);

@@ -86,3 +86,9 @@ export function writeRecord(record: usize, word: u64, admin: u32): bool {
   store<u64>(body, high, 8);
   return true;
 }
+
+/** writeRecord() for one cell of any resolution. */
+export function writeOneRecord(record: usize, word: u64, admin: u32, resolution: u32): bool {
+  setResolution(resolution);
+  return writeRecord(record, word, admin);
+}
