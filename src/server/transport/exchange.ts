@@ -10,8 +10,9 @@ import {
   closingInChunks,
   endBodyless,
   fitsEnd,
-  isSkippedBody,
   KEPT_LINE,
+  mayBeSkipped,
+  sizeOf,
   type WholeAnswer,
   writeBody,
   writeContinue,
@@ -20,7 +21,13 @@ import {
 } from './answers/whole-answer.js';
 import type { CorkHolder } from './cork-holder.js';
 import { Guarded } from './guarded.js';
-import { type BodyBounds, type BodyOwner, type RefusedBodies, RequestBody } from './request-body.js';
+import {
+  type BodyBounds,
+  type BodyOwner,
+  MAX_SMALL_BYTES,
+  type RefusedBodies,
+  RequestBody,
+} from './request-body.js';
 import { AFTER_BODY, type RequestHead } from './request-head.js';
 import type { Turns } from './turns.js';
 import type { UpgradeContext, UwsResponse } from './uws.js';
@@ -261,30 +268,42 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
 
   #answer(answer: WholeAnswer): void {
     const { status, body, headerLines, close } = answer;
-    this.#isAnswerDue = false;
-    this.status = status;
-    this.context.hooks.answered(this, status);
-    const isRefused = status >= 400 && this.#isBodyComing && !this.head.isBodyChunked;
-    const isSkipped = isRefused && isSkippedBody(status, this.head.bodySizeBytes);
+    const { isBodyChunked, isClosing, bodySizeBytes } = this.head;
+    const isComing = this.#isBodyComing;
+    const isRefused = status >= 400 && isComing && !isBodyChunked;
+    const isSkipped = isRefused && !isClosing && bodySizeBytes <= MAX_SMALL_BYTES && mayBeSkipped(status);
     // Whoever asks without a key makes way for callers that have one.
     const isUnwanted = this.keyId === '' && this.context.admission.isCrowded;
     // A large body that uWS itself would close after is not seen to leave: there the client closes.
     const isLeft = (this.context.isClosing || isUnwanted) && !fitsEnd(body);
-    const mustClose = (isUnwanted && !isLeft) || ((close || isRefused) && !isSkipped);
-    const isLast = mustClose || this.head.isBodyChunked || (this.context.isClosing && !isLeft);
+    const mustClose =
+      (isUnwanted && !isLeft) || ((close || isRefused) && !isSkipped) || (isClosing && isComing);
+    const isLast = mustClose || isBodyChunked || (this.context.isClosing && !isLeft);
+    if (isLast && isComing && !this.#mayEndHead(answer) && this.#mayWait(answer)) return;
     const lines = (isLeft || close) && !isLast ? `${headerLines}${CLOSE_LINE}` : headerLines;
+    this.#isAnswerDue = false;
+    this.status = status;
+    this.context.hooks.answered(this, status);
     this.#write(answer, lines, isLast);
+  }
+
+  #isBodyless(status: number): boolean {
+    return this.head.method === 'HEAD' || status === 204 || status === 304;
+  }
+
+  /** Whether the body of an answer can be written with its head, and the body of the request be read on then. */
+  #mayEndHead({ status, body }: WholeAnswer): boolean {
+    return !this.#isBodyless(status) && typeof body === 'string' && fitsEnd(body);
   }
 
   #write(answer: WholeAnswer, lines: string, close: boolean): void {
     const { res, context } = this;
     const { status, contentType, body } = answer;
     const isHead = this.head.method === 'HEAD';
-    const isBodyless = isHead || status === 204 || status === 304;
-    const mayReadOn = close && !isBodyless && typeof body === 'string' && fitsEnd(body);
-    if (mayReadOn && this.#readOn(() => res.close())) {
-      writeHead(res, this, status, contentType, lines + closingInChunks(body));
-      this.#wholeBytes = Buffer.byteLength(body);
+    const isBodyless = this.#isBodyless(status);
+    if (close && this.#mayEndHead(answer) && this.#readOn(() => res.close())) {
+      writeHead(res, this, status, contentType, lines + closingInChunks(body as string));
+      this.#wholeBytes = sizeOf(body);
       this.#over(true);
       return;
     }
@@ -304,7 +323,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
       this.#over(true);
       return;
     }
-    this.#wholeBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    this.#wholeBytes = sizeOf(body);
     if (writeBody(res, body, close)) {
       this.#over(true);
     } else {
@@ -403,6 +422,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     if (this.state === 'open' && this.#body?.isWanted !== true && !this.hasDeadline) {
       this.thrown(new Error('a handler returned without an answer'));
     }
+    if (this.state === 'open' && this.head.bodySizeBytes !== 0) this.body.hear();
   }
 
   #gone(): void {

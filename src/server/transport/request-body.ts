@@ -20,11 +20,16 @@ const MAX_MS = 60_000;
  */
 const QUIET_MS = 3000;
 /**
- * Connections at a time, of all peers and of one key; those without a key count as one. Beyond them they are closed at
- * once.
+ * Bodies at a time, of all peers and of one key; those without a key count as one. Beyond them connections are closed
+ * at once.
  */
 const MAX_BODIES = 256;
 const MAX_BODIES_PER_KEY = 64;
+/**
+ * A body of at most this size costs no more than one that is taken, so any number of them is read on. uWS ends one that
+ * stands still (README U25).
+ */
+export const MAX_SMALL_BYTES = 64 * 1024;
 /** The end of a body in chunks is reported before its last two bytes have come (README U36). */
 const LAST_BYTES_MS = 200;
 
@@ -32,14 +37,19 @@ const LAST_BYTES_MS = 200;
 export class RefusedBodies {
   readonly #byKey = new Map<string, number>();
   #count = 0;
+  #small = 0;
 
   /** Bodies that are read on now. */
   get count(): number {
-    return this.#count;
+    return this.#count + this.#small;
   }
 
   /** Counts one more of a key, '' for nobody's; false if there are as many as there may be. */
-  take(keyId: string): boolean {
+  take(keyId: string, isSmall: boolean): boolean {
+    if (isSmall) {
+      this.#small++;
+      return true;
+    }
     const ofKey = this.#byKey.get(keyId) ?? 0;
     if (this.#count >= MAX_BODIES || ofKey >= MAX_BODIES_PER_KEY) return false;
     this.#byKey.set(keyId, ofKey + 1);
@@ -48,7 +58,11 @@ export class RefusedBodies {
   }
 
   /** To be called once for each that was taken. */
-  giveBack(keyId: string): void {
+  giveBack(keyId: string, isSmall: boolean): void {
+    if (isSmall) {
+      this.#small--;
+      return;
+    }
     const ofKey = (this.#byKey.get(keyId) ?? 0) - 1;
     if (ofKey > 0) this.#byKey.set(keyId, ofKey);
     else this.#byKey.delete(keyId);
@@ -73,8 +87,9 @@ class RefusedBody {
     private readonly over: () => void,
     /** The body comes in chunks. */
     private readonly isChunked: boolean,
+    quietMs: number,
   ) {
-    this.#timer = setTimeout(() => this.#end(), QUIET_MS);
+    this.#timer = setTimeout(() => this.#end(), quietMs);
   }
 
   /** Takes bytes, and drops them. Called in callbacks of uWS, where nothing is closed: what is corked would be lost. */
@@ -148,6 +163,8 @@ export class RequestBody {
   isPaused = false;
   /** The last chunk has come. */
   isReceived = false;
+  /** Its chunks are handed on by uWS. */
+  #isHeard = false;
   /** The turn of the event loop in which it was asked for. */
   #headTurn = 0;
   #refused: RefusedBody | undefined;
@@ -189,6 +206,7 @@ export class RequestBody {
 
   /** Calls `work` with each chunk of the body, valid during that call, until the answer is over. */
   stream(work: ChunkReceiver): void {
+    this.isWanted = true;
     this.#receive((bytes, isLast) => {
       if (!isLast) this.x.guard(() => work(bytes, false));
       // Not in the turn in which uWS believes that the body ended (README U33).
@@ -219,11 +237,18 @@ export class RequestBody {
   readOn(ended: () => void): boolean {
     const { refusedBodies } = this.context;
     const { head, keyId } = this.x;
-    if (this.#refused !== undefined || !(this.isWanted || head.isReadable)) return false;
-    if (!refusedBodies.take(keyId)) return false;
-    if (!this.isWanted) this.#receive(() => {});
-    this.#refused = new RefusedBody(ended, () => refusedBodies.giveBack(keyId), head.isBodyChunked);
+    if (this.#refused !== undefined || !(this.#isHeard || head.isReadable)) return false;
+    const isSmall = !head.isBodyChunked && head.bodySizeBytes <= MAX_SMALL_BYTES;
+    if (!refusedBodies.take(keyId, isSmall)) return false;
+    this.hear();
+    const over = (): void => refusedBodies.giveBack(keyId, isSmall);
+    this.#refused = new RefusedBody(ended, over, head.isBodyChunked, isSmall ? MAX_MS : QUIET_MS);
     return true;
+  }
+
+  /** To be called before the handler returns, if nobody has asked for the body: it can be read on later. */
+  hear(): void {
+    if (!this.#isHeard) this.#receive(() => {});
   }
 
   /** The connection is closed, and the answer was over before. */
@@ -233,7 +258,7 @@ export class RequestBody {
 
   /** Calls `work` with each chunk, valid during the call, until the answer is over. */
   #receive(work: ChunkReceiver): void {
-    this.isWanted = true;
+    this.#isHeard = true;
     this.#headTurn = this.context.turns.number;
     const limits = new BodyLimits(this.context.turns, this.context.maxPastStopBytes);
     this.res.onData((chunk, isLast) => {

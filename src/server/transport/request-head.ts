@@ -24,6 +24,8 @@ const joined = (values: string, value: string): string => (values === '' ? value
 export class RequestHead {
   /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes = 0;
+  /** uWS closes the connection as soon as the answer ends, also before the end of the body (README U37). */
+  isClosing = false;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId = '';
   /** The request id is the one of the header. */
@@ -170,6 +172,10 @@ class HeaderVisitor {
       case 'tracestate':
         head.tracestate = joined(head.tracestate, value);
         break;
+      case 'connection':
+        // `close`: uWS looks at its length alone.
+        if (value.length === 5) head.isClosing = true;
+        break;
       case 'content-length':
         this.contentLengths++;
         this.contentLength = value;
@@ -195,7 +201,8 @@ class HeaderVisitor {
 const visitor = new HeaderVisitor();
 
 /**
- * Fills a new head. Returns a sentence if the request is ambiguous: the end of its body is then in doubt.
+ * Fills a new head. Returns a sentence if the request is ambiguous: the end of its body is then in doubt, as that of
+ * one in chunks.
  */
 export function readHeaders(req: UwsRequest, head: RequestHead): string | undefined {
   visitor.start(head);
@@ -203,6 +210,13 @@ export function readHeaders(req: UwsRequest, head: RequestHead): string | undefi
   const { requestId } = head;
   head.hasGivenId = requestId !== '' && REQUEST_ID.test(requestId);
   if (!head.hasGivenId) head.requestId = idPrefix + idCount++;
+  const fault = framingFault(head);
+  if (fault !== undefined && visitor.contentLengths + visitor.transferEncodings > 0) head.bodySizeBytes = -1;
+  return fault;
+}
+
+/** Sets the size of the body, or returns a sentence. */
+function framingFault(head: RequestHead): string | undefined {
   if (visitor.hosts > 1) return 'more than one Host header';
   if (visitor.contentLengths > 0) {
     if (visitor.contentLengths > 1) return 'more than one Content-Length header';

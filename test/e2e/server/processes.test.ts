@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import type { KeyState } from '#dist/server/keys/key-record.js';
 import { digestOf } from '#dist/server/keys/secret.js';
 import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { REFUSALS as EARLY, sendInFlights, waysToSend } from '../../support/flights.js';
 import { freedMemory } from '../../support/freed-memory.js';
 import { storedKey } from '../../support/keys.js';
 import { stopUnderPlainClients } from '../../support/load/plain-stops.js';
@@ -65,6 +66,32 @@ describe('refused uploads', () => {
     );
     expect(answers.match(/HTTP\/1\.1 415/g)).toHaveLength(2);
     expect(answers).toContain('Connection: close');
+  });
+
+  test('a client that sends in flights, and reads after the last, gets the reason', async () => {
+    const calls = [...waysToSend()].flatMap((way) => EARLY.map((refusal) => ({ way, refusal })));
+    const faults: string[] = [];
+    let at = 0;
+    await Promise.all(
+      Array.from({ length: 24 }, async () => {
+        while (at < calls.length) {
+          const { way, refusal } = calls[at++]!;
+          const fault = await sendInFlights(base, COMMAND_KEY, refusal, way);
+          if (fault !== undefined) faults.push(fault);
+        }
+      }),
+    );
+    expect(faults).toEqual([]);
+    expect(at).toBe(480);
+  });
+
+  test('and so does every one of 300 clients at a time, with one key, that close the connection', async () => {
+    const way = { connection: 'close', isChunked: false, flightBytes: 7000, flights: 3, gapMs: 300 } as const;
+    const refusal = { status: 413 };
+    const faults = await Promise.all(
+      Array.from({ length: 300 }, () => sendInFlights(base, COMMAND_KEY, refusal, way)),
+    );
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
   });
 
   test('at most 64 bodies of one key are read on at a time, and none is for long', async () => {

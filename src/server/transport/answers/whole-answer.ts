@@ -132,15 +132,14 @@ export function endBodyless(
 /** Larger bodies do not fit uWS's cork together with their head; `end` may drop such a body (README U19). */
 const MAX_END_BYTES = 15_000;
 
-/** uWS skips a body of this size by itself; the client closes the connection, if it is told to. */
-const MAX_SKIPPED_BYTES = 64 * 1024;
 /** After them the end of the body is in doubt, or there is a defect. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 500]);
 
-/** Whether an answer that comes before the end of a body of this length leaves the rest to uWS. */
-export function isSkippedBody(status: number, bodySizeBytes: number): boolean {
-  return bodySizeBytes <= MAX_SKIPPED_BYTES && !CLOSING_STATUSES.has(status);
-}
+/**
+ * Whether uWS itself skips the rest of a small body behind an answer with this status; the client closes the
+ * connection, if it is told to.
+ */
+export const mayBeSkipped = (status: number): boolean => !CLOSING_STATUSES.has(status);
 
 /**
  * A whole body as the end of the head, for `writeHead`: for answers after which the body of the request is still read.
@@ -189,5 +188,6 @@ export function writeRest(
   });
 }
 
-const sizeOf = (body: string | Uint8Array): number =>
+/** In bytes. */
+export const sizeOf = (body: string | Uint8Array): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.length;

@@ -46,6 +46,7 @@ describe('requests', () => {
       app.get('/ok', (res) => void res.end('ok'));
       app.post('/body', readWholeBody);
       app.post('/refused', (res) => void res.writeStatus('400 Bad Request').end('no', true));
+      app.post('/answered', (res) => void res.end('yes'));
       app.post('/in-head', (res) => {
         res.onAborted(() => {});
         res.onData((chunk, isLast) => {
@@ -182,7 +183,7 @@ describe('requests', () => {
    * Sends a head and then a body, and reads nothing before all of it is sent. Resolves to the error of the socket, or
    * the answer.
    */
-  async function upload(path: string): Promise<string> {
+  async function upload(path: string, headers = ''): Promise<string> {
     const socket = connect(bare.port, '127.0.0.1');
     let received = '';
     const ended = new Promise<string>((resolve) => {
@@ -190,7 +191,7 @@ describe('requests', () => {
       socket.on('close', () => resolve(received));
     });
     socket.pause();
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${UPLOAD_BYTES}\r\n\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${headers}Content-Length: ${UPLOAD_BYTES}\r\n\r\n`);
     const piece = Buffer.alloc(UPLOAD_BYTES / 40);
     for (let i = 0; i < 40 && !socket.destroyed; i++)
       await new Promise<void>((resolve) => {
@@ -203,6 +204,8 @@ describe('requests', () => {
 
   test('U37: an answer that closes resets the connection of a client that sends on', async () => {
     expect(['ECONNRESET', 'EPIPE']).toContain(await upload('/refused'));
+    for (const word of ['close', 'Close', 'other'])
+      expect(['ECONNRESET', 'EPIPE']).toContain(await upload('/answered', `Connection: ${word}\r\n`));
   });
 
   test('U38: with an answer written as a part of the head uWS reads on, and close works', async () => {
