@@ -11,7 +11,8 @@ import {
   readSettings,
   type SettingName,
 } from '../config/config.js';
-import { EXIT, tellFailure } from '../files/exit-codes.js';
+import { EXIT } from '../files/exit-codes.js';
+import { say, visibleMessage } from '../files/terminal/say.js';
 
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
@@ -46,5 +47,5 @@ export function readAgain<K extends SettingName>(command: Command, names: readon
 }
 
 export function tellFaults(error: ConfigError): void {
-  for (const message of error.faults) tellFailure({ exitCode: EXIT.USAGE, message });
+  for (const fault of error.faults) say(`hexcodes: ${visibleMessage(fault)}\n`);
 }

@@ -142,7 +142,10 @@ const SENDERS: Record<UploadClient, (sending: Sending) => Promise<string>> = {
 
 async function curl(sending: Sending, isChunked: boolean): Promise<string> {
   const { base, key, refusal } = sending;
-  const size = isChunked ? [] : ['-H', 'Transfer-Encoding:', '-H', `Content-Length: ${sizeOf(sending)}`];
+  // Chunks are of HTTP/1.1.
+  const size = isChunked
+    ? ['--http1.1']
+    : ['-H', 'Transfer-Encoding:', '-H', `Content-Length: ${sizeOf(sending)}`];
   const headers = ['-H', `Content-Type: ${refusal.type}`, '-H', `X-API-Key: ${key}`, ...size];
   const args = ['-sSk', '-X', 'POST', '-T', '-', '-w', '\n%{http_code} ', ...headers, base + refusal.path];
   const child = spawn('curl', args, { stdio: ['pipe', 'pipe', 'pipe'] });

@@ -210,7 +210,6 @@ const OTHER_WORDS = {
   phone: 'isPhone',
   address: 'isAddress',
   unclear_s: 'isUnclearS',
-  part_of_code: 'isPartOfCode',
 } as const satisfies Record<OtherText, TextKey>;
 
 function suggestion(title: string, words: readonly string[], choose: () => void): HTMLElement {

@@ -1,7 +1,7 @@
 // The command with one position or code, in the texts that people have, and its answers for people: errors, help, exit
 // codes.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -56,37 +56,6 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   const wrong = await folder.run(['decode', code.replace('8', 'B')]);
   expect(wrong).toMatchObject({ code: 1, stdout: '' });
   expect(wrong.stderr).toContain(code);
-});
-
-test('whoever asks for JSON gets failures as lines of JSON, with the exit code', async () => {
-  const code = library.encode(LAT, LNG).hexcodes;
-  for (const [args, failed] of [
-    [
-      ['decode', 'nope', code, 'nor-7'],
-      ['failed', 'failed'],
-    ],
-    [['inspect', '83RFR'], ['failed']],
-    [['encode', '0,0'], ['failed']],
-    [['encode', `${LAT},${LNG}`, '--to', 'csv'], ['usage']],
-    [['check', 'none.csv'], ['bad_input']],
-    [['suggest', code, '--limit', '0'], ['usage']],
-    [['suggest', code, '--bogus'], ['usage']],
-    [['suggest'], ['usage']],
-    [['bogus'], ['usage']],
-    [['keys', 'list', '--bogus'], ['usage']],
-    [['encode', code, '-o', '/none/x'], ['bad_input']],
-  ] as const) {
-    const ran = await folder.run([...args, '--json']);
-    const lines = ran.stderr.trimEnd().split('\n');
-    const errors = lines.map(
-      (line) => (JSON.parse(line) as { error: { code: string; message: string; exit_code: number } }).error,
-    );
-    expect([args, errors.map((each) => each.code)]).toEqual([args, failed]);
-    for (const each of errors) {
-      expect(each.exit_code).toBe(ran.code);
-      expect(each.message).not.toBe('');
-    }
-  }
 });
 
 test.skipIf(!existsSync('/dev/full'))(
@@ -396,26 +365,6 @@ describe('given texts', () => {
       stdout: `${CODE}\n${OTHER}\n`,
     });
     expect((await folder.run(['inspect', positions])).stderr).toContain('21.0288,105.8525 and 10.7799,106.7');
-  });
-
-  test.each([
-    ['only messages', ['giao HN-6GHP4-83RFR nhé', 'tới HCM-GXC6M-P9845; hoặc HN-6GHP4-899JC'], 1],
-    ['some messages', ['HN-6GHP4-83RFR', 'tới HCM-GXC6M-P9845 hoặc HN-6GHP4-899JC'], 0],
-  ])('a column with %s is told how codes are taken out of text', async (_, rows, code) => {
-    const file = folder.write('messages.csv', `note\n${rows.join('\n')}\n`);
-    const run = await folder.run(['decode', file, '--column', 'note']);
-    expect(run.code).toBe(code);
-    const [, line] = /a column for decode holds codes alone.*: (grep .*) \| hexcodes decode/.exec(
-      run.stderr,
-    )!;
-    expect(execFileSync('sh', ['-c', line!], { cwd: folder.path, encoding: 'utf8' })).toBe(
-      `${rows
-        .join(' ')
-        .match(/(?:HN|HCM)-[-\w]+/g)!
-        .join('\n')}\n`,
-    );
-    const none = folder.write('none.csv', 'note\nHN-6GHP4-83RFR\nkhông có\n');
-    expect((await folder.run(['decode', none, '--column', 'note'])).stderr).not.toContain('grep');
   });
 
   test('names of files that are absent are no texts', async () => {

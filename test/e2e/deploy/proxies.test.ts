@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/deploy/proxies.js';
-import { runProxied } from '../../support/deploy/run-in-namespace.js';
+import { runProxied, runStale } from '../../support/deploy/run-in-namespace.js';
 import { runRolling } from '../../support/deploy/run-rolling.js';
 import type { TaskOptions } from '../../support/deploy/task.js';
 import { KEPT } from '../../support/deploy/task-flood.js';
@@ -72,6 +72,14 @@ for (const proxy of PROXIES) {
       expect(done).toBe(vehicles * each.reduce((sum, reports) => sum + reports));
     });
 
+    test.skipIf(!canHaveNamespaces())(
+      'kept connections that both nodes end at once cost no report',
+      async () => {
+        const { done, faults } = await runStale(proxy.name);
+        expect([done, faults]).toEqual([300, []]);
+      },
+    );
+
     // Bounds of a hundredth, so that a flood of a thousand is larger than all of them.
     const canFlood = canHaveNamespaces() && (proxy.firewall === undefined || hasProgram('nft'));
     test.skipIf(!canFlood)('a flood without keys from one address holds its share', async () => {
@@ -117,7 +125,7 @@ for (const proxy of PROXIES) {
       'bodies that are refused give their reason to every client',
       async () => {
         const { done, faults } = await runProxied(proxy.name, 'refused', { times: 1, isBulkOnly: true });
-        expect([done, faults]).toEqual([15, []]);
+        expect([done, faults]).toEqual([351, []]);
       },
     );
 

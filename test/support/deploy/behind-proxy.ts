@@ -43,7 +43,7 @@ export function trustAnyCertificate(): void {
 }
 
 /** With the receive buffers that docs/operations.md asks for: a proxy on the same machine fills any larger one. */
-function makeAddresses(): void {
+export function makeAddresses(): void {
   const ip = (...args: string[]): Buffer => execFileSync('ip', args, { env: PROXY_ENV });
   ip('link', 'set', 'lo', 'up');
   execFileSync('sysctl', ['-qw', `net.ipv4.tcp_rmem=${SMALL_RMEM}`], { env: PROXY_ENV });

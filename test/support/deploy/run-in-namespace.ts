@@ -28,3 +28,8 @@ export async function runInOwnNetwork<T>(driver: string, args: readonly string[]
 export function runProxied(proxy: string, task: TaskName, options: TaskOptions = {}): Promise<TaskResult> {
   return runInOwnNetwork('proxied', [proxy, task, JSON.stringify(options)]);
 }
+
+/** Reports behind a proxy while both nodes end its kept connections. */
+export function runStale(proxy: string): Promise<TaskResult> {
+  return runInOwnNetwork('stale', [proxy]);
+}

@@ -11,13 +11,7 @@ import {
   jsonValueEnd,
   kindOf,
 } from '../params/json-grammar.js';
-import {
-  decodeFaults,
-  EncodeInput,
-  kindFault,
-  type ParameterFault,
-  SingleParameters,
-} from '../params/parameters.js';
+import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
 import { csvFields, plainNumber, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
@@ -30,8 +24,6 @@ export interface ReadRow {
   readonly id: string | undefined;
   /** undefined where the row is right. */
   readonly faults: readonly ParameterFault[] | undefined;
-  /** Names that were probably meant, behind the message of the faults. */
-  readonly hint?: string;
 }
 
 /** How items of JSON are read; a part of RowsTask. */
@@ -122,7 +114,7 @@ function pairOf(text: string, from: number, resolution: number): ReadRow {
     if (name === undefined) return NOT_A_PAIR;
     const end = jsonValueEnd(text, at);
     if (kindOf(text.charCodeAt(at)) === 'number') parameters[name].text = String(Number(text.slice(at, end)));
-    else parameters[name].fault = kindFault('number', kindOf(text.charCodeAt(at)), text.slice(at, end));
+    else parameters[name].fault = 'must be a JSON number';
     at = afterSpace(text, end);
     if (text[at] === ',') at = afterSpace(text, at + 1);
   }
@@ -167,11 +159,8 @@ function judgePoint(
   input.read(parameters);
   const faults = idFault === undefined ? input.faults : [...(input.faults ?? []), idFault];
   const { latDeg, lngDeg } = input;
-  const row = { latDeg, lngDeg, resolution: input.resolution, hexcodes: undefined, id, faults };
-  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
+  return { latDeg, lngDeg, resolution: input.resolution, hexcodes: undefined, id, faults };
 }
-
-const hintBehind = ({ itemHint }: SingleParameters): string => (itemHint === '' ? '' : `; ${itemHint}`);
 
 function judgeCode(
   parameters: SingleParameters,
@@ -180,8 +169,7 @@ function judgeCode(
 ): ReadRow {
   const found = decodeFaults(parameters);
   const faults = idFault === undefined ? found : [...(found ?? []), idFault];
-  const row = { ...unread([]), hexcodes: parameters.hexcodes.text, id, faults };
-  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
+  return { ...unread([]), hexcodes: parameters.hexcodes.text, id, faults };
 }
 
 /** Reads a row of CSV whose answer leaves as JSON. */
