@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { suggest } from '#hexcodes/geometry';
+import { boundary, children, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
@@ -81,6 +81,27 @@ describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () 
     write('provinces', pairs.map(([lat, lng]) => library.adminCodeOf(lat!, lng!) ?? '').join('\n'));
     const some = pairs.slice(0, 100_000);
     write('former', some.map(([lat, lng]) => library.formerProvinceOf(lat!, lng!) ?? '').join('\n'));
+
+    write('metres', library.borderBatch(points));
+    const borders = pairs
+      .filter(([lat]) => !Number.isNaN(lat!))
+      .slice(-2000)
+      .map(([lat, lng]) => {
+        const border = library.borderOf(lat!, lng!);
+        return [lat, lng, border && [border.border_m, border.certainty, border.neighbour_code]];
+      });
+    write('borders', JSON.stringify(borders));
+    const families = pairs.slice(-2000).flatMap(([lat, lng], n) => {
+      const resolution = n % 16;
+      const status = library.adminCodeOf(lat!, lng!);
+      if (status === null) return [];
+      const text = library.encode(lat!, lng!, resolution).hexcodes;
+      const above = resolution === 0 ? null : parent(library, text);
+      const below = resolution === 15 ? [] : children(library, text);
+      return [[text, resolution, [above, below, neighbors(library, text).sort(), boundary(library, text)]]];
+    });
+    expect(families.length).toBeGreaterThan(500);
+    write('families', JSON.stringify(families));
 
     const supply = mangledTexts(openKernel(), randomFrom(SEED));
     const texts = Array.from({ length: TEXTS }, () => supply.next().value as string);

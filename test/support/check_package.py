@@ -39,11 +39,30 @@ for resolution in RESOLUTIONS:
         for part, column in zip(("lat", "lng", "resolution"), columns):
             kind = np.uint8 if part == "resolution" else np.float64
             expect(f"{part} of {name} {resolution}", column, np.fromfile(folder / f"{part}-{resolution}", kind))
-    expect(f"cells {resolution}", hexcodes.cells(lat, lng, resolution), np.fromfile(folder / f"cells-{resolution}", np.uint64))
+    wanted_cells = np.fromfile(folder / f"cells-{resolution}", np.uint64)
+    admins = np.array([code[: 2 + (code[2:3] != "-")] for code in wanted.tolist()])
+    whole = hexcodes.decode(codes)
+    expect(f"cells of decode {resolution}", whole.cell, wanted_cells)
+    expect(f"provinces of decode {resolution}", whole.admin_code, admins)
+    expect(f"cells {resolution}", hexcodes.cells(lat, lng, resolution), wanted_cells)
 lines = (folder / "provinces").read_text("utf8").split("\n")
 expect("provinces", hexcodes.provinces(lat, lng), np.array(lines))
 lines = (folder / "former").read_text("utf8").split("\n")
 expect("former provinces", hexcodes.former_provinces(lat[: len(lines)], lng[: len(lines)]), np.array(lines))
+
+metres = np.fromfile(folder / "metres", np.uint16)
+inside = np.array((folder / "provinces").read_text("utf8").split("\n")) != ""
+expect("metres to borders", hexcodes.borders(lat, lng).border_m, np.where(inside & (metres != 65535), metres, np.nan))
+for near_lat, near_lng, wanted in json.loads((folder / "borders").read_text("utf8")):
+    mine = hexcodes.borders(near_lat, near_lng)
+    column = hexcodes.borders(np.array([near_lat]), np.array([near_lng]))
+    if (None if mine is None else list(mine)) != wanted or (mine is not None and mine.certainty != column.certainty[0]):
+        faults.append([near_lat, near_lng, mine])
+for text, resolution, wanted in json.loads((folder / "families").read_text("utf8")):
+    mine = [hexcodes.parent(text, resolution - 1) if resolution else None, hexcodes.children(text) if resolution < 15 else []]
+    mine += [sorted(hexcodes.neighbors(text)), [list(each) for each in hexcodes.boundary(text)]]
+    if mine[:3] != wanted[:3] or not np.allclose(mine[3], wanted[3], atol=1e-9):
+        faults.append([text, mine])
 
 texts = json.loads((folder / "texts").read_text("utf8"))
 for (text, wanted), mine, checked in zip(texts, hexcodes.decode([text for text, _ in texts]), hexcodes.check([text for text, _ in texts])):

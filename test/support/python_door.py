@@ -60,7 +60,7 @@ elif kind in ("single", "list"):
     answer = [each and each[:3] for each in found]
 else:
     found = hexcodes.decode(column(question["texts"]))
-    parts = found if kind == "NumPy" else [found[name] for name in ("lat", "lng", "resolution")]
+    parts = found[:3] if kind == "NumPy" else [found[name] for name in ("lat", "lng", "resolution")]
     lat, lng, resolution = (rows(part, ("nan", "<NA>")) for part in parts)
     answer = [None if row[0] is None else [float(row[0]), float(row[1]), int(row[2])] for row in zip(lat, lng, resolution)]
 json.dump(answer, sys.stdout)

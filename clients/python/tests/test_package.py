@@ -19,11 +19,13 @@ from array import array
 from decimal import Decimal
 from pathlib import Path
 
+import geopandas
 import h3
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from shapely import Point
 
 import hexcodes
 from hexcodes import Hexcodes, HexcodesError, _kernel
@@ -103,13 +105,64 @@ class Columns(unittest.TestCase):
         }.items():
             with self.subTest(name):
                 answer = hexcodes.decode(codes)
-                parts = answer if isinstance(answer, tuple) else [answer[each] for each in ("lat", "lng", "resolution")]
-                self.assertEqual([plain(part)[0] for part in parts], list(first[:3]))
-                self.assertIn(plain(parts[0])[1:], ([None, None],))
+                names = ("lat", "lng", "resolution", "admin_code", "cell")
+                parts = answer if isinstance(answer, tuple) else [answer[each] for each in names]
+                self.assertEqual([plain(part)[0] for part in parts], [getattr(first, each) for each in names])
+                for part in (parts[0], parts[3], parts[4]):
+                    self.assertEqual(plain(part)[1:], [None, None])
         empty = hexcodes.decode(np.array([], dtype="U5"))
         self.assertEqual(len(empty.lat), 0)
         self.assertEqual(hexcodes.decode(pa.array([], pa.string())).num_rows, 0)
         self.assertEqual(hexcodes.decode(pa.nulls(2)).num_rows, 2)
+
+    def test_columns_decode_as_single_texts(self):
+        random = np.random.default_rng(7)
+        lat, lng = random.uniform(8, 23.5, 6000), random.uniform(102, 112, 6000)
+        codes = [each for each in hexcodes.encode(lat, lng, random.integers(0, 16, 6000)).tolist() if each]
+        for texts in (codes, [each.lower() for each in codes], [each.replace("-", "") for each in codes], [f"  {each}" for each in codes]):
+            answer = hexcodes.decode(np.array(texts))
+            singles = [hexcodes.decode(each) for each in texts]
+            for name in ("lat", "lng", "resolution", "admin_code", "cell"):
+                self.assertEqual(getattr(answer, name).tolist(), [getattr(each, name) for each in singles], name)
+
+    def test_borders_of_columns(self):
+        lats, lngs = [21.0757, 20.4463, 0.0, None], [105.9872, 106.3366, 0.0, 105.0]
+        wanted = [hexcodes.borders(21.0757, 105.9872), hexcodes.borders(20.4463, 106.3366), None, None]
+        self.assertEqual((wanted[0].border_m, wanted[0].certainty, wanted[0].neighbour_code), (297, 0.855, "HN"))
+        self.assertEqual(hexcodes.borders(lats, lngs), wanted)
+        for name, lat in columns(lats).items():
+            answer = hexcodes.borders(lat, columns(lngs)[name])
+            if isinstance(lat, (list, tuple)):
+                self.assertEqual(answer, wanted)
+                continue
+            parts = (answer.border_m, answer.certainty) if isinstance(answer, tuple) else (answer["border_m"], answer["certainty"])
+            self.assertEqual([plain(part) for part in parts], [[297, None, None, None], [0.855, 0.9999, None, None]], name)
+
+    def test_points_and_polygons_of_geopandas(self):
+        points = geopandas.GeoSeries([Point(105.8525, 21.0288), None, Point(), Point(0, 0).buffer(1)], crs=4326, index=[4, 5, 6, 7])
+        codes = hexcodes.encode(points, resolution=10)
+        self.assertEqual((plain(codes), codes.index.tolist()), (["HN-6GHP4-83J", None, None, None], [4, 5, 6, 7]))
+        self.assertEqual(plain(hexcodes.provinces(points)), ["HN", None, None, None])
+        cells = hexcodes.boundary(codes)
+        self.assertEqual((cells.crs.to_epsg(), cells.index.tolist(), cells.isna().tolist()), (4326, [4, 5, 6, 7], [False, True, True, True]))
+        self.assertTrue(cells.iloc[0].exterior.is_ccw and cells.iloc[0].contains(points.iloc[0]))
+        for given, text in (
+            ((points.to_crs(32648),), "to_crs"), ((points, 9), "resolution=9"), (([21.0],), "two columns"),
+        ):
+            with self.assertRaisesRegex(HexcodesError, text):
+                hexcodes.encode(*given)
+
+    def test_cells_near_a_code(self):
+        self.assertEqual(hexcodes.parent("hn6ghp4 83rfr", 10), "HN-6GHP4-83J")
+        self.assertEqual({hexcodes.parent(each) for each in hexcodes.children("HN-6GHP4-83J")}, {"HN-6GHP4-83J"})
+        self.assertEqual(len(hexcodes.children("HN-6GHP4-83J", 13)), 343)
+        self.assertEqual((len(hexcodes.neighbors("HN-6GHP4-83RFR")), len(hexcodes.neighbors("HN-6GHP4-83RFR", 3))), (6, 36))
+        for call in (
+            lambda: hexcodes.parent("HN-6GHP4-83J", 11), lambda: hexcodes.parent("HN-62"), lambda: hexcodes.children("HN-6GHP4-83J", 9),
+            lambda: hexcodes.children("HN-6GHP4-83RFR", 16), lambda: hexcodes.neighbors("HN-6GHP4-83J", 0), lambda: hexcodes.boundary(7), lambda: hexcodes.boundary("nope"),
+        ):
+            with self.assertRaises(HexcodesError):
+                call()
 
     def test_texts_that_no_record_holds(self):
         texts = ["HN-6GHP4-83RFR\0x", "HN-6GHP4-83RFR      x", "  HN - 6GHP4 - 83RFR  ", "ＨＮ-6GHP4-83RFR", "x" * 10_000, "ĐN-6GHP4", "\ud83d", ""]
@@ -146,7 +199,7 @@ class Columns(unittest.TestCase):
             codes = pa.array(["HN-6GHP4-83J"] * count, pa.string())
             before = kernel.calls
             hexcodes.decode(codes)
-            self.assertEqual(kernel.calls - before, calls)
+            self.assertEqual(kernel.calls - before, 2 * calls)
 
     def test_more_than_one_batch_with_failures_anywhere(self):
         random = np.random.default_rng(38)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, TypeVar, Union, ov
 
 from ._errors import HexcodesError
 from ._kernel import Decoded
-from ._library import DEFAULT_RESOLUTION, DecodedColumns, Hexcodes
+from ._library import DEFAULT_RESOLUTION, Border, DecodedColumns, Hexcodes
 from ._suggest import Suggestion
 from ._units import PROVINCES
 from ._version import __version__
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     _Numbers = npt.NDArray[np.number[Any]]
 
 __all__ = [
-    "DEFAULT_RESOLUTION", "Decoded", "DecodedColumns", "Hexcodes", "HexcodesError", "PROVINCES", "Suggestion",
-    "cells", "check", "decode", "default", "encode", "former_provinces", "provinces", "suggest",
+    "DEFAULT_RESOLUTION", "Border", "Decoded", "DecodedColumns", "Hexcodes", "HexcodesError", "PROVINCES", "Suggestion",
+    "borders", "boundary", "cells", "check", "children", "decode", "default", "encode", "former_provinces", "neighbors", "parent",
+    "provinces", "suggest",
 ]
 
 #: The instance with the package's own boundaries, which the functions of this module use.
@@ -49,7 +50,9 @@ def encode(lat: _Values, lng: _Values, resolution: Any = ...) -> List[Optional[s
 def encode(lat: _Numbers, lng: _Numbers, resolution: Any = ...) -> npt.NDArray[np.str_]: ...
 @overload
 def encode(lat: _Column, lng: _Column, resolution: Any = ...) -> _Column: ...
-def encode(lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+@overload
+def encode(lat: Any, *, resolution: Any = ...) -> Any: ...
+def encode(lat: Any, lng: Any = None, resolution: Any = DEFAULT_RESOLUTION) -> Any:
     """`Hexcodes.encode` with the package's boundaries."""
     return default.encode(lat, lng, resolution)
 
@@ -75,7 +78,9 @@ def cells(lat: _Values, lng: _Values, resolution: Any = ...) -> List[Optional[in
 def cells(lat: _Numbers, lng: _Numbers, resolution: Any = ...) -> npt.NDArray[np.uint64]: ...
 @overload
 def cells(lat: _Column, lng: _Column, resolution: Any = ...) -> _Column: ...
-def cells(lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+@overload
+def cells(lat: Any, *, resolution: Any = ...) -> Any: ...
+def cells(lat: Any, lng: Any = None, resolution: Any = DEFAULT_RESOLUTION) -> Any:
     """`Hexcodes.cells` with the package's boundaries."""
     return default.cells(lat, lng, resolution)
 
@@ -88,7 +93,9 @@ def provinces(lat: _Values, lng: _Values) -> List[Optional[str]]: ...
 def provinces(lat: _Numbers, lng: _Numbers) -> npt.NDArray[np.str_]: ...
 @overload
 def provinces(lat: _Column, lng: _Column) -> _Column: ...
-def provinces(lat: Any, lng: Any) -> Any:
+@overload
+def provinces(lat: Any) -> Any: ...
+def provinces(lat: Any, lng: Any = None) -> Any:
     """`Hexcodes.provinces` with the package's boundaries."""
     return default.provinces(lat, lng)
 
@@ -101,7 +108,9 @@ def former_provinces(lat: _Values, lng: _Values) -> List[Optional[str]]: ...
 def former_provinces(lat: _Numbers, lng: _Numbers) -> npt.NDArray[np.str_]: ...
 @overload
 def former_provinces(lat: _Column, lng: _Column) -> _Column: ...
-def former_provinces(lat: Any, lng: Any) -> Any:
+@overload
+def former_provinces(lat: Any) -> Any: ...
+def former_provinces(lat: Any, lng: Any = None) -> Any:
     """`Hexcodes.former_provinces` with the package's boundaries."""
     return default.former_provinces(lat, lng)
 
@@ -117,6 +126,43 @@ def check(code: _Column) -> _Column: ...
 def check(code: Any) -> Any:
     """`Hexcodes.check` with the package's boundaries."""
     return default.check(code)
+
+
+@overload
+def borders(lat: float, lng: float) -> Optional[Border]: ...
+@overload
+def borders(lat: _Values, lng: _Values) -> List[Optional[Border]]: ...
+@overload
+def borders(lat: _Numbers, lng: _Numbers) -> Border: ...
+@overload
+def borders(lat: Any, lng: Any = ...) -> Any: ...
+def borders(lat: Any, lng: Any = None) -> Any:
+    """`Hexcodes.borders` with the package's boundaries."""
+    return default.borders(lat, lng)
+
+
+def parent(code: str, resolution: Optional[int] = None) -> str:
+    """`Hexcodes.parent` with the package's boundaries."""
+    return default.parent(code, resolution)
+
+
+def children(code: str, resolution: Optional[int] = None) -> List[str]:
+    """`Hexcodes.children` with the package's boundaries."""
+    return default.children(code, resolution)
+
+
+def neighbors(code: str, steps: int = 1) -> List[str]:
+    """`Hexcodes.neighbors` with the package's boundaries."""
+    return default.neighbors(code, steps)
+
+
+@overload
+def boundary(code: str) -> List[Tuple[float, float]]: ...
+@overload
+def boundary(code: Any) -> Any: ...
+def boundary(code: Any) -> Any:
+    """`Hexcodes.boundary` with the package's boundaries."""
+    return default.boundary(code)
 
 
 def suggest(text: str, near: Optional[Tuple[float, float]] = None, limit: int = 10) -> List[Suggestion]:

@@ -13,7 +13,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 
 from ._errors import HexcodesError
-from ._kernel import RECORD_BYTES
+from ._kernel import FAR, RECORD_BYTES, Bands
 from ._views import Positions, Texts
 
 LIST, NUMPY, PANDAS, POLARS, ARROW, CHUNKED, EXPRESSION = "list", "NumPy", "pandas", "Polars", "Arrow", "Arrow chunked", "Polars expression"
@@ -237,12 +237,21 @@ def value_column(values: np.ndarray, valid: Optional[np.ndarray], like: Any, kin
     return column_of(pa.array(values, mask=None if valid is None else ~valid), like, kind, name)
 
 
-def position_columns(answer: Positions, like: Any, kind: str) -> Any:
-    """Positions as a frame or batch with lat, lng and resolution."""
-    parts = {"lat": answer.lat, "lng": answer.lng, "resolution": answer.resolution}
+def position_columns(answer: Positions, codes: List[str], like: Any, kind: str) -> Any:
+    """Positions as a frame or batch with lat, lng, resolution, admin_code and cell."""
     import pyarrow as pa
 
+    parts = {"lat": answer.lat, "lng": answer.lng, "resolution": answer.resolution}
     arrays = {name: pa.array(values, mask=~answer.valid) for name, values in parts.items()}
+    arrays["admin_code"] = words_column(answer.admin, codes, like, ARROW, "")
+    arrays["cell"] = pa.array(answer.cell, mask=~answer.valid)
+    return frame_of(arrays, like, kind)
+
+
+def frame_of(arrays: Any, like: Any, kind: str) -> Any:
+    """Arrays of Arrow by their names as a frame, batch or table."""
+    import pyarrow as pa
+
     if kind == ARROW:
         return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
     if kind == CHUNKED:
@@ -254,6 +263,45 @@ def position_columns(answer: Positions, like: Any, kind: str) -> Any:
     import pandas
 
     return pandas.DataFrame({name: column_of(array, like, kind, name) for name, array in arrays.items()})
+
+
+def border_columns(metres: np.ndarray, inside: np.ndarray, bands: Bands, like: Any, kind: str, border: Any) -> Any:
+    """Distances to borders and certainty: a `Border` for NumPy, else a frame or batch."""
+    known = inside & (metres != FAR)
+    shares = np.full(len(metres), np.nan)
+    if bands:
+        band = np.searchsorted(np.array([below for below, _ in bands]), metres, side="right")
+        shares = np.where(inside, np.array([share for _, share in bands])[band], np.nan)
+    if kind == NUMPY:
+        return border(np.where(known, metres, np.nan), shares, None)
+    import pyarrow as pa
+
+    arrays = {"border_m": pa.array(metres, mask=~known), "certainty": pa.array(shares, mask=np.isnan(shares))}
+    return frame_of(arrays, like, kind)
+
+
+# Geometries
+
+
+def is_geo(column: Any) -> bool:
+    """Whether a column is a GeoSeries."""
+    return type(column).__name__ == "GeoSeries" and type(column).__module__.split(".")[0] == "geopandas"
+
+
+def points_of_geo(points: Any, lng: Any) -> Tuple[Any, Any]:
+    """Latitudes and longitudes of a GeoSeries as Series; NaN for an empty point, a missing one and every other geometry."""
+    import pandas
+    import shapely
+
+    if lng is not None:
+        raise _wrong("lng", f"is in the GeoSeries already, not {lng!r}: name the resolution, as in resolution=9")
+    if points.crs is not None and not points.crs.equals("EPSG:4326", ignore_axis_order=True):
+        raise _wrong("a GeoSeries", f"is in WGS 84, not {points.crs.name}: convert it by to_crs(4326)")
+    geometries = np.array(points.to_numpy(), dtype=object)
+    are_points = (shapely.get_type_id(geometries) == shapely.GeometryType.POINT) & ~shapely.is_empty(geometries)
+    lat, lng = np.full(len(geometries), np.nan), np.full(len(geometries), np.nan)
+    lat[are_points], lng[are_points] = shapely.get_y(geometries[are_points]), shapely.get_x(geometries[are_points])
+    return pandas.Series(lat, index=points.index), pandas.Series(lng, index=points.index)
 
 
 # Texts

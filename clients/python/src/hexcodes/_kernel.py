@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import struct
 import zlib
 from functools import partial
@@ -21,6 +22,8 @@ OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE = range(4)
 ABI_VERSION = 1
 #: In place of an admin number or unit where there is none.
 NONE = 255
+#: A distance to a border beyond 5 km.
+FAR = 65535
 #: As a batch's resolution: each point its own.
 EACH_ITS_OWN = 255
 #: Longer texts are no hexcodes, in UTF-16 units.
@@ -56,8 +59,12 @@ _CALLS = {
     "unitOf": ("f64 f64", "i32"),
     "locateBatch": ("i32", ""),
     "unitBatch": ("i32", ""),
+    "borderOf": ("f64 f64", "i32"),
+    "neighbourOf": ("f64 f64", "i32"),
+    "borderBatch": ("i32", ""),
+    "pack": ("i64 i32", "i32"),
 }
-_SINGLE = ("encodeOne", "readText", "regionOf", "unitOf")
+_SINGLE = ("encodeOne", "readText", "regionOf", "unitOf", "borderOf", "neighbourOf", "pack")
 _READ = struct.Struct("<ddQBB")
 #: Where readText writes the canonical record, behind OUTPUT.
 _READ_RECORD = 32
@@ -140,11 +147,12 @@ class Kernel:
         self.bytes = memoryview(self._memory).cast("B")
         self.input_at, self.output_at = at["INPUT"], at["OUTPUT"]
         self.text_at, self.resolutions_at = at["TEXT_IN"], at["RESOLUTIONS"]
-        self._units = _units_of(index)
+        self._units, self.bands = _description_of(index)
         self._views: Any = None
         memory_at = MemoryAt(address + self.text_at, address + self.output_at)
         #: The code of a position, and None where it has none: degrees, resolution 0 to 15.
         self.encode_one = _encoder(self._exports["encodeOne"], memory_at)
+        self._canonical = (ctypes.c_char * RECORD_BYTES).from_address(memory_at.output)
         #: What a text says; None for no code.
         self.decode_one = _decoder(self._exports["readText"], memory_at)
 
@@ -154,6 +162,14 @@ class Kernel:
         put, run = self._exports[name]
         put(*parameters)
         return run()
+
+    def pack(self, cell: int, admin: int) -> Optional[str]:
+        """The code of an H3 cell within a province by its number; None if `decode_one` would accept none."""
+        return None if self.call("pack", cell, admin) else self._canonical.value.decode("ascii")
+
+    def certainty_at(self, metres: float) -> Optional[float]:
+        """The share of right provinces at an answer of borderOf; None where the index has none."""
+        return next((share for below, share in self.bands if metres < below), None)
 
     @property
     def views(self) -> Any:
@@ -307,13 +323,19 @@ def _masks_of(reach: bytes) -> bytes:
     return struct.pack(f"<{_REACH_ROWS}Q", *masks)
 
 
-def _units_of(index: bytes) -> Optional[List[Dict[str, Any]]]:
+#: Metres that a distance to a border is below, infinity for the last, and the share of positions whose province is right, 0 to 1.
+Bands = List[Tuple[float, float]]
+
+
+def _description_of(index: bytes) -> Tuple[Optional[List[Dict[str, Any]]], Bands]:
+    """The units of an index, and its bands where somebody has measured them."""
     at, size = struct.unpack_from("<II", index, 48)
     try:
-        units = json.loads(index[at : at + size].decode("utf-8"))["units"]
-        return [{"name": str(unit["name"]), "admin": int(unit["admin"])} for unit in units]
+        found = json.loads(index[at : at + size].decode("utf-8"))
+        bands = [(math.inf if below is None else float(below), float(share)) for below, share in found.get("bands", [])]
+        return [{"name": str(unit["name"]), "admin": int(unit["admin"])} for unit in found["units"]], bands
     except (ValueError, KeyError, TypeError):
-        return None
+        return None, []
 
 
 def _unusable(reason: str) -> HexcodesError:

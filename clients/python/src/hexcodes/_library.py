@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 from ._errors import HexcodesError
-from ._kernel import NONE, Compiled, Decoded, Kernel, compile_kernel
+from ._kernel import FAR, NONE, Compiled, Decoded, Kernel, compile_kernel
 from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
@@ -22,11 +22,24 @@ Source = Union[bytes, bytearray, memoryview, str, Path]
 
 
 class DecodedColumns(NamedTuple):
-    """What `decode` makes of a NumPy column: a row that is no hexcode has NaN, NaN and 255."""
+    """What `decode` makes of a NumPy column: a row that is no hexcode has NaN, NaN, 255, the empty text and 0."""
 
     lat: Any
     lng: Any
     resolution: Any
+    admin_code: Any
+    cell: Any
+
+
+class Border(NamedTuple):
+    """How sure the province of a position is. Of a NumPy column: float64 for each row, NaN for None, and no neighbour."""
+
+    #: Whole metres to the nearest border between two provinces; None beyond 5 km.
+    border_m: Any
+    #: The share of positions so far from a border whose province is right, 0 to 1; None where the boundaries say none.
+    certainty: Any
+    #: The province behind that border, a code of PROVINCES; None beyond 5 km, and where sea or foreign land lies before the border.
+    neighbour_code: Any
 
 
 class _OfThread(threading.local):
@@ -77,7 +90,7 @@ class Hexcodes:
         """The kernel of this thread."""
         return self._local.kernel
 
-    def encode(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+    def encode(self, lat: Any, lng: Any = None, resolution: Any = DEFAULT_RESOLUTION) -> Any:
         """The hexcode of a position, or of each row of two columns.
 
         lat is -90 to 90 and lng -180 to 180 degrees; resolution is one for all rows, or a column. Two expressions of Polars make one.
@@ -89,7 +102,7 @@ class Hexcodes:
             text = self._local.encode_one(lat, lng, resolution)
             if text is not None:
                 return text
-        kind = _column_kind(lat, lng)
+        lat, lng, kind = _columns_of(lat, lng)
         if kind is None:
             return self._encode_one(lat, lng, resolution)
         if kind == "Polars expression":
@@ -107,9 +120,9 @@ class Hexcodes:
             self._warn_if_exchanged(points, ~encoded.valid)
         return columns.text_column(encoded, lat, kind, "hexcodes")
 
-    def cells(self, lat: Any, lng: Any, resolution: Any = DEFAULT_RESOLUTION) -> Any:
+    def cells(self, lat: Any, lng: Any = None, resolution: Any = DEFAULT_RESOLUTION) -> Any:
         """The H3 cell that the code of a position names, as a 64-bit number; 0 in NumPy where there is none. As `encode` otherwise."""
-        kind = _column_kind(lat, lng)
+        lat, lng, kind = _columns_of(lat, lng)
         if kind is None:
             return self._decode_one(self._encode_one(lat, lng, resolution)).cell  # type: ignore[union-attr]
         if kind == "Polars expression":
@@ -122,11 +135,11 @@ class Hexcodes:
             self._warn_if_exchanged(points, cells == 0)
         return columns.value_column(cells, cells != 0, lat, kind, "cell")
 
-    def provinces(self, lat: Any, lng: Any) -> Any:
+    def provinces(self, lat: Any, lng: Any = None) -> Any:
         """The province of a position, one of the 34 codes of PROVINCES; None, null or empty outside. As `encode` otherwise."""
         return self._located(lat, lng, "provinces", "regionOf", "locateBatch", CODES, "admin_code")
 
-    def former_provinces(self, lat: Any, lng: Any) -> Any:
+    def former_provinces(self, lat: Any, lng: Any = None) -> Any:
         """The province of a position before July 2025, by its name; None, null or empty outside.
 
         Raises HexcodesError BAD_DATA with boundaries that lack those provinces.
@@ -136,11 +149,31 @@ class Hexcodes:
             raise HexcodesError("BAD_DATA", "The boundary index has no provinces of before July 2025")
         return self._located(lat, lng, "former_provinces", "unitOf", "unitBatch", [unit["name"] for unit in units], "former_province")
 
+    def borders(self, lat: Any, lng: Any = None) -> Any:
+        """How sure the province of a position is, as `Border`; None outside the coverage.
+
+        A list gives a list of these; NumPy a `Border` of float64 arrays; pandas and Polars a frame, Arrow a batch or table, of border_m and
+        certainty. Two expressions of Polars have no answer here: take Series. As `encode` otherwise.
+        """
+        lat, lng, kind = _columns_of(lat, lng)
+        if kind is None:
+            return self._border_of(lat, lng)
+        if kind == "Polars expression":
+            raise HexcodesError("BAD_ARGUMENT", "borders takes Series of Polars, not expressions")
+        from . import _columns as columns, _views as views
+
+        points = columns.points_of(lat, lng, kind)
+        if kind == columns.LIST:
+            return [self._border_of(*point) for point in zip(*(each.tolist() for each in points))]
+        metres = views.borders(self.kernel, points)
+        inside = views.located(self.kernel, points, "locateBatch") != NONE
+        return columns.border_columns(metres, inside, self.kernel.bands, lat, kind, Border)
+
     def decode(self, code: Any) -> Any:
         """The position of a hexcode in any spelling that docs/code-format.md allows, as `Decoded`; None for any other value.
 
-        A list gives a list of these; NumPy `DecodedColumns`; pandas and Polars a frame, Arrow a batch or table, of lat, lng and
-        resolution. A text is never corrected.
+        A list gives a list of these; NumPy `DecodedColumns`; pandas and Polars a frame, Arrow a batch or table, of lat, lng, resolution,
+        admin_code and cell. A text is never corrected.
         """
         if type(code) is str:
             return self._local.decode_one(code)
@@ -153,8 +186,9 @@ class Hexcodes:
 
         answer = self._decoded(code, kind)
         if kind == columns.NUMPY:
-            return DecodedColumns(answer.lat, answer.lng, answer.resolution)
-        return columns.position_columns(answer, code, kind)
+            admin_codes = columns.words_column(answer.admin, CODES, None, kind, "admin_code")
+            return DecodedColumns(answer.lat, answer.lng, answer.resolution, admin_codes, answer.cell)
+        return columns.position_columns(answer, CODES, code, kind)
 
     def check(self, code: Any) -> Any:
         """Whether `decode` would accept a text, or each text of a column."""
@@ -163,7 +197,7 @@ class Hexcodes:
             return self._decode_one(code) is not None
         from . import _columns as columns
 
-        return columns.value_column(self._decoded(code, kind).valid, None, code, kind, "valid")
+        return columns.value_column(self._decoded(code, kind, is_whole=False).valid, None, code, kind, "valid")
 
     def suggest(self, text: str, near: Optional[Tuple[float, float]] = None, limit: int = 10) -> List[Any]:
         """Valid codes that a mistyped text was probably meant to be: itself if it reads, else every valid code one slip away.
@@ -174,7 +208,57 @@ class Hexcodes:
 
         return suggest(self._decode_one, text, near, limit)
 
+    # Cells near a code, by h3-py
+
+    def parent(self, code: str, resolution: Optional[int] = None) -> str:
+        """The code of the cell's H3 ancestor within the same province.
+
+        resolution is 0 up to the code's own, one less if absent. Raises HexcodesError BAD_ARGUMENT for no hexcode, BAD_RESOLUTION.
+        """
+        from . import _cells
+
+        return _cells.parent(self, code, resolution)
+
+    def children(self, code: str, resolution: Optional[int] = None) -> List[str]:
+        """The codes of the cell's H3 descendants within the same province, in their sort order.
+
+        resolution is the code's own up to seven more and at most 15, one more if absent. Descendants too far from the province are left
+        out. Raises HexcodesError BAD_ARGUMENT for no hexcode, BAD_RESOLUTION.
+        """
+        from . import _cells
+
+        return _cells.children(self, code, resolution)
+
+    def neighbors(self, code: str, steps: int = 1) -> List[str]:
+        """The codes of the cells within `steps` of a code's cell, 1 to 500, ring by ring and without the code itself; needs h3.
+
+        Each has the province of its own centre, or that of `code` where that centre is in none; one that `decode` would accept with neither
+        is left out. Raises HexcodesError BAD_ARGUMENT for no hexcode, and where h3 is not installed.
+        """
+        from . import _cells
+
+        return _cells.neighbors(self, code, steps)
+
+    def boundary(self, code: Any) -> Any:
+        """The corners of a code's cell as (lat, lng) in degrees, counter-clockwise, the first one not repeated; needs h3.
+
+        A column of codes gives a GeoSeries of polygons in EPSG:4326, None where a row is no hexcode, and needs geopandas, too. Raises
+        HexcodesError BAD_ARGUMENT for no hexcode, and where a package is missing.
+        """
+        from . import _cells
+
+        return _cells.boundary(self, code)
+
     # Single values
+
+    def _border_of(self, lat: Any, lng: Any) -> Optional[Border]:
+        lat_deg, lng_deg = _degrees(lat), _degrees(lng)
+        kernel = self.kernel
+        if lat_deg is None or lng_deg is None or kernel.call("regionOf", lat_deg, lng_deg) == NONE:
+            return None
+        metres, neighbour = kernel.call("borderOf", lat_deg, lng_deg), kernel.call("neighbourOf", lat_deg, lng_deg)
+        behind = CODES[neighbour] if neighbour < len(CODES) else None
+        return Border(None if metres == FAR else metres, kernel.certainty_at(metres), behind)
 
     def _encode_one(self, lat: Any, lng: Any, resolution: Any) -> str:
         if type(resolution) is not int or not 0 <= resolution <= 15:
@@ -218,7 +302,7 @@ class Hexcodes:
     def _located(
         self, lat: Any, lng: Any, method: str, one: str, many: str, words: List[str], name: str
     ) -> Any:
-        kind = _column_kind(lat, lng)
+        lat, lng, kind = _columns_of(lat, lng)
         if kind == "Polars expression":
             return self._expression(method, lat, lng)
         if kind is None:
@@ -232,16 +316,16 @@ class Hexcodes:
         numbers = views.located(self.kernel, columns.points_of(lat, lng, kind), many)
         return columns.words_column(numbers, words, lat, kind, name)
 
-    def _decoded(self, code: Any, kind: str) -> Any:
+    def _decoded(self, code: Any, kind: str, is_whole: bool = True) -> Any:
         from . import _columns as columns, _views as views
 
         records, others, text_of = columns.records_of(code, kind)
-        answer = views.decoded(self.kernel, records)
-        for row in others:
+        answer, unread = views.decoded(self.kernel, records, is_whole)
+        for row in [*others, *unread.tolist()]:
             found = self._decode_one(text_of(row))
             if found is not None:
                 answer.lat[row], answer.lng[row], answer.resolution[row] = found[:3]
-                answer.valid[row] = True
+                answer.admin[row], answer.cell[row], answer.valid[row] = CODES.index(found.admin_code), found.cell, True
         return answer
 
     def _expression(self, method: str, lat: Any, lng: Any, *more: Any) -> Any:
@@ -299,15 +383,20 @@ def _degrees(value: Any) -> Optional[float]:
         return None
 
 
-def _column_kind(lat: Any, lng: Any) -> Optional[str]:
+def _columns_of(lat: Any, lng: Any) -> Tuple[Any, Any, Optional[str]]:
+    """The two columns and their kind; None for single values. The points of a GeoSeries become two Series."""
     if type(lat) is float and type(lng) is float:
-        return None
-    from ._columns import kind_of
+        return lat, lng, None
+    from . import _columns as columns
 
-    kind = kind_of(lat)
-    if kind is None and kind_of(lng) is not None:
+    if columns.is_geo(lat):
+        lat, lng = columns.points_of_geo(lat, lng)
+    elif lng is None and columns.kind_of(lat) is not None:
+        raise HexcodesError("BAD_ARGUMENT", "lat and lng are two columns; only a GeoSeries holds both")
+    kind = columns.kind_of(lat)
+    if kind is None and columns.kind_of(lng) is not None:
         raise HexcodesError("BAD_ARGUMENT", f"lat is a column as lng is, not {lat!r}")
-    return kind
+    return lat, lng, kind
 
 
 def _text_kind(code: Any) -> Optional[str]:
