@@ -2,7 +2,7 @@
 
     build/python-env/bin/python clients/python/bench.py [--rounds 5] [--base http://127.0.0.1:8080/v1 --key KEY]
 
-With --base the client of the service is one more subject; its time is that of this process, to which the service's comes.
+h3ronpy and openlocationcode are subjects where they are installed. With --base the client of the service is one more subject; its time is that of this process, to which the service's comes.
 """
 
 import argparse
@@ -61,10 +61,32 @@ def subjects(options):
         "h3-py cell_to_latlng alone": (lambda: [h3.cell_to_latlng(cell) for cell in single_cells], SINGLE),
         "h3-py latlng_to_cell alone": (one_by_one(lambda a, b: h3.latlng_to_cell(a, b, 13)), SINGLE),
     }
+    found.update(peers(lat, lng, pairs, one_by_one))
     if options.base:
         client = HexcodesClient(options.base, options.key)
         points = np.column_stack([lat, lng])
         found["service by its client, NumPy"] = (lambda: client.encode_array(points), POINTS)
+    return found
+
+
+def peers(lat, lng, pairs, one_by_one):
+    found = {}
+    try:
+        from h3ronpy.vector import cells_to_coordinates, coordinates_to_cells
+
+        cells = coordinates_to_cells(lat, lng, 13)
+        found["h3ronpy, cells of coordinates"] = (lambda: coordinates_to_cells(lat, lng, 13), POINTS)
+        found["h3ronpy, coordinates of cells"] = (lambda: cells_to_coordinates(cells), POINTS)
+    except ImportError:
+        pass
+    try:
+        from openlocationcode import openlocationcode as plus
+
+        texts = [plus.encode(*pair, 11) for pair in pairs]
+        found["openlocationcode encode, one by one"] = (one_by_one(lambda a, b: plus.encode(a, b, 11)), SINGLE)
+        found["openlocationcode decode, one by one"] = (lambda: [plus.decode(each) for each in texts], SINGLE)
+    except ImportError:
+        pass
     return found
 
 
