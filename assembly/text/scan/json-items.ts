@@ -15,7 +15,7 @@ import {
   escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
   SIDE_NAMES, sidesAt,
 } from "./json-names";
-import { afterSpace, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
+import { afterSpace, skipName, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
 
 const MAX_ID_UNITS: u32 = 128;
 const MAX_RESOLUTION: u32 = 15;
@@ -47,7 +47,7 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
       p = afterSpace(p + 4);
     } else {
       const name = p + 1;
-      p = skipString(p);
+      p = skipName(p);
       if (!p) return 0;
       if (stringHasEscapes) member = escapedMemberAt(name);
       if (member == OTHER) member = sidesAt(name, p - 1, stringHasEscapes);
@@ -173,8 +173,6 @@ export function sameCoordinate(row: usize, p: usize, axis: usize): usize {
 }
 
 /** A resolution is an integer of 0 to 15, also as 9.0; one that is given once more must be the same. */
-// @ts-ignore: decorator
-@inline
 export function resolutionValue(index: u32, row: usize, p: usize, again: u32): usize {
   let value: u32 = <u32>load<u8>(p) - ZERO;
   if (value > 9) return 0;

@@ -6,15 +6,60 @@ import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, hexDigit, LOWER_U, OPEN_BRACE, QU
 import { ROW_INVALID_REQUEST, setRowShapes, setRowStatus } from "../row";
 import { storePoint } from "./input";
 import { coordinate, resolutionValue, sameCoordinate } from "./json-items";
-import { afterSpace, clearDeep, isDeep, skipString, skipValue, stringHasEscapes } from "./json-values";
+import { afterSpace, clearDeep, isDeep, skipName, skipValue, stringHasEscapes } from "./json-values";
 import { AT_NAME_BYTES, COLUMN_BYTES, isNamed } from "./scan-members";
 
 /** Columns of MEMBERS, and bits of those that were read. */
+const LAT: u32 = 0;
 const LNG: u32 = 1;
+const RESOLUTION: u32 = 2;
 const BOTH: u32 = 3;
 
 /** null */
 const NULL: u32 = 0x6c6c756e;
+
+/** For each start of a name (`startOf`) the first column of MEMBERS whose name may be it, or one of these. */
+const STARTS: usize = memory.data(64, 8);
+const NONE: u8 = 255;
+/** Behind the columns: it may be a name of LINE_NAMES. */
+const ADDED: u8 = 254;
+
+/** The first two bytes of a name as a number below 64. */
+// @ts-ignore: decorator
+@inline
+function startOf(name: usize): usize {
+  return <usize>((<u32>load<u8>(name) + 7 * <u32>load<u8>(name, 1)) & 63);
+}
+
+function addStart(name: usize, column: u8): void {
+  // Behind an empty name is any byte.
+  if (load<u8>(name) == QUOTE) memory.fill(STARTS, 0, 64);
+  const start = STARTS + startOf(name);
+  if (column < load<u8>(start)) store<u8>(start, column);
+}
+
+/** Bytes of the names that are read. */
+let latBytes: usize = 0;
+let lngBytes: usize = 0;
+let resolutionBytes: usize = 0;
+
+// @ts-ignore: decorator
+@inline
+function nameBytes(column: u32): usize {
+  return load<u32>(MEMBERS + <usize>column * COLUMN_BYTES, AT_NAME_BYTES);
+}
+
+/** Before lines are read: notes how the names start that are read or added. */
+export function openLines(columns: u32): void {
+  latBytes = nameBytes(LAT);
+  lngBytes = nameBytes(LNG);
+  resolutionBytes = nameBytes(RESOLUTION);
+  memory.fill(STARTS, NONE, 64);
+  for (let column: u32 = 0; column < columns; column++)
+    addStart(<usize>load<u32>(MEMBERS + <usize>column * COLUMN_BYTES) + 1, <u8>column);
+  for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16)
+    if (load<u64>(name, 8) != 0) addStart(name, ADDED);
+}
 
 /** @param isAscii whether no name that is read or added has a character beyond ASCII */
 export function lineItem(index: u32, row: usize, p: usize, resolution: u32, columns: u32, isAscii: bool): usize {
@@ -27,19 +72,22 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
   do {
     p = afterSpace(p + 1);
     if (load<u8>(p) != QUOTE) return 0;
-    let column: u32 = 0;
+    const name = p + 1;
+    let column: u32 = load<u8>(STARTS + startOf(name));
+    const isOther = column == NONE;
     while (column < columns && !isNamed(MEMBERS + <usize>column * COLUMN_BYTES, p)) column++;
-    if (column < columns) {
-      p += <usize>load<u32>(MEMBERS + <usize>column * COLUMN_BYTES, AT_NAME_BYTES);
-    } else {
-      const name = p + 1;
-      p = skipString(p);
-      if (!p || (stringHasEscapes ? !isAscii || !isBeyondAscii(name) : isLineName(name))) return 0;
+    // Branches, so that what is behind the name need not wait for the name itself.
+    if (column == LAT) p += latBytes;
+    else if (column == LNG) p += lngBytes;
+    else if (column < columns) p += resolutionBytes;
+    else {
+      p = skipName(p);
+      if (!p || (stringHasEscapes ? !isAscii || !isBeyondAscii(name) : !isOther && isLineName(name))) return 0;
     }
     p = afterSpace(p);
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
-    if (column == columns) {
+    if (column >= columns) {
       p = skipValue(p);
     } else {
       const bit: u32 = 1 << column;

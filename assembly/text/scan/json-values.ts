@@ -66,6 +66,12 @@ const OPEN_BITS: usize = memory.data(<i32>(MAX_DEPTH >> 3), 8);
 
 /** Passes over a value of any kind. */
 export function skipValue(p: usize): usize {
+  const first: u32 = load<u8>(p);
+  return first == OPEN_BRACKET || first == OPEN_BRACE ? skipNested(p) : skipSimple(p, first);
+}
+
+/** Passes over a value that begins with a bracket. */
+function skipNested(p: usize): usize {
   let depth: u32 = 0;
   let isObject = false;
   while (true) {
@@ -93,7 +99,7 @@ export function skipValue(p: usize): usize {
       }
       p++;
     } else {
-      p = first == QUOTE ? skipString(p) : skipWord(p, first);
+      p = skipSimple(p, first);
       if (!p) return 0;
     }
     // Behind a value.
@@ -113,10 +119,9 @@ export function skipValue(p: usize): usize {
   }
 }
 
-/** Passes over a number, true, false or null. */
-// @ts-ignore: decorator
-@inline
-function skipWord(p: usize, first: u32): usize {
+/** Passes over a string, a number, true, false or null. */
+function skipSimple(p: usize, first: u32): usize {
+  if (first == QUOTE) return skipString(p);
   if (first == MINUS || isDigit(first)) {
     // Most are integers or short decimals.
     const shape = numberShapeAt(p);
@@ -171,6 +176,21 @@ export function skipString(p: usize): usize {
     }
     if (!p) return 0;
   }
+}
+
+/** Passes over a name as skipString over any string, but counts no units. */
+// @ts-ignore: decorator
+@inline
+export function skipName(p: usize): usize {
+  const bytes = v128.load(p, 1);
+  const odd = v128.or(
+    i8x16.lt_s(bytes, i8x16.splat(<i8>SPACE)),
+    v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH))),
+  );
+  const end = p + <usize>ctz(i8x16.bitmask(odd) | 0x10000) + 1;
+  if (load<u8>(end) != QUOTE) return skipString(p);
+  stringHasEscapes = false;
+  return end + 1;
 }
 
 /** Passes over an escape. */

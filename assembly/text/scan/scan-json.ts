@@ -12,7 +12,7 @@ import { readDecimals } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeNoCode, storePoint } from "./input";
 import { decodeItem, encodeItem } from "./json-items";
-import { lineItem } from "./json-lines";
+import { lineItem, openLines } from "./json-lines";
 import { lineEnd, usualItem } from "./json-usual-line";
 import { isSpace, useFeedAsSpace } from "./json-values";
 
@@ -47,6 +47,7 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
  * of the resolution, and a line with a name of LINE_NAMES is left to the host.
  */
 export function scanLines(at: usize, end: usize, limit: u32, resolution: u32, columns: u32, names: u32): u32 {
+  openLines(columns);
   return scanEach(at, end, limit, false, resolution, columns, names);
 }
 

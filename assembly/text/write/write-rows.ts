@@ -20,7 +20,7 @@ import { addStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
 import { writeCsvId, writeLineEnd } from "./write-csv";
 
-// A list is a sequence of pieces, each at a multiple of 16, up to one of kind END:
+// A list is a sequence of pieces, each at a multiple of 16, up to one of kind END or LINE_END:
 //
 //    0  u8   kind         the value behind the text
 //    1  u8   absentBytes  4 where `null` is written for a value that there is not, 0 where nothing is
@@ -43,6 +43,7 @@ const METRES: u32 = 4;
 const SHARE: u32 = 5;
 const RESOLUTION: u32 = 6;
 const STATUS: u32 = 7;
+/** Ends a list, as END does. */
 const LINE_END: u32 = 8;
 const ID: u32 = 9;
 const LAT_TEXT: u32 = 10;
@@ -61,6 +62,11 @@ export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed:
   // Pieces, fields whose quotes are doubled, and the room that is not free.
   const isOfFields = source == FROM_FIELDS;
   const spare = <usize>(PIECE_LIST_BYTES + (isOfFields ? FIELDS_BYTES : 0));
+  // Most lists begin with a code and an admin code.
+  const usual = behindUsual();
+  const codeTextEnd = PIECES + AT_TEXT + <usize>load<u32>(PIECES, AT_TEXT_BYTES);
+  const adminText = behind(PIECES) + AT_TEXT;
+  const adminTextEnd = adminText + <usize>load<u32>(behind(PIECES), AT_TEXT_BYTES);
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
     const rowBytes = rowEnd(row) - rowStart(row);
@@ -79,7 +85,17 @@ export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed:
       // The host writes the message for a position that was not understood.
       p = 0;
     }
-    if (p) p = writePieces(index, row, record, status, p, delimiter, feed);
+    if (p) {
+      let piece = status == ROW_OK ? PIECES : PIECES + <usize>PIECE_LIST_BYTES;
+      if (usual && status == ROW_OK) {
+        p = writeCode(record, copyText(PIECES + AT_TEXT, codeTextEnd, p));
+        p = copyText(adminText, adminTextEnd, p);
+        store<u32>(p, load<u32>(record));
+        p += adminLetters(record);
+        piece = usual;
+      }
+      p = writePieces(index, row, record, status, piece, p, delimiter, feed);
+    }
     if (!p) return stopAt(index, start);
     if (status != ROW_OK) noteFailure(row, status, start, p);
     addStatus(status, 1);
@@ -99,11 +115,22 @@ function writeOpenLine(row: usize, out: usize): usize {
   return copyText(rowStart(row), close, out);
 }
 
+/** Behind the first two pieces of the list of rows that are OK, where these are a code and an admin code; else 0. */
+function behindUsual(): usize {
+  const admin = behind(PIECES);
+  return load<u8>(PIECES) == CODE && load<u8>(admin) == ADMIN ? behind(admin) : 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function behind(piece: usize): usize {
+  return piece + AT_TEXT + ((<usize>load<u32>(piece, AT_TEXT_BYTES) + 15) & ~15);
+}
+
 /** Writes the list of a status; 0 if the host must write a value of it. */
 // @ts-ignore: decorator
 @inline
-function writePieces(index: u32, row: usize, record: usize, status: u32, p: usize, delimiter: u32, feed: u32): usize {
-  let piece = status == ROW_OK ? PIECES : PIECES + <usize>PIECE_LIST_BYTES;
+function writePieces(index: u32, row: usize, record: usize, status: u32, piece: usize, p: usize, delimiter: u32, feed: u32): usize {
   let metres: u32 = 0;
   while (true) {
     const size = <usize>load<u32>(piece, AT_TEXT_BYTES);
@@ -140,8 +167,7 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, p: usiz
         p = writeStatus(status, p);
         break;
       case LINE_END:
-        p = writeLineEnd(row, p, feed);
-        break;
+        return writeLineEnd(row, p, feed);
       case ID:
         p = writeCsvId(row, p, delimiter);
         break;
@@ -162,7 +188,7 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, p: usiz
       case END:
         return p;
     }
-    piece += AT_TEXT + ((size + 15) & ~15);
+    piece = behind(piece);
   }
 }
 

@@ -119,8 +119,9 @@ export class LineConverter {
       lines += count + exports.blankLines.value;
       exports.encodeBatch(count, ownResolution === null ? resolution : EACH_ITS_OWN);
       for (let row = 0; ; row++) {
+        const okBefore = memory.statusCounts[0]!;
         const stop = exports.writeRows(row, count, FROM_LINES, 0, LF, 0);
-        report.addWritten(row, stop, -textOutAt);
+        report.addWritten(row, stop, -textOutAt, okBefore);
         if (stop < count && memory.isLeftToHost(stop)) {
           const [start, lineEnd] = memory.rowBounds(stop);
           left.push({ row: rows + stop, start, end: lineEnd, at: memory.textEnd - textOutAt });

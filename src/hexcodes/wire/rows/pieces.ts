@@ -68,7 +68,8 @@ export function fieldPieces(
   const listOf = (isOk: boolean): Piece[] => {
     const ours = added.map((is): Piece[] => {
       if (is === 'resolution') return [String(resolution)];
-      return is === 'status' || isOk ? [VALUE[is]] : [];
+      if (is === 'status') return [isOk ? OK : VALUE.status];
+      return isOk ? [VALUE[is]] : [];
     });
     const columns = [...(fields ?? []).map((column) => [fieldPiece(column)]), ...ours];
     const lead = fields === null && hasFields ? [delimiter] : [];
@@ -96,7 +97,7 @@ export function memberPieces(added: readonly AddedValue[], resolution: number): 
     ...added.flatMap(({ name, is }): Piece[] => {
       const lead = `,${JSON.stringify(name)}:`;
       if (is === 'resolution') return [lead, String(resolution)];
-      if (is === 'status') return [lead, '"', VALUE.status, '"'];
+      if (is === 'status') return [lead, '"', isOk ? OK : VALUE.status, '"'];
       if (!isOk) return [lead, 'null'];
       return TEXTS.has(is) ? [lead, '"', VALUE[is], '"'] : [lead, VALUE[is]];
     }),

@@ -37,9 +37,11 @@ export class RowReport {
    * @param from the first of them in the table of rows
    * @param to the one behind the last
    * @param shiftBytes from the address of their answers to the place in the answer to the block
+   * @param okBefore OK rows that were counted before them
    */
-  addWritten(from: number, to: number, shiftBytes: number): void {
+  addWritten(from: number, to: number, shiftBytes: number, okBefore: number): void {
     const memory = this.#memory;
+    if (memory.statusCounts[0]! - okBefore === to - from) return;
     for (let index = memory.nextFailed(from, to); index < to; index = memory.nextFailed(index + 1, to)) {
       const status = memory.statusOf(index);
       const row = memory.rowBounds(index);
@@ -59,7 +61,7 @@ export class RowReport {
   }
 
   result(): BlockReport {
-    return { byAdmin: this.#memory.adminCounts.slice(), failures: Uint32Array.from(this.#failures) };
+    return { byAdmin: this.#memory.adminCounts.slice(), failures: new Uint32Array(this.#failures) };
   }
 }
 
