@@ -17,6 +17,7 @@ import { findPosition } from './columns/position-columns.js';
 import { type Input, STDIN_NAME } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { PlainFile } from './disk/plain-file.js';
+import { isRest } from './disk/rests.js';
 import { badInput } from './exit-codes.js';
 import { FORMATS, formatOfName } from './format.js';
 import { refuseNoText, rowsOfText } from './formats/csv-header.js';
@@ -203,6 +204,10 @@ async function convertInput(
         const skipped = Math.min(toSkip, chunk.length);
         toSkip -= skipped;
         if (skipped < chunk.length) await send(splitter.push(chunk.subarray(skipped)));
+        else if (isRest(chunk)) {
+          await send(splitter.flush());
+          while (pending.length > 0) await writeFirst();
+        }
         const next: IteratorResult<Uint8Array> = await opened.next();
         chunk = next.done === true ? null : next.value;
       }

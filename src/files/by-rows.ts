@@ -121,12 +121,12 @@ interface Found {
 
 /** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
 async function textSample({ request, sample, source, sourceFormat }: Run): Promise<Found | string> {
-  if (sample !== null && sample.rows.length >= SAMPLE_ROWS)
+  const isPipe = request.inputs[0] === '-' || statOf(request.inputs[0]!).sizeBytes === null;
+  if (sample !== null && sample.rows.length >= (isPipe ? 1 : SAMPLE_ROWS))
     return { columns: sample.names.map((name) => ({ name, kind: 'text' })), sample };
-  if (request.inputs[0] === '-') return 'the first rows of a pipe are long';
+  if (isPipe) return 'the first row of a pipe is long';
   const input = await openInput(request.inputs[0]!, request.input);
   try {
-    if (input.sizeBytes === null) return 'the first rows of a pipe are long';
     const opened = await sampled(await openSource(input, sourceFormat, 'any', source));
     return { columns: opened.source.columns, sample: opened.sample };
   } finally {

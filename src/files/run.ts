@@ -34,9 +34,12 @@ export async function convertFiles(
   // A later input that is missing ends the run here, before any work.
   const stats = inputs.map((path) => ({ path, ...statOf(path) }));
   refuseSameFile(inputs, output, rejects);
-  const first = await openInput(inputs[0] ?? '-', request.input);
+  const named = request.to ?? formatOfName(output.name).format;
+  const hasRests = named === null || FORMATS[named].isText;
+  const inputOptions = { ...request.input, hasRests, hasHeader: request.csv.hasHeader };
+  const first = await openInput(inputs[0] ?? '-', inputOptions);
   const sourceFormat = formatOf(first, request.from);
-  const targetFormat = request.to ?? formatOfName(output.name).format ?? writtenFormatOf(sourceFormat);
+  const targetFormat = named ?? writtenFormatOf(sourceFormat);
   if (request.sort !== null && targetFormat !== 'parquet') {
     first.close();
     throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
@@ -98,7 +101,7 @@ export async function convertFiles(
       }
       earlierBytes += current.sizeBytes ?? current.readBytes();
       current.close();
-      current = await openInput(inputs[inputNumber]!, request.input);
+      current = await openInput(inputs[inputNumber]!, inputOptions);
       return current;
     },
     tick(reached) {

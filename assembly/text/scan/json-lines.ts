@@ -18,7 +18,7 @@ const BOTH: u32 = 3;
 /** null */
 const NULL: u32 = 0x6c6c756e;
 
-/** For each start of a name (`startOf`) the first column of MEMBERS whose name may be it, or one of these. */
+/** The first column of MEMBERS whose name may start so, by the starts of names (`startOf`); or one of these. */
 const STARTS: usize = memory.data(64, 8);
 const NONE: u8 = 255;
 /** Behind the columns: it may be a name of LINE_NAMES. */

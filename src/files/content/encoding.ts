@@ -54,7 +54,9 @@ export async function* inUtf8(
     rest = text.slice(end);
     if (rest.length > MAX_LINE)
       throw badInput({ file }, `a line of more than ${MAX_LINE / 2 ** 20} MiB of ${encoding}`, LONG_LINE);
-    if (end > 0) yield Buffer.from(isComposed ? text.slice(0, end).normalize('NFC') : text);
+    // An empty chunk is a rest of the input.
+    if (end > 0 || chunk.length === 0)
+      yield Buffer.from(isComposed ? text.slice(0, end).normalize('NFC') : text);
   }
   const last = rest + decoded(null);
   if (last !== '') yield Buffer.from(isComposed ? last.normalize('NFC') : last);

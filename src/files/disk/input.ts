@@ -11,6 +11,7 @@ import { packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
 import { FORMATS, formatOfBytes } from '../format.js';
 import { PlainFile } from './plain-file.js';
+import { isRest, showsRow, withRests } from './rests.js';
 
 // Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
 
@@ -100,7 +101,10 @@ export interface Input {
   readBytes(rows?: number): number;
   /** Says how many rows a file has whose columns lie apart. */
   hasRows(count: number): void;
-  /** The content from its first byte, unpacked, text in UTF-8. Can be read once. */
+  /**
+   * The content from its first byte, unpacked, text in UTF-8; with the rests of a pipe where they are asked for. Can be
+   * read once.
+   */
   chunks(): AsyncIterable<Uint8Array>;
   /** The file itself where its bytes are the content; else null. */
   readonly plain: PlainFile | null;
@@ -117,6 +121,10 @@ export interface InputOptions {
   readonly sheet?: string | undefined;
   /** Which point of lines and areas is meant. */
   readonly point?: PointChoice | undefined;
+  /** Whether rows of a pipe are to be converted without waiting for further ones. */
+  readonly hasRests?: boolean | undefined;
+  /** Whether the first line of a CSV is its header, as it is where nobody says otherwise. */
+  readonly hasHeader?: boolean | undefined;
   /** Row of the header, from 1; those above it are left out. */
   readonly headerRow?: number | undefined;
 }
@@ -173,10 +181,11 @@ async function ofStream(
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
+  const rested = sizeBytes === null && options.hasRests === true ? withRests(unpackedOnes) : unpackedOnes;
   const file =
     packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
-  const { content, isVerbatim } = await readable(unpackedOnes, file, options, name);
-  const { opening, iterator } = await opened(content);
+  const { content, isVerbatim } = await readable(rested, file, options, name);
+  const { opening, iterator } = await opened(content, options.hasHeader);
   let rowCount = 0;
   return {
     name,
@@ -219,7 +228,7 @@ async function readable(
   options: InputOptions,
   name: string,
 ): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
-  const { opening, iterator } = await opened(content);
+  const { opening, iterator } = await opened(content, options.hasHeader);
   const head = Buffer.concat(opening);
   const whole = continued(opening, iterator);
   const format = formatOfBytes(head);
@@ -246,13 +255,14 @@ async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): A
       if (chunk[at] === QUOTE) isQuoted = !isQuoted;
       else if (chunk[at] === LINE_FEED && !isQuoted) left--;
     }
-    if (at < chunk.length) yield chunk.subarray(at);
+    if (at < chunk.length || isRest(chunk)) yield chunk.subarray(at);
   }
 }
 
-/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter. */
+/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter, or rests behind a row. */
 async function opened(
   content: AsyncIterable<Uint8Array>,
+  hasHeader = true,
 ): Promise<{ opening: Uint8Array[]; iterator: AsyncIterator<Uint8Array> }> {
   const iterator = content[Symbol.asyncIterator]();
   const opening: Uint8Array[] = [];
@@ -261,6 +271,7 @@ async function opened(
     if (next.done === true) break;
     opening.push(next.value);
     openingBytes += next.value.length;
+    if (isRest(next.value) && showsRow(Buffer.concat(opening), hasHeader)) break;
   }
   return { opening, iterator };
 }

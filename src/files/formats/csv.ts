@@ -4,6 +4,7 @@ import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
+import { isRest } from '../disk/rests.js';
 import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { raggedFault, readHeader, refuseNoText } from './csv-header.js';
@@ -58,13 +59,14 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
           held++;
           if (held >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
         }
+        if (isRest(block) && held > 0) yield batch();
       }
       if (held > 0) yield batch();
     },
   };
 }
 
-/** Blocks of whole rows. */
+/** Blocks of whole rows, and an empty one where the input rests. */
 async function* blocks(
   input: Input,
   chunks: AsyncIterator<Uint8Array>,
@@ -78,7 +80,7 @@ async function* blocks(
     for (;;) {
       const next = await chunks.next();
       if (next.done === true) break;
-      yield* splitter.push(next.value);
+      yield* isRest(next.value) ? [...splitter.flush(), next.value] : splitter.push(next.value);
     }
     yield* splitter.endClosed();
   } catch (error) {

@@ -1,5 +1,6 @@
 // Cuts bytes into blocks of whole lines that the kernel takes at once.
 
+import { isRest } from '../disk/rests.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
 const LF = 10;
@@ -9,7 +10,8 @@ const MAX_REST = MAX_LINE_BYTES + 2 ** 20;
 
 /**
  * Blocks of whole lines, at most `blockBytes` each; a longer line is a block of its own, and the last block may have no
- * line end. A block holds until the next is asked for, a chunk until then, too.
+ * line end. Whole lines do not wait where the input rests. A block holds until the next is asked for, a chunk until
+ * then, too.
  */
 export async function* lineBlocks(
   chunks: AsyncIterable<Uint8Array>,
@@ -29,7 +31,7 @@ export async function* lineBlocks(
     for (;;) {
       const within = block.lastIndexOf(LF, Math.min(block.length, blockBytes) - 1);
       const feed = within >= 0 || block.length <= blockBytes ? within : block.indexOf(LF);
-      if (feed < 0 || block.length <= blockBytes / 2) break;
+      if (feed < 0 || (block.length <= blockBytes / 2 && !isRest(chunk))) break;
       yield block.subarray(0, feed + 1);
       block = block.subarray(feed + 1);
     }

@@ -1,5 +1,6 @@
 // Cuts bytes into lines of UTF-8 text, for NDJSON and for GeoJSON with one feature a line.
 
+import { isRest } from '../disk/rests.js';
 import { badInput } from '../exit-codes.js';
 
 /** A longer line is a file without line ends rather than a row. */
@@ -27,7 +28,7 @@ export function tooLongLine(file: string, line: number): Error {
 }
 
 /**
- * The lines that are not blank, without line ends, with their numbers from 1.
+ * The lines that are not blank, without line ends, with their numbers from 1; none where the input rests.
  * @param earlierLines of the file, before the chunks
  * @throws CliFailure BAD_INPUT for a NUL byte, bytes that are not UTF-8, a line that is too long
  */
@@ -62,7 +63,7 @@ export async function* linesOf(
       pendingBytes += chunk.length - start;
       if (pendingBytes > MAX_LINE_BYTES) throw tooLongLine(file, line + 1);
     }
-    if (lines.length > 0) yield lines;
+    if (lines.length > 0 || isRest(chunk)) yield lines;
   }
   if (pendingBytes > 0) {
     line++;

@@ -6,6 +6,7 @@ import { type Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers
 import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
+import { isRest } from '../disk/rests.js';
 import { badInput } from '../exit-codes.js';
 import { raggedFault, refuseNoText } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
@@ -302,6 +303,7 @@ async function* blocksOf(
       const skipped = Math.min(toSkip, chunk.length);
       toSkip -= skipped;
       if (skipped < chunk.length) yield* splitter.push(chunk.subarray(skipped));
+      else if (isRest(chunk)) yield* splitter.flush();
       const next: IteratorResult<Uint8Array> = await chunks.next();
       chunk = next.done === true ? null : next.value;
     }

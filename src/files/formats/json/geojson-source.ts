@@ -8,6 +8,7 @@ import { lonePoint, type PointChoice, pointsOf, typeName } from '../../../tables
 import { notRead } from '../../content/kinds.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
+import { isRest } from '../../disk/rests.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import { shellWord } from '../../terminal/say.js';
@@ -383,6 +384,7 @@ export async function* featureBatches(
       row++;
       if (batch.add(asFeature(parseObject(text, file, row), file, row))) yield batch.take();
     }
+    if (isRest(chunk) && batch.size > 0) yield batch.take();
   }
   splitter.end();
   const last = batch.take();

@@ -282,6 +282,10 @@ export class DocumentBatch {
   #documents: JsonDocument[] = [];
   #bytes = 0;
 
+  get size(): number {
+    return this.#documents.length;
+  }
+
   /** @returns whether the batch is full */
   add(document: JsonDocument): boolean {
     this.#documents.push(document);

@@ -66,12 +66,13 @@ export async function surveyNdjson(batches: AsyncIterable<JsonDocument[]>): Prom
   return survey.columns(true);
 }
 
-/** Batches of rows. */
+/** Batches of rows, which end where the input rests. */
 export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
   const batch = new DocumentBatch();
   for await (const lines of linesOf(input.chunks(), input.name)) {
     for (const { text, line } of lines)
       if (batch.add(parseObject(text, input.name, line))) yield batch.take();
+    if (lines.length === 0 && batch.size > 0) yield batch.take();
   }
   const last = batch.take();
   if (last.length > 0) yield last;

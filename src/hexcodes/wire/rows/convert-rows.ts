@@ -228,7 +228,8 @@ function writeRows(
     exports.setTextEnd(textOutAt + offset);
     const okBefore = memory.statusCounts[0]!;
     const stop = writeFrom(from);
-    if (columns & WITH_ROW) task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset, okBefore);
+    if (columns & WITH_ROW)
+      task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset, okBefore);
     sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
     if (stop === from) {
       // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
