@@ -14,6 +14,7 @@ import { openPlaceBar, openTitle } from './place/place-bar.js';
 import { PLACE_PANEL } from './place/place-panel.js';
 import type { PointsToDraw } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
+import { openSheet } from './shell/sheet.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
 import { bytesOf, shipped } from './shipped.js';
@@ -87,6 +88,7 @@ const PANELS = [
 ];
 
 openSwitches();
+openSheet();
 openLanguage();
 
 try {

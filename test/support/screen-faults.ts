@@ -53,6 +53,13 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
         getComputedStyle(node).clipPath === 'none',
     );
 
+  // An open menu lies over what is below it.
+  const menu = document.querySelector('.menu[open] .menu-list');
+  const isBelowMenu = (node: Element): boolean =>
+    menu !== null &&
+    !menu.contains(node) &&
+    isArea(common(menu.getBoundingClientRect(), node.getBoundingClientRect()));
+
   const controls = shown('a[href], button, input, select, textarea, summary');
   for (const node of controls) {
     const box = node.getBoundingClientRect();
@@ -82,7 +89,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
       const x = part.left + across * (part.right - part.left);
       const y = part.top + down * (part.bottom - part.top);
       const hit = document.elementFromPoint(x, y);
-      if (hit === null || hit.contains(node) || node.contains(hit) || isInText) continue;
+      if (hit === null || hit.contains(node) || node.contains(hit) || isInText || isBelowMenu(node)) continue;
       faults.push(`${name} is covered by ${nameOf(hit)}`);
       break;
     }
@@ -92,6 +99,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
   const words = shown('*').filter(
     (node) =>
       node.closest('svg, .maplibregl-canvas-container, option, .toast') === null &&
+      !isBelowMenu(node) &&
       [...node.childNodes].some(
         ({ nodeType, data }: Node & { data?: string }) => nodeType === 3 && data?.trim(),
       ),
@@ -118,7 +126,9 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
     const box = node.getBoundingClientRect();
     if (box.left < map!.left - 1 || box.right > map!.right + 1)
       faults.push(`the name ${nameOf(node)} is cut off by the edge of the map`);
-    for (const button of document.querySelectorAll('.map-buttons, .map-note, .scale, .credit'))
+    for (const button of document.querySelectorAll(
+      '.map-buttons, .map-note, .scale, .credit, .inset:not([hidden])',
+    ))
       if (isArea(common(box, button.getBoundingClientRect()), 2))
         faults.push(`the name ${nameOf(node)} is below ${button.className}`);
   }

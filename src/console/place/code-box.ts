@@ -6,12 +6,13 @@ import { addressParts, type OtherText, otherText } from '../../hexcodes/geometry
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
 import { COUNTRY, type Desk } from '../desk.js';
-import { byId, element } from '../shell/elements.js';
+import { byId, element, toast } from '../shell/elements.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
 import { myPosition } from './my-position.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
+import { type Suggestion, Suggestions } from './suggestions.js';
 import { cellErrorM, typedErrorM } from './typed-precision.js';
 
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
@@ -35,12 +36,13 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
   });
   byId('code-hint').after(myPosition(desk));
   byId('code-form').append(answer);
+  const list = new Suggestions(box, answer);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const read = (isFinal: boolean): void => {
     clearTimeout(timer);
     const text = box.value.trim();
-    answer.replaceChildren();
+    list.clear();
     box.removeAttribute('aria-invalid');
     if (text === '') return;
     const typed = isFinal ? {} : { typed: text };
@@ -88,17 +90,24 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
 
   /** The places that a text names, to choose from. */
   const listFound = (found: readonly (FoundCode | FoundPosition)[]): void => {
-    const rows = found.map((each) => {
-      const { lat, lng } = each.kind === 'code' ? desk.library.read(each.hexcodes)! : each;
-      const title = each.kind === 'code' ? each.hexcodes : `${lat}, ${lng}`;
-      return suggestion(title, [nearWords(lat, lng)], () => {
-        box.value = title;
-        read(true);
-        box.focus();
-      });
-    });
-    answer.append(element('ul', { class: 'suggestions' }, ...rows));
+    list.show(
+      found.map((each) => {
+        const { lat, lng } = each.kind === 'code' ? desk.library.read(each.hexcodes)! : each;
+        return typing(each.kind === 'code' ? each.hexcodes : `${lat}, ${lng}`, [nearWords(lat, lng)]);
+      }),
+    );
   };
+
+  /** A suggestion that is looked up as if one had typed it. */
+  const typing = (title: string, words: readonly string[]): Suggestion => ({
+    title,
+    words,
+    choose: () => {
+      box.value = title;
+      read(true);
+      box.focus();
+    },
+  });
 
   const namesFor = (text: string): NamedPlace[] => {
     const center = desk.map.now?.center();
@@ -122,19 +131,20 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     if (place === undefined) return;
     choose(place);
     box.value = name;
-    answer.replaceChildren();
+    list.clear();
   };
 
   const listNames = (names: readonly NamedPlace[]): void => {
     const rows = names.map((each) => {
       const province = ADMIN_UNITS.find(({ code }) => code === each.admin_code)?.name ?? '';
       const kind = say(KIND_WORDS[each.kind]);
-      return suggestion(each.name, [each.kind === 'province' ? kind : `${kind}, ${province}`], () => {
+      const choose = (): void => {
         goTo(each);
         box.focus();
-      });
+      };
+      return { title: each.name, words: [each.kind === 'province' ? kind : `${kind}, ${province}`], choose };
     });
-    answer.append(element('ul', { class: 'suggestions' }, ...rows));
+    list.show(rows);
   };
 
   const note = (text: string): void => answer.append(element('p', { class: 'note', text }));
@@ -162,19 +172,16 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const rows = found.map(({ hexcodes, lat, lng, distance_m }) => {
       const away =
         distance_m === undefined ? [] : [say('away', { distance: length(Math.max(1, distance_m)) })];
-      return suggestion(hexcodes, [nearWords(lat, lng), ...away], () => {
-        box.value = hexcodes;
-        read(true);
-        box.focus();
-      });
+      return typing(hexcodes, [nearWords(lat, lng), ...away]);
     });
-    answer.append(element('ul', { class: 'suggestions' }, ...rows));
+    list.show(rows);
   };
 
+  openFieldButtons(box, () => read(true));
   box.addEventListener('input', (event) => read((event as InputEvent).inputType === 'insertFromPaste'));
   byId('code-form').addEventListener('submit', (event) => {
     event.preventDefault();
-    read(true);
+    if (!list.choose()) read(true);
     // The keyboard of a phone makes room for the answer.
     if (desk.place.now !== undefined && matchMedia('(pointer: coarse)').matches) box.blur();
   });
@@ -183,7 +190,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     if (place === undefined || document.activeElement === box) return;
     box.value = place.hexcodes;
     box.removeAttribute('aria-invalid');
-    answer.replaceChildren();
+    list.clear();
   });
   if (box.value !== '') read(true);
   return {
@@ -212,15 +219,29 @@ const OTHER_WORDS = {
   unclear_s: 'isUnclearS',
 } as const satisfies Record<OtherText, TextKey>;
 
-function suggestion(title: string, words: readonly string[], choose: () => void): HTMLElement {
-  const soft = words
-    .filter((each) => each !== '')
-    .map((text, i) => element('span', { class: i === 0 ? 'soft' : 'soft away', text }));
-  const button = element(
-    'button',
-    { class: 'suggestion', attributes: { type: 'button' }, on: { click: choose } },
-    element('span', { class: 'code', text: title }),
-    ...soft,
-  );
-  return element('li', {}, button);
+/** In the box: × while it has a text; while it has none "paste", where the browser lets pages read the clipboard. */
+function openFieldButtons(box: HTMLInputElement, read: () => void): void {
+  const button = (id: string, parts: Parameters<typeof element>[1], click: () => void): HTMLElement =>
+    element('button', {
+      class: 'in-field',
+      ...parts,
+      attributes: { type: 'button', id },
+      on: { click },
+    });
+  const clear = button('clear', { text: '×', label: 'clearBox' }, () => {
+    box.value = '';
+    box.dispatchEvent(new InputEvent('input'));
+    box.focus();
+  });
+  const paste = button('paste', { key: 'paste' }, () => {
+    navigator.clipboard
+      .readText()
+      .then((text) => {
+        box.value = text;
+        read();
+      })
+      .catch(() => toast(say('notPasted')));
+  });
+  if (typeof navigator.clipboard?.readText !== 'function') paste.classList.add('is-absent');
+  box.after(clear, paste);
 }

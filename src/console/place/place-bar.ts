@@ -9,6 +9,9 @@ import { nearWords } from './around.js';
 import { copy, linkTo } from './copy.js';
 import type { Place } from './place.js';
 
+/** One of them is open at a time. */
+const MENUS = 'place-menus';
+
 export function openPlaceBar(desk: Desk): void {
   const bar = byId('place-bar');
   const code = element('h2', { class: 'code big', attributes: { id: 'place-code' } });
@@ -34,6 +37,11 @@ export function openPlaceBar(desk: Desk): void {
   };
   desk.place.each(redraw);
   language.on(() => redraw(desk.place.now));
+  const close = (isLeft: (menu: Element) => boolean): void => {
+    for (const menu of actions.querySelectorAll('details')) if (isLeft(menu)) menu.open = false;
+  };
+  addEventListener('click', ({ target }) => close((menu) => !menu.contains(target as Node)));
+  addEventListener('keydown', ({ key }) => key === 'Escape' && close(() => true));
 }
 
 /** The title of the page: that of the place, by which histories, tabs and bookmarks tell places apart. */
@@ -67,8 +75,8 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
     ...(canShare ? [button('share', 'share', () => void share())] : []),
     element(
       'details',
-      { class: 'menu', attributes: { id: 'more-copies' } },
-      element('summary', { key: 'copyAs' }),
+      { class: 'menu', attributes: { id: 'more-copies', name: MENUS } },
+      element('summary', { label: 'copyAs' }),
       element(
         'div',
         { class: 'menu-list' },
@@ -92,7 +100,7 @@ function directions({ hexcodes }: Place, latDeg: number, lngDeg: number): HTMLEl
     element('a', { text: words, attributes: { id, href, rel: 'noreferrer noopener', target: '_blank' } });
   return element(
     'details',
-    { class: 'menu', attributes: { id: 'directions' } },
+    { class: 'menu', attributes: { id: 'directions', name: MENUS } },
     element('summary', { key: 'directions' }),
     element(
       'div',

@@ -249,6 +249,10 @@ const vi = {
   isAddress:
     'Trang này không tra được số nhà hay tên đường, chỉ biết tên tỉnh và khu vực. Hãy đến gần đó, rồi nhấn vào ngôi nhà trên bản đồ.',
   several: 'Có nhiều nơi trong đoạn này. Hãy chọn một:',
+  suggestions: 'Gợi ý',
+  clearBox: 'Xóa ô nhập',
+  paste: 'Dán',
+  notPasted: 'Trình duyệt không cho dán. Hãy nhấn giữ ô nhập, rồi chọn Dán.',
   didYouMean: 'Có phải bạn muốn tìm',
   away: 'cách giữa bản đồ {distance}',
   swapped: 'Đã hiểu số đầu là kinh độ, số sau là vĩ độ.',
@@ -319,7 +323,7 @@ const vi = {
   retry: 'Thử lại',
   newVersion: 'Đã có phiên bản mới.',
   reload: 'Tải lại trang',
-  expand: 'Mở rộng bảng',
+  expand: 'Chiều cao của bảng',
 } as const;
 
 export type TextKey = keyof typeof vi | ZoneTextKey;
@@ -365,6 +369,10 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   isAddress:
     'This page knows names of provinces and towns, no streets and house numbers. Go near, then touch the house on the map.',
   several: 'The text names several places. Choose one:',
+  suggestions: 'Suggestions',
+  clearBox: 'Clear the box',
+  paste: 'Paste',
+  notPasted: 'The browser does not let the page paste. Hold the box, and choose Paste.',
   didYouMean: 'Did you mean',
   away: '{distance} from the middle of the map',
   swapped: 'The first number was taken for the longitude, the second for the latitude.',
@@ -435,7 +443,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   retry: 'Try again',
   newVersion: 'A new version is there.',
   reload: 'Reload the page',
-  expand: 'Expand the panel',
+  expand: 'Height of the sheet',
 };
 
 export const TEXTS = { vi, en } as Readonly<Record<'vi' | 'en', Record<TextKey, string>>>;

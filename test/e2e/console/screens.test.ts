@@ -193,8 +193,9 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     await page.locator('#place-code').waitFor();
     for (const selector of ['#code', '#place-code', '#copy-code', '#directions summary', '#scale'])
       expect([selector, await isInSight(page, selector)]).toEqual([selector, true]);
-    const map = (await page.locator('#map').boundingBox())!;
-    expect(map.height).toBeGreaterThanOrEqual(height * 0.4);
+    const map = async (): Promise<number> => (await page.locator('#map').boundingBox())!.height;
+    const isPhone = await page.locator('#sheet-edge').isVisible();
+    expect(await map()).toBeGreaterThanOrEqual(height * (isPhone ? 0.25 : 0.4));
     const overflow = (): Promise<number> =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(await overflow()).toBe(0);
@@ -206,6 +207,74 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     }
     expect((await axeOf(page)).violations).toEqual([]);
     expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('360 × 740: the sheet has three heights, by finger and by keys; a panel has 240 px at the middle one', async () => {
+    const { page, faults } = await served.open(
+      { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+      `#${CODE}`,
+    );
+    await mapState(page);
+    const edge = page.locator('#sheet-edge');
+    const map = async (): Promise<number> => (await page.locator('#map').boundingBox())!.height;
+    const panel = (): Promise<number> =>
+      page.locator('.panel:visible').evaluate((node) => innerHeight - node.getBoundingClientRect().top);
+    expect(await panel()).toBeGreaterThanOrEqual(240);
+    const middle = await map();
+    const dragTo = async (y: number): Promise<void> => {
+      const box = (await edge.boundingBox())!;
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2, y, { steps: 4 });
+      await page.mouse.up();
+    };
+    await dragTo(690);
+    expect(await edge.getAttribute('aria-valuenow')).toBe('0');
+    expect(await map()).toBeGreaterThan(740 * 0.6);
+    expect(await isInSight(page, '#place-code')).toBe(true);
+    await dragTo(110);
+    expect(await edge.getAttribute('aria-valuenow')).toBe('2');
+    expect(await panel()).toBeGreaterThan(400);
+    await edge.focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await map()).toBe(middle);
+    expect((await axeOf(page)).violations).toEqual([]);
+    // Its actions are one row, and an open menu pushes nothing aside.
+    const tops = (): Promise<number[]> =>
+      page
+        .locator('.place-bar .actions > *')
+        .evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect().top));
+    expect(new Set(await tops()).size).toBe(1);
+    const before = await panel();
+    await page.locator('#directions summary').click();
+    expect(await panel()).toBe(before);
+    await page.locator('#more-copies summary').click();
+    expect(await page.locator('details.menu[open]').count()).toBe(1);
+    await page.locator('#place-code').click();
+    expect(await page.locator('details.menu[open]').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    [390, 844, ''],
+    [360, 740, `#${CODE}`],
+    [1280, 800, `#${CODE}`],
+  ])('%i × %i %s: what loads moves nothing', async (width, height, hash) => {
+    const { page } = await served.open({ viewport: { width, height } }, hash);
+    await mapState(page);
+    const shifted = await page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries() as unknown as { value: number }[]) sum += entry.value;
+          }).observe({ type: 'layout-shift', buffered: true });
+          setTimeout(() => done(sum), 1500);
+        }),
+    );
+    expect(shifted).toBeLessThan(0.05);
     await page.context().close();
   });
 
@@ -265,6 +334,50 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
       await expect.poll(() => page.title()).toBe(title);
     }
     expect(await box.inputValue()).toBe('');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('arrows choose among suggestions, × clears the box, and what is on the clipboard is pasted', async () => {
+    const { page, faults } = await served.open({
+      viewport: { width: 360, height: 740 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const box = page.locator('#code');
+    await box.fill('Tân');
+    const rows = page.locator('.suggestion');
+    await rows.first().waitFor();
+    const state = (): Promise<(string | null)[]> =>
+      Promise.all(['aria-expanded', 'aria-activedescendant'].map((name) => box.getAttribute(name)));
+    const count = await rows.count();
+    expect(count).toBeGreaterThan(2);
+    expect(await state()).toEqual(['true', null]);
+    // Down to the last, behind which the box comes again, and up from it.
+    const marked: (string | null)[] = [];
+    for (let i = 0; i <= count; i++) {
+      await box.press('ArrowDown');
+      marked.push((await state())[1]!);
+    }
+    expect(marked).toEqual([...Array.from({ length: count }, (_, i) => `suggestion-${i}`), null]);
+    await box.press('ArrowUp');
+    await box.press('ArrowUp');
+    const wanted = rows.nth(count - 2);
+    expect(await wanted.getAttribute('aria-selected')).toBe('true');
+    expect((await axeOf(page)).violations).toEqual([]);
+    const name = await wanted.locator('.code').textContent();
+    await box.press('Enter');
+    await page.locator('#place-code').waitFor();
+    expect(await box.inputValue()).toBe(name);
+    expect(await state()).toEqual(['false', null]);
+    await box.fill('Tân');
+    await box.press('Escape');
+    expect(await rows.count()).toBe(0);
+    await page.locator('#clear').click();
+    expect(await box.inputValue()).toBe('');
+    expect(await page.locator('#clear').isVisible()).toBe(false);
+    await page.evaluate((text) => navigator.clipboard.writeText(text), `Mã nhà: ${CODE} nhé`);
+    await page.locator('#paste').click();
+    await expect.poll(() => page.locator('#place-code').textContent()).toBe(CODE);
     expect(faults).toEqual([]);
     await page.context().close();
   });
