@@ -1,7 +1,8 @@
 // The examples of examples/python: DuckDB, Polars, pandas, and Spark with an executor killed while it runs. Each gets
 // the same Parquet file, and its answer is compared with the command's.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_UNITS } from '#hexcodes';
 import { CliFolder } from '../support/cli.js';
 import {
   checkDay,
@@ -79,6 +80,33 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
       expect([ran.code, ran.stderr.slice(-2000)]).toEqual([0, expect.anything()]);
       expect(existsSync(folder.file('spark/_SUCCESS'))).toBe(true);
       expect(await answer('spark/*.parquet')).toEqual({ rows: ROWS, different: 0 });
+    },
+  );
+
+  test.skipIf(noSpark !== undefined)(
+    `spark_sql: functions of SQL, a table by province${noSpark === undefined ? '' : ` (${noSpark})`}`,
+    { timeout: 900_000 },
+    async () => {
+      const { code, stdout, stderr } = await runPython(
+        [
+          'examples/python/spark_sql.py',
+          folder.file('in.parquet'),
+          folder.file('sql'),
+          '--resolution',
+          String(RESOLUTION),
+          '--master',
+          'local[2]',
+        ],
+        { env: { SPARK_LOCAL_IP: '127.0.0.1' } },
+      );
+      expect([code, stdout], stderr.slice(-2000)).toEqual([0, 'HN-6GHP4-83RFR None\n']);
+      expect(await answer('sql/*/*.parquet')).toEqual({ rows: ROWS, different: 0 });
+      const provinces = readdirSync(folder.file('sql')).filter((name) => name.startsWith('province='));
+      const codes = ADMIN_UNITS.map((unit) => `province=${unit.code}`);
+      expect(provinces.filter((name) => !codes.includes(name))).toEqual([
+        'province=__HIVE_DEFAULT_PARTITION__',
+      ]);
+      expect(provinces.length).toBeGreaterThan(30);
     },
   );
 });
