@@ -10,7 +10,6 @@ import { head, headLine, saveResult } from './head.js';
 import { checkAnswers } from './kernel/answers.js';
 import {
   besideRows,
-  codesRow,
   copyRow,
   decodeRows,
   encodeRows,
@@ -49,7 +48,6 @@ export default async function benchKernel(args: string[]): Promise<void> {
     rows.push(...encodeRows(hexcodes, corpora[corpus], corpus, provinceAt, rounds));
   }
   rows.push(...resolutionRows(hexcodes, corpora.land, rounds));
-  rows.push(codesRow(hexcodes, corpora.land, rounds));
   rows.push(...decodeRows(hexcodes, corpora.land, rounds));
   rows.push(...COPY_POINTS.map((count) => copyRow(hexcodes, corpora.land, count, rounds)));
   rows.push(...singleRows(hexcodes, corpora.land, rounds));

@@ -4,6 +4,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   baseline: () => import('./baseline.js'),
   capacity: () => import('./capacity.js'),
   bulk: () => import('./bulk.js'),
+  codes: () => import('./codes.js'),
   command: () => import('./command.js'),
   engine: () => import('./engine.js'),
   files: () => import('./files.js'),

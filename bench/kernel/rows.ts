@@ -131,31 +131,6 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
   });
 }
 
-/** The answer of a batch as strings, beside the batch itself; every text is checked. */
-export function codesRow(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row {
-  const records = hexcodes.encodeBatch(points, RESOLUTION);
-  const codes = hexcodes.codes(records);
-  codes.forEach((code, n) => {
-    if (code !== textOf(records, n)) throw new Error(`codes: ${code} is ${textOf(records, n)}`);
-  });
-  const [ours, encoded] = takeTurns(
-    [
-      {
-        name: 'codes',
-        points: BLOCK,
-        pieces: points.length / 2 / BLOCK,
-        run: (piece) => {
-          const [from, to] = [piece * BLOCK, (piece + 1) * BLOCK];
-          keep(hexcodes.codes(records.subarray(RECORD_BYTES * from, RECORD_BYTES * to)).length);
-        },
-      },
-      encodeSubject(hexcodes, points, RESOLUTION),
-    ],
-    rounds,
-  );
-  return versus('codes(): records to strings', 'land', ours, encoded, 'whole encode');
-}
-
 /** The batch calls against those of another checkout. */
 export function besideRows(
   hexcodes: Hexcodes,
