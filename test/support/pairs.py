@@ -1,7 +1,8 @@
 """Writes rows in every format that is read, by programs of others, and judges every format that is written.
 
-`pairs.py write FOLDER`: reads truth.ndjson, writes in.FORMAT. `pairs.py judge FOLDER SOURCE`: compares out.FORMAT with
-the truth, prints {versions, pairs: {FORMAT: {JUDGE: {rows, different, first}}}}. GDAL and `ogr2ogr` where they are here.
+`pairs.py write FOLDER OPERATION`: reads truth.ndjson, writes in.FORMAT. `pairs.py judge FOLDER OPERATION SOURCE`:
+compares out.FORMAT with the truth, prints {pairs: {FORMAT: {JUDGE: {rows, different, first}}}}. `pairs.py cells FOLDER`:
+compares cells and centres with h3-py, prints {versions, cells}. GDAL and `ogr2ogr` where they are here.
 """
 
 import csv
@@ -31,8 +32,10 @@ def rows_of(folder):
         return [json.loads(line) for line in lines]
 
 
-def kept_by(source, row):
+def kept_by(source, row, operation):
     """XML and geometries have no rows without a position; openpyxl writes 15 digits, and formulas without values."""
+    if operation == "decode":
+        return None if source == "xlsx" and row["name"].startswith("=") else row
     if source in ("gpx", "kml") and (row["lat"] is None or row["lng"] is None):
         return None
     if source in ("geojson", "gpkg") and (row["lat"] is None or row["lng"] is None):
@@ -44,23 +47,31 @@ def kept_by(source, row):
     return row
 
 
-def write(folder):
+def write(folder, operation):
     rows = rows_of(folder)
-    names = ["id", "name", "lat", "lng"]
+    values = ["place"] if operation == "decode" else ["lat", "lng"]
+    names = ["id", "name", *values]
+    kind = pyarrow.string() if operation == "decode" else pyarrow.float64()
     table = pyarrow.table(
         {
             "id": pyarrow.array([row["id"] for row in rows], pyarrow.int64()),
             "name": pyarrow.array([row["name"] for row in rows], pyarrow.string()),
-            "lat": pyarrow.array([row["lat"] for row in rows], pyarrow.float64()),
-            "lng": pyarrow.array([row["lng"] for row in rows], pyarrow.float64()),
+            **{name: pyarrow.array([row[name] for row in rows], kind) for name in values},
         }
     )
+
+    def written(value):
+        return "" if value is None else value if isinstance(value, str) else repr(value)
+
+    def point(row):
+        """A position beside the code that decode has to read, or the one that encode has to."""
+        return (21.0, 105.8) if operation == "decode" else (row["lat"], row["lng"])
     for path, delimiter in (("in.csv", ","), ("in.tsv", "\t")):
         with open(f"{folder}/{path}", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, delimiter=delimiter)
             writer.writerow(names)
             for row in rows:
-                writer.writerow([row["id"], row["name"], *("" if row[k] is None else repr(row[k]) for k in ("lat", "lng"))])
+                writer.writerow([row["id"], row["name"], *(written(row[name]) for name in values)])
     with open(f"{folder}/in.ndjson", "w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps({name: row[name] for name in names}) + "\n")
@@ -68,9 +79,9 @@ def write(folder):
         features = [
             {
                 "type": "Feature",
-                "properties": {"id": row["id"], "name": row["name"]},
+                "properties": {name: row[name] for name in names if name not in ("lat", "lng")},
                 "geometry": None
-                if row["lat"] is None or row["lng"] is None
+                if operation == "decode" or row["lat"] is None or row["lng"] is None
                 else {"type": "Point", "coordinates": [row["lng"], row["lat"]]},
             }
             for row in rows
@@ -86,23 +97,31 @@ def write(folder):
     sheet = book.create_sheet()
     sheet.append(names)
     for row in rows:
-        if kept_by("xlsx", row) is not None:
-            sheet.append([str(row["id"]), row["name"], row["lat"], row["lng"]])
+        if kept_by("xlsx", row, operation) is not None:
+            sheet.append([str(row["id"]), row["name"], *(row[name] for name in values)])
     book.save(f"{folder}/in.xlsx")
     with open(f"{folder}/in.gpx", "w", encoding="utf-8") as file:
         file.write('<?xml version="1.0"?><gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">')
         for row in rows:
-            if kept_by("gpx", row):
-                at = f"lat={quoteattr(repr(row['lat']))} lon={quoteattr(repr(row['lng']))}"
-                file.write(f"<wpt {at}><name>{escape(row['name'])}</name><desc>{row['id']}</desc></wpt>")
+            if kept_by("gpx", row, operation):
+                lat, lng = point(row)
+                at = f"lat={quoteattr(repr(lat))} lon={quoteattr(repr(lng))}"
+                place = f"<sym>{escape(written(row['place']))}</sym>" if operation == "decode" else ""
+                file.write(f"<wpt {at}><name>{escape(row['name'])}</name><desc>{row['id']}</desc>{place}</wpt>")
         file.write("</gpx>")
     with open(f"{folder}/in.kml", "w", encoding="utf-8") as file:
         file.write('<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>')
         for row in rows:
-            if kept_by("kml", row):
+            if kept_by("kml", row, operation):
+                lat, lng = point(row)
+                place = (
+                    f'<ExtendedData><Data name="place"><value>{escape(written(row["place"]))}</value></Data></ExtendedData>'
+                    if operation == "decode"
+                    else ""
+                )
                 file.write(
-                    f"<Placemark><name>{escape(row['name'])}</name><description>{row['id']}</description>"
-                    f"<Point><coordinates>{row['lng']!r},{row['lat']!r}</coordinates></Point></Placemark>"
+                    f"<Placemark><name>{escape(row['name'])}</name><description>{row['id']}</description>{place}"
+                    f"<Point><coordinates>{lng!r},{lat!r}</coordinates></Point></Placemark>"
                 )
         file.write("</Document></kml>")
     made = ["ogr2ogr", "-f", "GPKG", f"{folder}/in.gpkg", f"{folder}/in.geojson", "-nln", "rows", "-nlt", "POINT"]
@@ -131,7 +150,7 @@ def geojson_rows(features):
         row = dict(feature["properties"])
         geometry = feature["geometry"]
         if geometry is not None:
-            row["lng"], row["lat"] = geometry["coordinates"][:2]
+            row["lng"], row["lat"] = row["d_lng"], row["d_lat"] = geometry["coordinates"][:2]
         yield row
 
 
@@ -224,9 +243,12 @@ def flat(row):
     return {**row, **next(geojson_rows([row]))} if row.get("type") == "Feature" else row
 
 
-def compare(truth, found, source):
+def compare(truth, found, source, operation):
     """The rows of a judge against the truth: order, count and every value."""
     id_name = {"gpx": "desc", "kml": "description"}.get(source, "id")
+    place_name = {"gpx": "sym"}.get(source, "place")
+    # Beside the position of the file.
+    prefix = "d_" if operation == "decode" and source in ("gpx", "kml") else ""
     different, first = {}, None
 
     def note(kind, row, saw):
@@ -240,25 +262,29 @@ def compare(truth, found, source):
             note("order or id", row, saw)
         if as_text(saw.get("name")) != row["name"]:
             note("name", row, saw)
-        if text(saw["status"]) != row["status"]:
+        if text(saw[f"{prefix}status"]) != row["status"]:
             note("status", row, saw)
-        if text(saw["hexcodes"]) != row["code"]:
-            note("code", row, saw)
-        if text(saw["admin_code"]) != row["code"].split("-")[0]:
-            note("admin_code", row, saw)
-        if number(saw["resolution"]) != 13:
+        if operation == "decode":
+            if as_text(saw.get(place_name)) != text(row["place"]):
+                note("place", row, saw)
+        else:
+            if text(saw["hexcodes"]) != row["code"]:
+                note("code", row, saw)
+            if text(saw["admin_code"]) != row["code"].split("-")[0]:
+                note("admin_code", row, saw)
+        if number(saw[f"{prefix}resolution"]) != row["resolution"]:
             note("resolution", row, saw)
         # A position beyond the world is no geometry, but stays among the properties of GeoJSON.
         for axis in ("lat", "lng"):
-            if number(saw.get(axis)) != row[axis]:
+            if number(saw.get(prefix + axis)) != row[axis]:
                 note(axis, row, saw)
     if rows != len(truth) or next(found, None) is not None:
         note("count", len(truth), rows)
     return {"rows": rows, "different": different, "first": first}
 
 
-def judge(folder, source):
-    truth = [row for row in (kept_by(source, row) for row in rows_of(folder)) if row is not None]
+def judge(folder, operation, source):
+    truth = [row for row in (kept_by(source, row, operation) for row in rows_of(folder)) if row is not None]
     has_gdal = subprocess.run(["/usr/bin/python3", "-c", "import osgeo.ogr"], capture_output=True).returncode == 0
     pairs = {}
     for output, judges in judges_of(folder, has_gdal).items():
@@ -267,7 +293,7 @@ def judge(folder, source):
             continue
         for name, read in judges.items():
             try:
-                pairs[output][name] = compare(truth, iter(read()), source)
+                pairs[output][name] = compare(truth, iter(read()), source, operation)
             except Exception as error:
                 pairs[output][name] = {"rows": 0, "different": {"file": 1}, "first": repr(error)[:500]}
     print(json.dumps({"pairs": pairs}))
@@ -283,18 +309,21 @@ def versions():
 
 
 def cells(folder):
-    """Rows whose cell is another by h3-py."""
+    """Rows whose cell, or its centre, is another by h3-py."""
     different = 0
     for row in rows_of(folder):
-        if row["code"] != "" and h3.latlng_to_cell(row["lat"], row["lng"], 13) != row["cell"]:
-            different += 1
+        if row["cell"] is None:
+            continue
+        if "place" in row:
+            centre = h3.cell_to_latlng(row["cell"])
+            is_same = max(abs(centre[0] - row["lat"]), abs(centre[1] - row["lng"])) < 1e-9
+            is_same = is_same and h3.get_resolution(row["cell"]) == row["resolution"]
+        else:
+            is_same = h3.latlng_to_cell(row["lat"], row["lng"], 13) == row["cell"]
+        different += not is_same
     print(json.dumps({"versions": versions(), "cells": different}))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
-        write(sys.argv[2])
-    elif sys.argv[1] == "cells":
-        cells(sys.argv[2])
-    else:
-        judge(sys.argv[2], sys.argv[3])
+    commands = {"write": write, "cells": cells, "judge": judge}
+    commands[sys.argv[1]](*sys.argv[2:])

@@ -137,13 +137,13 @@ describe('several places in a text', () => {
     [105.8525, 108.2208, 106.7009, 105.5252, 109.1967],
   ] as const;
 
-  /** A position in Viet Nam with four decimals. */
+  /** A position in Viet Nam with four decimals, the last of them not 0. */
   const place = (): [lat: number, lng: number] => {
     for (;;) {
       const i = Math.floor(random() * LAT.length);
       const lat = +(LAT[i]! + (random() - 0.5) / 5).toFixed(4);
       const lng = +(LNG[i]! + (random() - 0.5) / 5).toFixed(4);
-      const hasDecimals = [lat, lng].every((deg) => /\.\d{3}/.test(String(deg)));
+      const hasDecimals = [lat, lng].every((deg) => /\.\d{4}/.test(String(deg)));
       if (hasDecimals && hexcodes.adminCodeOf(lat, lng) !== null) return [lat, lng];
     }
   };
@@ -204,6 +204,64 @@ describe('several places in a text', () => {
       else expect([text, ...names.toSorted()]).toEqual([text, ...different.toSorted()]);
     }
     expect(refused).toBeLessThan(COUNT / 2);
+  });
+
+  const LINKS_WITH_MORE: readonly ((pin: string, other: string, third: string) => string)[] = [
+    (pin, other, third) =>
+      `https://www.google.com/maps/place/Q/@${third},17z/data=!8m2!3d${other.replace(',', '!4d')}!16s!8m2!3d${pin.replace(',', '!4d')}`,
+    (pin, other) => `https://www.google.com/maps/dir/?api=1&origin=${other}&destination=${pin}`,
+    (pin, other, third) => `https://www.google.com/maps/dir/${other}/${pin}/@${third},14z`,
+    (pin, other) => `https://maps.google.com/?ll=${other}&q=${pin}`,
+    (pin, other) => `https://maps.apple.com/?sll=${other}&q=${pin}`,
+    (pin, other) => `https://osmand.net/map?pin=${pin}#15/${other.replace(',', '/')}`,
+    (pin, other) => `geo:${other}?q=${pin}`,
+    (pin, other) => `geo:${other}?q=${pin}(Nhà)`,
+    (pin, other) => `https://www.waze.com/live-map/directions?from=ll.${other}&to=ll.${pin}`,
+  ];
+  const BEHIND_LINKS = [
+    '',
+    '.',
+    '...',
+    ',',
+    ' nhé',
+    ')',
+    '.)',
+    '"',
+    '! Gấp',
+    ' (số 5.5)',
+    '\nsố 12',
+    '; 10.5',
+  ];
+
+  test('words and signs behind a link change nothing of its pin', () => {
+    for (let i = 0; i < COUNT / 4; i++) {
+      const [pin, other, third] = [place(), place(), place()].map(String) as [string, string, string];
+      const text = pick(LINKS_WITH_MORE)(pin, other, third) + pick(BEHIND_LINKS);
+      expect([text, ...namesOf(text)]).toEqual([text, pin]);
+    }
+  });
+
+  test.each(['bd09ll', 'gcj02', 'EPSG:4756', 'EPSG:3405'])('a link in %s has no position', (system) => {
+    expect(namesOf(`https://api.map.example/marker?location=21.0288,105.8525&coord_type=${system}`)).toEqual(
+      [],
+    );
+    const baidu = 'http://api.map.baidu.com/marker?location=21.0288,105.8525&output=html';
+    expect(namesOf(baidu)).toEqual([]);
+    expect(namesOf(`${baidu}&coord_type=${system}`)).toEqual([]);
+    expect(namesOf(`${baidu}&coord_type=wgs84`)).toEqual(['21.0288,105.8525']);
+  });
+
+  test('prices and versions are no position, and a dash at a number is no minus that is left out', () => {
+    for (let i = 0; i < COUNT / 4; i++) {
+      const [low, high] = [place()].flat().map((deg) => deg.toFixed(3)) as [string, string];
+      const price = `${pick(['giá', 'bản', '→'])} ${low}${pick([' đến ', ' - ', ', ', ' ', ' và ', 'đ, '])}${high} ${pick(NOISE)}`;
+      expect([price, ...namesOf(price)]).toEqual([price]);
+      const [lat, lng] = place();
+      const dash = pick(['–', '—']);
+      const signed = pick([`${dash}${lat}, ${lng}`, `${lat}, ${dash}${lng}`, `tới ${dash}${lat} ${lng}`]);
+      expect([signed, ...namesOf(signed)]).toEqual([signed]);
+      expect(namesOf(`nhà ${dash} ${lat}, ${lng}`)).toEqual([`${lat},${lng}`]);
+    }
   });
 
   test('a code and the link of its pin are one place, of another pin two', () => {

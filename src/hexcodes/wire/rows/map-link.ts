@@ -111,7 +111,7 @@ const behind =
     return text === undefined ? [] : [read(text)];
   };
 const markersOf = (first: string, second: string): RegExp =>
-  new RegExp(`!${first}(${NUMBER})!${second}(${NUMBER})(?![\\d.])`, 'g');
+  new RegExp(`!${first}(${NUMBER})!${second}(${NUMBER})(?!\\d|\\.\\d)`, 'g');
 const [PIN_PAIR, STOP_PAIR, VIEW_PAIR] = [
   markersOf('3d', '4d'),
   markersOf('1d', '2d'),
@@ -313,13 +313,41 @@ export function partsOf(text: string): Link | null {
   };
 }
 
+/** Names of parameters that say the system of a link's coordinates, and the values that mean WGS 84. */
+const SYSTEM_NAMES = ['coord_type', 'coordtype', 'coordinate', 'coordsys', 'crs', 'srs', 'datum'];
+const WGS84 = /^(?:wgs-?84(?:ll)?|(?:epsg:)?4326|gps)$/i;
+
+/** Whether a link says that its coordinates are of another system; Baidu's are, if it does not say WGS 84. */
+function isElsewhere(link: Link): boolean {
+  const systems = valuesOf(link, SYSTEM_NAMES).filter((value) => !/^[-+\d.,; ]+$/.test(value));
+  if (/(?:^|\.)baidu\.com$/.test(link.host)) return !systems.some((value) => WGS84.test(value));
+  return systems.some((value) => !WGS84.test(value));
+}
+
+/** Signs that end a sentence behind a link, and a bracket that was opened before it. */
+const BEHIND_LINK = /(?:["'.,;!]|(?<!\([^)]*)\)|(?<!\[[^\]]*)\]){1,8}$/;
+
 /**
  * The position that a link to a map means, or else the middle of its view, which says so in `middleOf`.
  * @returns null where the link holds none, or two that contradict each other
  */
 export function parseMapLink(text: string): Position | null {
+  const whole = text.trim();
+  // Words behind a link are no part of it, but a link may hold blanks; `geo:19,46 độ N` is cut off.
+  const blank = /^geo:[^?]*$/i.test(whole) ? -1 : whole.search(/\s/);
+  const found = [...(blank < 0 ? [] : [whole.slice(0, blank)]), whole].map((each) =>
+    inOneLink(each.replace(BEHIND_LINK, '')),
+  );
+  return (
+    found.find((each) => each !== null && each.middleOf !== 'view') ??
+    found.find((each) => each !== null) ??
+    null
+  );
+}
+
+function inOneLink(text: string): Position | null {
   const link = partsOf(text);
-  if (link === null) return null;
+  if (link === null || isElsewhere(link)) return null;
   if (link.host === 'geo:') return inGeoUri(link, text.trim());
   const service = SERVICES.find(({ hosts }) => hosts.test(link.host)) ?? OTHER;
   for (const finders of service.points) {

@@ -55,6 +55,8 @@ const MAX_INSIDE = 3;
 /** South or west that stands apart from its number, `20.5: S`: the number alone is no position. */
 const SIDE_APART =
   /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
+/** A dash that touches a number, and nothing before: perhaps a minus. */
+const DASH_BEFORE = /(?:^|[^\p{L}\p{N}])[–—]$/u;
 /** A side that a full stop keeps from its number: `N.21,0288`, `S. 14.91°`, `109°.E`. */
 const SIDE_BEFORE = new RegExp(`(?:^|\\P{L})(?:${SIDE})\\. ?$`, 'iu');
 const SIDE_BEHIND = new RegExp(`^\\.(?:${SIDE})(?!\\p{L})`, 'iu');
@@ -79,8 +81,10 @@ function runsOf(text: string): Run[] {
         isPart || ODD_BEFORE.test(text.slice(0, start)) || ODD_BEHIND.test(text.slice(end, end + 2));
       if (isOdd) oddEnd = end;
       const before = text.slice(Math.max(0, start - 3), start);
+      const isDashed = DASH_BEFORE.test(text.slice(0, start));
       const isTouched =
         isOdd ||
+        isDashed ||
         /\d:$/.test(before) ||
         /^:\d/.test(text.slice(end, end + 2)) ||
         (label === null && SIDE_BEFORE.test(before)) ||
@@ -124,7 +128,8 @@ const isBetween = (gap: string): boolean => SIGN_BETWEEN.test(gap) && gap !== ':
  * The positions in a text, from left to right.
  * @param folded by `foldSigns`
  * @returns nothing if no run of the text is a position; null where numbers that are not understood may be another one.
- * Bare numbers are a position with three decimals each; beside another position, with one decimal each
+ * Bare numbers are a position with three decimals each, four in one of them, as prices have three; beside another
+ * position, with one decimal each
  */
 export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   if (SIDE_APART.test(folded)) return [];
@@ -149,13 +154,13 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
     // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is no side.
     const written = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
     const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
-    const decimals = isMarked ? 3 : decimalsIn(run.text);
+    const decimals = isMarked ? 4 : decimalsIn(run.text);
     if (written === null || decimals === 0) {
       others.push(run);
       continue;
     }
     const isSure = isMarked && runs.length === 1;
-    found.push({ ...written, isSure, start: run.start, isWeak: decimals < 3 });
+    found.push({ ...written, isSure, start: run.start, isWeak: decimals < 4 });
     unread.delete(run);
   }
   // `21.0288 và 105.8525`, `số 5, 21.0288 105.8525`
@@ -163,7 +168,7 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   const used: LoneNumber[] = [];
   for (let i = 0; i + 1 < numbers.length; i++) {
     const [first, second] = [numbers[i]!, numbers[i + 1]!];
-    if (second.start - first.end > MAX_BETWEEN) continue;
+    if (second.start - first.end > MAX_BETWEEN || Math.max(first.decimals, second.decimals) < 4) continue;
     const { start } = first;
     found.push({ latDeg: first.value, lngDeg: second.value, isSure: false, start, isWeak: false });
     i++;
@@ -186,7 +191,7 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
 }
 
 /** Degrees as programs write them, or an angle; other numbers have fewer decimals. */
-const LIKE_DEGREES = /\d[.,]\d{4}|° ?\d|\d[.,]\d{3}[,; ]{1,2}\d{1,3}[.,]\d{3}/;
+const LIKE_DEGREES = /\d[.,]\d{4}|° ?\d/;
 
 /** Characters between two numbers that belong together. */
 const MAX_BETWEEN = 12;
@@ -203,14 +208,19 @@ function degreesOf(text: string, axis: 'lat' | 'lng'): number | null {
   return /^[-+]?\d+(?:[.,]\d+)?$/.test(bare) ? Number(bare.replace(',', '.')) : parseAngle(bare, axis);
 }
 
-/** The fewer decimals of two bare numbers, 3 for more; 0 where they are not two numbers with decimals. */
+/**
+ * The fewer decimals of two bare numbers; 4 where one has three and the other more, 0 where they are not two numbers
+ * with decimals.
+ */
 function decimalsIn(text: string): number {
   const decimals = [...text.matchAll(/(?<!\d)\d+[.,](\d+)/g)].map(([, digits]) => digits!.length);
-  return decimals.length === 2 ? Math.min(3, ...decimals) : 0;
+  if (decimals.length !== 2) return 0;
+  return Math.min(...decimals) === 3 && Math.max(...decimals) > 3 ? 4 : Math.min(...decimals);
 }
 
 interface LoneNumber {
   readonly value: number;
+  readonly decimals: number;
   readonly start: number;
   readonly end: number;
 }
@@ -225,6 +235,7 @@ function loneNumbers({ text, start }: Run): LoneNumber[] {
       .filter(([number]) => number.length > 1)
       .map(({ 0: number, index: at }) => ({
         value: Number(number.replace(',', '.')),
+        decimals: number.split(/[.,]/)[1]!.length,
         start: start + index + at,
         end: start + index + at + number.length,
       }));

@@ -26,6 +26,25 @@ beforeAll(() => {
     return `{${names.map((name, i) => `"${name}":${name === 'id' ? JSON.stringify(values[i]) : values[i]}`).join(',')}}\n`;
   });
   writeFileSync(folder.file('big.ndjson'), lines.join(''));
+  const random = randomFrom(4);
+  const features = rows.map((row, n) => {
+    const { lat, lng, ...properties } = Object.fromEntries(
+      row.split(',').map((value, i) => [names[i]!, value]),
+    );
+    const geometry = { type: 'Point', coordinates: [Number(lng), Number(lat)] };
+    return JSON.stringify({ type: 'Feature', properties: { ...properties, n }, geometry });
+  });
+  // Collections of any length, with members around their features, and features by themselves.
+  const texts: string[] = [];
+  for (let at = 0; at < features.length; ) {
+    const count = random() < 0.3 ? 1 : Math.ceil(random() * 9000);
+    const list = features.slice(at, at + count).join(random() < 0.5 ? ',' : ',\n');
+    const name = JSON.stringify({ name: `from ${at}` }).slice(1, -1);
+    texts.push(count === 1 ? list : `{"type":"FeatureCollection",${name},"features":[${list}],"at":${at}}`);
+    at += count;
+  }
+  writeFileSync(folder.file('big.geojson'), texts.join('\n'));
+  writeFileSync(folder.file('sequence.geojson'), texts.map((text) => `\x1e${text}\n`).join(''));
 });
 
 /** Loaded before the command: its process gets SIGINT when it has written its journal for the first time. */
@@ -53,23 +72,24 @@ test.each([
   ['csv', ['encode', 'big.csv', '--errors', 'rejected.csv', '-q']],
   ['ndjson', ['encode', 'big.csv', '--to', 'ndjson', '-q']],
   ['tsv', ['encode', 'big.ndjson', '--errors', 'rejected.tsv', '-q']],
-] as const)('killed five times and resumed: the same bytes as without (%s)', async (format, args) => {
+  ['ndjson', ['encode', 'big.geojson', '--errors', 'rejected.ndjson', '-q']],
+  ['csv', ['encode', 'sequence.geojson', '--errors', 'rejected.csv', '-q']],
+] as const)('killed five times and resumed: the same bytes as without (%s, %j)', async (format, args) => {
   const seed = 3;
+  // A finished output of another test would stay.
+  const [whole, killed] = ['whole', 'killed'].map((name) => `${name}-${args[1]}.${format}`) as [
+    string,
+    string,
+  ];
   console.log(`kill: seed ${seed}`);
   const start = performance.now();
-  expect((await folder.run([...args, '-o', `whole.${format}`])).code).toBe(0);
+  expect((await folder.run([...args, '-o', whole])).code).toBe(0);
   const spanMs = performance.now() - start;
   const rejects = args.find((arg) => arg.startsWith('rejected.'));
   const rejected = rejects === undefined ? null : folder.bytes(rejects);
-  const { kills } = await runKilled(
-    [...args, '-o', `killed.${format}`],
-    folder.path,
-    5,
-    spanMs,
-    randomFrom(seed),
-  );
+  const { kills } = await runKilled([...args, '-o', killed], folder.path, 5, spanMs, randomFrom(seed));
   expect(kills).toBeGreaterThan(0);
-  expect(folder.bytes(`killed.${format}`).equals(folder.bytes(`whole.${format}`))).toBe(true);
+  expect(folder.bytes(killed).equals(folder.bytes(whole))).toBe(true);
   if (rejected !== null) expect(folder.bytes(rejects!).equals(rejected)).toBe(true);
   expect(folder.names().filter((name) => name.includes('partial'))).toEqual([]);
 });
