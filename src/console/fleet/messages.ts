@@ -46,10 +46,13 @@ export type FleetState =
   /** The service does not want this client. */
   | 'refused';
 
+/** The key is not let in, or has used up its quota; or the answers are not those of a service. */
+export type FleetRefusal = 'denied' | 'quota' | 'broken';
+
 export interface FleetNews {
   readonly state: FleetState;
-  /** Sentence of the service where it refuses. */
-  readonly reason: string;
+  /** Why the service refuses. */
+  readonly reason: FleetRefusal;
   readonly figures: FleetFigures;
   readonly secondsLeft: number;
   /** Positions that are answered, in the colours of the first groups of their codes. */

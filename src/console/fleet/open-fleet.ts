@@ -4,7 +4,7 @@ import { element } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
-import type { FleetFigures, FleetNews, FleetTask } from './messages.js';
+import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './messages.js';
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 /** Middles of the cities that are provinces of their own. */
@@ -100,6 +100,12 @@ class Meter {
   }
 }
 
+const REFUSALS = {
+  denied: 'fleetDenied',
+  quota: 'fleetQuota',
+  broken: 'fleetBroken',
+} as const satisfies Record<FleetRefusal, TextKey>;
+
 export function openFleet(host: HTMLElement, desk: Desk): void {
   const key = element('input', {
     attributes: { id: 'fleet-key', type: 'password', autocomplete: 'off', spellcheck: 'false' },
@@ -180,7 +186,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     if (state === 'running') report(say('fleetRunning', left), true);
     if (state === 'lost') report(say('fleetLost', left), true);
     if (state === 'ended') report(say('fleetEnded', { points: number(figures.points) }));
-    if (state === 'refused') report(say('fleetRefused', { reason }));
+    if (state === 'refused') report(say(REFUSALS[reason]));
     if (state === 'ended' || state === 'refused') rest();
   };
   const begin = (): void => {

@@ -10,7 +10,7 @@ import { RECORD_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
 import { readLand } from '../map/shapes.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import { FleetStream } from './fleet-stream.js';
-import type { FleetNews, FleetState, FleetTask } from './messages.js';
+import type { FleetNews, FleetRefusal, FleetState, FleetTask } from './messages.js';
 import { latticeAround, Vehicles } from './vehicles.js';
 
 const NEWS_MS = 250;
@@ -28,7 +28,15 @@ const NO_COLOR = 255;
 const GROUP_BYTES = 5;
 const HYPHEN = 45;
 /** The service closes so where trying again is no use: docs/stream.md. */
-const FINAL_CODES = [4001, 4002];
+const FINAL_CODES = new Map<number, FleetRefusal>([
+  [4001, 'denied'],
+  [4002, 'quota'],
+]);
+
+const REASONS = new Map<string, FleetRefusal>([
+  ['REQUEST_DENIED', 'denied'],
+  ['OVER_QUERY_LIMIT', 'quota'],
+]);
 
 addEventListener('message', ({ data }: MessageEvent<FleetTask | 'stop'>) => {
   if (data === 'stop') fleet?.end();
@@ -48,7 +56,7 @@ class Fleet {
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #socket: StreamSocket | undefined;
   #state: FleetState = 'opening';
-  #reason = '';
+  #reason: FleetRefusal = 'broken';
   #movedMs = performance.now();
   #isEnding = false;
 
@@ -90,26 +98,28 @@ class Fleet {
           this.#stream.answer(bytes, performance.now());
           this.#send(performance.now());
         } catch (error) {
-          this.#reason = error instanceof Error ? error.message : String(error);
-          this.#close('refused');
+          console.error(error);
+          this.#refuse('broken');
         }
       },
       refused: (error) => this.#refused(error),
-      closed: (code, reason) => {
-        if (FINAL_CODES.includes(code)) {
-          this.#reason = reason;
-          this.#close('refused');
-        } else this.#lose();
+      closed: (code) => {
+        const reason = FINAL_CODES.get(code);
+        if (reason !== undefined) this.#refuse(reason);
+        else this.#lose();
       },
     });
   }
 
   /** A service that is not there may come again; one that says no will say it again. */
   #refused(error: HexcodesClientError): void {
-    const isFinal = error.code !== 'NETWORK' && error.code !== 'UNAVAILABLE';
-    this.#reason = error.message;
-    if (isFinal) this.#close('refused');
-    else this.#lose();
+    if (error.code === 'NETWORK' || error.code === 'UNAVAILABLE') this.#lose();
+    else this.#refuse(REASONS.get(error.code) ?? 'broken');
+  }
+
+  #refuse(reason: FleetRefusal): void {
+    this.#reason = reason;
+    this.#close('refused');
   }
 
   #lose(): void {

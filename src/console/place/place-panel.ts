@@ -60,7 +60,7 @@ function certaintyFold({ library }: Desk): HTMLElement {
 }
 
 function percent(share: number): string {
-  return `${number(100 * share, 2)} %`;
+  return `${number(100 * share, 2)}%`;
 }
 
 /** Codes for people who have none. */

@@ -553,7 +553,7 @@ describe.skipIf(!hasChromium)('needs Chromium: certainty', () => {
       expect(words).toContain(
         isVi ? `cách ranh giới tỉnh khoảng ${border_m} m: có thể thuộc` : `about ${border_m} m from`,
       );
-      expect(words).toContain(`${isVi ? percent.replace('.', ',') : percent} %`);
+      expect(words).toContain(`${isVi ? percent.replace('.', ',') : percent}%`);
       await page.locator('#code').fill('12.6667, 108.05');
       await expect.poll(() => fact.textContent()).toContain(isVi ? 'hơn 5 km' : 'more than 5 km');
       expect(await fact.textContent()).not.toContain('(');

@@ -186,6 +186,8 @@ describe('values and texts', async () => {
     const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
     for (const [key, text] of Object.entries(TEXTS.en))
       expect([key, namesIn(TEXTS.vi[key]!)]).toEqual([key, namesIn(text)]);
+    const alike = Object.keys(TEXTS.vi).filter((key) => TEXTS.vi[key] === TEXTS.en[key]);
+    expect(alike.sort()).toEqual(['api', 'copyGeoJson']);
     expect(language.now).toBe('vi');
     expect(number(12_345.6, 1)).toBe('12.345,6');
     language.set('en');
