@@ -221,14 +221,22 @@ export class FileDesk {
     let table: FoundTable | undefined;
     const isByZone = this.#parts.byZone.checked && zones.now.length > 0;
     const drawnZones = zones.now;
-    const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): HTMLElement => {
+    const section: HTMLElement = element('section', { class: 'file-answer' });
+    const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
+      const { columns: _, sheet: __, ...same } = waiting;
+      this.#take([{ ...same, ...next, replaces: section }]);
+    };
+    /** With latitude and longitude exchanged, where they are two columns. */
+    const exchange = (): (() => void) | undefined => {
+      if (table?.columns?.kind !== 'positions') return undefined;
+      const { columns: used, sheets, sheet: read } = table;
+      const exchanged = { ...used, lat: used.lng, lng: used.lat };
+      return () => again({ columns: exchanged, ...(sheets.length > 0 ? { sheet: read } : {}) });
+    };
+    const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): void => {
       this.#rest();
       report(words);
       const heading = title === '' ? [] : [element('h2', { class: 'file-name', text: title })];
-      const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
-        const { columns: _, sheet: __, ...same } = waiting;
-        this.#take([{ ...same, ...next, replaces: section }]);
-      };
       const chooser = table === undefined ? [] : [columnChooser(table, isRefused, again)];
       const changed = element('button', {
         key: 'fileZonesChanged',
@@ -237,14 +245,7 @@ export class FileDesk {
         on: { click: () => this.#take([{ ...waiting, replaces: section }]) },
       });
       changed.hidden = true;
-      const section: HTMLElement = element(
-        'section',
-        { class: 'file-answer' },
-        ...heading,
-        ...parts,
-        changed,
-        ...chooser,
-      );
+      section.replaceChildren(...heading, ...parts, changed, ...chooser);
       // The answer to the first file is below all the controls of the panel.
       const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
       if (replaces === undefined) result.append(section);
@@ -254,7 +255,6 @@ export class FileDesk {
       }
       if (isFirst) scrollTo(status);
       this.#next();
-      return section;
     };
     const refuse = (words: string, more: readonly HTMLElement[] = []): void => {
       end(words, [element('p', { class: 'note', text: words }), ...more], true);
@@ -283,7 +283,7 @@ export class FileDesk {
         const { titleRows = 0 } = table ?? {};
         const zoneNames = isByZone ? drawnZones.map(({ name }) => name) : [];
         const answer = { name: waiting.name, extension, delimiter, isWorkbook, titleRows, zoneNames };
-        const section = end(words, summary(data, answer), false);
+        end(words, summary(data, answer, exchange()), false);
         this.#draw(section, data.points, isByZone ? data.zones : undefined);
       }
     });

@@ -37,14 +37,17 @@ interface Answer {
   readonly zoneNames: readonly string[];
 }
 
-export function summary(done: Done, answer: Answer): HTMLElement[] {
+/** @param exchange converts again with latitude and longitude exchanged; undefined where they are not two columns */
+export function summary(done: Done, answer: Answer, exchange: (() => void) | undefined): HTMLElement[] {
   const { tally, points } = done;
   const failed = tally.rows - tally.byStatus[0]!;
   const isDecode = tally.operation === 'decode';
+  const isSwapped = tally.examples.length > 0 && tally.examples.every((example) => example.isSwapped);
   const parts: HTMLElement[] = [
     element('h2', {
       text: say(isDecode ? 'fileDecoded' : 'fileEncoded', { rows: number(tally.byStatus[0]!) }),
     }),
+    ...(isSwapped ? swapped(exchange) : []),
     ...downloads(done, answer),
   ];
   if (failed > 0) parts.push(...failures(tally));
@@ -55,8 +58,6 @@ export function summary(done: Done, answer: Answer): HTMLElement[] {
       element('button', { key: 'downloadFailed', class: 'failed-download', attributes, on: { click: save } }),
     );
   }
-  if (tally.examples.length > 0 && tally.examples.every(({ isSwapped }) => isSwapped))
-    parts.push(element('p', { class: 'note', key: 'rowsSwapped' }));
   if (answer.titleRows > 0)
     parts.push(element('p', { class: 'soft', text: say('titlesLeft', { rows: number(answer.titleRows) }) }));
   if (tally.prefix !== '')
@@ -69,24 +70,33 @@ export function summary(done: Done, answer: Answer): HTMLElement[] {
   return parts;
 }
 
+function swapped(exchange: (() => void) | undefined): HTMLElement[] {
+  const note = element('p', { class: 'note', key: 'rowsSwapped' });
+  if (exchange === undefined) return [note];
+  const attributes = { type: 'button', id: 'file-exchange' };
+  return [note, element('button', { key: 'exchange', class: 'strong', attributes, on: { click: exchange } })];
+}
+
 /** The answer as it is, and a table also as a workbook, which is made when it is asked for. */
 function downloads(
-  { answer, format }: Done,
+  { answer, format, tally }: Done,
   { name, extension, delimiter, isWorkbook }: Answer,
 ): HTMLElement[] {
   // Several files have an answer each; the name is of the first.
   const id = (wanted: string): Record<string, string> =>
     document.getElementById(wanted) === null ? { id: wanted } : {};
+  // An answer without a single code is hardly wanted.
+  const main = tally.byStatus[0]! > 0 ? 'strong' : '';
   const plain = element('button', {
     key: isWorkbook ? 'downloadCsv' : 'download',
-    class: isWorkbook ? '' : 'strong',
+    class: isWorkbook ? '' : main,
     attributes: { type: 'button', ...id('file-download') },
     on: { click: () => download(answer, `${name}${extension}`) },
   });
   if (format === 'ndjson') return [plain];
   const workbook: HTMLButtonElement = element('button', {
     key: 'downloadWorkbook',
-    class: isWorkbook ? 'strong' : '',
+    class: isWorkbook ? main : '',
     attributes: { type: 'button', ...id('file-workbook') },
     on: {
       click: () => {

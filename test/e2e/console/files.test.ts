@@ -82,6 +82,26 @@ async function withPage(work: (shown: ConsolePage) => Promise<void>): Promise<vo
 }
 
 describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
+  test('columns that are exchanged: one press, and the bytes are those of the command with the right columns', async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => `shop ${i},${105.8 + i / 1e4},${21 + i / 1e4}`);
+    const csv = `name,lat,lng\n${rows.join('\n')}\n`;
+    folder.write('shops.csv', csv);
+    const ran = await folder.run(['encode', 'shops.csv', '--lat', 'lng', '--lng', 'lat', '-o', 'right.csv']);
+    expect(ran.code).toBe(0);
+    await withPage(async ({ page }) => {
+      await convert(page, 'shops.csv', csv, /^Done: 300 rows/);
+      expect(await page.locator('#file-result').textContent()).toContain('0 positions have codes');
+      expect(await page.locator('#file-download').getAttribute('class')).toBe('');
+      await page.click('#file-exchange');
+      await expect
+        .poll(() => page.locator('#file-result h2').allTextContents())
+        .toContain('300 positions have codes');
+      expect(await page.locator('#file-exchange').count()).toBe(0);
+      const { bytes } = await downloaded(page, '#file-result [data-text="download"]');
+      expect(bytes.equals(folder.bytes('right.csv'))).toBe(true);
+    });
+  });
+
   test(`${DROPPED_ROWS} rows that are dropped leave as the bytes of the command, with its counts`, async () => {
     const csv = csvRows(DROPPED_ROWS);
     folder.write('rows.csv', csv);
