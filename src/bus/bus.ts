@@ -1,7 +1,9 @@
 // A message bus as commands and sinks see it: what they set up, check, receive, store, collect, serve and publish. An
 // adapter is a folder beside this file; open-bus.ts chooses one by address.
+
 import type { Durations } from './durations.js';
 import type { Engine } from './engine.js';
+import type { PositionPaths } from './messages/position-object.js';
 import type { RequestAnswerer } from './messages/request-answer.js';
 import type { SubjectMap } from './subjects.js';
 
@@ -128,6 +130,8 @@ export interface CollectorOptions {
   readonly subject: string;
   readonly deadPrefix: string;
   readonly resolution: number;
+  /** Where messages hold their positions; undefined: under the usual names. */
+  readonly paths?: PositionPaths | undefined;
   readonly mostPoints: number;
   /** A position waits no longer than this for others. */
   readonly waitMs: number;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { StreamNames } from '../bus/bus.js';
 import { EngineFault } from '../bus/engine.js';
 import { DEFAULT_RULES, type ReadingRules, readFormatRule } from '../bus/messages/message-shape.js';
+import type { PositionPaths } from '../bus/messages/position-object.js';
 import { isKafka } from '../bus/open-bus.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
@@ -188,10 +189,27 @@ export interface ReadingOptions {
   readonly resolution?: string;
   readonly columns: string;
   readonly prefix: string;
+  readonly lat?: string;
+  readonly lng?: string;
+}
+
+/** Where JSON objects hold their positions. */
+export function addPathOptions(command: Command): Command {
+  return command
+    .option(
+      '--lat <path>',
+      'where JSON objects hold the latitude, as state.gps.lat; without --lng the whole position: a text, [lat, lng] or GeoJSON (the usual names)',
+    )
+    .option('--lng <path>', 'where they hold the longitude');
+}
+
+export function pathsOf({ lat, lng }: Pick<ReadingOptions, 'lat' | 'lng'>): PositionPaths | undefined {
+  if (lat === undefined && lng !== undefined) throw new CliFailure(EXIT.USAGE, '--lng needs --lat');
+  return lat === undefined ? undefined : { lat, lng };
 }
 
 export function addReadingOptions(command: Command): Command {
-  return command
+  return addPathOptions(command)
     .option(
       '--as <pattern=format>',
       'format of the messages of these subjects that have no header Hexcodes-Format: frames, ndjson, csv, json (frames)',
@@ -203,7 +221,8 @@ export function addReadingOptions(command: Command): Command {
     .option('--prefix <text>', 'before the names of the members that JSON objects get', '');
 }
 
-export function rulesOf({ as = [], decode, resolution, columns, prefix }: ReadingOptions): ReadingRules {
+export function rulesOf(options: ReadingOptions): ReadingRules {
+  const { as = [], decode, resolution, columns, prefix } = options;
   return usage(() => ({
     ...DEFAULT_RULES,
     formats: as.map(readFormatRule),
@@ -211,6 +230,7 @@ export function rulesOf({ as = [], decode, resolution, columns, prefix }: Readin
     resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
     columns,
     prefix,
+    paths: pathsOf(options),
   }));
 }
 

@@ -16,7 +16,7 @@ import { BulkInputError, type BulkRequest } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
 import { AnswerBuffers } from './answer-buffers.js';
 import { type MessageShape, type ReadingRules, UnreadableMessage } from './message-shape.js';
-import { type PositionObject, readPositionObject } from './position-object.js';
+import { type PositionObject, readPositionObjects } from './position-object.js';
 
 export interface ConvertedMessage {
   readonly bytes: Uint8Array;
@@ -49,7 +49,7 @@ export class MessageConverter {
   /** @throws UnreadableMessage; PoolFullError, PoolLostError where another try may do better */
   async convert(bytes: Uint8Array, shape: MessageShape): Promise<ConvertedMessage> {
     if (shape.format === 'frames') return this.#frame(bytes);
-    if (shape.format === 'json') return this.#object(readPositionObject(bytes), shape.resolution);
+    if (shape.format === 'json') return this.#objects(bytes, shape.resolution);
     try {
       return await this.#text(bytes, shape);
     } catch (error) {
@@ -93,8 +93,18 @@ export class MessageConverter {
     return { bytes: answers.length === 1 ? answers[0]! : Buffer.concat(answers), points, failed };
   }
 
+  /** One object, or an array of them, whose answer is an array. */
+  #objects(bytes: Uint8Array, resolution: number): ConvertedMessage {
+    const objects = readPositionObjects(bytes, this.#rules.paths);
+    const answers = objects.map((object) => this.#object(object, resolution));
+    const texts = answers.map(({ text }) => text).join(',');
+    const isArray = bytes[bytes.findIndex((byte) => byte > 0x20)] === 0x5b;
+    const failed = answers.filter(({ isOk }) => !isOk).length;
+    return { bytes: encoder.encode(isArray ? `[${texts}]` : texts), points: objects.length, failed };
+  }
+
   /** Adds the members that rows of NDJSON get; all other text of the object stays as it is. */
-  #object(object: PositionObject, resolution: number): ConvertedMessage {
+  #object(object: PositionObject, resolution: number): { text: string; isOk: boolean } {
     const { prefix } = this.#rules;
     const { latDeg, lngDeg, text, names } = object;
     const isNumber = Number.isFinite(latDeg) && Number.isFinite(lngDeg);
@@ -113,8 +123,7 @@ export class MessageConverter {
     if (clash !== undefined)
       throw new UnreadableMessage(`it has a member "${clash}" already; a prefix renames those of the answer`);
     const members = added.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    const answer = `${text.slice(0, -1).trimEnd()},${members.join(',')}}`;
-    return { bytes: encoder.encode(answer), points: 1, failed: status === OK ? 0 : 1 };
+    return { text: `${text.slice(0, -1).trimEnd()},${members.join(',')}}`, isOk: status === OK };
   }
 }
 

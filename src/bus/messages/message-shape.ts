@@ -3,6 +3,7 @@
 import type { Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/number.js';
 import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
+import type { PositionPaths } from './position-object.js';
 
 export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json'] as const;
 
@@ -35,6 +36,8 @@ export interface ReadingRules {
   readonly delimiter: Delimiter;
   /** Before the names of the members that are added to JSON objects. */
   readonly prefix: string;
+  /** Where JSON objects hold their positions; undefined: under the usual names. */
+  readonly paths?: PositionPaths | undefined;
 }
 
 export const DEFAULT_RULES: ReadingRules = {

@@ -1,19 +1,34 @@
-// A JSON object that holds one position: the message of a tracker. Latitude and longitude are in it under the names
-// that columns may have, or in one of its members that is an object, as `position` of Traccar's messages.
+// A JSON object that holds one position: the message of a tracker. Latitude and longitude are where paths say, else in
+// it under the names that columns may have, or in one of its members that is an object, as `position` of Traccar's
+// messages, or under keys with dots that share what is before the last one, or in a point of GeoJSON.
 
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
-import { pairColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { UnreadableMessage } from './message-shape.js';
+import { hemisphereColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { quoted, UnreadableMessage } from './message-shape.js';
 
 export interface PositionObject {
   /** The text of the whole object, without blanks around it. */
   readonly text: string;
   readonly names: readonly string[];
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: JsonObject;
   /** NaN where the value is no number. */
   readonly latDeg: number;
   readonly lngDeg: number;
 }
+
+/**
+ * Where a message holds its position: members one below the other, with a dot between them, and numbers from 0 for
+ * items of an array. A key with dots in it is found, too.
+ */
+export interface PositionPaths {
+  /** Latitude; without `lng` the whole position, as a text, as an array of latitude and longitude, or as GeoJSON. */
+  readonly lat: string;
+  readonly lng: string | undefined;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+type Degrees = readonly [latDeg: number, lngDeg: number];
 
 /** Members that say which vehicle it is, in the order in which they are looked for. */
 const ID_NAMES = ['id', 'vehicle', 'vehicleId', 'vehicle_id', 'deviceId', 'device_id', 'uniqueId', 'imei'];
@@ -22,45 +37,158 @@ const MAX_ID = 1000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws UnreadableMessage */
-export function readPositionObject(bytes: Uint8Array): PositionObject {
-  const { text, value } = objectIn(bytes);
-  const names = Object.keys(value);
-  const holder = holderOf(value);
-  const pair = pairColumns(Object.keys(holder));
-  const at = (indexes: readonly number[]): number => degreesOf(Object.values(holder)[indexes[0]!]);
-  return { text, names, value, latDeg: at(pair.lat), lngDeg: at(pair.lng) };
+/**
+ * The objects of a message: one, or the items of an array.
+ * @throws UnreadableMessage
+ */
+export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): PositionObject[] {
+  const { text, value } = jsonIn(bytes);
+  if (isObject(value)) return [positionIn(text, value, paths)];
+  if (!Array.isArray(value) || !value.every(isObject))
+    throw new UnreadableMessage('it is no JSON object, and no array of objects');
+  const texts = itemTexts(text);
+  return value.map((item, index) => {
+    try {
+      return positionIn(texts[index]!, item, paths);
+    } catch (error) {
+      throw new UnreadableMessage(`item ${index}: ${(error as Error).message}`, { cause: error });
+    }
+  });
 }
 
-function objectIn(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
+/** @throws UnreadableMessage, for an array, too */
+export function readPositionObject(bytes: Uint8Array, paths?: PositionPaths): PositionObject {
+  const { text, value } = jsonIn(bytes);
+  if (!isObject(value)) throw new UnreadableMessage('it is no JSON object');
+  return positionIn(text, value, paths);
+}
+
+function jsonIn(bytes: Uint8Array): { text: string; value: unknown } {
   try {
     const text = decoder.decode(bytes).trim();
-    const value = JSON.parse(text) as unknown;
-    if (isObject(value)) return { text, value };
+    return { text, value: JSON.parse(text) as unknown };
   } catch (cause) {
     throw new UnreadableMessage('it is no JSON', { cause });
   }
-  throw new UnreadableMessage('it is no JSON object');
 }
 
-/** The object that has both names. */
-function holderOf(value: Record<string, unknown>): Record<string, unknown> {
-  const holders = [value, ...Object.values(value).filter(isObject)].filter((each) => {
+/** The texts of the items of an array of objects that JSON.parse has read. */
+function itemTexts(text: string): string[] {
+  const texts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') {
+      for (i++; text[i] !== '"'; i++) if (text[i] === '\\') i++;
+    } else if (character === '{' || character === '[') {
+      if (++depth === 2) from = i;
+    } else if ((character === '}' || character === ']') && --depth === 1) {
+      texts.push(text.slice(from, i + 1));
+    }
+  }
+  return texts;
+}
+
+function positionIn(text: string, value: JsonObject, paths: PositionPaths | undefined): PositionObject {
+  const [latDeg, lngDeg] = paths === undefined ? degreesIn(value) : degreesAt(value, paths);
+  return { text, names: Object.keys(value), value, latDeg, lngDeg };
+}
+
+// --- By paths ---
+
+function degreesAt(value: JsonObject, { lat, lng }: PositionPaths): Degrees {
+  const first = memberAt(value, lat);
+  if (lng !== undefined) return [degreesOf(first), degreesOf(memberAt(value, lng))];
+  if (typeof first === 'string') {
+    const position = parsePosition(first);
+    return position === null ? [Number.NaN, Number.NaN] : [position.latDeg, position.lngDeg];
+  }
+  if (isObject(first)) return pointOf(first) ?? degreesIn(first);
+  const pair = Array.isArray(first) && first.length === 2 ? first.map(degreesOf) : [];
+  return [pair[0] ?? Number.NaN, pair[1] ?? Number.NaN];
+}
+
+/** @throws UnreadableMessage where nothing is */
+function memberAt(value: JsonObject, path: string): unknown {
+  const found = walk(value, path.split('.'));
+  if (found === undefined) throw new UnreadableMessage(`it has no member ${quoted(path)}`);
+  return found;
+}
+
+function walk(value: unknown, steps: readonly string[]): unknown {
+  if (steps.length === 0) return value;
+  if (Array.isArray(value)) return walk(value[Number(steps[0])], steps.slice(1));
+  if (!isObject(value)) return undefined;
+  for (let count = steps.length; count > 0; count--) {
+    const name = steps.slice(0, count).join('.');
+    const found = Object.hasOwn(value, name) ? walk(value[name], steps.slice(count)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+// --- By names ---
+
+function degreesIn(value: JsonObject): Degrees {
+  const holders = [value, ...Object.values(value).filter(isObject), ...dottedIn(value)].filter((each) => {
     const { lat, lng } = pairColumns(Object.keys(each));
     return lat.length > 0 && lng.length > 0;
   });
+  const own = pointOf(value);
+  const points =
+    own === undefined
+      ? Object.values(value)
+          .filter(isObject)
+          .map(pointOf)
+          .filter((each) => each !== undefined)
+      : [own];
   const holder = holders[0];
-  if (holder === undefined)
-    throw new UnreadableMessage('it has no members for latitude and longitude, as lat and lng');
-  if (holder !== value && holders.length > 1)
-    throw new UnreadableMessage('more than one of its members could be the position');
-  const { lat, lng } = pairColumns(Object.keys(holder));
+  if (holder === undefined) {
+    if (points.length === 1) return points[0]!;
+    throw new UnreadableMessage(
+      points.length === 0
+        ? 'it has no members for latitude and longitude, as lat and lng; --lat names them'
+        : 'more than one of its members could be the position; --lat names one',
+    );
+  }
+  if ((holder !== value && holders.length > 1) || points.length > 0)
+    throw new UnreadableMessage('more than one of its members could be the position; --lat names one');
+  const names = Object.keys(holder);
+  const { lat, lng } = pairColumns(names);
   if (lat.length > 1 || lng.length > 1)
     throw new UnreadableMessage('more than one of its members could be latitude or longitude');
-  return holder;
+  const sides = hemisphereColumns(names);
+  if (sides !== null)
+    throw new UnreadableMessage(
+      `${quoted(sides[0])} and ${quoted(sides[1])} say on which side the degrees lie: give them a sign`,
+    );
+  const values = Object.values(holder);
+  return [degreesOf(values[lat[0]!]), degreesOf(values[lng[0]!])];
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+/** Members whose keys share what is before their last dot, each group as an object. */
+function dottedIn(value: JsonObject): JsonObject[] {
+  const groups = new Map<string, Record<string, unknown>>();
+  for (const [name, each] of Object.entries(value)) {
+    const dot = name.lastIndexOf('.');
+    if (dot < 1) continue;
+    const group = groups.get(name.slice(0, dot)) ?? Object.create(null);
+    group[name.slice(dot + 1)] = each;
+    groups.set(name.slice(0, dot), group);
+  }
+  return [...groups.values()];
+}
+
+/** The position of a point of GeoJSON, or of a feature with one; undefined for any other object. */
+function pointOf({ type, geometry, coordinates }: JsonObject): Degrees | undefined {
+  if (type === 'Feature') return isObject(geometry) ? pointOf(geometry) : undefined;
+  if (type !== 'Point' || !Array.isArray(coordinates)) return undefined;
+  const [lng, lat] = coordinates as unknown[];
+  return [typeof lat === 'number' ? lat : Number.NaN, typeof lng === 'number' ? lng : Number.NaN];
+}
+
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function degreesOf(value: unknown): number {
@@ -73,7 +201,7 @@ function degreesOf(value: unknown): number {
  * @throws UnreadableMessage for an id that is too long for the header of a frame
  */
 export function vehicleOf({ value }: PositionObject): string | undefined {
-  const device = value.device;
+  const { device } = value;
   for (const each of isObject(device) ? [device, value] : [value, ...Object.values(value).filter(isObject)]) {
     // Traccar numbers its devices itself; the number on the device is its uniqueId.
     for (const name of each === device ? ['uniqueId', ...ID_NAMES] : ID_NAMES) {

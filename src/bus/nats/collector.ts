@@ -206,7 +206,7 @@ export class Collector implements Collecting {
     const read = readHeaders(message);
     try {
       if (read.damage !== undefined) throw new UnreadableMessage(read.damage);
-      const object = readPositionObject(message.data);
+      const object = readPositionObject(message.data, this.#options.paths);
       const { latDeg, lngDeg } = object;
       return batch.add(message.seq, latDeg, lngDeg, vehicleOf(object) ?? message.subject);
     } catch (error) {

@@ -14,11 +14,13 @@ import { requireResolution } from '../../files/options.js';
 import { grouped } from '../../files/terminal/say.js';
 import { VERSION } from '../../hexcodes/version.js';
 import {
+  addPathOptions,
   addReadingOptions,
   addStreamOptions,
   COLLECTED_SUBJECT,
   mapsOf,
   namesOf,
+  pathsOf,
   type ReadingOptions,
   requireCount,
   requireSize,
@@ -289,6 +291,8 @@ async function runService(options: ServiceOptions, settings: BusConfig): Promise
 }
 
 interface CollectOptions extends AdminOptions {
+  readonly lat?: string;
+  readonly lng?: string;
   readonly positions: string;
   readonly stream: string;
   readonly subject: string;
@@ -307,7 +311,7 @@ function declareCollect(worker: Command): void {
   const collect = worker
     .command('collect')
     .description('collect single positions (JSON, also over MQTT) into frames for workers');
-  addAdminOptions(addFlags(collect, BUS_NAMES))
+  addPathOptions(addAdminOptions(addFlags(collect, BUS_NAMES)))
     .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
     .option('--stream <name>', 'stream of the frames: that of the messages of workers', 'HEXCODES_IN')
     .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
@@ -345,6 +349,7 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     deadPrefix: requireSubject('--dead-subject', options.deadSubject),
     resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
     mostPoints: requireCount('--points', options.points, 1, MAX_POINTS),
+    paths: pathsOf(options),
     waitMs: requireTime('--wait', options.wait),
     say: sayer(false),
   };

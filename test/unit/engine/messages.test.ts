@@ -9,7 +9,7 @@ import {
   SEQUENCES_HEADER,
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-batch.js';
-import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
+import { type PositionPaths, readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
 import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
@@ -126,10 +126,62 @@ describe('formats', () => {
       expect(JSON.parse(prefixed)).toMatchObject({ status: 'on', hex_status: 'OK', hex_hexcodes: code });
     });
 
+    const POINT = '{"type":"Point","coordinates":[105.85,21.03]}';
+    test.each<[text: string, paths?: PositionPaths]>([
+      ['{"position.latitude":21.03,"position.longitude":105.85,"position.speed":3}'],
+      [`{"type":"Feature","geometry":${POINT},"properties":{"id":7}}`],
+      [`{"id":7,"location":${POINT}}`],
+      [POINT],
+      ['{"state":{"reported":{"latlng":"21.03,105.85"}}}', { lat: 'state.reported.latlng', lng: undefined }],
+      ['{"a":{"b.c":[21.03,105.85]}}', { lat: 'a.b.c', lng: undefined }],
+      [`{"a":[{},{"g":${POINT}}]}`, { lat: 'a.1.g', lng: undefined }],
+      ['{"a":{"breite":"21.03"},"laenge":105.85,"lat":1,"lng":1}', { lat: 'a.breite', lng: 'laenge' }],
+      ['{"gps":{"lat":21.03,"lon":105.85},"home":{"lat":1,"lon":1}}', { lat: 'gps', lng: undefined }],
+    ])('%s is a position', async (text, paths) => {
+      const answer = await textOf(text, 'json', { ...DEFAULT_RULES, ...(paths ? { paths } : {}) });
+      expect(JSON.parse(answer)).toMatchObject({ ...(JSON.parse(text) as object), hexcodes: code });
+      await expect(convert(`[${text}]`, 'json', { ...DEFAULT_RULES, paths })).resolves.toMatchObject({
+        ...{ points: 1, failed: 0 },
+      });
+    });
+
+    test('a path that leads nowhere is no position, and a value that is none fails', async () => {
+      const rules = { ...DEFAULT_RULES, paths: { lat: 'a.b', lng: undefined } };
+      await expect(convert('{"a":{"c":1}}', 'json', rules)).rejects.toThrow('it has no member "a.b"');
+      for (const value of ['[21.03]', '[21.03,105.85,1]', '"here"', 'null', 'true', '{"type":"Point"}'])
+        await expect(
+          convert(`{"a":{"b":${value}}}`, 'json', rules).catch((error: Error) => error),
+        ).resolves.toMatchObject(
+          value.startsWith('{') ? { name: 'UnreadableMessage' } : { points: 1, failed: 1 },
+        );
+    });
+
+    test('arrays of positions keep the text of each item, whatever it holds', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), { maxLength: 6 }),
+          fc.constantFrom(0, 1, '\t'),
+          async (items, indent) => {
+            const own = items.map((item) => ({ more: item, lat: 21.03, lng: 105.85 }));
+            const text = JSON.stringify(own, null, indent);
+            const rules = { ...DEFAULT_RULES, paths: { lat: 'lat', lng: 'lng' } };
+            const answer = await textOf(text, 'json', rules);
+            const added = { hexcodes: code, resolution: 13, admin_code: 'HN', status: 'OK' };
+            expect(JSON.parse(answer)).toEqual(
+              (JSON.parse(text) as object[]).map((item) => ({ ...item, ...added })),
+            );
+          },
+        ),
+      );
+    });
+
     test.each([
       ['no json', 'it is no JSON'],
-      ['[]', 'it is no JSON object'],
+      ['[1]', 'it is no JSON object, and no array of objects'],
       ['null', 'it is no JSON object'],
+      ['[{"lat":21,"lng":105},{"lat":21}]', 'item 1: it has no members for latitude and longitude'],
+      ['{"lat":21,"lng":105,"lat_ref":"N","lng_ref":"E"}', 'say on which side the degrees lie'],
+      ['{"a":{"type":"Point","coordinates":[105,21]},"lat":21,"lng":105}', 'more than one of its members'],
       ['{}', 'no members for latitude and longitude'],
       ['{"lat":21}', 'no members for latitude and longitude'],
       ['{"lat":21,"latitude":21,"lng":105}', 'more than one of its members could be latitude'],
