@@ -1,6 +1,6 @@
 // Progress on stderr: one line that is redrawn on a terminal, a plain line every few seconds elsewhere.
 
-import cliProgress from 'cli-progress';
+import type { SingleBar } from 'cli-progress';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { grouped } from './say.js';
 
@@ -50,13 +50,20 @@ export class Progress {
   readonly #startMs = performance.now();
   readonly #startRows: number;
   readonly #isSilent: boolean;
-  #bar: cliProgress.SingleBar | null = null;
+  #bar: SingleBar | null = null;
+  #library: typeof import('cli-progress') | null = null;
   #lastMs = performance.now();
 
   /** @param startRows rows that an earlier run converted: they do not count for the speed */
   constructor(isSilent: boolean, startRows: number) {
     this.#isSilent = isSilent;
     this.#startRows = startRows;
+    // Half of the files that a small run would load.
+    if (!isSilent && process.stderr.isTTY === true) void this.#loadLibrary();
+  }
+
+  async #loadLibrary(): Promise<void> {
+    this.#library = (await import('cli-progress')).default;
   }
 
   get elapsedMs(): number {
@@ -78,8 +85,9 @@ export class Progress {
       return;
     }
     const total = state.totalBytes ?? 0;
+    if (this.#library === null) return;
     if (this.#bar === null) {
-      this.#bar = new cliProgress.SingleBar({
+      this.#bar = new this.#library.SingleBar({
         format: total > 0 ? '{bar} {percentage}%  {line}' : '{line}',
         stream: process.stderr,
         barsize: 20,

@@ -19,6 +19,8 @@ test('modules of encode', async () => {
   }
   expect([...names].some((url) => url.endsWith('/files/by-bytes.js'))).toBe(true);
   expect(
-    [...names].filter((url) => /by-columns|by-chunks|by-rows|geojson-source|ndjson|parquet|arrow/.test(url)),
+    [...names].filter((url) =>
+      /by-columns|by-chunks|by-rows|geojson-source|ndjson|parquet|arrow|cli-progress/.test(url),
+    ),
   ).toEqual([]);
 });
