@@ -9,11 +9,13 @@ import type { FileFormat } from '../format.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
 
 /** Options about a content, and the file whose bytes it is. */
-interface Said {
+export interface Said {
   readonly plain: PlainFile | null;
   readonly sheet?: string | undefined;
   readonly point?: PointChoice | undefined;
   readonly headerRow?: number | undefined;
+  /** Is told which share of the content has come as rows, where it is held before the first of them. */
+  readonly passed: (share: number) => void;
 }
 type Chunks = AsyncIterable<Uint8Array>;
 type Read = (
@@ -27,7 +29,7 @@ const WAY_OUT = 'Split it, or convert it to GeoJSON with ogr2ogr.';
 const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
   xlsx: async () => {
     const { sheetAsCsv } = await import('./workbook.js');
-    return (content, { plain, sheet, headerRow }, file) => sheetAsCsv(content, plain, sheet, file, headerRow);
+    return sheetAsCsv;
   },
   gpx: async () => {
     const { gpxAsCsv } = await import('../../tables/xml/gpx.js');
@@ -35,9 +37,9 @@ const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
   },
   kml: async () => {
     const { kmlAsCsv } = await import('../../tables/xml/kml.js');
-    return async (content, { point }, file) => {
+    return async (content, { point, passed }, file) => {
       const { bytes, hold } = await held(content, file);
-      return kmlAsCsv(bytes, point ?? null, hold);
+      return kmlAsCsv(bytes, point ?? null, hold, passed);
     };
   },
 };

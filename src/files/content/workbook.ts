@@ -4,25 +4,22 @@
 import { likelySheet } from '../../tables/positions/header-row.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';
-import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
+import type { Said } from './brought.js';
 
 const WAY_OUT = 'Save the sheet as CSV.';
 
 /**
- * @param plain the file whose bytes are the source, where there is one
- * @param sheet name or number from 1; undefined for the only one
- * @param headerRow number of the first row that is read, as Excel counts them
+ * @param said of it: the sheet by name or number from 1, undefined for the only one; the number of the first row that
+ *   is read, as Excel counts them; the file whose bytes are the source, where there is one
  * @throws CliFailure BAD_INPUT for one of several sheets if none is named.
  * @throws TableError for a workbook that cannot be read, also as the chunks come
  */
 export async function sheetAsCsv(
   source: AsyncIterable<Uint8Array>,
-  plain: PlainFile | null,
-  sheet: string | undefined,
+  { plain, sheet, headerRow = 1, passed }: Said,
   file: string,
-  headerRow = 1,
 ): Promise<Iterable<Uint8Array>> {
   const input = { name: file, chunks: () => source };
   const whole = plain === null ? await wholeContent(input, 'the workbook', WAY_OUT) : null;
@@ -32,7 +29,8 @@ export async function sheetAsCsv(
     held += more;
     requireBelowCeiling({ file }, held, 'the workbook', WAY_OUT);
   };
-  return csvOf(chosenSheet(sheetsOf(whole ?? plain!.ranges(), hold), sheet, file), headerRow - 1);
+  const chosen = chosenSheet(sheetsOf(whole ?? plain!.ranges(), hold), sheet, file);
+  return csvOf(chosen.rows(headerRow - 1, passed));
 }
 
 function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: string): Sheet {
@@ -55,8 +53,8 @@ function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: 
   );
 }
 
-function* csvOf(sheet: Sheet, first: number): Generator<Uint8Array> {
+function* csvOf(rows: Iterable<readonly string[]>): Generator<Uint8Array> {
   const lines = new CsvLines();
-  for (const fields of sheet.rows(first)) if (lines.add(fields)) yield lines.take();
+  for (const fields of rows) if (lines.add(fields)) yield lines.take();
   yield lines.take();
 }

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
+import type { Said } from '../content/brought.js';
 import { encodingOf, inUtf8 } from '../content/encoding.js';
 import { packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
@@ -101,6 +102,8 @@ export interface Input {
   readBytes(rows?: number): number;
   /** Says how many rows a file has whose columns lie apart. */
   hasRows(count: number): void;
+  /** Says which share of a content has come as rows that was held before the first of them. */
+  readonly passed: (share: number) => void;
   /**
    * The content from its first byte, unpacked, text in UTF-8; with the rests of a pipe where they are asked for. Can be
    * read once.
@@ -184,7 +187,11 @@ async function ofStream(
   const rested = sizeBytes === null && options.hasRests === true ? withRests(unpackedOnes) : unpackedOnes;
   const file =
     packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
-  const { content, isVerbatim } = await readable(rested, file, options, name);
+  let share: number | null = null;
+  const passed = (of: number): void => {
+    share = of;
+  };
+  const { content, isVerbatim } = await readable(rested, { ...options, plain: file, passed }, name);
   const { opening, iterator } = await opened(content, options.hasHeader);
   let rowCount = 0;
   return {
@@ -195,10 +202,12 @@ async function ofStream(
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
     sheet: options.sheet,
-    readBytes: (rows = 0) =>
-      rowCount > 0 && sizeBytes !== null
-        ? sizeBytes * Math.min(1, rows / rowCount)
-        : Math.max(counted.bytes, file?.readBytes ?? 0),
+    readBytes(rows = 0) {
+      if (sizeBytes !== null && rowCount > 0) return sizeBytes * Math.min(1, rows / rowCount);
+      if (sizeBytes !== null && share !== null) return sizeBytes * share;
+      return Math.max(counted.bytes, file?.readBytes ?? 0);
+    },
+    passed,
     hasRows(count) {
       rowCount = count;
     },
@@ -224,8 +233,7 @@ function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
  */
 async function readable(
   content: AsyncIterable<Uint8Array>,
-  plain: PlainFile | null,
-  options: InputOptions,
+  options: InputOptions & Pick<Said, 'plain' | 'passed'>,
   name: string,
 ): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
   const { opening, iterator } = await opened(content, options.hasHeader);
@@ -234,7 +242,7 @@ async function readable(
   const format = formatOfBytes(head);
   if (FORMATS[format].readAs !== null) {
     const { broughtAsCsv } = await import('../content/brought.js');
-    return { content: await broughtAsCsv(format, whole, { ...options, plain }, name), isVerbatim: false };
+    return { content: await broughtAsCsv(format, whole, options, name), isVerbatim: false };
   }
   refuseUnreadable(head, name);
   const found = encodingOf(head) ?? options.encoding ?? 'utf-8';

@@ -13,7 +13,7 @@ export async function openGeoPackage(input: Input): Promise<TableSource> {
   const { bytes, hold } = await held(input.chunks(), input.name);
   try {
     refuseChangesBeside(input.name);
-    const layer = layerIn(bytes, input.sheet ?? null, input.point ?? null, hold);
+    const layer = layerIn(bytes, input.sheet ?? null, input.point ?? null, hold, input.passed);
     const columns: TableColumn[] = [
       ...layer.columns,
       { name: 'lat', kind: 'double' },

@@ -32,6 +32,7 @@ const FIELD_BYTES = 32;
 /**
  * @param layer its name; null for the only one
  * @param hold is told of bytes that are held, and throws where they are too many
+ * @param passed is told which share of the rows has come
  * @throws TableError
  */
 export function layerIn(
@@ -39,6 +40,7 @@ export function layerIn(
   layer: string | null,
   choice: PointChoice | null,
   hold: (bytes: number) => void,
+  passed?: (share: number) => void,
 ): Layer {
   const file = new SqliteFile(content);
   const { name, column, systems } = layerOf(file, layer);
@@ -61,7 +63,7 @@ export function layerIn(
     rows.push({ fields, shape: shapeIn(values[shapeAt], name, systems) });
   }
   const columns = kept.map((i, k) => ({ name: all[i]!.name, kind: kinds[k]!.kind }));
-  const placed = placedRows(rows, choice);
+  const placed = placedRows(rows, choice, passed);
   return {
     columns,
     *rows() {

@@ -21,21 +21,24 @@ export interface PlacedRow<Value> {
 export const POINT_HINT = `Say which point of them is meant: --point ${POINT_CHOICES.join(', or ')}.`;
 
 /**
- * @param choice null where no lines and areas are expected
+ * @param choice null where no lines and areas are expected @param passed is told which share of the rows is passed
  * @returns a row for each, and for `each` a row for each of their points
  * @throws TableError for lines and areas where none are expected, with their number
  */
 export function placedRows<Value>(
   rows: readonly ShapeRow<Value>[],
   choice: PointChoice | null,
+  passed: (share: number) => void = () => undefined,
 ): Iterable<PlacedRow<Value>> {
   if (choice === null) refuseOthers(rows);
   return (function* () {
-    for (const { fields, shape } of rows) {
+    for (const [index, { fields, shape }] of rows.entries()) {
+      passed(index / rows.length);
       const points = shape === null ? [] : pointsOf(shape, choice ?? 'first');
       if (points.length === 0) yield { fields, point: null };
       for (const point of points) yield { fields, point };
     }
+    passed(1);
   })();
 }
 

@@ -28,6 +28,7 @@ const MAX_COLUMNS = 16_384;
 /**
  * Rows with a value.
  * @param claim is told of the last column that the sheet says it has, before the first row comes; not all say it
+ * @param passed is told which share of the sheet has come
  * @throws TableError for a sheet that is broken, or holds what is not read
  */
 export function* rowsIn(
@@ -35,11 +36,15 @@ export function* rowsIn(
   book: Book,
   where: string,
   claim: (columns: number) => void = () => {},
+  passed: (share: number) => void = () => {},
 ): Generator<Row> {
   const reader = new SheetReader(book, where, true, claim);
+  let bytes = 0;
   for (const piece of piecesOf(part)) {
     reader.push(piece);
     yield* reader.take();
+    bytes += piece.length;
+    passed(bytes / part.sizeBytes);
   }
   reader.end();
   yield* reader.take();

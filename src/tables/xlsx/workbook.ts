@@ -17,10 +17,10 @@ export interface Sheet {
    * Rows with a value as texts, all as wide as the widest of them; wider is only one that contradicts what the sheet
    * says of its width. Numbers have the digits that the workbook has;
    * dates, times of day, both and durations are ISO 8601 without a zone.
-   * @param first the first row that is read, from 0
+   * @param first the first row that is read, from 0 @param passed is told which share of the sheet has come
    * @throws TableError, also as the rows come
    */
-  rows(first?: number): Iterable<readonly string[]>;
+  rows(first?: number, passed?: (share: number) => void): Iterable<readonly string[]>;
 }
 
 /** Rows times columns of a sheet: a lone value in its last corner would make one of 17 thousand million. */
@@ -69,11 +69,12 @@ function sheetOf(name: string, part: Part, book: Book): Sheet {
       }
       return rows;
     },
-    *rows(first = 0) {
+    *rows(first = 0, passed = undefined) {
       let claimed = 0;
-      const rows = rowsIn(part, book, where, (columns) => {
+      const claim = (columns: number): void => {
         claimed = columns;
-      });
+      };
+      const rows = rowsIn(part, book, where, claim, passed);
       const head: Row[] = [];
       let columns = 0;
       for (let next = rows.next(); next.done !== true; next = rows.next()) {

@@ -41,6 +41,7 @@ export function kmlAsCsv(
   content: Uint8Array,
   choice: PointChoice | null,
   hold: (bytes: number) => void,
+  passed?: (share: number) => void,
 ): Iterable<Uint8Array> {
   const placemarks = new PlacemarksReader(hold);
   const isZip = content[0] === 0x50 && content[1] === 0x4b;
@@ -69,7 +70,7 @@ export function kmlAsCsv(
       return types.size === 0 && each.length > 0 && !isBroken ? each : [whole, ...each];
     },
   );
-  return rowsAsCsv(names, placedRows(rows, choice));
+  return rowsAsCsv(names, placedRows(rows, choice, passed));
 }
 
 const pointAt = (point: readonly [number, number]): Shape => ({

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
@@ -34,6 +35,12 @@ beforeAll(async () => {
     'whole.parquet',
   ])
     expect((await converted(hexcodes, [file('in.csv')], file(name), {})).fault).toBeUndefined();
+  const marks = points.map(
+    ([id, lat, lng]) =>
+      `<Placemark><name>${id}</name><Point><coordinates>${lng},${lat}</coordinates></Point></Placemark>`,
+  );
+  writeFileSync(file('in.kml'), `<kml><Document>${marks.join('\n')}</Document></kml>`);
+  writeGeoPackage(file('in.gpkg'), points);
   // A batch of Arrow has 65,536 rows.
   const many = Array.from({ length: 3 }, () => points.map((row) => row.join(',')).join('\n'));
   writeFileSync(file('many.csv'), `id,lat,lng\n${many.join('\n')}\n`);
@@ -42,6 +49,34 @@ beforeAll(async () => {
   const typed = { columns: { prefix: '', keep: ['id', 'lat', 'lng'] } };
   await converted(hexcodes, [file('in.ndjson')], file('in.parquet'), { ...typed });
 });
+
+function writeGeoPackage(path: string, points: readonly (readonly [number, number, number])[]): void {
+  const database = new Database(path);
+  database.exec(`
+    CREATE TABLE gpkg_spatial_ref_sys(srs_name TEXT, srs_id INTEGER PRIMARY KEY, organization TEXT, organization_coordsys_id INTEGER, definition TEXT);
+    CREATE TABLE gpkg_contents(table_name TEXT PRIMARY KEY, data_type TEXT, identifier TEXT, srs_id INTEGER);
+    CREATE TABLE gpkg_geometry_columns(table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z TINYINT, m TINYINT);
+    CREATE TABLE places(fid INTEGER PRIMARY KEY, id INTEGER, geom BLOB);
+    INSERT INTO gpkg_spatial_ref_sys VALUES('WGS 84', 4326, 'EPSG', 4326, '');
+    INSERT INTO gpkg_contents VALUES('places', 'features', 'places', 4326);
+    INSERT INTO gpkg_geometry_columns VALUES('places', 'geom', 'POINT', 4326, 0, 0);
+    PRAGMA application_id = 1196444487;
+    BEGIN`);
+  const insert = database.prepare('INSERT INTO places(id, geom) VALUES (?, ?)');
+  for (const [id, lat, lng] of points) {
+    const geometry = Buffer.alloc(29);
+    geometry.write('GP');
+    geometry[3] = 1;
+    geometry.writeInt32LE(4326, 4);
+    geometry[8] = 1;
+    geometry.writeInt32LE(1, 9);
+    geometry.writeDoubleLE(lng, 13);
+    geometry.writeDoubleLE(lat, 21);
+    insert.run(id, geometry);
+  }
+  database.exec('COMMIT');
+  database.close();
+}
 
 /** A duration as the line writes it. */
 function secondsIn(text: string): number {
@@ -60,6 +95,11 @@ test.each([
   ['in.ndjson', 'out.csv'],
   ['in.geojson', 'out.csv'],
   ['in.gpx', 'out.csv'],
+  ['in.kml', 'out.csv'],
+  ['in.gpkg', 'out.csv'],
+  ['in.gpkg', 'out.ndjson'],
+  ['in.xlsx', 'out.csv'],
+  ['in.xlsx', 'out.parquet'],
   ['in.arrow', 'out.csv'],
   ['in.arrows', 'out.arrows'],
   ['in.parquet', 'out.parquet'],

@@ -238,6 +238,7 @@ describe('ends', () => {
       head: bytes.subarray(0, 4096),
       readBytes: () => 0,
       hasRows: () => undefined,
+      passed: () => undefined,
       chunks,
       plain: null,
       onClose: () => undefined,
