@@ -1,7 +1,7 @@
 // The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
 import { Command } from 'commander';
-import { CliFailure, EXIT, watchStandardOutput } from '../files/exit-codes.js';
-import { paintFor, say, visibleMessage } from '../files/terminal/say.js';
+import { CliFailure, EXIT, tellFailure, watchStandardOutput } from '../files/exit-codes.js';
+import { say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { COMMANDS } from './registry.js';
 
@@ -42,9 +42,13 @@ if (FIRST_WORDS_FOR_VERSION.includes(process.argv[2] ?? '')) process.argv[2] = '
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
   .version(await versionText(process.argv.slice(2)), '-V, --version')
-  .showHelpAfterError('(--help shows what there is)')
-  .configureOutput({ writeErr: (text) => say(visibleMessage(text)) })
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE))
+  // tellFailure writes what is wrong.
+  .configureOutput({ writeErr: (text) => say(visibleMessage(text)), outputError: () => {} })
+  .exitOverride(({ code, exitCode, message }) => {
+    // Some commands show their help where they are called without arguments.
+    if (exitCode !== 0 && code !== 'commander.help') tellFailure(usageFailure(message));
+    process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE);
+  })
   .addHelpText(
     'after',
     `
@@ -84,11 +88,24 @@ try {
   const error = withoutServer(thrown, called ?? 'hexcodes');
   // main.ts has a sentence for it.
   if ((error as NodeJS.ErrnoException).code === 'EMFILE') throw error;
-  const paint = paintFor(process.stderr);
-  const message = error instanceof Error ? error.message : String(error);
-  say(`${paint('red', 'hexcodes:')} ${visibleMessage(message)}\n`);
-  if (error instanceof CliFailure && error.hint !== undefined) say(`${visibleMessage(error.hint)}\n`);
-  process.exitCode = error instanceof CliFailure ? error.exitCode : EXIT.FAILED;
+  const failure = failureOf(error);
+  for (const each of [failure, ...failure.others]) tellFailure(each);
+  process.exitCode = failure.exitCode;
+}
+
+function failureOf(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  return new CliFailure(EXIT.FAILED, error instanceof Error ? error.message : String(error));
+}
+
+/** `error: unknown option '--josn'` and, behind it in brackets, what was probably meant. */
+function usageFailure(text: string): CliFailure {
+  const [message = '', ...hints] = text
+    .replace(/^error: /, '')
+    .trimEnd()
+    .split('\n');
+  const hint = hints.map((each) => each.replace(/^\((.*)\)$/, '$1')).join(' ');
+  return new CliFailure(EXIT.USAGE, message, `${hint === '' ? '' : `${hint} `}--help shows what there is.`);
 }
 
 /** The command that is called with its options, the others by name. */

@@ -11,8 +11,7 @@ import {
   readSettings,
   type SettingName,
 } from '../config/config.js';
-import { EXIT } from '../files/exit-codes.js';
-import { say, visibleMessage } from '../files/terminal/say.js';
+import { EXIT, tellFailure } from '../files/exit-codes.js';
 
 export function addFlags(command: Command, names: readonly SettingName[]): Command {
   for (const { flags, help } of flagsOf(names)) command.option(flags, help);
@@ -47,5 +46,5 @@ export function readAgain<K extends SettingName>(command: Command, names: readon
 }
 
 export function tellFaults(error: ConfigError): void {
-  for (const fault of error.faults) say(`hexcodes: ${visibleMessage(fault)}\n`);
+  for (const message of error.faults) tellFailure({ exitCode: EXIT.USAGE, message });
 }

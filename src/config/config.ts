@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { BUS, KAFKA } from './bus.js';
 import { KEYS } from './keys.js';
 import { BOUNDS, LIMITS } from './limits.js';
-import { CONSOLE, LIFE_CYCLE, LISTENING } from './listening.js';
+import { CONSOLE, LIFE_CYCLE, LISTENING, sharedPort } from './listening.js';
 import { LOGGING, OBSERVATION } from './observation.js';
 import { type ConfigOf, Fault, type Setting, unknownVariable, unknownVariables } from './setting.js';
 import { TRACCAR } from './sink.js';
@@ -183,6 +183,7 @@ export function readSettings<K extends SettingName>(
       faults.push(`${origin?.name ?? setting.variable} ${error.message}`);
     }
   }
+  faults.push(...sharedPort(config as Parameters<typeof sharedPort>[0]));
   faults.push(...unknownVariables([...VARIABLES, FILE_SETTING.variable], env));
   for (const [variable, { line }] of file?.lines ?? []) {
     if (!VARIABLES.includes(variable))

@@ -216,3 +216,30 @@ function readNames(text: string | undefined): string[] {
   if (wrong !== undefined) throw new Fault(`has ${JSON.stringify(wrong)}, which is no name of a host`);
   return names;
 }
+
+/** Settings that say which ports are listened on; those of the admin port are absent where it is not asked for. */
+interface Ports {
+  readonly host?: string;
+  readonly port?: number;
+  readonly adminHost?: string;
+  readonly adminPort?: number;
+  readonly processes?: number | undefined;
+  readonly ownPorts?: boolean;
+}
+
+const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
+
+/** Says that the service, or one of its processes with a port of its own, and the admin port would have one port. */
+export function sharedPort({ host, port, adminHost, adminPort, processes, ownPorts }: Ports): string[] {
+  if (host === undefined || port === undefined || adminHost === undefined || adminPort === undefined)
+    return [];
+  if (port === 0 || adminPort === 0) return [];
+  if (host !== adminHost && !isEveryAddress(host) && !isEveryAddress(adminHost)) return [];
+  const last = port + (ownPorts === true ? (processes ?? 0) : 0);
+  if (adminPort < port || adminPort > last) return [];
+  const both =
+    adminPort === port
+      ? `both are ${port}`
+      : `${adminPort} is of the ports ${port + 1} to ${last} of the processes`;
+  return [`the service and the admin port need two ports, and ${both}: --admin-port names another`];
+}

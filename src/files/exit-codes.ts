@@ -1,7 +1,7 @@
 // The exit codes of the command, which docs/command.md lists, the one error that carries them, and faults of files as
 // sentences: an input that is malformed at some row and column, an output that cannot be written, a system error.
 
-import { say, shellWord, visible } from './terminal/say.js';
+import { paintFor, say, shellWord, visible, visibleMessage } from './terminal/say.js';
 
 /** Where in a file something is wrong. Rows count from 1 without the header. */
 export interface FaultLocation {
@@ -113,9 +113,35 @@ export class CliFailure extends Error {
     message: string,
     /** The user's way out, printed on a line of its own. */
     readonly hint?: string,
+    /** Other failures of the same call. */
+    readonly others: readonly CliFailure[] = [],
   ) {
     super(message);
   }
+}
+
+/** Whether the caller reads JSON. `bench --json FILE` names a file. */
+function isJsonAsked(): boolean {
+  const [command, ...args] = process.argv.slice(2);
+  const end = args.indexOf('--');
+  return command !== 'bench' && args.slice(0, end < 0 ? args.length : end).includes('--json');
+}
+
+/** Writes a failure to standard error: a sentence and its hint, or a line of JSON where `--json` is asked for. */
+export function tellFailure({
+  exitCode,
+  message,
+  hint,
+}: Pick<CliFailure, 'exitCode' | 'message' | 'hint'>): void {
+  const [said, remedy] = [visibleMessage(message), hint === undefined ? null : visibleMessage(hint)];
+  if (isJsonAsked()) {
+    const [name = ''] = Object.entries(EXIT).find(([, code]) => code === exitCode) ?? [];
+    const error = { code: name.toLowerCase(), message: said, hint: remedy, exit_code: exitCode };
+    say(`${JSON.stringify({ error })}\n`);
+    return;
+  }
+  say(`${paintFor(process.stderr)('red', 'hexcodes:')} ${said}\n`);
+  if (remedy !== null) say(`${remedy}\n`);
 }
 
 /**

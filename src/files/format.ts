@@ -1,5 +1,6 @@
 // The formats of src/tables/formats.ts as the command asks for them.
 
+import { isOneSlip } from '../hexcodes/wire/params/names.js';
 import {
   FILE_FORMATS,
   type FileFormat,
@@ -27,10 +28,39 @@ export {
 export function requireFormat(name: string, option: '--from' | '--to' | '--format'): FileFormat {
   const known = option === '--from' ? FILE_FORMATS : WRITTEN_FORMATS;
   const format = known.find((each) => each === name.toLowerCase());
-  if (format === undefined) {
-    throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`);
-  }
-  return format;
+  if (format !== undefined) return format;
+  const meant = meantFormat(name, known);
+  const hint = meant === undefined ? undefined : `Perhaps: ${option} ${meant}`;
+  throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`, hint);
+}
+
+/** Words for formats that are no extensions of theirs, or mean another one here. */
+const WORDS: Readonly<Record<string, FileFormat>> = {
+  json: 'ndjson',
+  jsonlines: 'ndjson',
+  ldjson: 'ndjson',
+  excel: 'xlsx',
+  xls: 'xlsx',
+  text: 'csv',
+  table: 'csv',
+  tabs: 'tsv',
+  geo: 'geojson',
+  map: 'geojson',
+  shp: 'geojson',
+  shapefile: 'geojson',
+  gdb: 'gpkg',
+  geopackage: 'gpkg',
+  google: 'kml',
+};
+
+/** The format that a word probably means; of formats that are not written, GeoJSON in their place. */
+function meantFormat(name: string, known: readonly FileFormat[]): FileFormat | undefined {
+  const plain = name.toLowerCase().replace(/[^a-z]/g, '');
+  const found =
+    WORDS[plain] ??
+    FILE_FORMATS.find((each) => FORMATS[each].extensions.includes(plain)) ??
+    FILE_FORMATS.find((each) => isOneSlip(each, plain));
+  return found === undefined || known.includes(found) ? found : 'geojson';
 }
 
 /** The format of an input's rows: the one that the user names, else that of its name, else that of its first bytes. */

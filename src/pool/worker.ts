@@ -129,7 +129,7 @@ function answerBatch({ operation, bytes, mostPoints }: WorkOrder & { kind: 'batc
   if (count > mostPoints) return uncounted(new Uint8Array(0), count);
   const converted = convertBatch(kernel, batch, sink);
   const { total, failed } = converted;
-  return { bytes: batchBody(converted).slice(), total, failed, refused: 0 };
+  return { bytes: batchBody(converted).slice(), total, failed, refused: 0, hint: batch.hint };
 }
 
 function answerBlock({ job, bytes, answerBuffer }: WorkOrder & { kind: 'block' }): ConvertedBlock {

@@ -42,14 +42,6 @@ export function listenSentence({ host, port, use }: ListenAddress, error?: NodeJ
   return `cannot listen on ${shown}:${port} for ${use}: ${reason} (${remedy})`;
 }
 
-/** @throws Error with a sentence if the two would listen at one address */
-export function refuseSameAddress(one: Omit<ListenAddress, 'use'>, admin: Omit<ListenAddress, 'use'>): void {
-  const isEvery = (host: string): boolean => host === '0.0.0.0' || host === '::';
-  const isSameHost = one.host === admin.host || isEvery(one.host) || isEvery(admin.host);
-  if (one.port === 0 || one.port !== admin.port || !isSameHost) return;
-  throw new Error(`the service and the admin port need two ports, and both are ${one.port}`);
-}
-
 /** Tries an address for a moment. @returns why it cannot be listened on; undefined if it can */
 export function tryAddress({ host, port }: ListenAddress): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {

@@ -12,7 +12,7 @@ import type { BoundaryData } from './boundary-data.js';
 import { DiskWatch } from './life/disk-watch.js';
 import { Pulse } from './life/pulse.js';
 import { ClockWatch, type Readiness } from './life/readiness.js';
-import { listenSentence, refuseSameAddress, tryAddress } from './listen-fault.js';
+import { listenSentence, tryAddress } from './listen-fault.js';
 import type { Log } from './log.js';
 import type { Labels } from './metrics/registry.js';
 import { EventLoopMonitor, serviceMetrics } from './metrics/service-metrics.js';
@@ -106,7 +106,6 @@ export async function listen(
 
   const address = { host: config.host, port: config.port, use: 'the service' } as const;
   const { adminHost, adminPort, adminNames } = config;
-  refuseSameAddress(address, { host: adminHost, port: adminPort });
   const failed = (error: unknown): void => logger.error({ err: error }, 'a handler of the admin port threw');
   const keyRoutes = keyRoutesOf(keys, config.trustedProxies, logger, seat?.token);
   const routes = [...healthRoutes(readiness), ...observation.routes, documentRoute, ...keyRoutes];

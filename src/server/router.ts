@@ -73,7 +73,9 @@ const ALLOWED_HEADERS =
   '*, Accept, Accept-Language, Authorization, Baggage, Cache-Control, Content-Encoding, Content-Type, ' +
   'Hexcodes-Answer, Hexcodes-Data, Idempotency-Key, If-None-Match, Pragma, Sentry-Trace, Traceparent, Tracestate, ' +
   'X-API-Key, X-Request-Id, X-Requested-With';
-const PREFLIGHT = `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}\r\nAccess-Control-Max-Age: 86400`;
+const ALLOW_HEADERS = `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}`;
+const PREFLIGHT = `${ALLOW_HEADERS}\r\nAccess-Control-Max-Age: 86400`;
+const ANY_METHOD = `\r\nAccess-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS${ALLOW_HEADERS}`;
 
 const KEY_WANTED =
   'an API key is needed, as header X-API-Key, Authorization: Bearer, or query parameter apikey; the one given, if any, is not valid';
@@ -190,13 +192,22 @@ export class Router {
   }
 
   /**
-   * Answers every other path with 404, unless `answer` does. To be called once, after all routes are added.
+   * Answers every other path with 404, unless `answer` does. To be called once, after all routes are added. A preflight
+   * is let through: a browser shows a page nothing of the 404, and of the path that was meant, where it was not.
    * @param answer returns false, and leaves the request as it is, where the path says nothing to it
    */
   addNotFound(answer: (x: Exchange) => boolean): void {
-    this.adapter.route('any', '/*', (x) => {
+    const failOr = (x: Exchange): void => {
       if (!answer(x)) fail(x, 404, `there is nothing at this path${wayOut(x, this.#paths)}`);
+    };
+    this.adapter.route('options', '/*', (x) => {
+      if (x.head.header('access-control-request-method') === '') failOr(x);
+      else {
+        x.headerLines = CORS;
+        x.send(204, '', '', ANY_METHOD);
+      }
     });
+    this.adapter.route('any', '/*', failOr);
   }
 
   /**

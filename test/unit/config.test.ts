@@ -34,6 +34,20 @@ describe('sources', () => {
     }
   }
 
+  test('no two of service, processes with ports of their own, and admin port have one port', () => {
+    const isShared = (port: number, adminPort: number, more: Record<string, unknown> = {}): boolean =>
+      faultsOf({ port: String(port), adminPort: String(adminPort), ...more }).some((each) =>
+        each.includes('need two ports'),
+      );
+    expect([isShared(8080, 8080), isShared(8080, 8081), isShared(0, 0)]).toEqual([true, false, false]);
+    expect(isShared(8080, 8080, { host: '127.0.0.1', adminHost: '127.0.0.2' })).toBe(false);
+    for (const every of ['0.0.0.0', '::'])
+      expect(isShared(8080, 8080, { host: every, adminHost: '127.0.0.2' })).toBe(true);
+    const own = (adminPort: number): boolean => isShared(8080, adminPort, { processes: '3', ownPorts: true });
+    expect([8079, 8080, 8081, 8083, 8084].map(own)).toEqual([false, true, true, true, false]);
+    expect(isShared(8080, 8081, { processes: '3' })).toBe(false);
+  });
+
   test('a flag goes before its variable, the variable before the file', () => {
     const config = file('HEXCODES_PORT=1', 'HEXCODES_HOST=1.1.1.1', 'HEXCODES_GRACE_MS=7');
     const env = { HEXCODES_PORT: '2', HEXCODES_HOST: '2.2.2.2' };

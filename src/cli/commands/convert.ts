@@ -34,11 +34,8 @@ import {
 import { answersTo, givenTexts, isPath } from './given-texts.js';
 import { otherCommand, UNCLEAR_S } from './other-command.js';
 
-function noFileNor(hexcodes: Hexcodes, operation: Operation, what: readonly string[]): CliFailure {
+function noFileNorPosition(hexcodes: Hexcodes, what: readonly string[]): CliFailure {
   const text = JSON.stringify(what.join(' '));
-  if (operation === 'decode') {
-    return new CliFailure(EXIT.BAD_INPUT, `${text} is no file, and not a hexcode or several`);
-  }
   const isShortLink = /^https?:/i.test(what[0]!);
   return new CliFailure(
     EXIT.BAD_INPUT,
@@ -181,7 +178,7 @@ export async function convert(operation: Operation, what: string[], options: Con
       if (failure !== null) throw failure;
       return;
     }
-    if (!what.some(isPath)) throw noFileNor(hexcodes, operation, what);
+    if (!what.some(isPath)) throw noFileNorPosition(hexcodes, what);
   }
   if (what.length === 0 && process.stdin.isTTY === true) {
     throw new CliFailure(
@@ -303,7 +300,8 @@ function refuseFileOptions(options: ConvertOptions, what: string): void {
   const name = FILE_OPTIONS.find((each) => options[each] !== DEFAULTS[each]);
   if (name === undefined) return;
   const option = name === 'header' ? 'no-header' : name === 'headerRow' ? 'header-row' : name;
-  throw new CliFailure(EXIT.USAGE, `--${option} is for files: it does not apply to ${what}`);
+  const hint = name === 'to' ? `For ${what}: --json.` : undefined;
+  throw new CliFailure(EXIT.USAGE, `--${option} is for files: it does not apply to ${what}`, hint);
 }
 
 /** Writes the answer to one position or code to stdout, or where `--output` says. */

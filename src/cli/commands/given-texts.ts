@@ -31,7 +31,7 @@ const LOOKS_MEANT: Readonly<Record<Operation, RegExp>> = {
 
 /**
  * The positions or codes that arguments are: one that is written with blanks or stands in a sentence, or one each.
- * @returns null where they are none, and may be names of files
+ * @returns null where they may be names of files, or are no positions
  */
 export async function givenTexts(
   hexcodes: Hexcodes,
@@ -52,9 +52,8 @@ export async function givenTexts(
   const found = (
     await Promise.all((isList ? what : [joined]).map((text) => foundIn(hexcodes, operation, text)))
   ).flat();
-  return found.every((each) => 'nothing' in each) && (operation === 'encode' || what.length > 1)
-    ? null
-    : found;
+  if (found.some((each) => !('nothing' in each))) return found;
+  return operation === 'encode' ? null : what.map((text) => ({ text, nothing: true }));
 }
 
 /** The codes or positions that a text names, or that it names none. */
@@ -120,11 +119,9 @@ async function notAnswered(
   return (await import('./inspect.js')).notAHexcode(hexcodes, text);
 }
 
-/** One failure that names all of several. */
-function oneOf(failures: readonly CliFailure[]): CliFailure | null {
-  const [first] = failures;
-  if (first === undefined || failures.length === 1) return first ?? null;
-  return new CliFailure(EXIT.FAILED, failures.map(({ message }) => message).join('\n'));
+/** The first of several failures, with the others. */
+function oneOf([first, ...others]: readonly CliFailure[]): CliFailure | null {
+  return first === undefined ? null : new CliFailure(EXIT.FAILED, first.message, first.hint, others);
 }
 
 /** @throws CliFailure FAILED for a position without a code */

@@ -124,7 +124,8 @@ export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const message = `${JSON.stringify(text)} is not a hexcode`;
   if (meant === null) {
     const other = otherText(text);
-    const hint = otherCommand(hexcodes, text) ?? (other === null ? undefined : OTHER_HINTS[other]);
+    const words = other === null ? undefined : OTHER_HINTS[other].replace('TEXT', () => shellWord(text));
+    const hint = otherCommand(hexcodes, text) ?? words;
     return new CliFailure(EXIT.FAILED, message, hint);
   }
   // None of several is likelier than the others until a position is known.
@@ -140,6 +141,8 @@ const OTHER_HINTS: Readonly<Record<OtherText, string>> = {
   link: 'Neither a code nor a position stands in this link: open it, and take the address that it leads to.',
   phone: 'It looks like a telephone number.',
   unclear_s: UNCLEAR_S,
+  part_of_code:
+    'It looks like the end of a code, which is whole as in HN-6GHP4-83RFR. Near a position: hexcodes suggest TEXT --near LAT,LNG',
   address: 'It looks like an address, and there is no list of streets here: give a position or a code.',
 };
 

@@ -7,6 +7,7 @@ import { requirePosition } from '../../files/options.js';
 import { metres, paintFor } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';
+import { otherText } from '../../hexcodes/geometry/other-text.js';
 import { type Slip, suggest } from '../../hexcodes/geometry/suggest.js';
 import { placeNear } from '../../hexcodes/library/places.js';
 import { severalFailure, townWords } from './inspect.js';
@@ -74,7 +75,14 @@ Examples:
         }
       }
       if (found.length === 0) {
-        throw new CliFailure(EXIT.FAILED, `no valid hexcode is one slip away from ${JSON.stringify(text)}`);
+        const isEnd = near === undefined && otherText(text) === 'part_of_code';
+        throw new CliFailure(
+          EXIT.FAILED,
+          `no valid hexcode is one slip away from ${JSON.stringify(text)}`,
+          isEnd
+            ? 'It looks like the end of a code: --near LAT,LNG finds the one around a position.'
+            : undefined,
+        );
       }
     });
 }

@@ -217,6 +217,7 @@ const OTHER_WORDS = {
   phone: 'isPhone',
   address: 'isAddress',
   unclear_s: 'isUnclearS',
+  part_of_code: 'isPartOfCode',
 } as const satisfies Record<OtherText, TextKey>;
 
 /** In the box: × while it has a text; while it has none "paste", where the browser lets pages read the clipboard. */

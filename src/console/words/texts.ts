@@ -248,6 +248,8 @@ const vi = {
     'Liên kết này không chứa vị trí (có thể là liên kết rút gọn). Hãy mở nó, rồi dán địa chỉ đầy đủ hoặc tọa độ vào đây.',
   isPhone: 'Đây có vẻ là số điện thoại. Hãy dán mã hoặc tọa độ.',
   isUnclearS: 'Chữ S ở đây có thể là giây hoặc vĩ độ nam. Hãy viết giây là 46", rồi N hoặc S.',
+  isPartOfCode:
+    'Đây có vẻ chỉ là một phần của mã. Mã đầy đủ như HN-6GHP4-83RFR. Hãy dời bản đồ đến gần nơi đó rồi thử lại.',
   isAddress:
     'Trang này không tra được số nhà hay tên đường, chỉ biết tên tỉnh và khu vực. Hãy đến gần đó, rồi nhấn vào ngôi nhà trên bản đồ.',
   several: 'Có nhiều nơi trong đoạn này. Hãy chọn một:',
@@ -369,6 +371,8 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
     'No position stands in this link (it may be a shortened one). Open it, and paste the whole address or the position here.',
   isPhone: 'This looks like a telephone number. Paste a code or a position.',
   isUnclearS: 'The S may be seconds or south. Write seconds as 46", then N or S.',
+  isPartOfCode:
+    'This looks like a part of a code, which is whole as in HN-6GHP4-83RFR. Or move the map near the place, and try again.',
   isAddress:
     'This page knows names of provinces and towns, no streets and house numbers. Go near, then touch the house on the map.',
   several: 'The text names several places. Choose one:',

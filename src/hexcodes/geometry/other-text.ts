@@ -10,8 +10,16 @@ import { hasUnclearS } from '../wire/rows/angle-text.js';
  * - `phone`: a telephone number
  * - `unclear_s`: an angle whose `S` may be seconds or south, `19°52'46S`
  * - `address`: a house number and a street, or the parts of an address
+ * - `part_of_code`: symbols of a code without the letters of its province, `83RFR`
  */
-export type OtherText = 'plus_code' | 'three_words' | 'link' | 'phone' | 'address' | 'unclear_s';
+export type OtherText =
+  | 'plus_code'
+  | 'three_words'
+  | 'link'
+  | 'phone'
+  | 'address'
+  | 'unclear_s'
+  | 'part_of_code';
 
 const MAX_UNITS = 4096;
 const PLUS_CODE =
@@ -37,7 +45,16 @@ export function otherText(text: string): OtherText | null {
   if (LINK.test(trimmed)) return 'link';
   if (hasUnclearS(trimmed)) return 'unclear_s';
   if (PHONE.test(trimmed)) return 'phone';
-  return HOUSE.test(trimmed) || (ADDRESS_WORDS.test(trimmed) && /\s/.test(trimmed)) ? 'address' : null;
+  if (HOUSE.test(trimmed) || (ADDRESS_WORDS.test(trimmed) && /\s/.test(trimmed))) return 'address';
+  return isPartOfCode(trimmed) ? 'part_of_code' : null;
+}
+
+/** One group of symbols, or two, with or without a sign between them. */
+const GROUPS = /^[-\s]*[0-9a-tv-z]{1,5}[-\s]*[0-9a-tv-z]{2,5}[-\s]*$/i;
+
+function isPartOfCode(text: string): boolean {
+  // Letters and digits: words have no digits, and numbers no letters.
+  return GROUPS.test(text) && /\d/.test(text) && /[a-z]/i.test(text) && !/^[a-z]{2,3}-/i.test(text);
 }
 
 /**

@@ -99,7 +99,7 @@ export type Slip =
   | 'extra'
   /** One symbol missing. */
   | 'missing'
-  /** The letters of another province before a right rest, or none. */
+  /** The letters of another province before a right rest, or none; with `near` also a code without its first group. */
   | 'province';
 
 export interface Suggestion {
@@ -147,7 +147,8 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
 
 /**
  * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away, the
- * wrong province before a right rest, or none, among them.
+ * wrong province before a right rest, or none, among them. Where there is none and `near` is given, the code around it
+ * that ends so, as `lengthen` finds it.
  *
  * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
  *
@@ -184,6 +185,9 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
     if (found.size === 0) {
       forEachEdit(text, consider);
       forEachProvince(text, consider);
+      const whole =
+        found.size === 0 && near !== undefined && isEnd(text) ? lengthen(hexcodes, text, near) : null;
+      if (whole !== null) consider(whole, 'province');
     }
   }
   return [...found.values()].sort(byLikelihood).slice(0, limit);
@@ -222,6 +226,10 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
     }
   }
 }
+
+/** Whether a text may be a code without its beginning: symbols with a digit among them. */
+const isEnd = (text: string): boolean =>
+  /^[\s-]*[\dA-Z](?:[\s-]*[\dA-Z]){2,9}[\s-]*$/i.test(text) && /\d/.test(text);
 
 /** Fewest symbols of a code without its province: shorter ones may be anything. */
 const MIN_WITHOUT_PROVINCE = 6;

@@ -89,8 +89,7 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
       failUnavailable(x, OVERLOADED_MESSAGE);
       return;
     }
-    const hint = queryHint(x.head.rawQuery, ['apikey'], 'is not read from the query of a batch');
-    if (hint !== '') x.notes.hint = `\r\nHexcodes-Hint: ${hint}`;
+    addHint(x, queryHint(x.head.rawQuery, ['apikey'], 'is not read from the query of a batch'));
     if (!requireJson(x)) return;
     if (!isJson(x.head.contentType)) {
       fail(x, 415, 'the body must be application/json, in UTF-8');
@@ -117,6 +116,12 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
   }));
 }
 
+/** Names that a batch does not have are ignored; a header says so to whoever looks. */
+function addHint({ notes }: Exchange, hint = ''): void {
+  if (hint === '' || notes.hint.endsWith(hint)) return;
+  notes.hint = notes.hint === '' ? `\r\nHexcodes-Hint: ${hint}` : `${notes.hint}, ${hint}`;
+}
+
 /** @throws BrokenBatchError, TooManyItemsError, which are answered 400 and 413 */
 function answerBatch(x: Exchange, converter: Converter, operation: Operation, body: Uint8Array): void {
   const { kernel, pool, slices, turn } = converter;
@@ -130,6 +135,7 @@ function answerBatch(x: Exchange, converter: Converter, operation: Operation, bo
     return;
   }
   const batch = openBatch(operation, body, kernel);
+  addHint(x, batch.hint);
   let kept: Uint8Array | undefined;
   const later = (): void =>
     answerHere(x, converter, operation, openBatch(operation, kept as Uint8Array, kernel));
@@ -236,6 +242,7 @@ async function runInPool(
       throw error;
     });
     const { bytes, total, failed, refused } = answered;
+    addHint(x, answered.hint);
     settle(total - failed, failed);
     if (x.mayGoOn?.() === false) return;
     if (refused === 0) {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { ServeConfig } from '../../config/config.js';
 import { Networks } from '../../config/networks.js';
 import type { AdminListener } from '../admin/listener.js';
-import { listenSentence, refuseSameAddress } from '../listen-fault.js';
+import { listenSentence } from '../listen-fault.js';
 import type { Logger } from '../log.js';
 import { openSupervisorAdmin } from './admin.js';
 import { type ReadyMessage, ServiceProcess } from './service-process.js';
@@ -101,8 +101,7 @@ export class Supervisor {
    * Resolves with what the first process says when all accept requests; rejects with a sentence if one cannot start.
    */
   static async start(options: SupervisorOptions): Promise<{ supervisor: Supervisor; first: ReadyMessage }> {
-    const { host, port, adminHost, adminPort, processes, ownPorts } = options.config;
-    refuseSameAddress({ host, port }, { host: adminHost, port: adminPort });
+    const { host, port, processes, ownPorts } = options.config;
     const sharedPort = await probePort(host, port);
     for (let i = 1; ownPorts && i <= processes; i++) await probePort(host, sharedPort + i);
     const supervisor = new Supervisor(options, sharedPort);

@@ -58,6 +58,37 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong.stderr).toContain(code);
 });
 
+test('whoever asks for JSON gets failures as lines of JSON, with the exit code', async () => {
+  const code = library.encode(LAT, LNG).hexcodes;
+  for (const [args, failed] of [
+    [
+      ['decode', 'nope', code, 'nor-7'],
+      ['failed', 'failed'],
+    ],
+    [['inspect', '83RFR'], ['failed']],
+    [['encode', '0,0'], ['failed']],
+    [['encode', `${LAT},${LNG}`, '--to', 'csv'], ['usage']],
+    [['check', 'none.csv'], ['bad_input']],
+    [['suggest', code, '--limit', '0'], ['usage']],
+    [['suggest', code, '--bogus'], ['usage']],
+    [['suggest'], ['usage']],
+    [['bogus'], ['usage']],
+    [['keys', 'list', '--bogus'], ['usage']],
+    [['encode', code, '-o', '/none/x'], ['bad_input']],
+  ] as const) {
+    const ran = await folder.run([...args, '--json']);
+    const lines = ran.stderr.trimEnd().split('\n');
+    const errors = lines.map(
+      (line) => (JSON.parse(line) as { error: { code: string; message: string; exit_code: number } }).error,
+    );
+    expect([args, errors.map((each) => each.code)]).toEqual([args, failed]);
+    for (const each of errors) {
+      expect(each.exit_code).toBe(ran.code);
+      expect(each.message).not.toBe('');
+    }
+  }
+});
+
 test.skipIf(!existsSync('/dev/full'))(
   'a standard output that is full: exit 4 and a sentence (needs /dev/full)',
   async () => {

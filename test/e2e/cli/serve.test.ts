@@ -165,10 +165,6 @@ test.each([
     ['--host', 'nowhere.invalid', '--port', '0'],
     'nowhere.invalid:0 for the service: no host of this name is known (--host',
   ],
-  [
-    ['--port', '8123', '--admin-port', '8123'],
-    'the service and the admin port need two ports, and both are 8123',
-  ],
 ])('an address that cannot be: %j', async (args, message) => {
   const running = serve(args);
   expect(await running.exit).toBe(1);

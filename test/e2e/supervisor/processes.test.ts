@@ -182,9 +182,6 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await third.exit).toBe(1);
     expect(third.err).toContain(`:${held} for the service: the port is in use`);
     holder.close();
-    const same = serve(['--processes', '1', '--port', port, '--admin-port', port]);
-    expect(await same.exit).toBe(1);
-    expect(same.err).toBe(`hexcodes: the service and the admin port need two ports, and both are ${port}\n`);
     const none = serve(['--processes', '2'], { HEXCODES_DATA_DIR: 'package.json' });
     expect(await none.exit).toBe(1);
     expect(none.err).toBe('hexcodes: the data folder package.json is a file, not a folder\n');

@@ -1,8 +1,9 @@
 // A code or a position in what people paste: a table of texts, each with the code or position that it names, or
 // nothing.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { findCode, otherText, suggest } from '#hexcodes/geometry';
+import { findCode, otherText, shorten, suggest } from '#hexcodes/geometry';
 import { consoleCases } from '../../support/console-cases.js';
 
 const library = await Hexcodes.load();
@@ -65,6 +66,29 @@ test('a right rest without a province is proposed', () => {
   expect(suggest(library, '12345')).toEqual([]);
 });
 
+test('the end of a code is proposed as a whole to people who are near', () => {
+  const place = fc.record({
+    lat: fc.double({ min: 9, max: 22, noNaN: true }),
+    lng: fc.double({ min: 104.5, max: 108, noNaN: true }),
+    resolution: fc.integer({ min: 10, max: 15 }),
+  });
+  let proposed = 0;
+  fc.assert(
+    fc.property(place, ({ lat, lng, resolution }) => {
+      if (library.adminCodeOf(lat, lng) === null) return;
+      const near = [lat, lng] as const;
+      const { hexcodes } = library.encode(lat, lng, { resolution });
+      const end = shorten(library, hexcodes, near);
+      // Ends of letters alone, and ends that are codes or slips of codes by themselves, may be anything.
+      if (end === null || !/\d/.test(end) || suggest(library, end).length > 0) return;
+      proposed++;
+      expect(suggest(library, end, { near }).map((each) => each.hexcodes)).toEqual([hexcodes]);
+    }),
+    { numRuns: 300 },
+  );
+  expect(proposed).toBeGreaterThan(30);
+});
+
 test.each([
   ['7PH7QVH3+GX', 'plus_code'],
   ['QVH3+GX Hoàn Kiếm, Hà Nội', 'plus_code'],
@@ -80,6 +104,10 @@ test.each([
   ['72/15A Lê Lợi', 'address'],
   ['chung cư Sky, tầng 3', 'address'],
   ['P. Bến Nghé, Q.1', 'address'],
+  ['83RFR', 'part_of_code'],
+  ['6ghp4', 'part_of_code'],
+  ['-M9P', 'part_of_code'],
+  ['12345', null],
   ['hello world', null],
   ['Hà Nội', null],
   ['HN-6GHP4-83RFV', null],

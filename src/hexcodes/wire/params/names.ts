@@ -33,7 +33,7 @@ export function meantBy(name: string, known: readonly string[]): string | undefi
   );
 }
 
-const plainName = (name: string): string => name.toLowerCase().replace(/\[\d*\]|_/g, '');
+const plainName = (name: string): string => name.toLowerCase().replace(/\[\d*\]|[\s_-]/g, '');
 
 /** Whether one letter more, less or another, or two exchanged, make one text of the other. */
 export function isOneSlip(a: string, b: string): boolean {

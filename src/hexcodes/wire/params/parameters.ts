@@ -70,21 +70,56 @@ class ReadParameter implements Parameter {
 
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
-const MAX_UNKNOWN = 3;
+/** Names that are looked at, and of them those that are named. */
+const MAX_UNKNOWN = 8;
+const MAX_NAMED = 3;
 const NO_PARAMETER = 'is not a parameter';
 
 function addUnknown(names: string[], name: string): void {
-  if (REPEATABLE.test(name) && names.length < MAX_UNKNOWN && !names.includes(name)) names.push(name);
+  if (names.length === MAX_UNKNOWN || names.includes(name)) return;
+  if (REPEATABLE.test(name.replace(/^ {1,4}| {1,4}$/g, ''))) names.push(name);
 }
 
-/** Says of names that they are no parameters, and which of these was probably meant. */
-function hintAbout(names: readonly string[], known: readonly string[], said: string): string {
-  return names
-    .map((name) => {
-      const meant = meantBy(name, known);
-      return `${name} ${said}${meant === undefined ? '' : `; perhaps ${meant}`}`;
-    })
-    .join(', ');
+/**
+ * Says of names that they are no parameters, and which of the known ones was probably meant: names that mean one first.
+ * @param isOthersNamed whether names that mean none are named, too
+ */
+function hintAbout(
+  names: readonly string[],
+  known: readonly string[],
+  said: string,
+  isOthersNamed = true,
+): string {
+  const hints = names.map((name) => {
+    const meant = meantBy(name, known);
+    const shown = /^ | $/.test(name) ? JSON.stringify(name) : name;
+    return { meant, text: `${shown} ${said}${meant === undefined ? '' : `; perhaps ${meant}`}` };
+  });
+  const meaning = hints.filter(({ meant }) => meant !== undefined);
+  const others = isOthersNamed ? hints.filter(({ meant }) => meant === undefined) : [];
+  const named = [...meaning, ...others].slice(0, MAX_NAMED);
+  return named.map(({ text }) => text).join(', ');
+}
+
+/** The hint about members of a JSON object that are none of these; empty where there are none. */
+export function memberHint(
+  names: Iterable<string>,
+  known: readonly string[],
+  absent: readonly string[],
+): string {
+  const unknown: string[] = [];
+  for (const name of names) if (!known.includes(name)) addUnknown(unknown, name);
+  return hintAbout(unknown, absent, 'is not a member');
+}
+
+/** Why a JSON value is none of a parameter of this kind, as the end of a sentence. */
+export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): string {
+  const said = `must be a JSON ${wanted}`;
+  if (kind !== 'string') return said;
+  const text = jsonStringOf(valueText).trim();
+  if (wanted === 'boolean') return text === 'true' || text === 'false' ? `${said}, without quotes` : said;
+  if (/^[-+]?\d{1,20},\d{1,20}$/.test(text)) return `${said}, without quotes and with a decimal point`;
+  return Number.isFinite(readDecimal(text)) ? `${said}, without quotes` : said;
 }
 
 /** The hint about names in a query that are none of these, for a header; empty where there are none. */
@@ -142,6 +177,11 @@ export class SingleParameters {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER);
   }
 
+  /** The same of an item, which may have members of its owner: the names alone that probably mean a parameter. */
+  get itemHint(): string {
+    return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER, false);
+  }
+
   /** Names of parameters that the request has not given. */
   #absent(): string[] {
     const given = {
@@ -193,8 +233,10 @@ export class SingleParameters {
   addMember(name: string, valueText: string, kind: JsonKind): void {
     const parameter = this.#parameter(name);
     if (parameter === undefined) return;
-    if (kind !== parameter.kind) parameter.fault ??= `must be a JSON ${parameter.kind}`;
-    else if (parameter === this.resolution) addText(parameter, integerText(valueText));
+    if (kind !== parameter.kind) {
+      const isLeftOut = kind === 'null' && (parameter === this.resolution || parameter.kind === 'boolean');
+      parameter.fault ??= kindFault(parameter.kind, kind, valueText) + (isLeftOut ? ', or left out' : '');
+    } else if (parameter === this.resolution) addText(parameter, integerText(valueText));
     else addText(parameter, kind === 'string' ? jsonStringOf(valueText) : valueText);
   }
 

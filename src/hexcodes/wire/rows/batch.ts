@@ -13,9 +13,9 @@ import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import { MAX_BATCH_ITEMS } from '../limits.js';
 import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
-import { NO_FORMER, type ParameterFault } from '../params/parameters.js';
+import { memberHint, NO_FORMER, type ParameterFault } from '../params/parameters.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
-import { JsonEnvelope, type JsonMember, NotJsonError } from './envelope.js';
+import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';
 
 /** Bytes of the smallest item and its comma: bounds the items of a body. */
@@ -51,6 +51,8 @@ export interface Batch {
   /** The array of its items. */
   readonly items: JsonMember;
   readonly origin: RowOrigin;
+  /** About members that it does not have; empty where there are none. */
+  readonly hint: string;
 }
 
 export interface ConvertedBatch {
@@ -70,6 +72,8 @@ export interface CountedAnswer {
   readonly failed: number;
   /** Items that were not converted, because they are more than there may be. */
   readonly refused: number;
+  /** About members that the batch does not have. */
+  readonly hint?: string;
 }
 
 /** An answer without items. */
@@ -94,17 +98,20 @@ const HEAD_BYTES = 192;
  * @throws BrokenBatchError, TooManyItemsError
  */
 export function openBatch(operation: Operation, bytes: Uint8Array, kernel?: Kernel): Batch {
-  const batch = batchOf(operation, envelopeOf(bytes, kernel), 'batch', true);
+  const batch = batchOf(operation, envelopeOf(operation, bytes, kernel), 'batch', true);
   if (batch.items.count > MAX_BATCH_ITEMS) throw new TooManyItemsError(batch.items.count);
   return batch;
 }
 
-function envelopeOf(bytes: Uint8Array, kernel: Kernel | undefined): JsonEnvelope {
+function envelopeOf(operation: Operation, bytes: Uint8Array, kernel: Kernel | undefined): JsonEnvelope {
   try {
     return new JsonEnvelope(bytes, kernel);
   } catch (error) {
-    if (error instanceof NotJsonError) throw broken('body', error.message);
-    throw error;
+    if (!(error instanceof NotJsonError)) throw error;
+    throw broken(
+      'body',
+      error instanceof NoObjectError ? `${error.message}, such as ${EXAMPLES[operation]}` : error.message,
+    );
   }
 }
 
@@ -119,9 +126,11 @@ export function batchOf(
   hasReasons = false,
 ): Batch {
   const faults: ParameterFault[] = [];
-  const name = operation === 'encode' ? 'points' : 'hexcodes';
+  const name = nameOf(operation);
   const [items, ...others] = envelope.members(name);
-  if (items === undefined) faults.push({ parameter: name, message: 'is required' });
+  const hint = hintOf(operation, envelope, origin);
+  if (items === undefined)
+    faults.push({ parameter: name, message: `is required${missing(operation, hint, origin)}` });
   else if (others.length > 0) faults.push({ parameter: name, message: 'is given more than once' });
   else if (!items.isArray) faults.push({ parameter: name, message: 'must be an array' });
   let resolution = DEFAULT_RESOLUTION;
@@ -131,22 +140,58 @@ export function batchOf(
       faults.push({ parameter: 'resolution', message: 'is given more than once with different values' });
     } else {
       for (const text of texts) resolution = readJsonResolution(text);
+      const [text = ''] = texts;
+      const quotes = resolution < 0 && readJsonResolution(withoutQuotes(text)) >= 0 ? ', without quotes' : '';
       if (resolution < 0)
-        faults.push({ parameter: 'resolution', message: 'must be an integer from 0 to 15' });
+        faults.push({ parameter: 'resolution', message: `must be an integer from 0 to 15${quotes}` });
     }
   }
   const isAsked = (parameter: 'former' | 'certainty'): boolean => {
     if (operation !== 'encode') return false;
     const texts = envelope.members(parameter).map((member) => envelope.text(member));
     const isRead = texts.every((text) => (text === 'true' || text === 'false') && text === texts[0]);
-    if (!isRead) faults.push({ parameter, message: 'must be true or false' });
+    const quotes = /^"(?:true|false)"$/.test(texts[0] ?? '') ? ', without quotes' : '';
+    if (!isRead) faults.push({ parameter, message: `must be true or false${quotes}` });
     return texts[0] === 'true';
   };
   const former = isAsked('former');
   const certainty = isAsked('certainty');
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, former, certainty, hasReasons, bytes: envelope.bytes, items, origin };
+  return { operation, resolution, former, certainty, hasReasons, bytes: envelope.bytes, items, origin, hint };
 }
+
+const MEMBERS: Readonly<Record<Operation, readonly [items: string, ...options: string[]]>> = {
+  encode: ['points', 'resolution', 'former', 'certainty'],
+  decode: ['hexcodes'],
+};
+const EXAMPLES: Readonly<Record<Operation, string>> = {
+  encode: '{"points":[[21.0288,105.8525]]}',
+  decode: '{"hexcodes":["HN-6GHP4-83RFR"]}',
+};
+
+/** The hint about members that a batch does not have: of absent items, an array by any other name is probably these. */
+function hintOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin): string {
+  const members = MEMBERS[operation];
+  const known = [...members, 'id', ...(origin === 'stream' ? ['seq', 'op'] : [])];
+  const absent = members.filter((name) => envelope.members(name).length === 0);
+  const [items] = members;
+  const other = MEMBERS[operation === 'encode' ? 'decode' : 'encode'][0];
+  if (absent[0] !== items) return memberHint(envelope.names, known, absent);
+  if (envelope.members(other).length > 0)
+    return `${other} is the member of a batch to ${operation === 'encode' ? 'decode' : 'encode'}`;
+  const isArray = (name: string): boolean => envelope.members(name).some((member) => member.isArray);
+  const arrays = [...envelope.names].filter((name) => !known.includes(name) && isArray(name));
+  const said = memberHint(arrays.length > 0 ? arrays : envelope.names, known, absent);
+  return arrays.length > 0 && said !== '' && !said.includes('; perhaps') ? `${said}; perhaps ${items}` : said;
+}
+
+/** The example and the hint behind the fault of missing items. */
+function missing(operation: Operation, hint: string, origin: RowOrigin): string {
+  const example = origin === 'stream' || hint.includes('; perhaps') ? '' : `, as in ${EXAMPLES[operation]}`;
+  return example + (hint === '' ? '' : `; ${hint}`);
+}
+
+const withoutQuotes = (text: string): string => text.replace(/^"(.*)"$/s, '$1');
 
 function broken(parameter: string, message: string): BrokenBatchError {
   return new BrokenBatchError([{ parameter, message }]);

@@ -23,6 +23,9 @@ export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
 }
 
+/** The text begins as something else than an object. */
+export class NoObjectError extends NotJsonError {}
+
 /** Most members of an envelope. Three have a meaning; the limit keeps the work for others small. */
 export const MAX_MEMBERS = 64;
 
@@ -54,7 +57,7 @@ export class JsonEnvelope {
     this.#kernel = kernel;
     let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     at = this.#afterSpace(at);
-    if (bytes[at] !== OPEN_BRACE) throw new NotJsonError('is not one JSON object');
+    if (bytes[at] !== OPEN_BRACE) throw new NoObjectError('is not one JSON object');
     at = this.#afterSpace(at + 1);
     if (bytes[at] === CLOSE_BRACE) at++;
     else {
@@ -72,6 +75,10 @@ export class JsonEnvelope {
   /** All members of this name, in order: JSON allows duplicates. */
   members(name: string): readonly JsonMember[] {
     return this.#members.get(name) ?? [];
+  }
+
+  get names(): Iterable<string> {
+    return this.#members.keys();
   }
 
   text(member: JsonMember): string {

@@ -11,7 +11,13 @@ import {
   jsonValueEnd,
   kindOf,
 } from '../params/json-grammar.js';
-import { decodeFaults, EncodeInput, type ParameterFault, SingleParameters } from '../params/parameters.js';
+import {
+  decodeFaults,
+  EncodeInput,
+  kindFault,
+  type ParameterFault,
+  SingleParameters,
+} from '../params/parameters.js';
 import { csvFields, plainNumber, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
@@ -24,6 +30,8 @@ export interface ReadRow {
   readonly id: string | undefined;
   /** undefined where the row is right. */
   readonly faults: readonly ParameterFault[] | undefined;
+  /** Names that were probably meant, behind the message of the faults. */
+  readonly hint?: string;
 }
 
 /** How items of JSON are read; a part of RowsTask. */
@@ -114,7 +122,7 @@ function pairOf(text: string, from: number, resolution: number): ReadRow {
     if (name === undefined) return NOT_A_PAIR;
     const end = jsonValueEnd(text, at);
     if (kindOf(text.charCodeAt(at)) === 'number') parameters[name].text = String(Number(text.slice(at, end)));
-    else parameters[name].fault = 'must be a JSON number';
+    else parameters[name].fault = kindFault('number', kindOf(text.charCodeAt(at)), text.slice(at, end));
     at = afterSpace(text, end);
     if (text[at] === ',') at = afterSpace(text, at + 1);
   }
@@ -159,8 +167,11 @@ function judgePoint(
   input.read(parameters);
   const faults = idFault === undefined ? input.faults : [...(input.faults ?? []), idFault];
   const { latDeg, lngDeg } = input;
-  return { latDeg, lngDeg, resolution: input.resolution, hexcodes: undefined, id, faults };
+  const row = { latDeg, lngDeg, resolution: input.resolution, hexcodes: undefined, id, faults };
+  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
 }
+
+const hintBehind = ({ itemHint }: SingleParameters): string => (itemHint === '' ? '' : `; ${itemHint}`);
 
 function judgeCode(
   parameters: SingleParameters,
@@ -169,7 +180,8 @@ function judgeCode(
 ): ReadRow {
   const found = decodeFaults(parameters);
   const faults = idFault === undefined ? found : [...(found ?? []), idFault];
-  return { ...unread([]), hexcodes: parameters.hexcodes.text, id, faults };
+  const row = { ...unread([]), hexcodes: parameters.hexcodes.text, id, faults };
+  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
 }
 
 /** Reads a row of CSV whose answer leaves as JSON. */

@@ -57,7 +57,7 @@ function escaped(text: string): string {
 }
 
 /** The members `message` and `details`. */
-function faultsOf(faults: readonly ParameterFault[], hint: string): string {
+function faultsOf(faults: readonly ParameterFault[], hint: string, nameHint: string): string {
   let message = '';
   let details = '';
   for (const fault of faults) {
@@ -66,7 +66,9 @@ function faultsOf(faults: readonly ParameterFault[], hint: string): string {
     message += `${message === '' ? '' : '; '}${name} ${words}`;
     details += `${details === '' ? '' : ','}{"parameter":"${name}","message":"${words}"}`;
   }
-  return `,"message":"${message}${escaped(hint)}","details":[${details}]`;
+  // Names are of senders, and are not kept.
+  const names = nameHint === '' ? '' : JSON.stringify(nameHint).slice(1, -1);
+  return `,"message":"${message}${names}${escaped(hint)}","details":[${details}]`;
 }
 
 /** The members that `certainty` asks for, with a comma behind them. */
@@ -80,7 +82,7 @@ export function jsonOf(answer: RowAnswer): string {
   const id = row.id === undefined ? '' : `,"id":${row.id}`;
   const tail =
     status === 'INVALID_REQUEST'
-      ? INVALID_TAIL + faultsOf(row.faults ?? [], answer.isSwapped ? SWAPPED_HINT : '')
+      ? INVALID_TAIL + faultsOf(row.faults ?? [], answer.isSwapped ? SWAPPED_HINT : '', row.hint ?? '')
       : tailOf(status);
   if (operation === 'encode') {
     const admin = code === undefined ? 'null' : `"${adminOf(code)}"`;

@@ -151,6 +151,79 @@ describe('habits of callers', () => {
     });
   }
 
+  /** A name as senders write it: in another case, as a list, with a blank beside it. */
+  const spelled = (name: string): fc.Arbitrary<string> => {
+    const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+    const slips = [name.toUpperCase(), title, `${name}[]`, `${title}[0]`, ` ${name}`, `${title} `];
+    return fc.constantFrom(...slips);
+  };
+
+  test('a member of JSON that is spelled otherwise is told: of a call, a batch, its items and rows of NDJSON', async () => {
+    const given = fc.record({ lat: spelled('lat'), lng: spelled('lng'), points: spelled('points') });
+    // Members of the sender are in front, and are not what is named.
+    const item = (lat: string, lng: string): string =>
+      JSON.stringify({ fleet: 1, driver: 2, speed: 3, [lat]: 21.0288, [lng]: 105.8525 });
+    await fc.assert(
+      fc.asyncProperty(given, async ({ lat, lng, points }) => {
+        const one = await (await post('encode', item(lat, lng))).text();
+        const many = await (await post('encode/batch', `{"points":[${item(lat, lng)}]}`)).text();
+        const rows = await (await post('encode/bulk', `${item(lat, lng)}\n`, 'application/x-ndjson')).text();
+        for (const answer of [one, many, rows])
+          expect(answer).toMatch(/is not a parameter; perhaps lat, .{3,12} is not a parameter; perhaps lng/);
+        const batch = await post('encode/batch', JSON.stringify({ [points]: [[21.0288, 105.8525]] }));
+        expect(await batch.text()).toMatch(/"points is required; .{6,14} is not a member; perhaps points"/);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('an array by any other name is probably the items; names that may be keys are not repeated', async () => {
+    const name = fc
+      .stringMatching(/^[a-z][a-z_]{0,15}$/)
+      .filter((each) => !/^(?:points|hexcodes|id)$/.test(each));
+    await fc.assert(
+      fc.asyncProperty(name, async (each) => {
+        for (const [path, items] of [
+          ['encode', 'points'],
+          ['decode', 'hexcodes'],
+        ]) {
+          const { status, message } = (await (
+            await post(`${path}/batch`, JSON.stringify({ [each]: [CODE], meta: { page: 1 } }))
+          ).json()) as { status: string; message: string };
+          expect([status, message]).toEqual([
+            'INVALID_REQUEST',
+            `${items} is required; ${each} is not a member; perhaps ${items}`,
+          ]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+    const secret = await post('encode/batch', `{"${server.key}":[1]}`);
+    expect(await secret.text()).not.toContain(server.key);
+  });
+
+  test('a batch that is answered has a hint for members that it does not have, from the pool, too', async () => {
+    for (const count of [1, 9000]) {
+      const points = Array.from({ length: count }, () => [21.0288, 105.8525]);
+      const answer = await post('encode/batch', JSON.stringify({ points, Resolution: 9 }));
+      expect(answer.headers.get('Hexcodes-Hint')).toBe('Resolution is not a member; perhaps resolution');
+      await answer.arrayBuffer();
+    }
+  });
+
+  test('a preflight of an unknown path is let through, so that a page can read the 404; OPTIONS alone is not', async () => {
+    for (const path of ['encode/bulks', '../nothing', `${CODE}/x/y`]) {
+      const asked = { Origin: 'https://page.example', 'Access-Control-Request-Method': 'PUT' };
+      const preflight = await call(path, { method: 'OPTIONS', headers: asked });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(preflight.headers.get('Access-Control-Allow-Methods')).toContain('PUT');
+      expect((await call(path, { method: 'OPTIONS' })).status).toBe(404);
+      const answer = await call(path, { method: 'PUT', headers: { Origin: 'https://page.example' } });
+      expect([answer.status, answer.headers.get('Access-Control-Allow-Origin')]).toEqual([404, '*']);
+    }
+  });
+
   test('columns of hemispheres are refused, characters of no width around numbers are read', async () => {
     const sides = await post('encode/bulk', 'lat,ns,lng,ew\n21.0288,S,105.8525,W\n', 'text/csv');
     expect(sides.status).toBe(400);

@@ -122,7 +122,10 @@ describe('envelopes', () => {
     ['{"points":[],"points":[]}', 'points is given more than once'],
     ['{"points":[],"resolution":16}', 'resolution must be an integer from 0 to 15'],
     ['{"points":[],"resolution":"7"}', 'resolution must be an integer from 0 to 15'],
-    ['{"resolution":null}', 'points is required; resolution must be an integer from 0 to 15'],
+    [
+      '{"resolution":null}',
+      'points is required, as in {"points":[[21.0288,105.8525]]}; resolution must be an integer from 0 to 15',
+    ],
     [
       '{"points":[],"resolution":7,"resolution":8}',
       'resolution is given more than once with different values',
