@@ -9,6 +9,12 @@ const path = process.env.HEXCODES_TRUTH ?? '';
 /** The most that promise and count may differ, in standard errors. */
 const MAX_ERRORS = 3;
 
+/** A row of the table: land, province, province of its codes, latitudes, longitudes, positions, distance. */
+const AREA_ROW =
+  /^\|[^|]+\| ([A-Z]{2,3}) \| ([A-Z]{2,3}) \| ([\d.]+ to [\d.]+) \| ([\d.]+ to [\d.]+) \| (\d+) \|/gm;
+
+const isIn = ([from, to]: [number, number], value: number): boolean => value >= from && value <= to;
+
 describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', () => {
   test('each band promises what the even rows show; the odd ones were fitted', async () => {
     const library = await Hexcodes.load();
@@ -37,5 +43,31 @@ describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', 
       return Math.abs(found - share) > MAX_ERRORS * error ? [{ belowM, share, found, positions }] : [];
     });
     expect(wrong).toEqual([]);
+  });
+
+  test('positions more than 2 km on the wrong side are those that docs/accuracy.md lists', async () => {
+    const library = await Hexcodes.load();
+    const range = (text: string): [number, number] => text.split(' to ').map(Number) as [number, number];
+    const listed = [...readFileSync('docs/accuracy.md', 'utf8').matchAll(AREA_ROW)].map(
+      ([, right, said, lats, lngs, count]) => {
+        return { right, said, lats: range(lats!), lngs: range(lngs!), wanted: Number(count), positions: 0 };
+      },
+    );
+    expect(listed.length).toBeGreaterThan(0);
+    const others: string[] = [];
+    for (const row of readFileSync(path, 'utf8').trim().split('\n').slice(1)) {
+      const [lat, lng, code] = row.split(',') as [string, string, string];
+      const border = library.borderOf(Number(lat), Number(lng));
+      const said = library.adminCodeOf(Number(lat), Number(lng));
+      if (border === null || said === code || (border.border_m ?? 5000) < 2000) continue;
+      const area = listed.find(
+        ({ right, said: wrong, lats, lngs }) =>
+          right === code && wrong === said && isIn(lats, Number(lat)) && isIn(lngs, Number(lng)),
+      );
+      if (area === undefined) others.push(`${row}, said ${said}`);
+      else area.positions++;
+    }
+    expect(others).toEqual([]);
+    expect(listed.map(({ positions }) => positions)).toEqual(listed.map(({ wanted }) => wanted));
   });
 });
