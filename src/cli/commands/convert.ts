@@ -102,11 +102,26 @@ function swappedHint(count: number): string {
   return `${grouped(count)} failed ${lie} in Viet Nam with lat and lng exchanged: --lat and --lng name the columns, and GeoJSON has longitude first`;
 }
 
+/** Codes with hyphens, for grep. */
+const CODE_PATTERN = '[A-Z]{2,3}(-[2-9A-Z]{2,5}){1,3}';
+
+/** The remedy for a column of messages; null unless the first text that is no code has one in it. */
+async function messagesHint(hexcodes: Hexcodes, { first }: Tally): Promise<string | null> {
+  const row = first.get('INVALID_HEXCODES');
+  if (row === undefined) return null;
+  const { findCode } = await import('../../hexcodes/geometry/find-code.js');
+  const found = findCode(hexcodes, row.fault);
+  const [code] = found?.kind === 'several' ? found.found : [found];
+  if (code?.kind !== 'code') return null;
+  const file = existsSync(row.file) ? ` ${shellWord(row.file)}` : '';
+  return `There is text around ${code.hexcodes}: a column for decode holds codes alone. To take them out of text: grep -oE '${CODE_PATTERN}'${file} | hexcodes decode`;
+}
+
 /** The failure of a run that has written its output, but in which every row failed. */
-function nothingDone({ first, swapped }: Tally, operation: Operation): CliFailure {
+function nothingDone({ first, swapped }: Tally, operation: Operation, messages: string | null): CliFailure {
   const [[reason, row] = []] = first;
   const of = row === undefined ? '' : `; the first: ${wordsOf(row)} (${reason})`;
-  const hint = swapped > 0 ? swappedHint(swapped) : undefined;
+  const hint = swapped > 0 ? swappedHint(swapped) : (messages ?? undefined);
   return new CliFailure(EXIT.FAILED, `no row was ${operation}d${of}`, hint);
 }
 
@@ -250,11 +265,14 @@ async function convertWhole(
     say,
   );
   if (isEarlier === true) return;
+  const messages = operation === 'decode' ? await messagesHint(await loadLibrary(), tally) : null;
   if (!isQuiet) {
     const failedWent = errors.kind === 'file' ? `in ${errors.path}` : FAILED_WENT[errors.kind];
     process.stderr.write(summaryOf(tally, operation, elapsedMs, failedWent, paintFor(process.stderr)));
+    if (messages !== null && tally.failedRows < tally.rows)
+      process.stderr.write(`${visibleMessage(messages)}\n`);
   }
-  if (tally.rows > 0 && tally.failedRows === tally.rows) throw nothingDone(tally, operation);
+  if (tally.rows > 0 && tally.failedRows === tally.rows) throw nothingDone(tally, operation, messages);
 }
 
 /** @throws CliFailure USAGE */

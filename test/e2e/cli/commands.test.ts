@@ -1,7 +1,7 @@
 // The command with one position or code, in the texts that people have, and its answers for people: errors, help, exit
 // codes.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -396,6 +396,26 @@ describe('given texts', () => {
       stdout: `${CODE}\n${OTHER}\n`,
     });
     expect((await folder.run(['inspect', positions])).stderr).toContain('21.0288,105.8525 and 10.7799,106.7');
+  });
+
+  test.each([
+    ['only messages', ['giao HN-6GHP4-83RFR nhé', 'tới HCM-GXC6M-P9845; hoặc HN-6GHP4-899JC'], 1],
+    ['some messages', ['HN-6GHP4-83RFR', 'tới HCM-GXC6M-P9845 hoặc HN-6GHP4-899JC'], 0],
+  ])('a column with %s is told how codes are taken out of text', async (_, rows, code) => {
+    const file = folder.write('messages.csv', `note\n${rows.join('\n')}\n`);
+    const run = await folder.run(['decode', file, '--column', 'note']);
+    expect(run.code).toBe(code);
+    const [, line] = /a column for decode holds codes alone.*: (grep .*) \| hexcodes decode/.exec(
+      run.stderr,
+    )!;
+    expect(execFileSync('sh', ['-c', line!], { cwd: folder.path, encoding: 'utf8' })).toBe(
+      `${rows
+        .join(' ')
+        .match(/(?:HN|HCM)-[-\w]+/g)!
+        .join('\n')}\n`,
+    );
+    const none = folder.write('none.csv', 'note\nHN-6GHP4-83RFR\nkhông có\n');
+    expect((await folder.run(['decode', none, '--column', 'note'])).stderr).not.toContain('grep');
   });
 
   test('names of files that are absent are no texts', async () => {
