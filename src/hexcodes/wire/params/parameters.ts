@@ -31,6 +31,7 @@ function spellingHint(text: string): string {
   if (/^[-+]?\d{1,3},\d{1,20}$/.test(text)) return `, with a decimal point: ${text.replace(',', '.')}`;
   // In a query and in a form a plus sign is a blank.
   if (/^[+ ]\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, without a plus sign: ${text.slice(1)}`;
+  if (/^-?[\d.]{1,20}[eE] \d{1,3}$/.test(text)) return ', with %2B for its plus sign';
   if (text === '') return ', and is given without a value';
   if (/^\s*[-+]?\d{1,3}(?:\.\d{1,20})?\s*[,;\s]\s*[-+]?\d/.test(text))
     return ': one number, the other is a parameter';
