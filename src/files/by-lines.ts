@@ -14,7 +14,7 @@ import { sampled } from './by-columns.js';
 import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type RowConverter, rowConverter } from './convert-rows.js';
-import { type Input, openInput } from './disk/input.js';
+import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { PlainFile } from './disk/plain-file.js';
 import { formatOfName } from './format.js';
@@ -51,12 +51,11 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   if (choice.position !== undefined) return 'positions are in one column';
   if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
     return 'failed rows go to another format';
-  if (request.inputs.includes('-')) return 'the input is a pipe';
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0)
     return 'an earlier run was converted value by value';
-  const input = await openInput(request.inputs[0]!, request.input);
+  const input = await firstLines(run);
+  if (input === null) return 'the first line of a pipe is long';
   try {
-    if (input.sizeBytes === null) return 'the input is a pipe';
     const { source, sample } = await sampled(await openNdjson(input, 'any', null));
     const { names } = sample;
     const where = findPosition(sample, choice, input.name);
@@ -88,6 +87,15 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   } finally {
     input.close();
   }
+}
+
+/** The first input once more, of a pipe the lines that have come; null where there is no whole one. */
+async function firstLines({ request, head }: Run): Promise<Input | null> {
+  const [path] = request.inputs;
+  if (path !== '-' && statOf(path!).sizeBytes !== null) return await openInput(path!, request.input);
+  const feed = head.lastIndexOf(LF);
+  if (feed < 0 && head.length === HEAD_BYTES) return null;
+  return inputOf(feed < 0 ? head : head.subarray(0, feed + 1), path === '-' ? STDIN_NAME : path!);
 }
 
 /**

@@ -61,6 +61,8 @@ export interface Run {
   readonly targetFormat: FileFormat;
   /** Dialects of CSV and TSV: of the source, and of the output. */
   readonly source: CsvDialect;
+  /** The first bytes of the first input. */
+  readonly head: Uint8Array;
   /** Names and first rows of CSV; null for other formats. */
   readonly sample: Sample | null;
   readonly target: CsvDialect;

@@ -92,6 +92,7 @@ export async function convertFiles(
     targetFormat,
     source,
     target,
+    head: first.head,
     sample,
     totalBytes,
     async open(inputNumber) {

@@ -168,6 +168,20 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
   }
 }
 
+/** Bytes that are there already as an input. */
+export function inputOf(bytes: Uint8Array, name: string): Input {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  return {
+    ...{ name, path: null, sizeBytes: null, isPacked: false, head: bytes, plain: null, chunks },
+    readBytes: () => bytes.length,
+    hasRows: () => undefined,
+    passed: () => undefined,
+    ...closer(() => undefined),
+  };
+}
+
 /** A stream whose file stays open behind its end, until it is destroyed. */
 function openStream(path: string): ReadStream {
   return createReadStream(path, { highWaterMark: CHUNK_BYTES, autoClose: false });

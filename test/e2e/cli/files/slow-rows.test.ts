@@ -37,6 +37,18 @@ test('spellings of every kind take the fast path', async () => {
   expect(await said(table, '--to', 'csv', '--verbose')).toEqual([]);
 });
 
+test('lines of a pipe are copied, too', async () => {
+  const lines = `{"lat":21.0288,"lng":105.8525,"note":"${'x'.repeat(500)}"}\n`.repeat(2000);
+  for (const stdin of [lines, lines.slice(0, 100), lines.slice(0, -1), `${lines}{"lat":"x"}`]) {
+    const piped = await folder.run(['encode', '-', '--former', '--verbose'], { stdin });
+    folder.write('lines.ndjson', stdin);
+    const read = await folder.run(['encode', 'lines.ndjson', '--former', '--verbose']);
+    expect(piped.stdout).toBe(read.stdout);
+    expect(piped.code).toBe(read.code);
+    if (piped.code === 0) expect(piped.stderr).toContain('Converted by bytes: lines were copied as they are');
+  }
+});
+
 test('a run ends with the share of slow rows, what they are and a remedy', async () => {
   const numbers = write('numbers.csv', (n) =>
     n === 0 ? 'lat,lng' : n % 4 === 0 ? '21e-300,105' : '21.0288,105.85',
