@@ -35,10 +35,11 @@ export default function register(program: Command): void {
 
   const show = addBounds(
     usage.command('show', { isDefault: true }).description('a table by key and operation'),
-  );
-  show.action((bounds: Bounds) =>
+  ).option('--json', 'as one JSON array');
+  show.action(({ json, ...bounds }: Bounds & { readonly json?: boolean }) =>
     withRows(show, bounds, async (rows, address) => {
-      process.stdout.write(await tableOf(rows, await namesOf(address)));
+      const lines = await linesOf(rows, await namesOf(address));
+      process.stdout.write(json === true ? `${JSON.stringify(lines, null, 2)}\n` : tableOf(lines));
     }),
   );
 
@@ -195,12 +196,16 @@ async function exportTo(
   }
 }
 
+/** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
 interface Line {
+  readonly key_id: string;
+  readonly name: string;
+  readonly operation: string;
   requests: number;
   points: number;
-  failedPoints: number;
-  refusedRequests: number;
-  refusedPoints: number;
+  failed_points: number;
+  refused_requests: number;
+  refused_points: number;
 }
 
 const TITLES = [
@@ -214,31 +219,32 @@ const TITLES = [
   'REFUSED POINTS',
 ];
 
-/** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
-async function tableOf(rows: AsyncIterable<UsageRow>, names: ReadonlyMap<string, string>): Promise<string> {
+async function linesOf(
+  rows: AsyncIterable<UsageRow>,
+  names: ReadonlyMap<string, string>,
+): Promise<readonly Line[]> {
   const lines = new Map<string, Line>();
   for await (const { keyId, operation, outcome, requests, points } of rows) {
-    const name = `${keyId}\t${names.get(keyId) ?? ''}\t${operation}`;
-    const line = lines.get(name) ?? {
-      requests: 0,
-      points: 0,
-      failedPoints: 0,
-      refusedRequests: 0,
-      refusedPoints: 0,
+    const id = `${keyId}\t${operation}`;
+    const line = lines.get(id) ?? {
+      ...{ key_id: keyId, name: names.get(keyId) ?? '', operation },
+      ...{ requests: 0, points: 0, failed_points: 0, refused_requests: 0, refused_points: 0 },
     };
-    lines.set(name, line);
+    lines.set(id, line);
     if (outcome === 'refused') {
-      line.refusedRequests += requests;
-      line.refusedPoints += points;
+      line.refused_requests += requests;
+      line.refused_points += points;
     } else {
       line.requests += requests;
       line.points += points;
-      if (outcome === 'failed') line.failedPoints += points;
+      if (outcome === 'failed') line.failed_points += points;
     }
   }
-  const table = [...lines]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, line]) => [...name.split('\t').map(visible), ...Object.values(line).map(String)]);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+}
+
+function tableOf(lines: readonly Line[]): string {
+  const table = lines.map((line) => Object.values(line).map((value) => visible(String(value))));
   if (table.length === 0) return 'no usage\n';
   const all = [TITLES, ...table];
   const widths = TITLES.map((_, column) =>

@@ -143,6 +143,15 @@ test('a port in use, also the admin port: a message and exit 1', async () => {
   const adminTaken = serve(['--port', '0', '--admin-port', String(port)]);
   expect(await adminTaken.exit).toBe(1);
   expect(adminTaken.err()).toContain('admin port');
+  // Prometheus itself listens there. Whoever has it already is as good.
+  const prometheus = createServer().on('error', () => {});
+  await new Promise((done) =>
+    prometheus.once('error', done).listen(9090, '127.0.0.1', () => done(undefined)),
+  );
+  const usual = serve(['--port', '0', '--admin-port', '9090']);
+  expect(await usual.exit).toBe(1);
+  expect(usual.err()).toContain('Prometheus itself listens on 9090: --admin-port 9091, or another');
+  prometheus.close();
   holder.close();
   other.close();
 

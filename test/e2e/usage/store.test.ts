@@ -364,6 +364,12 @@ describe('one node', () => {
       ['encode_batch', 'ok', 1, 6],
       ['encode_batch', 'refused', 1, 4],
     ]);
+    expect(JSON.parse(usage('--json').stdout)).toMatchObject([
+      {
+        ...{ name: 'first', operation: 'encode_batch', requests: 1, points: 7 },
+        ...{ failed_points: 1, refused_requests: 1, refused_points: 4 },
+      },
+    ]);
     const second = await start(limits);
     expect(await used(second)).toMatchObject({ requests: 1, points: 7 });
     expect(await batch(second.base, second.key, 4)).toBe(429);
