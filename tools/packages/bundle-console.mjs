@@ -114,9 +114,14 @@ export async function buildConsole() {
   const page = output.find(({ isEntry, name }) => isEntry && name === 'page');
 
   const styles = readdirSync('src/console/style').sort();
-  const style = styles.map((name) => readFileSync(join('src/console/style', name), 'utf8')).join('\n');
+  // Without comments and line breaks.
+  const style = styles
+    .map((name) => readFileSync(join('src/console/style', name), 'utf8'))
+    .join('\n')
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ');
   add('style', 'console.css', Buffer.from(style));
-  add('mapStyle', 'maplibre-gl.css', readFileSync('node_modules/maplibre-gl/dist/maplibre-gl.css'));
+  add('mapStyle', 'maplibre-gl.css', Buffer.from(mapStyle()));
   add('icon', 'icon.svg', readFileSync('src/console/icon.svg'));
   add('picture', 'icon.png', readFileSync('src/console/icon.png'));
   add('share', 'share.png', readFileSync('src/console/share.png'));
@@ -140,6 +145,13 @@ export async function buildConsole() {
   writeFileSync(join(OUT, 'service-worker.js'), serviceWorker.code);
   writeFileSync(join(OUT, 'files.json'), JSON.stringify({ roles, imports: page.imports, files }));
   rmSync(OLD, { recursive: true, force: true });
+}
+
+/** The style of the map's library without its controls, of which the page has none: 1.5 of 72 KB. */
+function mapStyle() {
+  return readFileSync('node_modules/maplibre-gl/dist/maplibre-gl.css', 'utf8')
+    .replace(/[^{}]*maplibregl-(?:ctrl|popup|marker|cooperative|user-location)[^{}]*\{[^{}]*\}/g, '')
+    .replace(/@[^{}]+\{\s*\}/g, '');
 }
 
 function hashed(name, bytes) {

@@ -9,7 +9,9 @@ import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
 import { element, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
+import { fileEn, fileVi } from '../words/file-texts.js';
 import { language, number, say } from '../words/language.js';
+import { addTexts } from '../words/texts.js';
 import { zoneSettings, zones } from '../zones/kept-zones.js';
 import { ringOf } from '../zones/zone.js';
 import { zoneColors } from '../zones/zone-colors.js';
@@ -18,6 +20,8 @@ import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { looksLikeJson, withHeader } from './pasted.js';
 import type { Columns } from './table-plan.js';
+
+addTexts({ vi: fileVi, en: fileEn });
 
 interface Parts {
   readonly status: HTMLElement;

@@ -2,9 +2,13 @@
 import type { Desk } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
+import { fleetEn, fleetVi } from '../words/fleet-texts.js';
 import { language, number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
+import { addTexts } from '../words/texts.js';
 import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './messages.js';
+
+addTexts({ vi: fleetVi, en: fleetEn });
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 /** Middles of the cities that are provinces of their own. */

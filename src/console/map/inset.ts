@@ -1,5 +1,4 @@
 // The small map of the country in a corner of the map, with a dot at the middle of the view and its province filled.
-// Shown while the view is too near to tell by itself where it is.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Box, Desk, MapView } from '../desk.js';
 import { element } from '../shell/elements.js';
@@ -11,18 +10,19 @@ import type { Shapes } from './shapes.js';
 /** The country with its archipelagos, degrees. */
 const WHOLE: Box = { west: 101.5, south: 6, east: 118, north: 24 };
 const WIDTH_PX = 88;
-/** Views that are wider, degrees, show by themselves where they are. */
-const MAX_VIEW_DEG = 3;
 const DOT_PX = 4;
 
-export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes, map: MapView): void {
+export interface Inset {
+  show(isShown: boolean): void;
+}
+
+export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes, map: MapView): Inset {
   const [west, east] = [mercatorX(WHOLE.west), mercatorX(WHOLE.east)];
   const [north, south] = [mercatorY(WHOLE.north), mercatorY(WHOLE.south)];
   const worldPx = WIDTH_PX / (east - west);
   const heightPx = Math.round((south - north) * worldPx);
   const canvas = element('canvas', { class: 'inset', attributes: { 'aria-hidden': 'true' } });
-  const context = canvas.getContext('2d');
-  if (context === null) return;
+  const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   frame.append(canvas);
   const window = { x: (west + east) / 2, y: (north + south) / 2, worldPx, widthPx: WIDTH_PX, heightPx };
   const pathOf = (lines: ConstructorParameters<typeof Outline>[0]): Path2D => {
@@ -61,10 +61,9 @@ export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes,
     context.stroke();
   };
   let drawn = '';
-  const update = (): void => {
-    const { west: left, east: right } = map.bounds();
-    canvas.hidden = right - left > MAX_VIEW_DEG;
-    if (canvas.hidden) return;
+  const show = (isShown: boolean): void => {
+    canvas.hidden = !isShown;
+    if (!isShown) return;
     const { lat, lng } = map.center();
     const x = Math.round((mercatorX(lng) - west) * worldPx);
     const y = Math.round((mercatorY(lat) - north) * worldPx);
@@ -72,13 +71,9 @@ export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes,
     const state = [x, y, code, isDark.now].join();
     if (state === drawn) return;
     drawn = state;
-    draw(
-      x,
-      y,
-      ADMIN_UNITS.findIndex((unit) => unit.code === code),
-    );
+    const own = ADMIN_UNITS.findIndex((unit) => unit.code === code);
+    draw(x, y, own);
   };
-  update();
-  map.onMove(update);
-  isDark.on(update);
+  isDark.on(() => show(!canvas.hidden));
+  return { show };
 }

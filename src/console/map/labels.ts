@@ -170,7 +170,9 @@ export class Labels {
   #controls(): Area[] {
     const frame = this.host.getBoundingClientRect();
     return [
-      ...(this.host.parentElement?.querySelectorAll('.scale, .map-buttons, .map-note, .inset') ?? []),
+      ...(this.host.parentElement?.querySelectorAll(
+        '.scale, .map-buttons, .map-note, .inset, .clear-points',
+      ) ?? []),
     ].map((node) => {
       const { left, right, top, bottom } = node.getBoundingClientRect();
       return {

@@ -2,8 +2,9 @@
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { bytesOf, shipped } from '../shipped.js';
+import { language, number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
-import { openInset } from './inset.js';
+import type { Inset } from './inset.js';
 import type { Shapes } from './shapes.js';
 import type { ShapesRequest } from './worker.js';
 
@@ -40,7 +41,8 @@ export async function openMap(desk: Desk): Promise<void> {
     host.dataset.state = 'flat';
   }
   openControls(map);
-  openInset(host.parentElement!, desk, shapes, map);
+  openClearing(host.parentElement!, desk);
+  comeNear(host.parentElement!, desk, shapes, map);
   desk.map.set(map);
   // A click that came while the map was being drawn is where it was made.
   const place = desk.place.now;
@@ -87,4 +89,37 @@ function openControls(map: MapView): void {
     element('div', { class: 'cross', attributes: { 'aria-hidden': 'true' } }),
     element('p', { class: 'hidden-hint', key: 'mapHint', attributes: { id: 'map-hint' } }),
   );
+}
+
+/** Views that are wider, degrees, show by themselves where they are. */
+const MAX_VIEW_DEG = 3;
+
+/** Shows the small map of the country while the view is near; it comes with the first such view. */
+function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView): void {
+  let inset: Promise<Inset> | undefined;
+  const update = (): void => {
+    const { west, east } = map.bounds();
+    const isNear = east - west < MAX_VIEW_DEG;
+    if (isNear) inset ??= import('./inset.js').then(({ openInset }) => openInset(frame, desk, shapes, map));
+    // Without a network it stays away.
+    inset?.then(({ show }) => show(isNear)).catch(() => undefined);
+  };
+  update();
+  map.onMove(update);
+}
+
+/** The button that takes the points of a file or a fleet off the map, with their number. */
+function openClearing(frame: HTMLElement, { points }: Desk): void {
+  const button = element('button', {
+    class: 'clear-points',
+    attributes: { type: 'button', id: 'clear-points' },
+    on: { click: () => points.set(undefined) },
+  });
+  const update = (): void => {
+    button.hidden = points.now === undefined;
+    button.textContent = say('clearPoints', { points: number(points.now?.groups.length ?? 0) });
+  };
+  points.each(update);
+  language.on(update);
+  frame.append(button);
 }

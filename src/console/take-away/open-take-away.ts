@@ -6,10 +6,14 @@ import type { Place } from '../place/place.js';
 
 import { download, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
+import { takeAwayEn, takeAwayVi } from '../words/take-away-texts.js';
+import { addTexts } from '../words/texts.js';
 import { doorplate } from './doorplate.js';
 import { gridSheet } from './grid-sheet.js';
 import { svgFile } from './svg.js';
 import { MAX_CELLS, viewGrid } from './view-grid.js';
+
+addTexts({ vi: takeAwayVi, en: takeAwayEn });
 
 /** Rings of hexagons on the sheet: 91 hexagons, whose codes are still legible. */
 const SHEET_RINGS = 5;

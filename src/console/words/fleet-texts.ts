@@ -1,7 +1,6 @@
-// The texts of the panel of the fleet.
+// The texts of the panel of the fleet, which come with it.
 
 export const fleetVi = {
-  fleet: 'Đội xe',
   fleetTitle: 'Chạy thử đội xe',
   fleetHint:
     'Gửi vị trí của những chiếc xe mô phỏng qua luồng của máy chủ này bằng khóa của bạn. Chúng chạy nhanh gấp 4 lần xe thật, trên lưới đường tưởng tượng. Mọi con số đều đếm từ câu trả lời của máy chủ.',
@@ -31,7 +30,6 @@ export const fleetVi = {
 } as const;
 
 export const fleetEn: Readonly<Record<keyof typeof fleetVi, string>> = {
-  fleet: 'Fleet',
   fleetTitle: 'A fleet, live',
   fleetHint:
     'Sends the positions of simulated vehicles over the stream of this service, with your key. They drive four times as fast as real ones, on streets that are made up. Every figure is counted from answers of the service.',

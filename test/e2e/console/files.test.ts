@@ -99,6 +99,11 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
       expect(await page.locator('#file-exchange').count()).toBe(0);
       const { bytes } = await downloaded(page, '#file-result [data-text="download"]');
       expect(bytes.equals(folder.bytes('right.csv'))).toBe(true);
+      // The points of the answer leave the map by a button that counts them.
+      expect(await page.locator('#clear-points').textContent()).toBe('Clear 300 points');
+      await page.click('#clear-points');
+      await expect.poll(() => page.getAttribute('#map', 'data-points')).toBe('0');
+      expect(await page.locator('#clear-points').isVisible()).toBe(false);
     });
   });
 

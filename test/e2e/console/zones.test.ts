@@ -380,9 +380,12 @@ describe('on every screen', () => {
         await page.click('#tab-zones');
         await page.click('#zone-draw');
         await press(page, false, 0.3, 0.3);
-        const strokes = await page
-          .locator('.zone-area, .zone-corner')
-          .evaluateAll((nodes) => nodes.map((node) => getComputedStyle(node).stroke));
+        // In one step: they are made again while the map flies.
+        const strokes = await page.evaluate(() =>
+          [...document.querySelectorAll('.zone-area, .zone-corner')].map(
+            (node) => getComputedStyle(node).stroke,
+          ),
+        );
         const ink = await page.evaluate(() => {
           document.body.style.color = 'CanvasText';
           return getComputedStyle(document.body).color;
