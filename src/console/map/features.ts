@@ -112,7 +112,7 @@ export function nearestWithCode(
 }
 
 /** Widths of its cell that a view of a place is wide: of a house its surroundings, of a town its neighbours. */
-const VIEW_CELLS = { fine: 7, coarse: 3 };
+const VIEW_CELLS = { fine: 6, coarse: 3 };
 const FINE_FROM = 9;
 
 /** The box of a place with room for its rings. */

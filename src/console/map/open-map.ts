@@ -116,8 +116,9 @@ function openClearing(frame: HTMLElement, { points }: Desk): void {
     on: { click: () => points.set(undefined) },
   });
   const update = (): void => {
-    button.hidden = points.now === undefined;
-    button.textContent = say('clearPoints', { points: number(points.now?.groups.length ?? 0) });
+    const count = points.now?.groups.length ?? 0;
+    button.hidden = count === 0;
+    button.textContent = say('clearPoints', { points: number(count) });
   };
   points.each(update);
   language.on(update);

@@ -92,6 +92,7 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
       await convert(page, 'shops.csv', csv, /^Done: 300 rows/);
       expect(await page.locator('#file-result').textContent()).toContain('0 positions have codes');
       expect(await page.locator('#file-download').getAttribute('class')).toBe('');
+      expect(await page.locator('#clear-points').isVisible()).toBe(false);
       await page.click('#file-exchange');
       await expect
         .poll(() => page.locator('#file-result h2').allTextContents())
