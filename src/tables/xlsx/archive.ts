@@ -16,8 +16,8 @@ const IN_ZIP64 = 0xffff_ffff;
 const ZIP64 = 1;
 const STORED = 0;
 const DEFLATED = 8;
-/** Packed bytes at once: each may become a thousand. */
-const PIECE_BYTES = 16_384;
+/** Packed bytes at once: each may become a thousand, and texts of larger pieces outlive the young generation of V8. */
+const PIECE_BYTES = 4096;
 
 /** A part beyond 256 MiB that unpacks to more than 200 times its size is no table: tables pack to a tenth. */
 const SURE_BYTES = 256 * 2 ** 20;

@@ -6,8 +6,8 @@ const LETTER_BYTES = 3;
 const BLOCK_BYTES = 256 * 1024;
 /** Texts whose ends are in one list. */
 const LIST_TEXTS = 65_536;
-/** Texts that were asked for last; most lists are short. */
-const KEPT = 4096;
+/** Slots for texts that were asked for again; most lists are short. */
+const SLOTS = 4096;
 
 export class TextList {
   /** No text lies in two blocks. */
@@ -17,7 +17,12 @@ export class TextList {
   /** Texts that are longer than a block. */
   readonly #long = new Map<number, string>();
   #size = 0;
-  readonly #kept = new Map<number, string>();
+  /**
+   * The index whose text was asked for last in each slot, and the text from the second time on: strings of a list whose
+   * texts all differ would outlive the young generation of V8.
+   */
+  readonly #asked = new Int32Array(SLOTS).fill(-1);
+  readonly #kept: (string | undefined)[] = new Array<string | undefined>(SLOTS).fill(undefined);
   readonly #encoder = new TextEncoder();
   // A text may begin with what elsewhere is a byte order mark.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -48,12 +53,15 @@ export class TextList {
 
   /** @returns undefined for a number that has no text */
   at(index: number): string | undefined {
-    const kept = this.#kept.get(index) ?? this.#long.get(index);
-    if (kept !== undefined) return kept;
     if (!(Number.isInteger(index) && index >= 0 && index < this.count)) return undefined;
-    const text = this.#text(index === 0 ? 0 : this.#endOf(index - 1), this.#endOf(index));
-    if (this.#kept.size === KEPT) this.#kept.clear();
-    this.#kept.set(index, text);
+    const slot = index % SLOTS;
+    const isAgain = this.#asked[slot] === index;
+    const kept = isAgain ? this.#kept[slot] : undefined;
+    if (kept !== undefined) return kept;
+    const text =
+      this.#long.get(index) ?? this.#text(index === 0 ? 0 : this.#endOf(index - 1), this.#endOf(index));
+    this.#asked[slot] = index;
+    this.#kept[slot] = isAgain ? text : undefined;
     return text;
   }
 
