@@ -6,8 +6,8 @@ const LETTER_BYTES = 3;
 const BLOCK_BYTES = 256 * 1024;
 /** Texts whose ends are in one list. */
 const LIST_TEXTS = 65_536;
-/** Slots for texts that were asked for again; most lists are short. */
-const SLOTS = 4096;
+/** Texts that are kept once they were asked for again; most lists are short. */
+const MAX_KEPT = 4096;
 
 export class TextList {
   /** No text lies in two blocks. */
@@ -18,11 +18,11 @@ export class TextList {
   readonly #long = new Map<number, string>();
   #size = 0;
   /**
-   * The index whose text was asked for last in each slot, and the text from the second time on: strings of a list whose
+   * The index whose text was asked for last, of those with the same remainder by MAX_KEPT, and the text from the second time on: strings of a list whose
    * texts all differ would outlive the young generation of V8.
    */
-  readonly #asked = new Int32Array(SLOTS).fill(-1);
-  readonly #kept: (string | undefined)[] = new Array<string | undefined>(SLOTS).fill(undefined);
+  readonly #asked = new Int32Array(MAX_KEPT).fill(-1);
+  readonly #kept: (string | undefined)[] = new Array<string | undefined>(MAX_KEPT).fill(undefined);
   readonly #encoder = new TextEncoder();
   // A text may begin with what elsewhere is a byte order mark.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -54,14 +54,14 @@ export class TextList {
   /** @returns undefined for a number that has no text */
   at(index: number): string | undefined {
     if (!(Number.isInteger(index) && index >= 0 && index < this.count)) return undefined;
-    const slot = index % SLOTS;
-    const isAgain = this.#asked[slot] === index;
-    const kept = isAgain ? this.#kept[slot] : undefined;
+    const key = index % MAX_KEPT;
+    const isAgain = this.#asked[key] === index;
+    const kept = isAgain ? this.#kept[key] : undefined;
     if (kept !== undefined) return kept;
     const text =
       this.#long.get(index) ?? this.#text(index === 0 ? 0 : this.#endOf(index - 1), this.#endOf(index));
-    this.#asked[slot] = index;
-    this.#kept[slot] = isAgain ? text : undefined;
+    this.#asked[key] = index;
+    this.#kept[key] = isAgain ? text : undefined;
     return text;
   }
 
