@@ -18,8 +18,8 @@ export class TextList {
   readonly #long = new Map<number, string>();
   #size = 0;
   /**
-   * The index whose text was asked for last, of those with the same remainder by MAX_KEPT, and the text from the second time on: strings of a list whose
-   * texts all differ would outlive the young generation of V8.
+   * The index whose text was asked for last, of those with one remainder by MAX_KEPT; and the text from the second time
+   * on: strings of a list whose texts all differ would outlive the young generation of V8.
    */
   readonly #asked = new Int32Array(MAX_KEPT).fill(-1);
   readonly #kept: (string | undefined)[] = new Array<string | undefined>(MAX_KEPT).fill(undefined);
