@@ -75,7 +75,9 @@ function poolConverter(pool: Pool): BlockConverter {
 /** Whether a run can be converted by bytes: neither format nor columns change, also not in the file of failed rows. */
 export function canConvertByBytes({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
   const { keep, drop } = request.columns;
-  if (request.operation === 'decode' && request.csv.decimal === ',') return false;
+  // Numbers of ours are written with a point.
+  const hasNumbers = request.operation === 'decode' || request.hasCertainty === true;
+  if (hasNumbers && request.csv.decimal === ',') return false;
   if (sourceFormat !== targetFormat || FORMATS[sourceFormat].delimiter === null) return false;
   if (keep !== undefined || drop !== undefined) return false;
   // A row of a line or an area may become several.

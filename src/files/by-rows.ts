@@ -4,7 +4,6 @@
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
-import { fieldPieces } from '../hexcodes/wire/rows/pieces.js';
 import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import { isSameType } from './by-chunks-plan.js';
 import { sampled } from './by-columns.js';
@@ -45,10 +44,10 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.operation !== 'encode') return 'codes are read';
   if (request.columns.position !== undefined) return 'positions are in one column';
   const isText = FORMATS[sourceFormat].delimiter !== null;
-  const isTable = isText && FORMATS[targetFormat].delimiter !== null;
-  const hasMore = request.isFormer || request.hasCertainty === true;
-  if (hasMore && !isTable) return 'former provinces and certainty are asked for';
   const hasTypes = FORMATS[targetFormat].hasTypes;
+  const hasMore = request.isFormer || request.hasCertainty === true;
+  if (hasMore && hasTypes) return 'former provinces and certainty are asked for';
+  if (request.hasCertainty === true && request.csv.decimal === ',') return 'numbers have a decimal comma';
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   if (isText && request.sort !== null) return 'rows are sorted';
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
@@ -92,9 +91,6 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     });
     if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
     const kept = keptColumns(columns, request.columns, request.inputs[0]!);
-    const values = addedValues(request, false);
-    if (hasMore && fieldPieces(kept, true, values, run.target.delimiter, request.resolution) === null)
-      return 'former provinces and certainty are asked for with many columns';
     if (new Set(kept).size !== kept.length) return 'a column is kept twice';
     return {
       source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),

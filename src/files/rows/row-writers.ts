@@ -37,8 +37,9 @@ export class RowWriters {
       kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
       added: sink.added,
       resolution: request.resolution,
-      kernel:
-        plan.source === 'text' ? { of: run.hexcodes.kernel, values: addedValues(request, false) } : undefined,
+      values: addedValues(request, false),
+      kernel: run.hexcodes.kernel,
+      isScanned: plan.source === 'text',
     };
     // Positions become numbers where they were none.
     const halves = kept.map((index, c) =>

@@ -32,11 +32,13 @@ export interface RowWriter {
 export interface WrittenColumns {
   /** Indexes in the rows, and the columns that they become. */
   readonly kept: readonly (TableColumn & { readonly index: number })[];
-  /** The code, the resolution, the province and the status. */
+  /** The code, the resolution, the province, perhaps more of it, and the status: which value each has. */
   readonly added: readonly TableColumn[];
+  readonly values: readonly AddedValue['is'][];
   readonly resolution: number;
-  /** Where rows of CSV become rows of CSV: the kernel that has scanned them, and the values that are added. */
-  readonly kernel?: { readonly of: Kernel; readonly values: readonly AddedValue['is'][] } | undefined;
+  readonly kernel: Kernel;
+  /** Whether the kernel has scanned the rows as CSV: then it writes them as CSV, too. */
+  readonly isScanned: boolean;
 }
 
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
@@ -106,35 +108,89 @@ function copiedRange(out: Area, from: number, source: Area, start: number, end: 
   return at;
 }
 
-/** The bytes around the code of a row: the same for all rows of a province, and for all of a failure. */
+/** Stand in a text for values that differ from row to row. */
+const [CODE, METRES, SHARE] = ['\u0001', '\u0002', '\u0003'] as const;
+/** More than former provinces. */
+const UNITS = 64;
+/** Bytes of a distance and a share, and of a former province. */
+const MAX_BORDER_BYTES = 32;
+const LONGEST_FORMER = 'x'.repeat(64);
+
+/**
+ * The bytes around the code of a row: the same for all rows of a failure, or of a province and a former one, and behind
+ * these for all of a distance to the border.
+ */
 class Tails {
   readonly before: Piece;
-  readonly ofAdmin: readonly Piece[];
   readonly ofFailure: readonly Piece[];
   readonly most: number;
+  readonly #kernel: Kernel;
+  readonly #hasFormer: boolean;
+  readonly #hasBorder: boolean;
+  readonly #absent: '' | 'null';
+  /** The texts before and behind the code, and behind the distance where there is one. */
+  readonly #partsOf: (admin: string, former: string | null) => string[];
+  /** Made when the first row has them: by province and former one, and by metres. */
+  readonly #ofProvince: (Piece | undefined)[] = new Array(ADMIN_UNITS.length * UNITS);
+  readonly #ofMetres: (Piece | undefined)[] = [];
   /** Bytes of the last code of each province: most codes of one are as long. */
   readonly #codeBytes = new Uint8Array(ADMIN_UNITS.length);
 
-  /** @param textOf our columns with their values, null for none; it ends with the status */
-  constructor(textOf: (values: readonly (string | null)[]) => string, resolution: number) {
-    const code = '\u0001';
-    const tail = (admin: string): string[] => textOf([code, String(resolution), admin, 'OK']).split(code);
-    const units = ADMIN_UNITS.map((unit) => tail(unit.code));
-    this.before = pieceOf(units[0]![0]!);
-    this.ofAdmin = units.map(([, behind]) => pieceOf(behind!));
-    this.ofFailure = ROW_STATUSES.map((word) => pieceOf(textOf([null, String(resolution), null, word])));
-    const sizes = [...this.ofAdmin, ...this.ofFailure].map(({ sizeBytes }) => sizeBytes);
-    this.most = this.before.sizeBytes + RECORD_TEXT_BYTES + Math.max(...sizes);
+  /** @param textOf our columns with their values, null for none @param absent the text of none */
+  constructor(
+    textOf: (values: readonly (string | null)[]) => string,
+    absent: '' | 'null',
+    { values, kernel, resolution }: WrittenColumns,
+  ) {
+    this.#kernel = kernel;
+    this.#absent = absent;
+    this.#hasFormer = values.includes('former');
+    this.#hasBorder = values.includes('metres');
+    const own = { resolution: String(resolution), status: 'OK', code: CODE, metres: METRES, share: SHARE };
+    this.#partsOf = (admin, former) => {
+      const all = { ...own, admin, former };
+      return textOf(values.map((is) => all[is])).split(new RegExp(`[${CODE}${METRES}]`));
+    };
+    this.before = pieceOf(this.#partsOf('', null)[0]!);
+    this.ofFailure = ROW_STATUSES.map((status) =>
+      pieceOf(textOf(values.map((is) => (is === 'status' ? status : is === 'resolution' ? own[is] : null)))),
+    );
+    const longest = pieceOf(this.#partsOf('XXX', LONGEST_FORMER).join(''));
+    const sizes = [longest, ...this.ofFailure].map(({ sizeBytes }) => sizeBytes);
+    this.most = RECORD_TEXT_BYTES + MAX_BORDER_BYTES + Math.max(...sizes);
   }
 
-  write(out: Area, start: number, records: Area, row: number): number {
+  write(out: Area, start: number, { latLngDeg }: TextRows, records: Area, row: number): number {
     const record = RECORD_BYTES * row;
     const status = records.bytes[recordStatusAt(row)]!;
     if (status !== OK) return copied(out, start, this.ofFailure[status]!);
-    const at = copied(out, start, this.before);
+    let at = copied(out, start, this.before);
     const admin = adminOf(records.bytes, record);
-    const end = copiedRange(out, at, records, record, record + this.#sizeOf(admin, records.bytes, record));
-    return copied(out, end, this.ofAdmin[admin]!);
+    at = copiedRange(out, at, records, record, record + this.#sizeOf(admin, records.bytes, record));
+    if (!this.#hasFormer && !this.#hasBorder) return copied(out, at, this.#provinceAt(admin, 0));
+    const [lat, lng] = [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!];
+    const { exports } = this.#kernel;
+    at = copied(out, at, this.#provinceAt(admin, this.#hasFormer ? exports.unitOf(lat, lng) : 0));
+    if (!this.#hasBorder) return at;
+    const metres = exports.borderOf(lat, lng);
+    this.#ofMetres[metres] ??= this.#borderAt(lat, lng);
+    return copied(out, at, this.#ofMetres[metres]);
+  }
+
+  #provinceAt(admin: number, unit: number): Piece {
+    const key = UNITS * admin + unit;
+    const known = this.#ofProvince[key];
+    if (known !== undefined) return known;
+    const former = this.#hasFormer ? (this.#kernel.formerProvinces?.[unit] ?? null) : null;
+    const made = pieceOf(this.#partsOf(ADMIN_UNITS[admin]!.code, former)[1]!);
+    this.#ofProvince[key] = made;
+    return made;
+  }
+
+  #borderAt(lat: number, lng: number): Piece {
+    const { borderM, certainty } = this.#kernel.borderAt(lat, lng);
+    const behind = this.#partsOf('', null)[2]!;
+    return pieceOf(`${borderM ?? this.#absent}${behind.replace(SHARE, String(certainty ?? this.#absent))}`);
   }
 
   #sizeOf(admin: number, records: Uint8Array, record: number): number {
@@ -242,15 +298,14 @@ class CsvWriter extends TextWriter {
     const lead = columns.kept.length === 0 ? '' : delimiter;
     this.#tails = new Tails(
       (values) => `${lead}${values.map((value) => value ?? '').join(delimiter)}\n`,
-      columns.resolution,
+      '',
+      columns,
     );
     this.ofRow = this.#tails.most + 3 * columns.kept.length;
-    const { kept, kernel, resolution } = columns;
+    const { kept, isScanned, values, resolution } = columns;
     const indexes = kept.map(({ index }) => index);
     const of = (fields: readonly number[] | null): Uint8Array | null =>
-      kernel === undefined
-        ? null
-        : fieldPieces(fields, kept.length > 0, kernel.values, delimiter, resolution);
+      isScanned ? fieldPieces(fields, kept.length > 0, values, delimiter, resolution) : null;
     const [fields, tail] = [of(indexes), of(null)];
     this.#pieces = fields === null || tail === null ? null : [fields, tail];
   }
@@ -260,7 +315,7 @@ class CsvWriter extends TextWriter {
     for (let row = 0; row < rows.rowCount; row++) {
       if (!isWantedRow(records.bytes, row, wanted)) continue;
       at = this.#fields(rows, row, area, at);
-      at = this.#tails.write(area, at, records, row);
+      at = this.#tails.write(area, at, rows, records, row);
     }
     return at;
   }
@@ -299,10 +354,9 @@ class CsvWriter extends TextWriter {
 
   /** Rows of CSV are written by the kernel, except the fields of rows that it has left. */
   override async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const { kernel } = this.columns;
-    if (kernel === undefined || this.#pieces === null) return super.write(rows, records, wanted);
+    if (this.#pieces === null) return super.write(rows, records, wanted);
     await this.writeLead();
-    const memory = preparedMemoryOf(kernel.of);
+    const memory = preparedMemoryOf(this.columns.kernel);
     const { rowCount } = rows;
     if (rows.isScanned !== true) {
       memory.openRows(rowCount, 0);
@@ -388,7 +442,8 @@ class JsonMembers {
   readonly ofRow: number;
   readonly #kept: readonly { readonly index: number; readonly isBare: boolean; readonly name: Piece }[];
 
-  constructor({ kept, added, resolution }: WrittenColumns, without: readonly number[], end: string) {
+  constructor(columns: WrittenColumns, without: readonly number[], end: string) {
+    const { kept, added } = columns;
     const members = kept.filter((_, c) => !without.includes(c));
     this.#kept = members.map(({ index, name, kind }, c) => ({
       index,
@@ -397,17 +452,19 @@ class JsonMembers {
     }));
     const lead = members.length === 0 ? '' : ',';
     const isText = added.map(({ kind }) => kind === 'text');
-    this.tails = new Tails((values) => {
+    const textOf = (values: readonly (string | null)[]): string => {
       const texts = values.map((value, c) =>
         value === null ? 'null' : isText[c] === true ? `"${value}"` : value,
       );
       return `${lead}${texts.map((value, c) => `${JSON.stringify(added[c]!.name)}:${value}`).join(',')}${end}`;
-    }, resolution);
+    };
+    this.tails = new Tails(textOf, 'null', columns);
     this.ofRow = this.tails.most + this.#kept.reduce((sum, { name }) => sum + name.sizeBytes + 6, 0);
   }
 
   /** @param source the text of the rows */
-  write(out: Area, from: number, source: Area, { columns }: TextRows, row: number, records: Area): number {
+  write(out: Area, from: number, source: Area, rows: TextRows, row: number, records: Area): number {
+    const { columns } = rows;
     let at = from;
     const kept = this.#kept;
     for (let c = 0; c < kept.length; c++) {
@@ -416,7 +473,7 @@ class JsonMembers {
       const { starts, ends } = columns[index]!;
       at = jsonAt(out, at, source, starts[row]!, ends[row]!, isBare);
     }
-    return this.tails.write(out, at, records, row);
+    return this.tails.write(out, at, rows, records, row);
   }
 }
 

@@ -49,6 +49,26 @@ test('lines of a pipe are copied, too', async () => {
   }
 });
 
+test('certainty has the decimal comma that is asked for, from and to each format', async () => {
+  folder.write('comma.csv', 'id;lat;lng\n1;21.0288;105.8525\n');
+  folder.write('comma.ndjson', '{"id":1,"lat":21.0288,"lng":105.8525}\n');
+  for (const name of ['comma.csv', 'comma.ndjson']) {
+    const args = [
+      'encode',
+      name,
+      '--to',
+      'csv',
+      '--certainty',
+      '--decimal',
+      'comma',
+      '--delimiter',
+      ';',
+      '-q',
+    ];
+    expect((await folder.run(args)).stdout).toMatch(/;0,\d+;OK\n$/);
+  }
+});
+
 test('a run ends with the share of slow rows, what they are and a remedy', async () => {
   const numbers = write('numbers.csv', (n) =>
     n === 0 ? 'lat,lng' : n % 4 === 0 ? '21e-300,105' : '21.0288,105.85',
@@ -69,8 +89,9 @@ test('a run ends with the share of slow rows, what they are and a remedy', async
   );
   const sure = write('sure.ndjson', () => '{"lat":21.0288,"lng":105.8525}');
   expect(await said(sure, '--to', 'ndjson', '--certainty', '--former', '--verbose')).toEqual([]);
-  expect(await said(sure, '--to', 'csv', '--certainty')).toEqual([
+  expect(await said(sure, '--to', 'csv', '--certainty', '--former', '--verbose')).toEqual([]);
+  expect(await said(sure, '--to', 'parquet', '--certainty')).toEqual([
     '100 % of the rows were read the slow way: 20,000 rows value by value (--verbose says why).',
   ]);
-  expect(await said(sure, '--to', 'csv', '--certainty', '-q')).toEqual([]);
+  expect(await said(sure, '--to', 'parquet', '--certainty', '-q')).toEqual([]);
 });
