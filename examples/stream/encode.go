@@ -38,7 +38,9 @@ func encode(key string, urls []string, next func() []byte, emit func(records []b
 		err := func() error {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			socket, response, err := websocket.Dial(ctx, urls[at%len(urls)], options)
+			dialing, stop := context.WithTimeout(ctx, 10*time.Second)
+			defer stop()
+			socket, response, err := websocket.Dial(dialing, urls[at%len(urls)], options)
 			if err != nil {
 				if response != nil && response.StatusCode >= 400 && response.StatusCode < 404 {
 					log.Fatal(err)
@@ -48,7 +50,7 @@ func encode(key string, urls []string, next func() []byte, emit func(records []b
 			defer socket.CloseNow()
 			socket.SetReadLimit(1 << 22)
 			var ready struct{ Window int }
-			if _, text, err := socket.Read(ctx); err != nil {
+			if _, text, err := socket.Read(dialing); err != nil {
 				return err
 			} else if err := json.Unmarshal(text, &ready); err != nil {
 				return err
@@ -77,7 +79,9 @@ func encode(key string, urls []string, next func() []byte, emit func(records []b
 				if len(unanswered) == 0 {
 					return nil
 				}
-				_, answer, err := socket.Read(ctx)
+				waiting, stop := context.WithTimeout(ctx, time.Minute)
+				_, answer, err := socket.Read(waiting)
+				stop()
 				if err != nil {
 					return err
 				}

@@ -1,5 +1,6 @@
 // The programs of examples/stream and the calls of docs/stream.md, as a newcomer runs them: each gets its first answer,
-// and those that connect again lose and double nothing where nodes are killed in the midst of their work.
+// and those that connect again lose and double nothing where nodes are killed in the midst of their work. How long their
+// output rested then is printed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -100,7 +101,7 @@ const CLIENTS = [
   ['Go (needs go and its module)', hasGo, [goProgram]],
 ] as const;
 
-describe.each(CLIENTS)('%s', (_, isThere, command) => {
+describe.each(CLIENTS)('%s', (client, isThere, command) => {
   test.skipIf(!isThere)('a line for each position; a wrong key ends it at once', async () => {
     const { code, stdout, stderr } = await run(
       [...command, COMMAND_KEY, url],
@@ -122,17 +123,27 @@ describe.each(CLIENTS)('%s', (_, isThere, command) => {
       );
       const nodes = [new ServeCommand([]), new ServeCommand([])];
       const urls = await Promise.all(nodes.map(urlOf));
-      let kills = 0;
       let left = 150_000;
+      let lastMs = 0;
+      // Longest rest of the output behind each kill: what was under way may still come, then nothing until the next node.
+      const restsMs: number[] = [];
       const ran = run([...command, COMMAND_KEY, urls[0]!, urls[1]!, url], positions(), (bytes) => {
+        const nowMs = performance.now();
+        const kills = restsMs.length;
+        if (kills > 0) restsMs[kills - 1] = Math.max(restsMs[kills - 1]!, nowMs - lastMs);
+        lastMs = nowMs;
         left -= bytes;
         if (left > 0 || kills === nodes.length) return;
         left = 150_000;
-        nodes[kills++]!.child.kill('SIGKILL');
+        restsMs.push(0);
+        nodes[kills]!.child.kill('SIGKILL');
       });
       const { code, stdout } = await ran;
       for (const each of nodes) each.remove();
-      expect([code, kills]).toEqual([0, nodes.length]);
+      console.log(
+        `${client}: ${restsMs.map((ms) => `${Math.round(ms)} ms`).join(' and ')} after a killed node`,
+      );
+      expect([code, restsMs.length]).toEqual([0, nodes.length]);
       expect(stdout.split('\n').slice(0, -1)).toEqual(due);
     },
   );
