@@ -1,6 +1,6 @@
 // The programs of examples/stream and the calls of docs/stream.md, as a newcomer runs them: each gets its first answer,
-// and those that connect again lose and double nothing where nodes are killed in the midst of their work. How long their
-// output rested then is printed.
+// and those that connect again lose and double nothing where nodes are killed in the midst of their work. How long
+// their output rested then is printed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -125,7 +125,7 @@ describe.each(CLIENTS)('%s', (client, isThere, command) => {
       const urls = await Promise.all(nodes.map(urlOf));
       let left = 150_000;
       let lastMs = 0;
-      // Longest rest of the output behind each kill: what was under way may still come, then nothing until the next node.
+      // The longest rest of the output behind each kill: what was under way may still come.
       const restsMs: number[] = [];
       const ran = run([...command, COMMAND_KEY, urls[0]!, urls[1]!, url], positions(), (bytes) => {
         const nowMs = performance.now();
