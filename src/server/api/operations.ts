@@ -61,7 +61,7 @@ const NEAR = query(
 const PLACE_NAME = query(
   'q',
   'A name or its beginning, with or without diacritics and words like "tp.", "tỉnh", "phường" in front',
-  { type: 'string', minLength: 1, maxLength: 100 },
+  { type: 'string', minLength: 1, maxLength: 100, pattern: '\\S' },
   'ha long',
 );
 const LIMIT = query('limit', 'Answers at most', {

@@ -337,3 +337,14 @@ test('the document has an absolute address and the version of the service', () =
   expect(servers.map(({ url }) => new URL(url).protocol)).toEqual(['http:']);
   expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
 });
+
+test('a name of blanks is refused by the schema where it is by the service', async () => {
+  const { parameters } = api.document.paths['/v1/places']!.get!;
+  const { pattern = '' } = parameters.find(({ name }) => name === 'q')!.schema as { pattern?: string };
+  for (const text of ['\r', ' ', ' \t ', '\u3000', '-', ' a ', 'Huế']) {
+    const { status } = await fetch(`${described.server.base}/v1/places?q=${encodeURIComponent(text)}`, {
+      headers: { 'X-API-Key': described.server.key },
+    });
+    expect([text, status]).toEqual([text, new RegExp(pattern, 'u').test(text) ? 200 : 400]);
+  }
+});
