@@ -5,12 +5,12 @@ import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_B
 import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
 import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
 import { BLOCK_RECORDS, LATTICE } from "./scratch";
-import { storeCenter, storeCenters } from "./face5/center";
+import { centerInBox, centerLatDeg, centerLngDeg, storeCenter, storeCenters } from "./face5/center";
 import { writeOneRecord } from "./face5/record";
 import { scanRecords, storeLattice, UNKNOWN } from "./face5/scan";
 import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
-import { positionLatDeg, positionLngDeg } from "./h3/projection";
+import { positionLatDeg, positionLngDeg, setPosition } from "./h3/projection";
 import { NO_ADMIN } from "./hexcode/admin";
 import { readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";
 import { storeFailure } from "./hexcode/record";
@@ -105,8 +105,8 @@ const WORD_MASK: u64 = (1 << 52) - 1;
 /** The centre of a cell under a head, by the fast path where it can; the careful one is findCenter(). */
 function storeCenterOf(cell: u64, position: usize): bool {
   storeLattice(cell, LATTICE);
-  if (storeCenter(load<i32>(LATTICE), load<i32>(LATTICE, 4), position)) return true;
-  if (!findCenter(cell)) return false;
+  if (centerInBox(load<i32>(LATTICE), load<i32>(LATTICE, 4))) setPosition(centerLatDeg, centerLngDeg);
+  else if (!findCenter(cell)) return false;
   store<f64>(position, positionLatDeg);
   store<f64>(position, positionLngDeg, 8);
   return true;
