@@ -3,7 +3,7 @@
 
 import type { Durations } from './durations.js';
 import type { Engine } from './engine.js';
-import type { PositionPaths } from './messages/position-object.js';
+import type { PositionPaths } from './messages/message-shape.js';
 import type { RequestAnswerer } from './messages/request-answer.js';
 import type { SubjectMap } from './subjects.js';
 

@@ -3,7 +3,6 @@
 import type { Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/number.js';
 import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
-import type { PositionPaths } from './position-object.js';
 
 export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json'] as const;
 
@@ -23,6 +22,16 @@ export interface MessageShape {
   readonly format: MessageFormat;
   readonly operation: Operation;
   readonly resolution: number;
+}
+
+/**
+ * Where a message holds its position: members one below the other, with a dot between them, and numbers from 0 for
+ * items of an array. A key with dots in it is found, too.
+ */
+export interface PositionPaths {
+  /** Latitude; without `lng` the whole position, as a text, as an array of latitude and longitude, or as GeoJSON. */
+  readonly lat: string;
+  readonly lng: string | undefined;
 }
 
 /** How messages without such headers are read. */

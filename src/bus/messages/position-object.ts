@@ -5,7 +5,7 @@
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
 import { hemisphereColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { quoted, UnreadableMessage } from './message-shape.js';
+import { type PositionPaths, quoted, UnreadableMessage } from './message-shape.js';
 
 export interface PositionObject {
   /** The text of the whole object, without blanks around it. */
@@ -15,16 +15,6 @@ export interface PositionObject {
   /** NaN where the value is no number. */
   readonly latDeg: number;
   readonly lngDeg: number;
-}
-
-/**
- * Where a message holds its position: members one below the other, with a dot between them, and numbers from 0 for
- * items of an array. A key with dots in it is found, too.
- */
-export interface PositionPaths {
-  /** Latitude; without `lng` the whole position, as a text, as an array of latitude and longitude, or as GeoJSON. */
-  readonly lat: string;
-  readonly lng: string | undefined;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;

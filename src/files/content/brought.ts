@@ -3,19 +3,14 @@
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
-import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
+import type { SheetOptions } from './workbook.js';
 
 /** Options about a content, and the file whose bytes it is. */
-export interface Said {
-  readonly plain: PlainFile | null;
-  readonly sheet?: string | undefined;
+export interface Said extends SheetOptions {
   readonly point?: PointChoice | undefined;
-  readonly headerRow?: number | undefined;
-  /** Is told which share of the content has come as rows, where it is held before the first of them. */
-  readonly passed: (share: number) => void;
 }
 type Chunks = AsyncIterable<Uint8Array>;
 type Read = (

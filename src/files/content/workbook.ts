@@ -4,11 +4,19 @@
 import { likelySheet } from '../../tables/positions/header-row.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';
+import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
-import type { Said } from './brought.js';
 
 const WAY_OUT = 'Save the sheet as CSV.';
+
+export interface SheetOptions {
+  readonly plain: PlainFile | null;
+  readonly sheet?: string | undefined;
+  readonly headerRow?: number | undefined;
+  /** Is told which share of the content has come as rows, where it is held before the first of them. */
+  readonly passed: (share: number) => void;
+}
 
 /**
  * @param said of it: the sheet by name or number from 1, undefined for the only one; the number of the first row that
@@ -18,7 +26,7 @@ const WAY_OUT = 'Save the sheet as CSV.';
  */
 export async function sheetAsCsv(
   source: AsyncIterable<Uint8Array>,
-  { plain, sheet, headerRow = 1, passed }: Said,
+  { plain, sheet, headerRow = 1, passed }: SheetOptions,
   file: string,
 ): Promise<Iterable<Uint8Array>> {
   const input = { name: file, chunks: () => source };

@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES, readFormatRule, shapeOf } from '#dist/bus/messages/message-shape.js';
+import { DEFAULT_RULES, type PositionPaths, readFormatRule, shapeOf } from '#dist/bus/messages/message-shape.js';
 import {
   lastSequenceOf,
   PositionBatch,
   SEQUENCES_HEADER,
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-batch.js';
-import { type PositionPaths, readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
+import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
 import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
