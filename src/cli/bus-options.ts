@@ -3,7 +3,12 @@
 import type { Command } from 'commander';
 import type { StreamNames } from '../bus/bus.js';
 import { EngineFault } from '../bus/engine.js';
-import { DEFAULT_RULES, type PositionPaths, type ReadingRules, readFormatRule } from '../bus/messages/message-shape.js';
+import {
+  DEFAULT_RULES,
+  type PositionPaths,
+  type ReadingRules,
+  readFormatRule,
+} from '../bus/messages/message-shape.js';
 import { isKafka } from '../bus/open-bus.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';

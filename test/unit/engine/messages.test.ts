@@ -2,7 +2,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES, type PositionPaths, readFormatRule, shapeOf } from '#dist/bus/messages/message-shape.js';
+import {
+  DEFAULT_RULES,
+  type PositionPaths,
+  readFormatRule,
+  shapeOf,
+} from '#dist/bus/messages/message-shape.js';
 import {
   lastSequenceOf,
   PositionBatch,
