@@ -323,12 +323,12 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
       },
       `#${CODE}`,
     );
-    await page.locator('#more-copies summary').click();
     const copied = async (id: string): Promise<string> => {
       await page.locator(`#copy-${id}`).click();
       return page.evaluate(() => navigator.clipboard.readText());
     };
     expect(await copied('code')).toBe(CODE);
+    await page.locator('#more-copies summary').click();
     expect(await copied('link')).toBe(`${served.address}#${CODE}`);
     expect(await copied('h3')).toBe(library.read(CODE)!.cell.toString(16));
     expect(JSON.parse(await copied('geojson'))).toMatchObject({ id: CODE, geometry: { type: 'Polygon' } });
@@ -404,14 +404,16 @@ describe.skipIf(!hasChromium)('needs Chromium: what it says of itself', () => {
     await page.context().close();
   });
 
-  test('a failed look-up leaves no code, no address and nothing to copy', async () => {
+  test('a failed look-up leaves no code and nothing to copy; the address leads back to the place before', async () => {
     const { page } = await served.open({}, '#HN-6GHP4-83RFR');
     await page.locator('#copy-code').waitFor();
     await page.locator('#code').fill('HN-6GHP4-83RFV');
     await page.locator('#code').press('Enter');
     await page.locator('.suggestion').first().waitFor();
     expect(await page.locator('#place-code, #copy-code').count()).toBe(0);
-    expect(new URL(page.url()).hash).toBe('');
+    expect(new URL(page.url()).hash).toBe('#HN-6GHP4-83RFR');
+    await page.reload();
+    await expect.poll(() => page.locator('#place-code').textContent()).toBe('HN-6GHP4-83RFR');
     await page.context().close();
   });
 
