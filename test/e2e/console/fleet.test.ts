@@ -106,7 +106,9 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
       await page.click('#switches button:first-child');
       expect(await page.locator('#fleet-seconds option').allTextContents()).toEqual(['15 giây', '60 giây']);
-      expect(await page.locator('#fleet-cost').textContent()).toBe('Dùng tối đa 75.000 điểm trong hạn mức của khóa.');
+      expect(await page.locator('#fleet-cost').textContent()).toBe(
+        'Dùng tối đa 75.000 điểm trong hạn mức của khóa.',
+      );
       expect(await page.locator('.meter span').first().textContent()).toBe('Điểm mỗi giây');
       await close();
     } finally {
