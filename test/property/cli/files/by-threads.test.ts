@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { convertFiles } from '#dist/files/run.js';
 import { Hexcodes } from '#hexcodes';
+import { tallyText } from '../../../support/files/roads.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-threads-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -34,7 +35,7 @@ async function converted(inputs: readonly string[], by: Partial<Request>) {
     const { tally } = await convertFiles(hexcodes, requestOf(inputs, output, by), () => undefined);
     const rejected = by.errors?.kind === 'file' ? readFileSync(by.errors.path, 'latin1') : '';
     return {
-      tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
+      tally: tallyText(tally),
       text: readFileSync(output, 'latin1'),
       rejected,
     };
