@@ -416,11 +416,12 @@ describe('folders that were left', () => {
     const folder = leftFolder('backlog-7-77-5-elsewhere-elsewhere-1-left', line(0) + line(1));
     const segment = join(folder, `${ELSEWHERE}-left`, '0000000001.ndjson');
     mkdirSync(segment, { recursive: true });
+    // Mended by one step below: a look at the folder between two would find nothing in it.
+    writeFileSync(join(folder, `${ELSEWHERE}-left`, '0000000002.ndjson'), line(2));
     const { forwarder, sink, said } = await opened({ folder, touchMs: 1 });
     await until(() => sink.lines.length === 2);
     const name = readdirSync(folder).find((each) => each.startsWith('backlog-5-'))!;
     rmSync(join(folder, name, '0000000001.ndjson'), { recursive: true });
-    writeFileSync(join(folder, name, '0000000001.ndjson'), line(2));
     await until(() => sink.lines.length === 3);
     expect(sink.lines).toEqual(texts(3));
     expect(said.filter((each) => each.startsWith('positions that were left cannot be read'))).toHaveLength(1);
