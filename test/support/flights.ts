@@ -18,7 +18,7 @@ export interface Refusal {
 
 const ENCODE = '/v1/hexcodes/encode';
 
-/** Those that a proxy passes on as they are. */
+/** Refusals that a proxy passes on unchanged. */
 export const PASSED: readonly Refusal[] = [
   { status: 401, key: 'none' },
   { status: 401, key: 'none', path: `${ENCODE}/bulk`, type: 'text/csv' },

@@ -2,7 +2,7 @@
 
 /** Longest time that a row waits for further ones. */
 const MAX_WAIT_MS = 100;
-/** The same before the first rest: rows that come without a break are looked at together, to find their columns. */
+/** Longest wait of a row before the first rest: the first rows are read together, to find their columns. */
 const MAX_FIRST_WAIT_MS = 1000;
 
 const REST = new Uint8Array(0);

@@ -66,7 +66,8 @@ const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 /**
  * The code or the position that a text names. A text that is a code, a position or a link is that. Of others the codes
  * count, by themselves or in links, else the positions; the middle of a map's view only where there is nothing else.
- * The same code or position twice is one; beside a code, the pin of a link is another place if it lies elsewhere.
+ * A repeated code or position counts once. A link's pin counts as a second place beside a code if it lies farther from
+ * the cell's centre than the errors of both, and than 20 m.
  *
  * @param hexcodes a loaded library, which says what is a code, and which of two numbers is the latitude
  * @param text of 4,096 UTF-16 units at most; longer ones name nothing
@@ -143,7 +144,7 @@ function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Pos
   return isFirst ? first : null;
 }
 
-/** The same of texts that may be anything: only a position in Viet Nam is believed. */
+/** Like inOrder(), for texts that may be anything: only a position in Viet Nam is believed. */
 function inVietNam(hexcodes: Codebook, position: Position | null): FoundPosition | null {
   const found = position === null ? null : inOrder(hexcodes, position);
   return found !== null && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;

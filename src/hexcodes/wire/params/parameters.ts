@@ -178,7 +178,7 @@ export class SingleParameters {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER);
   }
 
-  /** The same of an item, which may have members of its owner: the names alone that probably mean a parameter. */
+  /** The hint about an item, whose sender may have members of his own: only names that resemble a parameter count. */
   get itemHint(): string {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER, false);
   }
