@@ -1,5 +1,6 @@
 // The header row of a CSV or TSV that is converted by bytes: the job for its blocks, and the header of the output.
 
+import { extrasOf } from '../hexcodes/extras.js';
 import { extendedHeader, lineEndOf } from '../hexcodes/wire/bulk/csv-header.js';
 import { firstRowEnd } from '../hexcodes/wire/bulk/splitters.js';
 import type { BulkJob } from '../hexcodes/wire/job.js';
@@ -69,8 +70,7 @@ export async function readOpening(
       input: 'csv',
       output: 'csv',
       resolution: request.resolution,
-      former: isFormer,
-      certainty: hasCertainty,
+      extras: extrasOf({ former: isFormer, certainty: hasCertainty === true }),
       delimiter: delimiter.charCodeAt(0),
       wantsReport: true,
       csv: {

@@ -1,5 +1,5 @@
 // How many cores this process may use: those it may run on, or fewer where a control group bounds its time, as the CPU
-// limit of a container does. Node counts the former only.
+// limit of a container does. Node counts cores alone.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 

@@ -108,9 +108,10 @@ export class HttpSinkServer {
         body += text;
       });
       request.on('end', async () => {
-        if (this.behaviour === 'hangs') return;
+        const { behaviour } = this;
+        if (behaviour === 'hangs') return;
         await sleep(this.delayMs);
-        if (this.behaviour === 'refuses') {
+        if (behaviour === 'refuses') {
           this.refused++;
           response.writeHead(500).end('out of order');
           return;

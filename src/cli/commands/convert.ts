@@ -19,6 +19,7 @@ import {
   visibleMessage,
 } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { extraFault, extrasOf, onlyExtras } from '../../hexcodes/extras.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { hasUnclearS } from '../../hexcodes/wire/rows/angle-text.js';
@@ -177,16 +178,21 @@ export function declareConvert(program: Command, operation: Operation): Command 
 
 export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
   const resolution = resolutionOf(options);
-  if (options.former === true && (await loadLibrary()).kernel.formerProvinces === null)
-    throw new CliFailure(EXIT.USAGE, '--former: the boundary index has no provinces of before July 2025');
+  const extras = extrasOf(options);
+  const missing = extras === 0 ? undefined : extraFault(extras, (await loadLibrary()).kernel);
+  if (missing !== undefined)
+    throw new CliFailure(
+      EXIT.USAGE,
+      `--${missing.parameter}: the boundary index has no provinces of before July 2025`,
+    );
   const isFile = what.some((each) => each === '-' || existsSync(each));
   if (what.length > 0 && !isFile) {
     const hexcodes = await loadLibrary();
     const texts = await givenTexts(hexcodes, operation, what);
     if (texts !== null) {
       refuseFileOptions(options, operation === 'encode' ? 'one position' : 'one code');
-      const { former, certainty, quiet } = options;
-      const asked = { resolution, former: former === true, certainty: certainty === true };
+      const { quiet } = options;
+      const asked = { resolution, ...onlyExtras(options) };
       const { lines, notes, failure } = await answersTo(hexcodes, texts, asked, options.json === true);
       if (lines.length > 0) await answer(options, lines.join('\n'));
       if (quiet !== true) for (const note of new Set(notes)) process.stderr.write(`${note}\n`);

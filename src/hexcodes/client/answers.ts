@@ -9,7 +9,7 @@ export interface EncodeAnswer {
   readonly lng: number;
   readonly resolution: number;
   readonly admin_code: string;
-  /** The province before July 2025, where `former` asks for it. */
+  /** The province before July 2025, where asked for. */
   readonly former_province?: string;
   /** Whole metres to the nearest border between two provinces, null beyond 5 km, where `certainty` asks for it. */
   readonly border_m?: number | null;

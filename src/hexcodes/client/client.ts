@@ -2,6 +2,7 @@
 // and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
 
 import { ADMIN_UNITS } from '../admin-units.js';
+import { onlyExtras } from '../extras.js';
 import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/frames/frame-layout.js';
 import { MAX_BATCH_ITEMS } from '../wire/limits.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
@@ -59,7 +60,7 @@ type Served = { readonly status: string };
 function encodeBatch(
   http: HttpCalls,
   points: readonly BatchPoint[] | Float64Array,
-  { resolution, former, certainty, signal }: EncodeCallOptions,
+  { resolution, signal, ...others }: EncodeCallOptions,
 ): Promise<BatchAnswer<EncodeBatchResult>> {
   const items = points instanceof Float64Array ? pairsOf(points) : points;
   return batch(
@@ -69,8 +70,7 @@ function encodeBatch(
     signal,
     (part) => ({
       ...(resolution === undefined ? {} : { resolution }),
-      ...(former === undefined ? {} : { former }),
-      ...(certainty === undefined ? {} : { certainty }),
+      ...onlyExtras(others),
       points: part,
     }),
     // The service's word for a position in no province is that of its HTTP status.
@@ -308,13 +308,12 @@ export class HexcodesClient {
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
     requireOptions(options, 'encode', ENCODE_OPTIONS);
-    const { resolution, former, certainty, signal } = options;
+    const { resolution, signal } = options;
     const body = {
       lat,
       lng,
       ...(resolution === undefined ? {} : { resolution }),
-      ...(former === undefined ? {} : { former }),
-      ...(certainty === undefined ? {} : { certainty }),
+      ...onlyExtras(options),
     };
     return this.#http.post('hexcodes/encode', body, signal);
   }

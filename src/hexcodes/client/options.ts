@@ -1,4 +1,5 @@
 // Options that callers hand to the client: its settings, and the arguments and options of its calls.
+import { EXTRA_NAMES, type ExtrasAsked } from '../extras.js';
 import { unknownOption } from '../wire/params/names.js';
 import { HexcodesClientError } from './errors.js';
 import type { WebSocketConstructor } from './stream/socket.js';
@@ -20,13 +21,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface EncodeCallOptions extends CallOptions {
+export interface EncodeCallOptions extends CallOptions, ExtrasAsked {
   /** H3 resolution, integer 0 to 15; default 13. */
   readonly resolution?: number;
-  /** Whether answers name the province before July 2025, too. */
-  readonly former?: boolean;
-  /** Whether answers say how sure the province is, as `border_m` and `certainty`. */
-  readonly certainty?: boolean;
 }
 
 /** A position in degrees, latitude first or by name. */
@@ -76,7 +73,7 @@ export type HexcodesChunk = readonly string[] | Uint8Array;
 // The names of the options of each call: others would be ignored in silence.
 export const CLIENT_OPTIONS = ['baseUrl', 'apiKey', 'timeoutMs', 'retries', 'fetch', 'WebSocket'] as const;
 export const CALL_OPTIONS = ['signal'] as const;
-export const ENCODE_OPTIONS = ['resolution', 'former', 'certainty', 'signal'] as const;
+export const ENCODE_OPTIONS = ['resolution', ...EXTRA_NAMES, 'signal'] as const;
 export const SUGGEST_OPTIONS = ['near', 'limit', 'signal'] as const;
 const STREAM_OPTIONS = ['source', 'framePoints', 'maxAttempts', 'answerTimeoutMs', 'signal'] as const;
 export const STREAMS = {
@@ -85,7 +82,7 @@ export const STREAMS = {
 } as const;
 const BULK_OPTIONS = ['source', 'format', 'answerFormat', 'prefix', 'isGzipped', 'signal'] as const;
 export const BULKS = {
-  encode: ['operation', 'resolution', 'former', 'certainty', ...BULK_OPTIONS],
+  encode: ['operation', 'resolution', ...EXTRA_NAMES, ...BULK_OPTIONS],
   decode: ['operation', ...BULK_OPTIONS],
 } as const;
 

@@ -142,7 +142,7 @@ interface KernelCalls {
   centerOf(cell: bigint): number;
   /** Admin number of a position, 255 outside. */
   regionOf(lat: number, lng: number): number;
-  /** Unit of the index (former province) of a position, 255 outside. */
+  /** Unit of the index (province before July 2025) of a position, 255 outside. */
   unitOf(lat: number, lng: number): number;
   /** Whole metres from a position to the nearest border between two provinces, 65535 beyond 5 km. */
   borderOf(lat: number, lng: number): number;

@@ -79,7 +79,7 @@ export const INDEX_VERTEX_STEP = 10;
 
 /** The description of the index: the JSON block of the file. */
 export interface IndexMeta {
-  /** The most exact unit that the map tells apart (for the shipped map a former province), by unit id. */
+  /** The most exact unit that the map tells apart (for the shipped map a province of before July 2025), by unit id. */
   readonly units: readonly { readonly name: string; readonly admin: number }[];
   /** Credit and licence line that must be shown with the map. */
   readonly notice: string;

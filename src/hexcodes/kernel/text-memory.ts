@@ -1,6 +1,7 @@
 // The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
 // leaves (assembly/text/row.ts) which the host reads or sets.
 import { ADMIN_UNITS } from '../admin-units.js';
+import { EXTRAS } from '../extras.js';
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
 import type { Band } from './index-file.js';
 import type { Kernel } from './kernel.js';
@@ -24,8 +25,8 @@ export const FROM_FIELDS = 4;
 export const WITH_ROW = 1;
 export const WITH_ID = 2;
 export const WITH_RESOLUTION = 4;
-export const WITH_FORMER = 8;
-export const WITH_CERTAINTY = 16;
+export const WITH_FORMER = EXTRAS.former.bit;
+export const WITH_CERTAINTY = EXTRAS.certainty.bit;
 
 /** Values that writeRows writes between the texts of its pieces. */
 export const VALUE = {

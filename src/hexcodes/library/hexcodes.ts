@@ -3,6 +3,7 @@
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
+import { EXTRA_NAMES, type ExtrasAsked } from '../extras.js';
 import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE } from '../kernel/kernel.js';
 import {
   positionResolutionAt,
@@ -28,15 +29,10 @@ export interface EncodeBatchOptions {
 }
 
 /** Options of `encode`. */
-export interface EncodeOptions extends EncodeBatchOptions {
-  /** Whether the answer of `encode` names the province before July 2025, too. */
-  readonly former?: boolean;
-  /** Whether the answer of `encode` says how sure the province is, as `border_m` and `certainty`. */
-  readonly certainty?: boolean;
-}
+export interface EncodeOptions extends EncodeBatchOptions, ExtrasAsked {}
 
 const BATCH_OPTIONS = ['resolution'] as const;
-const ENCODE_OPTIONS = ['resolution', 'former', 'certainty'] as const;
+const ENCODE_OPTIONS = ['resolution', ...EXTRA_NAMES] as const;
 const DECODED_ARRAYS = ['latLng', 'resolution', 'status'] as const;
 
 type BatchArray = Uint8Array | Float64Array;
@@ -256,8 +252,7 @@ export class Hexcodes {
     // + 0 makes 0 of the resolution -0.
     const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
     if (typeof options !== 'object') return encoded;
-    requireFlag(options.former, 'former');
-    requireFlag(options.certainty, 'certainty');
+    for (const name of EXTRA_NAMES) requireFlag(options[name], name);
     const former = options.former ? { former_province: this.formerProvinceOf(lat, lng) } : {};
     return { ...encoded, ...former, ...(options.certainty ? this.#certaintyOf(lat, lng) : {}) };
   }

@@ -1,4 +1,4 @@
-// Names of places in Viet Nam: some 700 provinces, former provinces, towns and landmarks, found by what people type,
+// Names of places in Viet Nam: some 700 provinces of today and before, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';

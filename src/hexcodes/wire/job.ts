@@ -7,12 +7,14 @@ export const OVER_QUOTA_MESSAGE = 'the quota of the key is used up';
 export const OVER_LIMIT_MESSAGE = 'the key has reached its limit of points a second';
 export const OVERLOADED_MESSAGE = 'the service is overloaded';
 
+import type { ExtrasAsked } from '../extras.js';
+
 export type Operation = 'encode' | 'decode';
 
 export type BulkFormat = 'csv' | 'ndjson' | 'frames';
 
 /** The part of a job that the caller says; the rest is found in the body, in the header row of CSV. */
-export interface BulkRequest {
+export interface BulkRequest extends ExtrasAsked {
   readonly operation: Operation;
   readonly input: BulkFormat;
   readonly output: BulkFormat;
@@ -26,10 +28,6 @@ export interface BulkRequest {
   readonly delimiter?: Delimiter;
   /** Columns of CSV that the caller names, or counts from 1, before those that are found by their names. */
   readonly columns?: ChosenColumns;
-  /** Whether rows of encode name the province before July 2025, for which the index must have the former provinces. */
-  readonly former?: boolean;
-  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
-  readonly certainty?: boolean;
 }
 
 /** Columns by name or number. */
@@ -49,10 +47,8 @@ export interface BulkJob {
   readonly resolution: number;
   /** The byte between two fields of CSV, both in and out. */
   readonly delimiter: number;
-  /** As in BulkRequest. */
-  readonly former?: boolean;
-  /** As in BulkRequest. */
-  readonly certainty?: boolean;
+  /** Bits of EXTRAS that the rows of encode have; none by default. */
+  readonly extras?: number;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
   /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */

@@ -3,6 +3,7 @@
 
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { EXTRA_NAMES } from '../../hexcodes/extras.js';
 import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 
 /** A schema of bodies.ts, by its name. */
@@ -198,6 +199,7 @@ const border = {
     ),
   ),
 };
+const extras = Object.fromEntries(EXTRA_NAMES.map((name) => [name, Type.Optional(Type.Boolean())]));
 const triedDecode = { lat: orNull(lat), lng: orNull(lng), resolution: orNull(resolution) };
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
@@ -267,8 +269,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       lat,
       lng,
       resolution: Type.Optional(resolution),
-      former: Type.Optional(Type.Boolean()),
-      certainty: Type.Optional(Type.Boolean()),
+      ...extras,
       admin_v2: Type.Optional(Type.Boolean()),
     },
     { examples: [{ lat: 21.0288, lng: 105.8525 }] },
@@ -300,8 +301,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   EncodeBatchRequest: Type.Object(
     {
       resolution: Type.Optional(resolution),
-      former: Type.Optional(Type.Boolean()),
-      certainty: Type.Optional(Type.Boolean()),
+      ...extras,
       points: Type.Array(
         Type.Union([
           Type.Unsafe({

@@ -1,4 +1,6 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
+
+import { EXTRA_NAMES, EXTRAS } from '../../hexcodes/extras.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
 
 export interface Parameter {
@@ -40,14 +42,8 @@ const RESOLUTION = query('resolution', 'Resolution of H3, written without sign, 
 const ADMIN_V2 = query('admin_v2', 'Without effect: codes are always of the structure of 2025', {
   type: 'boolean',
 });
-const FORMER = query('former', 'Whether answers name the province before July 2025, as `former_province`', {
-  type: 'boolean',
-  default: false,
-});
-const CERTAINTY = query(
-  'certainty',
-  'Whether answers say how sure the province is, as `border_m` and `certainty`',
-  { type: 'boolean', default: false },
+const EXTRA_PARAMETERS = EXTRA_NAMES.map((name) =>
+  query(name, EXTRAS[name].does, { type: 'boolean', default: false }),
 );
 const NEAR = query(
   'near',
@@ -233,7 +229,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
       'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. A form with one file (`multipart/form-data`) is read, too; docs/bulk.md has it, the columns, lines and frames.',
     tag: 'Many at a time',
     parameters: [
-      ...(operation === 'encode' ? [RESOLUTION, FORMER, CERTAINTY] : []),
+      ...(operation === 'encode' ? [RESOLUTION, ...EXTRA_PARAMETERS] : []),
       ...COLUMNS[operation],
       DELIMITER,
       PREFIX,
@@ -267,7 +263,7 @@ const look = (
 export const OPERATIONS: readonly Operation[] = [
   ...single(
     'encode',
-    [latitude('lat'), longitude('lng'), RESOLUTION, FORMER, CERTAINTY, ADMIN_V2, DATA_VERSION],
+    [latitude('lat'), longitude('lng'), RESOLUTION, ...EXTRA_PARAMETERS, ADMIN_V2, DATA_VERSION],
     'A position to its code',
   ),
   ...single('decode', [HEXCODES, ADMIN_V2, DATA_VERSION], 'A code to the centre of its cell'),

@@ -1,5 +1,7 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution, columns and prefix from the query. The format of a form is that of the file in it, which comes later.
+
+import { EXTRA_NAMES, type ExtraName, extrasWhere } from '../../hexcodes/extras.js';
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
@@ -28,16 +30,7 @@ const TYPES = Object.keys(BODY_TYPES);
 const KNOWN_TYPES = TYPES.join(', ');
 /** Types that programs give to files whose format they do not know. */
 const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
-const PARAMETERS = [
-  'resolution',
-  'prefix',
-  'delimiter',
-  'former',
-  'certainty',
-  'lat',
-  'lng',
-  'column',
-] as const;
+const PARAMETERS = ['resolution', 'prefix', 'delimiter', ...EXTRA_NAMES, 'lat', 'lng', 'column'] as const;
 /** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
 const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
   ',': ',',
@@ -70,8 +63,8 @@ export interface ParsedBulkRequest {
   };
   /** About parameters that do not exist; empty where there are none. */
   readonly hint: string;
-  /** Whether provinces of before July 2025 are asked for. */
-  readonly isFormerAsked: boolean;
+  /** Bits of EXTRAS that are asked for. */
+  readonly extras: number;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;
   /** The answer begins when the whole body has come. */
@@ -112,9 +105,10 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (!gzipIn && coding !== '' && coding !== 'identity') {
     return { status: 415, message: 'the only Content-Encoding understood is gzip' };
   }
+  const asked = readQuery(headers.rawQuery, EXTRA_NAMES);
   const parsed = {
     hint: queryHint(headers.rawQuery, ['apikey', ...parametersOf(operation)]),
-    isFormerAsked: operation === 'encode' && readQuery(headers.rawQuery, ['former']).former.text === 'true',
+    extras: operation === 'encode' ? extrasWhere((name) => asked[name].text === 'true') : 0,
     gzipIn,
     gzipOut: acceptsGzip(headers.acceptEncoding),
     isHeld: headers.answer === AFTER_BODY,
@@ -163,7 +157,7 @@ function readConversion(
   } else if (named !== undefined && ofType !== undefined && named !== ofType) {
     refuse('delimiter', query.delimiter, `must be tab, or absent, beside ${TSV}`);
   }
-  const isAsked = (name: 'former' | 'certainty'): boolean => {
+  const isAsked = (name: ExtraName): boolean => {
     if (operation !== 'encode') return false;
     const parameter = query[name];
     const fault = booleanFault(parameter);
@@ -173,8 +167,7 @@ function readConversion(
       refuse(name, parameter, 'needs an answer in text/csv or application/x-ndjson');
     return isTrue;
   };
-  const former = isAsked('former');
-  const certainty = isAsked('certainty');
+  const extras = Object.fromEntries(EXTRA_NAMES.map((name) => [name, isAsked(name)]));
   const columnOf = (name: 'lat' | 'lng' | 'column'): string | undefined => {
     if (!parametersOf(operation).includes(name)) return undefined;
     const { text, fault } = query[name];
@@ -204,8 +197,7 @@ function readConversion(
       ...(lng === undefined ? {} : { lng }),
       ...(hexcodes === undefined ? {} : { hexcodes }),
     },
-    former,
-    certainty,
+    ...extras,
     ...(delimiter === undefined ? {} : { delimiter }),
   };
   return { request, answerType: output.format === 'csv' ? `${outputType}; charset=utf-8` : outputType };

@@ -1,10 +1,11 @@
 // POST /v1/hexcodes/encode/bulk and /decode/bulk: refuses a request before its body is read or starts its flow, and
 // sweeps all flows periodically: those whose key is no longer active are ended.
+
+import { extraFault } from '../../hexcodes/extras.js';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
 import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
-import { NO_FORMER } from '../../hexcodes/wire/params/parameters.js';
 import type { Pool } from '../../pool/pool.js';
 import { faultsMessage } from '../answers.js';
 import type { Exchange } from '../exchange.js';
@@ -115,12 +116,12 @@ export class Bulk {
     if (!('status' in request) && request.hint !== '') x.notes.hint = `\r\nHexcodes-Hint: ${request.hint}`;
     const overQuota = x.notes.entry?.key.quotaRefusal();
     const { spools } = context;
+    const missing = 'status' in request ? undefined : extraFault(request.extras, context.kernel);
     if ('status' in request) {
       const { status, message, faults } = request;
       fail(x, status, message, { close: true, ...(faults === undefined ? {} : { faults }) });
-    } else if (request.isFormerAsked && context.kernel.formerProvinces === null) {
-      const faults = [{ parameter: 'former', message: NO_FORMER }];
-      fail(x, 400, faultsMessage(faults), { close: true, faults });
+    } else if (missing !== undefined) {
+      fail(x, 400, faultsMessage([missing]), { close: true, faults: [missing] });
     } else if (!context.pool.mayBeginBody(key.id)) {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else if (overQuota !== undefined) {

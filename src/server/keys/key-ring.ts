@@ -79,7 +79,7 @@ class Credential {
     /** When it ends, whatever becomes of the key; infinite for the newest text. */
     readonly endsMs: number,
     /** The text before this one. */
-    readonly former: Credential | undefined,
+    readonly previous: Credential | undefined,
   ) {}
 
   get verdict(): { readonly kind: 'allowed'; readonly key: KeyInfo } {
@@ -152,7 +152,7 @@ export class KeyRing {
    */
   current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {
     let found = this.#byId.get(before.id);
-    while (found !== undefined && found.generation !== before.generation) found = found.former;
+    while (found !== undefined && found.generation !== before.generation) found = found.previous;
     if (found === undefined || found.of.state !== 'active' || nowMs >= found.endMs) return undefined;
     const { key } = found.verdict;
     return scope === undefined || (key.scopeBits & SCOPE_BITS[scope]) !== 0 ? key : undefined;
@@ -204,13 +204,13 @@ export class KeyRing {
 
   #add(key: StoredKey): void {
     const { digestHex, generation, formerDigestHex, formerUntilMs = 0 } = key;
-    const former =
+    const previous =
       formerDigestHex === undefined
         ? undefined
         : new Credential(key, formerDigestHex, generation - 1, formerUntilMs, undefined);
-    const newest = new Credential(key, digestHex, generation, Number.POSITIVE_INFINITY, former);
+    const newest = new Credential(key, digestHex, generation, Number.POSITIVE_INFINITY, previous);
     this.#byId.set(key.id, newest);
-    for (const credential of former === undefined ? [newest] : [newest, former]) {
+    for (const credential of previous === undefined ? [newest] : [newest, previous]) {
       this.#byDigest.set(credential.digestHex, credential);
       if (credential.endMs !== Number.POSITIVE_INFINITY) this.#ending.add(credential);
     }
@@ -218,7 +218,7 @@ export class KeyRing {
 
   #remove(id: string): void {
     let credential = this.#byId.get(id);
-    for (; credential !== undefined; credential = credential.former) {
+    for (; credential !== undefined; credential = credential.previous) {
       const { digestHex, text } = credential;
       if (this.#byDigest.get(digestHex) === credential) this.#byDigest.delete(digestHex);
       if (text !== undefined && this.#allowed.get(text) === credential) this.#allowed.delete(text);

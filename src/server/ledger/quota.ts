@@ -197,7 +197,7 @@ export class Quota {
     this.#free = 0;
   }
 
-  /** Another day or month begins. The points of the former go back to it. */
+  /** Another day or month begins. The points of the one before go back to it. */
   startPeriod(period: QuotaPeriod, dayIsNew: boolean, monthIsNew: boolean): void {
     this.giveAllBack();
     this.#formerReserved += this.#reserved;

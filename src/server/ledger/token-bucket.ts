@@ -104,16 +104,22 @@ export class SharedBucket extends TokenBucket {
   #told = 0;
   #isNoted = false;
 
-  /** @param former the bucket in whose place this one comes */
-  constructor(perSecond: number, capacity: number, nowMs: number, owner: BucketOwner, former?: TokenBucket) {
-    super(perSecond, capacity, nowMs, former?.left(nowMs));
+  /** @param previous the bucket in whose place this one comes */
+  constructor(
+    perSecond: number,
+    capacity: number,
+    nowMs: number,
+    owner: BucketOwner,
+    previous?: TokenBucket,
+  ) {
+    super(perSecond, capacity, nowMs, previous?.left(nowMs));
     this.#owner = owner;
     this.#lease = Math.max(1, Math.floor((perSecond * owner.sharing.leaseMs) / 1000));
-    if (!(former instanceof SharedBucket)) return;
-    this.#told = former.#told;
-    this.#note(former.#untold);
-    former.#told = 0;
-    former.#untold = 0;
+    if (!(previous instanceof SharedBucket)) return;
+    this.#told = previous.#told;
+    this.#note(previous.#untold);
+    previous.#told = 0;
+    previous.#untold = 0;
   }
 
   override take(count: number): void {

@@ -1,9 +1,9 @@
 // GET /v1/meta: versions and boundary data. GET /v1/admin-units: all provinces; /v1/admin-units/{code}: one, with its
 // boundary; /v1/admin-units/former: those before July 2025.
 import { ADMIN_UNITS, type AdminUnit } from '../../hexcodes/admin-units.js';
+import { NO_FORMER } from '../../hexcodes/extras.js';
 import type { IndexMeta } from '../../hexcodes/kernel/index-file.js';
 import { VERSION } from '../../hexcodes/version.js';
-import { NO_FORMER } from '../../hexcodes/wire/params/parameters.js';
 import { JSON_TYPE } from '../answers.js';
 import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';

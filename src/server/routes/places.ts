@@ -1,4 +1,4 @@
-// GET /v1/places: names of provinces, former provinces, towns and landmarks. A list of names, no geocoder.
+// GET /v1/places: names of provinces of today and before, towns and landmarks. A list of names, no geocoder.
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { findPlaces, TOWNS_NOTICE } from '../../hexcodes/library/places.js';

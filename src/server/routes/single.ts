@@ -1,17 +1,19 @@
 // Encode and decode of one position or code, by the kernel of this thread. A request without a body is answered in the
 // handler, so that pipelined requests are all answered; a JSON or form body in the callback that brings its last byte.
+
+import { EXTRA_NAMES, EXTRAS, extraFault } from '../../hexcodes/extras.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import { WITH_CERTAINTY, WITH_FORMER } from '../../hexcodes/kernel/text-memory.js';
 import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/job.js';
 import { decimalText } from '../../hexcodes/wire/params/number.js';
 import {
   booleanFault,
   decodeFaults,
   EncodeInput,
-  NO_FORMER,
   SingleParameters,
 } from '../../hexcodes/wire/params/parameters.js';
-import { borderMembers } from '../../hexcodes/wire/rows/write-answer.js';
+import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
 import { encodeOne } from '../encode-one.js';
@@ -36,33 +38,35 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
   const { buffer, byteOffset } = kernel.output;
   const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
 
-  /** Whether the answer is to name the province before July 2025; adds the fault of the parameter to `input`. */
-  function isFormerWanted({ former }: SingleParameters): boolean {
-    if (former.text === undefined && former.fault === undefined) return false;
-    const isWanted = former.fault === undefined && former.text === 'true';
-    const fault = isWanted && kernel.formerProvinces === null ? NO_FORMER : booleanFault(former);
-    if (fault !== undefined) input.add('former', fault);
-    return isWanted;
+  /** Bits of the extras that the answer is to have; adds the faults of their parameters to `input`. */
+  function extrasWanted({ extras }: SingleParameters): number {
+    let wanted = 0;
+    for (const name of EXTRA_NAMES) {
+      const parameter = extras[name];
+      if (!parameter.isGiven) continue;
+      const { bit } = EXTRAS[name];
+      const isWanted = parameter.fault === undefined && parameter.text === 'true';
+      const fault = isWanted ? extraFault(bit, kernel)?.message : booleanFault(parameter);
+      if (fault !== undefined) input.add(name, fault);
+      if (isWanted) wanted |= bit;
+    }
+    return wanted;
   }
 
-  /** Whether the answer is to say how sure the province is; adds the fault of the parameter to `input`. */
-  function isCertaintyWanted({ certainty }: SingleParameters): boolean {
-    if (certainty.text === undefined && certainty.fault === undefined) return false;
-    const fault = booleanFault(certainty);
-    if (fault !== undefined) input.add('certainty', fault);
-    return certainty.text === 'true';
-  }
-
-  function formerMember(latDeg: number, lngDeg: number): string {
-    const name = kernel.formerProvinces?.[kernel.exports.unitOf(latDeg, lngDeg)] ?? null;
-    return `"former_province":${JSON.stringify(name)},`;
+  /** The members of extras, each with a comma behind it. */
+  function extraMembers(extras: number, latDeg: number, lngDeg: number): string {
+    if (extras === 0) return '';
+    const { exports, formerProvinces } = kernel;
+    const unit = (extras & WITH_FORMER) === 0 ? undefined : exports.unitOf(latDeg, lngDeg);
+    const province = unit === undefined ? '' : formerMember(formerProvinces?.[unit] ?? null);
+    const border = (extras & WITH_CERTAINTY) === 0 ? '' : borderMembers(kernel.borderAt(latDeg, lngDeg));
+    return province + border;
   }
 
   function encode(x: Exchange, parameters: SingleParameters, isAdmitted = false): void {
     input.read(parameters);
     addHint(x, parameters);
-    const wantsFormer = isFormerWanted(parameters);
-    const wantsCertainty = isCertaintyWanted(parameters);
+    const extras = extrasWanted(parameters);
     const { latDeg, lngDeg, resolution, faults } = input;
     if (faults !== undefined) {
       const hint = looksSwapped(kernel, latDeg, lngDeg) ? SWAPPED_HINT : nameHint(parameters);
@@ -78,14 +82,13 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     }
     const code = codeText(codeBytes);
     const admin = code.slice(0, code.charCodeAt(2) === HYPHEN ? 2 : 3);
-    const former = wantsFormer ? formerMember(latDeg, lngDeg) : '';
-    const border = wantsCertainty ? borderMembers(kernel.borderAt(latDeg, lngDeg)) : '';
+    const members = extraMembers(extras, latDeg, lngDeg);
     const lat = decimalText(parameters.latGiven.text as string, latDeg);
     const lng = decimalText(parameters.lngGiven.text as string, lngDeg);
     x.send(
       200,
       JSON_TYPE,
-      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${former}${border}"status":"OK"}`,
+      `{"hexcodes":"${code}","lat":${lat},"lng":${lng},"resolution":${resolution},"admin_code":"${admin}",${members}"status":"OK"}`,
       x.notes.hint,
     );
   }

@@ -1,6 +1,7 @@
 // Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
+import { type ExtrasAsked, onlyExtras } from '../../extras.js';
 import { errorOfAnswer, HexcodesClientError, unreachable } from '../errors.js';
 import type { CallOptions } from '../options.js';
 import { loopOver, requireOperation } from '../stream/chunks.js';
@@ -19,7 +20,7 @@ export type BulkSource =
   | Iterable<Uint8Array | string>
   | AsyncIterable<Uint8Array | string>;
 
-export interface BulkOptions extends CallOptions {
+export interface BulkOptions extends CallOptions, ExtrasAsked {
   readonly operation: 'encode' | 'decode';
   readonly source: BulkSource;
   /** Format of the source. */
@@ -28,10 +29,6 @@ export interface BulkOptions extends CallOptions {
   readonly answerFormat?: BulkFormat;
   /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
   readonly resolution?: number;
-  /** Whether the rows of an encoded answer name the province before July 2025, too. */
-  readonly former?: boolean;
-  /** Whether rows of encode say how sure the province is, as border_m and certainty. */
-  readonly certainty?: boolean;
   /** Is put before the names of the columns that a CSV answer adds. */
   readonly prefix?: string;
   /** The source is gzipped. */
@@ -67,7 +64,6 @@ export async function bulk(
   streamsBodies: boolean,
 ): Promise<BulkAnswer> {
   const { operation, source, format, answerFormat = format, resolution, prefix, isGzipped, signal } = options;
-  const { former, certainty } = options;
   requireOperation(operation);
   for (const given of [format, answerFormat])
     if (!Object.hasOwn(MEDIA_TYPES, given))
@@ -75,8 +71,7 @@ export async function bulk(
   const { baseUrl, apiKey, fetch } = http;
   const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
   if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
-  if (former !== undefined) url.searchParams.set('former', String(former));
-  if (certainty !== undefined) url.searchParams.set('certainty', String(certainty));
+  for (const [name, asked] of Object.entries(onlyExtras(options))) url.searchParams.set(name, String(asked));
   if (prefix !== undefined) url.searchParams.set('prefix', prefix);
 
   let sourceFailure: { readonly cause: unknown } | undefined;

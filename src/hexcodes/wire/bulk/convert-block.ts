@@ -6,8 +6,6 @@ import {
   FROM_FRAMES,
   FROM_JSON,
   type TextMemory,
-  WITH_CERTAINTY,
-  WITH_FORMER,
   WITH_ID,
   WITH_RESOLUTION,
   WITH_ROW,
@@ -278,8 +276,7 @@ function taskOf(job: BulkJob, source: number, report: RowReport | undefined): Ro
   const columns =
     (isRowKept ? WITH_ROW : source === FROM_JSON ? WITH_ID : 0) |
     (hasOwnResolution ? 0 : WITH_RESOLUTION) |
-    (job.former === true ? WITH_FORMER : 0) |
-    (job.certainty === true ? WITH_CERTAINTY : 0);
+    (job.extras ?? 0);
   return {
     operation: job.operation,
     source,

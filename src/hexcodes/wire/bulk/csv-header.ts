@@ -1,5 +1,6 @@
 // The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
 
+import { extraColumns, extrasOf } from '../../extras.js';
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
 import { HEMISPHERES_REFUSED } from '../params/names.js';
 import {
@@ -244,8 +245,7 @@ function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[]
           'hexcodes',
           ...(hasOwnResolution ? [] : ['resolution']),
           'admin_code',
-          ...(request.former === true ? ['former_province'] : []),
-          ...(request.certainty === true ? ['border_m', 'certainty'] : []),
+          ...extraColumns(extrasOf(request)),
           'status',
         ]
       : ['lat', 'lng', 'resolution', 'status'];

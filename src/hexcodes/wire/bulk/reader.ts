@@ -2,6 +2,7 @@
 // into blocks for convertBlock.
 
 import { isUtf8 } from 'node:buffer';
+import { extrasOf } from '../../extras.js';
 import { BLOCK_BYTES, BulkInputError, type BulkJob, type BulkRequest, type Delimiter } from '../job.js';
 import { type Block, BlockBuffers } from './block-buffers.js';
 import {
@@ -189,15 +190,14 @@ export class BulkReader {
   }
 
   #jobWith(csv: Pick<BulkJob, 'csv'>): BulkJob {
-    const { operation, input, output, resolution, former = false, certainty = false } = this.#request;
+    const { operation, input, output, resolution } = this.#request;
     const delimiter = this.#delimiter ?? this.#request.delimiter ?? ',';
     return {
       operation,
       input,
       output,
       resolution,
-      former,
-      certainty,
+      extras: extrasOf(this.#request),
       delimiter: delimiter.charCodeAt(0),
       ...csv,
     };

@@ -2,6 +2,7 @@
 // count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge
 // them.
 
+import { EXTRA_NAMES, type ExtraName } from '../../extras.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
 import { HEMISPHERES_REFUSED, meantBy, sideOf } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
@@ -138,8 +139,10 @@ export class SingleParameters {
   readonly resolution = new ReadParameter('number');
   readonly hexcodes = new ReadParameter('string');
   readonly adminV2 = new ReadParameter('boolean');
-  readonly former = new ReadParameter('boolean');
-  readonly certainty = new ReadParameter('boolean');
+  readonly extras: Readonly<Record<ExtraName, ReadParameter>> = {
+    former: new ReadParameter('boolean'),
+    certainty: new ReadParameter('boolean'),
+  };
   /** `latitude`, and `longitude` or `lon`: read where `lat` or `lng` is missing. */
   readonly latitude = new ReadParameter('number');
   readonly longitude = new ReadParameter('number');
@@ -154,8 +157,7 @@ export class SingleParameters {
     this.resolution.clear();
     this.hexcodes.clear();
     this.adminV2.clear();
-    this.former.clear();
-    this.certainty.clear();
+    for (const name of EXTRA_NAMES) this.extras[name].clear();
     this.latitude.clear();
     this.longitude.clear();
     this.unknown = undefined;
@@ -194,8 +196,7 @@ export class SingleParameters {
       resolution: this.resolution,
       hexcodes: this.hexcodes,
       admin_v2: this.adminV2,
-      former: this.former,
-      certainty: this.certainty,
+      ...this.extras,
     };
     const absent = Object.entries(given).flatMap(([name, { isGiven }]) => (isGiven ? [] : [name]));
     return [...absent, 'apikey'];
@@ -254,9 +255,8 @@ export class SingleParameters {
       case 'admin_v2':
         return this.adminV2;
       case 'former':
-        return this.former;
       case 'certainty':
-        return this.certainty;
+        return this.extras[name];
       case 'latitude':
         return this.latitude.calledBy(name);
       case 'longitude':
@@ -360,10 +360,6 @@ export function decodeFaults(from: SingleParameters): ParameterFault[] | undefin
   if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
   return faults.length === 0 ? undefined : faults;
 }
-
-/** The fault of a request for provinces that the boundary data lack, as the end of a sentence. */
-export const NO_FORMER =
-  'cannot be answered: the boundary data of this service have no provinces of before July 2025';
 
 /** Why a parameter is neither true nor false, nor absent. */
 export function booleanFault({ text, fault }: Parameter): string | undefined {

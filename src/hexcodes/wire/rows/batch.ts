@@ -1,19 +1,14 @@
 // Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to
 // bytes. The HTTP batch endpoints and the JSON frames of the stream use it.
+
+import { EXTRA_NAMES, type ExtraName, extraFault, extrasWhere } from '../../extras.js';
 import type { Kernel } from '../../kernel/kernel.js';
-import {
-  FROM_JSON,
-  JSON_CLOSED,
-  JSON_OPEN,
-  WITH_CERTAINTY,
-  WITH_FORMER,
-  WITH_RESOLUTION,
-} from '../../kernel/text-memory.js';
+import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text-memory.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import { MAX_BATCH_ITEMS } from '../limits.js';
 import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
-import { memberHint, NO_FORMER, type ParameterFault } from '../params/parameters.js';
+import { memberHint, type ParameterFault } from '../params/parameters.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';
@@ -41,10 +36,8 @@ export class TooManyItemsError extends Error {
 export interface Batch {
   readonly operation: Operation;
   readonly resolution: number;
-  /** Whether the results name the provinces before July 2025. */
-  readonly former: boolean;
-  /** Whether the results say how sure the provinces are. */
-  readonly certainty: boolean;
+  /** Bits of EXTRAS that the results have. */
+  readonly extras: number;
   /** Whether results of failed items have `code` and `index`. */
   readonly hasReasons: boolean;
   readonly bytes: Uint8Array;
@@ -146,7 +139,7 @@ export function batchOf(
         faults.push({ parameter: 'resolution', message: `must be an integer from 0 to 15${quotes}` });
     }
   }
-  const isAsked = (parameter: 'former' | 'certainty'): boolean => {
+  const isAsked = (parameter: ExtraName): boolean => {
     if (operation !== 'encode') return false;
     const texts = envelope.members(parameter).map((member) => envelope.text(member));
     const isRead = texts.every((text) => (text === 'true' || text === 'false') && text === texts[0]);
@@ -154,14 +147,13 @@ export function batchOf(
     if (!isRead) faults.push({ parameter, message: `must be true or false${quotes}` });
     return texts[0] === 'true';
   };
-  const former = isAsked('former');
-  const certainty = isAsked('certainty');
+  const extras = extrasWhere(isAsked);
   if (items === undefined || faults.length > 0) throw new BrokenBatchError(faults);
-  return { operation, resolution, former, certainty, hasReasons, bytes: envelope.bytes, items, origin, hint };
+  return { operation, resolution, extras, hasReasons, bytes: envelope.bytes, items, origin, hint };
 }
 
 const MEMBERS: Readonly<Record<Operation, readonly [items: string, ...options: string[]]>> = {
-  encode: ['points', 'resolution', 'former', 'certainty'],
+  encode: ['points', 'resolution', ...EXTRA_NAMES],
   decode: ['hexcodes'],
 };
 const EXAMPLES: Readonly<Record<Operation, string>> = {
@@ -235,10 +227,11 @@ export class BatchConversion {
 
   /**
    * @param sink holds the results until all steps are done; emptied first
-   * @throws BrokenBatchError if the batch asks for former provinces, which this kernel does not know
+   * @throws BrokenBatchError if the batch asks for extras that this kernel does not know
    */
   constructor(kernel: Kernel, batch: Batch, sink: ByteSink) {
-    if (batch.former && kernel.formerProvinces === null) throw broken('former', NO_FORMER);
+    const fault = extraFault(batch.extras, kernel);
+    if (fault !== undefined) throw new BrokenBatchError([fault]);
     this.#kernel = kernel;
     this.#batch = batch;
     this.#task = taskOf(batch);
@@ -389,14 +382,14 @@ function nameOf(operation: Operation): string {
   return operation === 'encode' ? 'points' : 'hexcodes';
 }
 
-function taskOf({ operation, resolution, former, certainty, origin }: Batch): RowsTask {
+function taskOf({ operation, resolution, extras, origin }: Batch): RowsTask {
   return {
     operation,
     source: FROM_JSON,
     output: 'json',
     resolution,
     delimiter: COMMA,
-    columns: WITH_RESOLUTION | (former ? WITH_FORMER : 0) | (certainty ? WITH_CERTAINTY : 0),
+    columns: WITH_RESOLUTION | extras,
     lineEnd: '\n',
     separator: COMMA,
     refusal: 0,

@@ -71,7 +71,12 @@ function faultsOf(faults: readonly ParameterFault[], hint: string, nameHint: str
   return `,"message":"${message}${names}${escaped(hint)}","details":[${details}]`;
 }
 
-/** The members that `certainty` asks for, with a comma behind them. */
+/** The member of the province before July 2025, with a comma behind it. */
+export function formerMember(name: string | null): string {
+  return `"former_province":${JSON.stringify(name)},`;
+}
+
+/** The members that say how sure the province is, with a comma behind them. */
 export function borderMembers({ borderM, certainty }: Border): string {
   return `"border_m":${borderM},"certainty":${certainty},`;
 }
@@ -88,8 +93,8 @@ export function jsonOf(answer: RowAnswer): string {
     const admin = code === undefined ? 'null' : `"${adminOf(code)}"`;
     const text = code === undefined ? 'null' : `"${code}"`;
     const resolution = row.resolution < 0 ? 'null' : row.resolution;
-    const former = formerProvince === undefined ? '' : `"former_province":${JSON.stringify(formerProvince)},`;
-    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${former}${border === undefined ? '' : borderMembers(border)}${tail}${id}}`;
+    const province = formerProvince === undefined ? '' : formerMember(formerProvince);
+    return `{"hexcodes":${text},"lat":${numberOf(row.latDeg)},"lng":${numberOf(row.lngDeg)},"resolution":${resolution},"admin_code":${admin},${province}${border === undefined ? '' : borderMembers(border)}${tail}${id}}`;
   }
   if (status !== 'OK' && status !== 'INVALID_HEXCODES') return `{${tail}${id}}`;
   const { latDeg, lngDeg, resolution } = position ?? {
