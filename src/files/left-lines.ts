@@ -144,7 +144,11 @@ function merged(
     const { row, start, end } = left;
     if (status !== 'OK')
       failures.push({
-        ...{ row: row - blankBefore(row), status, start, end, answerStart },
+        row: row - blankBefore(row),
+        status,
+        start,
+        end,
+        answerStart,
         answerEnd: answerStart + bytes.length,
       });
   }

@@ -7,9 +7,7 @@ export const LONG_UNITS = [
   'test/property/cli/files/damaged-files.test.ts',
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
-  'test/unit/capacity/plan.test.ts',
   'test/unit/cli/files/formats/batches.test.ts',
-  'test/unit/data/map/{boundary-map,user-boundaries}.test.ts',
   'test/unit/geometry/cell-box.test.ts',
   'test/unit/slow-tools.test.ts',
   'test/unit/wire/bulk.test.ts',
@@ -30,15 +28,15 @@ export const ROADS = [
 
 /**
  * Tests that need a browser, a bus, a database, a proxy, another language or the packages of test/judges; and
- * loads, floods, fuzzers and files of every size.
+ * loads, floods, fuzzers, files of every size, and what else takes more than ten seconds.
  */
 export const REST = [
   'test/conformance/api/{asyncapi,calls,openapi,typed-client}.test.ts',
   'test/conformance/{doors-elsewhere,engines,go,java,python-*}.test.ts',
-  'test/conformance/sql.test.ts',
+  'test/conformance/{same-bytes,sql}.test.ts',
   'test/e2e/capacity/**/*.test.ts',
   'test/e2e/cli/{log,serve}.test.ts',
-  'test/e2e/cli/files/{as-brought,by-chunks,ceilings,duckdb,files,resume}.test.ts',
+  'test/e2e/cli/files/{as-brought,brought,by-chunks,ceilings,duckdb,files,resume}.test.ts',
   'test/e2e/cli/points/aggregate.test.ts',
   'test/e2e/console/**/*.test.ts',
   'test/e2e/*-recipes.test.ts',
@@ -52,12 +50,18 @@ export const REST = [
   'test/e2e/server/{api-page,document-pages}.test.ts',
   'test/e2e/server/bulk/peers.test.ts',
   'test/e2e/server/limits/bulk.test.ts',
-  'test/e2e/server/{load-proofs,overload,work-in-a-turn}.test.ts',
+  'test/e2e/server/{load-proofs,overload,processes,work-in-a-turn}.test.ts',
   'test/e2e/server/traccar/processes.test.ts',
   'test/e2e/server/transport/{crowds,keyed-streams,large-writes,uws-timeouts}.test.ts',
   'test/e2e/supervisor/processes.test.ts',
   'test/e2e/types.test.ts',
   'test/e2e/usage/**/*.test.ts',
+  'test/property/cli/files/by-*.test.ts',
+  'test/property/cli/files/typed-rows.test.ts',
+  'test/unit/capacity/plan.test.ts',
+  'test/unit/cli/progress.test.ts',
   'test/unit/cli/files/{value-table,values}.test.ts',
+  'test/unit/data/map/**/*.test.ts',
+  'test/unit/server/grid.test.ts',
   'test/unit/tools/words.test.ts',
 ];

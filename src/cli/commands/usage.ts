@@ -227,8 +227,14 @@ async function linesOf(
   for await (const { keyId, operation, outcome, requests, points } of rows) {
     const id = `${keyId}\t${operation}`;
     const line = lines.get(id) ?? {
-      ...{ key_id: keyId, name: names.get(keyId) ?? '', operation },
-      ...{ requests: 0, points: 0, failed_points: 0, refused_requests: 0, refused_points: 0 },
+      key_id: keyId,
+      name: names.get(keyId) ?? '',
+      operation,
+      requests: 0,
+      points: 0,
+      failed_points: 0,
+      refused_requests: 0,
+      refused_points: 0,
     };
     lines.set(id, line);
     if (outcome === 'refused') {

@@ -184,7 +184,9 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   return found
     .sort((a, b) => a.start - b.start)
     .map(({ latDeg, lngDeg, isSure, middleOf, errorDeg }) => ({
-      ...{ latDeg, lngDeg, isSure },
+      latDeg,
+      lngDeg,
+      isSure,
       ...(middleOf === undefined ? {} : { middleOf }),
       ...(errorDeg === undefined ? {} : { errorDeg }),
     }));
