@@ -16,7 +16,7 @@ import {
 } from './formats/parquet/thrift.js';
 import { type TableColumn, typesOf } from './formats/table.js';
 import type { Run } from './request.js';
-import { columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
+import { columnsOfDegrees, isDouble, lookAtFiles } from './typed-inputs.js';
 
 // Members of the metadata by their ids in the format.
 export const FILE = { schema: 2, rowGroups: 4, orders: 7 } as const;
@@ -102,7 +102,7 @@ function planOf(
   const { request } = run;
   const names = columns.map(({ name }) => name);
   if (resolutionColumn(names, file) >= 0) return 'rows have resolutions of their own';
-  const where = columnsOfDoubles(run, names, parquet.elements, file);
+  const where = columnsOfDegrees(run, names, (index) => isDouble(parquet.elements[index] ?? null), file);
   if (typeof where === 'string') return where;
   const kept = keptColumns(columns, request.columns, file);
   const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };

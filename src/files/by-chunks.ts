@@ -5,7 +5,7 @@ import type { AsyncBuffer, RowGroup } from 'hyparquet';
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
-import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import {
   CHUNK,
   type ChunkPlan,
@@ -18,6 +18,8 @@ import {
   openFile,
 } from './by-chunks-plan.js';
 import type { Input } from './disk/input.js';
+import type { Batch, Lane, Reading } from './driver.js';
+import { countRows, failuresIn } from './encoded.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
 import {
@@ -49,13 +51,12 @@ import { I64, readThrift, STRUCT, type ThriftStruct, thrift } from './formats/pa
 import { textOf } from './formats/values/column-text.js';
 import { requireBelowCeiling } from './held/ceiling.js';
 import type { Run } from './request.js';
-import { faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
+import { faultIn, type RowFailure } from './tally.js';
 
 /** Bytes of a chunk that are copied at a time. */
 const COPY_BYTES = 1 << 20;
 /** The head of a page is shorter, where it holds no statistics of long texts. */
 const HEAD_BYTES = 64 * 1024;
-const WORDS = ['OK', 'NOT_FOUND', 'INVALID_REQUEST'] as const;
 
 /** Members of a chunk's metadata by their ids in the format. */
 const META = {
@@ -70,22 +71,9 @@ const META = {
 /** Members of a page's head. */
 const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
 
-/** Converts all inputs. @throws CliFailure */
-export async function convertByChunks(run: Run, plan: ChunkPlan): Promise<void> {
-  const { request } = run;
-  const writer = new ChunkWriter(run, plan);
-  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
-    const input = await run.open(inputNumber);
-    const file = await openFile(input);
-    await writer.convert(input, inputNumber, file);
-  }
-  await writer.end();
-}
-
 /** A row group to convert. */
 interface Group {
   readonly input: Input;
-  readonly inputNumber: number;
   readonly file: OpenFile;
   readonly scan: Awaited<ReturnType<typeof scanOf>>;
   readonly group: RowGroup;
@@ -97,7 +85,8 @@ interface Group {
 
 type Leaf = ColumnSpan['leaves'][number];
 
-class ChunkWriter {
+/** Batches are written with their row group, behind the last of its rows. */
+export class ChunkLane implements Lane {
   readonly #run: Run;
   readonly #plan: ChunkPlan;
   readonly #file: ParquetFileWriter;
@@ -111,6 +100,8 @@ class ChunkWriter {
   readonly #pages = new UnpackedPages();
   readonly #lats: DegreesMemory = { degrees: new Float64Array(0) };
   readonly #lngs: DegreesMemory = { degrees: new Float64Array(0) };
+  readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
+  readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
   #waiting: Uint8Array[] = [];
   readonly #codes = new CodePages((part) => this.#waiting.push(part));
 
@@ -120,7 +111,9 @@ class ChunkWriter {
     this.#file = new ParquetFileWriter(run.targets.output);
   }
 
-  async convert(input: Input, inputNumber: number, file: OpenFile): Promise<void> {
+  /** @throws CliFailure BAD_INPUT */
+  async *batches({ input }: Reading): AsyncGenerator<Batch> {
+    const file = await openFile(input);
     const { parquet, footer } = file;
     const { metadata } = parquet;
     this.#first ??= {
@@ -134,12 +127,12 @@ class ChunkWriter {
     for (const [i, group] of metadata.row_groups.entries()) {
       const rows = Number(group.num_rows);
       const chunks = chunksIn(footer, i);
-      if (rows > 0) await this.#convertGroup({ input, inputNumber, file, scan, group, start, rows, chunks });
+      if (rows > 0) yield* this.#convertGroup({ input, file, scan, group, start, rows, chunks });
       start += rows;
     }
   }
 
-  async #convertGroup(part: Group): Promise<void> {
+  async *#convertGroup(part: Group): AsyncGenerator<Batch> {
     const { input, file, scan, group, start, rows, chunks } = part;
     const { kept, lat, lng, columns, added } = this.#plan;
     requireBelowCeiling(
@@ -171,7 +164,14 @@ class ChunkWriter {
         const copied = await this.#copied(part, leaf, held.get(column), location);
         this.#file.addChunk(movedChunk(chunks[leaf.index]!, copied.from, copied.to));
       }
-    const { admins, statuses } = await this.#convertRows(part, lats, lngs);
+    const admins = new Uint8Array(rows).fill(NONE);
+    const statuses = new Uint8Array(rows);
+    this.#codesAt = this.#file.offset;
+    const { capacity } = this.#run.hexcodes.kernel;
+    for (let from = 0; from < rows; from += capacity) {
+      yield this.#encodePiece(lats, lngs, from, Math.min(capacity, rows - from), admins, statuses);
+      if (this.#waiting.length > 0) await this.#flushWaiting();
+    }
     const codes = this.#codes.end();
     await this.#flushWaiting();
     const { resolution } = this.#run.request;
@@ -187,7 +187,6 @@ class ChunkWriter {
       else await this.#file.writeChunk(chunk, element, rows);
     }
     this.#file.endGroup(rows);
-    this.#run.tick({ inputNumber: part.inputNumber, inputOffset: 0, inputRows: start + rows });
   }
 
   #codesAt = 0;
@@ -229,35 +228,7 @@ class ChunkWriter {
     return { from, to };
   }
 
-  /** Encodes the rows of a group; pages of codes are written as they are full. */
-  async #convertRows(
-    { input, inputNumber, start: groupStart, rows }: Group,
-    lats: Coordinates,
-    lngs: Coordinates,
-  ): Promise<{ admins: Uint8Array; statuses: Uint8Array }> {
-    const { tally } = this.#run.targets;
-    const { capacity } = this.#run.hexcodes.kernel;
-    const admins = new Uint8Array(rows).fill(NONE);
-    const statuses = new Uint8Array(rows);
-    const byAdmin = new Uint32Array(256);
-    this.#codesAt = this.#file.offset;
-    for (let from = 0; from < rows; from += capacity) {
-      const count = Math.min(capacity, rows - from);
-      if (this.#encodePiece(lats, lngs, from, count, admins, statuses, byAdmin) > 0)
-        this.#noteFailures(input, failuresIn(statuses, from, count), lats, lngs, groupStart);
-      if (this.#waiting.length > 0) {
-        await this.#flushWaiting();
-        this.#run.tick({ inputNumber, inputOffset: 0, inputRows: groupStart + from + count });
-      }
-    }
-    for (let admin = 0; admin < ADMIN_UNITS.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
-    return { admins, statuses };
-  }
-
-  /**
-   * Encodes some rows of a group. It is apart from the loop that awaits, which would be compiled again and again.
-   * @returns how many of them have no code
-   */
+  /** Encodes rows of a group; pages of codes wait when they are full. */
   #encodePiece(
     lats: Coordinates,
     lngs: Coordinates,
@@ -265,50 +236,36 @@ class ChunkWriter {
     count: number,
     admins: Uint8Array,
     statuses: Uint8Array,
-    byAdmin: Uint32Array,
-  ): number {
-    const { hexcodes, request, targets } = this.#run;
+  ): Batch {
+    const { hexcodes, request } = this.#run;
     const { exports, input: points, output } = hexcodes.kernel;
     interleave(points, lats.degrees, lngs.degrees, from, count);
     const failed = exports.encodeBatch(count, request.resolution);
     this.#codes.add(output, count);
-    noteRecords(output, count, from, admins, statuses, byAdmin);
-    targets.tally.rows += count;
-    return failed;
+    countRows(output, count, this.#byStatus, this.#byAdmin);
+    noteRecords(output, count, from, admins, statuses);
+    return {
+      rows: count,
+      failed,
+      byStatus: this.#byStatus,
+      byAdmin: this.#byAdmin,
+      endOffset: 0,
+      failures: () => failuresIn(output, count),
+      explain: ({ row, status }) => ({
+        degrees: [lats.degrees[from + row]!, lngs.degrees[from + row]!],
+        fault: () => this.#faultOf(lats, lngs, from + row, status as RowFailure),
+      }),
+      write: async () => undefined,
+    };
   }
 
-  #noteFailures(
-    input: Input,
-    failures: readonly (readonly [row: number, status: RowFailure])[],
-    lats: Coordinates,
-    lngs: Coordinates,
-    groupStart: number,
-  ): void {
-    const { hexcodes, request, targets } = this.#run;
-    const { tally } = targets;
+  #faultOf(lats: Coordinates, lngs: Coordinates, row: number, word: RowFailure): string {
     const { columns, lat, lng } = this.#plan;
-    let tries = tally.failedRows;
-    for (const [row, status] of failures) {
-      if (tries++ < SWAP_TRIES && looksSwapped(hexcodes.kernel, lats.degrees[row]!, lngs.degrees[row]!))
-        tally.swapped++;
-      tally.fail(status);
-      if (tally.first.has(status)) continue;
-      const degrees = (index: number, { degrees: all, defined }: Coordinates) => {
-        const value = defined !== null && defined[row] === 0 ? null : all[row]!;
-        return { name: columns[index]!.name, text: textOf(columns[index]!, value), degrees: all[row]! };
-      };
-      const fault = faultIn(status, {
-        kind: 'pair',
-        lat: degrees(lat, lats),
-        lng: degrees(lng, lngs),
-        resolution: null,
-      });
-      tally.first.set(status, { file: input.name, row: groupStart + row + 1, fault });
-    }
-    if (request.errors.kind === 'stop') {
-      const [, status] = failures[0]!;
-      throw stopped(tally.first.get(status)!, status);
-    }
+    const field = (index: number, { degrees: all, defined }: Coordinates) => {
+      const value = defined !== null && defined[row] === 0 ? null : all[row]!;
+      return { name: columns[index]!.name, text: textOf(columns[index]!, value), degrees: all[row]! };
+    };
+    return faultIn(word, { kind: 'pair', lat: field(lat, lats), lng: field(lng, lngs), resolution: null });
   }
 
   /** Writes the metadata. */
@@ -331,27 +288,12 @@ function noteRecords(
   from: number,
   admins: Uint8Array,
   statuses: Uint8Array,
-  byAdmin: Uint32Array,
 ): void {
   for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
     const status = records[recordStatusAt(i)]!;
-    if (status === OK) {
-      const admin = adminOf(records, at);
-      admins[from + i] = admin;
-      byAdmin[admin]!++;
-    } else statuses[from + i] = status;
+    if (status === OK) admins[from + i] = adminOf(records, at);
+    else statuses[from + i] = status;
   }
-}
-
-function failuresIn(
-  statuses: Uint8Array,
-  from: number,
-  count: number,
-): readonly (readonly [row: number, status: RowFailure])[] {
-  const failures: [row: number, status: RowFailure][] = [];
-  for (let row = from; row < from + count; row++)
-    if (statuses[row] !== OK) failures.push([row, WORDS[statuses[row]!] as RowFailure]);
-  return failures;
 }
 
 /** A chunk as the metadata claim it. */

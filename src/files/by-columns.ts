@@ -1,5 +1,5 @@
 // Files as rows in columns, from any format into any: sources, the converter, sinks, and the error policy for failed
-// rows. by-bytes.ts is the faster way for CSV to CSV.
+// rows.
 
 import { otherColumns as otherColumnNames, type Sample } from './columns/columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
@@ -110,7 +110,6 @@ export async function convertByColumns(run: Run): Promise<void> {
   let sorted: SortedSink | null = null;
   let rejectsSink: TableSink | null = null;
   let frame: CollectionFrame | undefined;
-  let byBytes = 0;
   try {
     for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
       const input = await run.open(inputNumber);
@@ -155,17 +154,6 @@ export async function convertByColumns(run: Run): Promise<void> {
       if (from !== null && inputNumber < from.inputNumber) continue;
       // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
       const skippedRows = from !== null && inputNumber === from.inputNumber ? from.inputRows : 0;
-      if (sorted !== null) {
-        const { planCsv, sortCsv } = await import('./sorted/csv-rows-in.js');
-        const plan = planCsv(run, input, source.columns, sample);
-        if (plan !== null) {
-          // The first rows have been read.
-          const again = await run.open(inputNumber);
-          await sortCsv(run, again, inputNumber, plan, converter, sorted);
-          byBytes++;
-          continue;
-        }
-      }
       let rows = 0;
       for await (const batch of source.batches()) {
         rows += batch.rowCount;
@@ -183,7 +171,6 @@ export async function convertByColumns(run: Run): Promise<void> {
     }
     await sink?.close();
     await rejectsSink?.close();
-    if (byBytes === request.inputs.length) run.said = 'Converted by bytes: rows were sorted as they are.';
   } finally {
     sorted?.remove();
   }

@@ -1,10 +1,8 @@
 // From one format into another by rows of bytes: values are ranges of bytes that are copied, coordinates are doubles,
 // and our columns come from the kernel's records. by-columns.ts converts what does not fit.
 
-import { OK } from '../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
-import { looksSwapped } from '../hexcodes/wire/swapped.js';
 import { isSameType } from './by-chunks-plan.js';
 import { sampled } from './by-columns.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
@@ -12,31 +10,30 @@ import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
+import type { Batch, Lane, Reading } from './driver.js';
+import { countRows, failuresIn } from './encoded.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
-import { readHeader } from './formats/csv-header.js';
+import { openText } from './formats/csv-header.js';
 import type { KnownFeatures } from './formats/json/geojson-source.js';
 import { openSource } from './formats/open.js';
-import { adminOf } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
+import type { WantedRows } from './rows/group-windows.js';
 import { plainTextAt } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
 import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
-import { type TextRows, textAt } from './rows/text-rows.js';
-import { type Degrees, faultIn, type RowFailure, SWAP_TRIES, stopped } from './tally.js';
-import { columnsOfDegrees, columnsOfDoubles, lookAtFiles } from './typed-inputs.js';
+import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
+import { type Degrees, faultIn, type RowFailure } from './tally.js';
+import { columnsOfDegrees, isDouble, lookAtFiles } from './typed-inputs.js';
 
 /** Rows of a window at most; the kernel takes as many. */
 const MAX_ROWS = 4096;
 
-const NO_BYTES = new Uint8Array(0);
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
-/** Columns of a source at most: each has its ranges. */
-const MAX_COLUMNS = 1000;
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
@@ -49,7 +46,6 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (hasMore && hasTypes) return 'former provinces and certainty are asked for';
   if (request.hasCertainty === true && request.csv.decimal === ',') return 'numbers have a decimal comma';
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
-  if (isText && request.sort !== null) return 'rows are sorted';
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
   const rejects =
@@ -67,9 +63,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
       ? await textSample(run)
       : isNdjson
         ? await ndjsonSample(run, hasTypes)
-        : sourceFormat === 'parquet'
-          ? await parquetSample(run, hasTypes)
-          : await arrowSample(run);
+        : await groupSample(run, hasTypes);
     if (typeof found === 'string') return found;
     const { columns, sample } = found;
     const { names } = sample;
@@ -164,94 +158,86 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
   }
 }
 
-/** The columns of Parquet, the same in all inputs, or in words why they are not read here. */
-async function parquetSample(run: Run, hasTypes: boolean): Promise<Found | string> {
-  const { request, targetFormat } = run;
+/** The columns of a file of row groups or record batches. */
+interface GroupColumns {
+  readonly columns: readonly TableColumn[];
+  isDouble(index: number): boolean;
+  /** Why a column is not read here, in words. */
+  against(index: number): string | undefined;
+}
+
+async function parquetColumns(input: Input, hasTypes: boolean): Promise<GroupColumns> {
   const { readParquet } = await import('./formats/parquet/parquet-source.js');
-  let first: readonly TableColumn[] = [];
-  let files = 0;
-  const reason = await lookAtFiles(run, async (input) => {
-    const { fields, elements } = await readParquet(input);
-    const columns = fields.map(({ column }) => column);
-    if (files++ > 0 && JSON.stringify(first) !== JSON.stringify(columns))
-      return `${input.name} has other columns or types`;
-    first = columns;
-    const names = columns.map(({ name }) => name);
-    const where = columnsOfDoubles(run, names, elements, input.name);
-    if (typeof where === 'string') return where;
-    for (const index of keptColumns(columns, request.columns, input.name)) {
+  const { fields, elements } = await readParquet(input);
+  return {
+    columns: fields.map(({ column }) => column),
+    isDouble: (index) => isDouble(elements[index] ?? null),
+    against(index) {
       const { column, shape } = fields[index]!;
       if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
         return `${column.name} is nested`;
-      // Times of UTC are texts in Arrow.
-      const isOther = targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true;
-      if (hasTypes && (isOther || !isSameType(elements[index]!, elementOf(column))))
+      if (hasTypes && !isSameType(elements[index]!, elementOf(column)))
         return `${column.name} is written as another type`;
-    }
-    return undefined;
-  });
-  return reason ?? { columns: first, sample: { names: first.map(({ name }) => name), rows: [] } };
+      return undefined;
+    },
+  };
 }
 
-/** The columns of Arrow, the same in all inputs, or in words why they are not read here. */
-async function arrowSample(run: Run): Promise<Found | string> {
-  const { request, targetFormat } = run;
+async function arrowColumns(input: Input): Promise<GroupColumns> {
   const { readArrow } = await import('./formats/arrow/arrow-source.js');
   const { holdsDegrees, reasonAgainst } = await import('./rows/read-arrow.js');
-  let first: readonly TableColumn[] = [];
-  let files = 0;
+  const { fields } = await readArrow(input);
+  return {
+    columns: fields.map(({ column }) => column),
+    isDouble: (index) => holdsDegrees(fields[index]!),
+    against: (index) => reasonAgainst(fields[index]!),
+  };
+}
+
+/** The columns of Parquet or Arrow, the same in all inputs, or in words why they are not read here. */
+async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string> {
+  const { request, sourceFormat, targetFormat } = run;
+  let first: readonly TableColumn[] | null = null;
   const reason = await lookAtFiles(run, async (input) => {
-    const { fields } = await readArrow(input);
-    const columns = fields.map(({ column }) => column);
-    if (files++ > 0 && JSON.stringify(first) !== JSON.stringify(columns))
+    const found =
+      sourceFormat === 'arrow' ? await arrowColumns(input) : await parquetColumns(input, hasTypes);
+    const { columns } = found;
+    if (first !== null && JSON.stringify(first) !== JSON.stringify(columns))
       return `${input.name} has other columns or types`;
     first = columns;
     const names = columns.map(({ name }) => name);
-    const where = columnsOfDegrees(run, names, (index) => holdsDegrees(fields[index]!), input.name);
+    const where = columnsOfDegrees(run, names, found.isDouble, input.name);
     if (typeof where === 'string') return where;
     for (const index of keptColumns(columns, request.columns, input.name)) {
-      const { column } = fields[index]!;
-      const against = reasonAgainst(fields[index]!);
-      if (against !== undefined) return against;
+      const { name, kind, isUtc } = columns[index]!;
       // Times of UTC are texts in Arrow.
-      if (targetFormat === 'arrow' && column.kind === 'time' && column.isUtc === true)
-        return `${column.name} is written as another type`;
+      const isOther = targetFormat === 'arrow' && kind === 'time' && isUtc === true;
+      const against = found.against(index) ?? (isOther ? `${name} is written as another type` : undefined);
+      if (against !== undefined) return against;
     }
     return undefined;
   });
-  return reason ?? { columns: first, sample: { names: first.map(({ name }) => name), rows: [] } };
+  const columns: readonly TableColumn[] = first ?? [];
+  return reason ?? { columns, sample: { names: columns.map(({ name }) => name), rows: [] } };
 }
 
 /** @throws CliFailure */
-export async function convertByRows(run: Run, plan: RowPlan): Promise<void> {
-  const writers = await RowWriters.open(run, plan);
-  const conversion = new RowConversion(run, plan, writers);
-  try {
-    await convertInputs(run, plan, conversion);
-    await writers.close();
-  } finally {
-    writers.remove();
-  }
+export async function rowLane(run: Run, plan: RowPlan): Promise<Lane> {
+  return new RowLane(run, plan, await RowWriters.open(run, plan));
 }
 
-async function convertInputs(
-  { request, targets, open }: Run,
-  plan: RowPlan,
-  conversion: RowConversion,
-): Promise<void> {
-  for (let inputNumber = 0; inputNumber < request.inputs.length; inputNumber++) {
-    const input = await open(inputNumber);
-    const isDone = targets.from !== null && inputNumber < targets.from.inputNumber;
-    if (plan.source === 'text') await conversion.convertText(input, inputNumber, isDone);
-    else if (plan.source === 'ndjson') await conversion.convertNdjson(input, inputNumber);
-    else if (!isDone) await conversion.convertGroups(input, inputNumber);
-  }
+/** Rows, and where the input can be read on behind them. */
+interface Window {
+  readonly rows: TextRows;
+  readonly endOffset: number;
 }
 
-class RowConversion {
+class RowLane implements Lane {
   readonly #run: Run;
   readonly #plan: RowPlan;
   readonly #writers: RowWriters;
+  readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
+  readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
 
   constructor(run: Run, plan: RowPlan, writers: RowWriters) {
     this.#run = run;
@@ -259,111 +245,66 @@ class RowConversion {
     this.#writers = writers;
   }
 
-  /** @param isDone whether an earlier run has converted the input */
-  async convertText(input: Input, inputNumber: number, isDone: boolean): Promise<void> {
-    const { source, targets, request } = this.#run;
-    const { columns, lat, lng } = this.#plan;
-    const chunks = input.chunks()[Symbol.asyncIterator]();
-    const { names, rest, endOffset: headerBytes } = await readHeader(input, chunks, source);
-    if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
-      throw otherColumns(names, input.name, request.inputs[0]!);
+  async *batches(reading: Reading): AsyncGenerator<Batch> {
+    for await (const { rows, endOffset } of this.#windows(reading))
+      if (rows.rowCount > 0) yield this.#batch(rows, endOffset);
+  }
+
+  end(): Promise<void> {
+    return this.#writers.close();
+  }
+
+  close(): void {
+    this.#writers.remove();
+  }
+
+  async *#windows(reading: Reading): AsyncGenerator<Window> {
+    const { source: dialect, hexcodes, request } = this.#run;
+    const { source, columns, lat, lng, kept, isTyped } = this.#plan;
+    const { input, isDone, from } = reading;
+    if (source === 'text') {
+      const text = await openText(input, dialect);
+      const { names } = text;
+      if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
+        throw otherColumns(names, input.name, request.inputs[0]!);
+      if (isDone) return;
+      const delimiter = dialect.delimiter.charCodeAt(0);
+      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, lat, lng, MAX_ROWS);
+      yield* reader.windows(text, Math.max(text.endOffset, from), () => reading.rows + 1);
+      return;
+    }
     if (isDone) return;
-    const from = inputNumber === targets.from?.inputNumber ? targets.from : { inputOffset: 0, inputRows: 0 };
-    const skip = Math.max(0, from.inputOffset - headerBytes);
-    const { kernel } = this.#run.hexcodes;
-    const reader = new CsvRowReader(kernel, names, source.delimiter.charCodeAt(0), lat, lng, MAX_ROWS);
-    let rows = from.inputRows;
-    const { plain } = input;
-    // The bytes behind the header are read again, into memory that is used again.
-    const content =
-      plain === null
-        ? { chunks, rest, toSkip: skip }
-        : { chunks: plain.chunksFrom(headerBytes + skip), rest: NO_BYTES, toSkip: 0 };
-    const start = { ...content, offset: headerBytes + skip, skippedRows: rows };
-    for await (const { rows: window, endOffset } of reader.windows(input, start)) {
-      await this.#convert(window, input.name, rows + 1);
-      rows += window.rowCount;
-      // A journal names the end of a block, where an input can be read on.
-      if (endOffset >= 0) this.#run.tick({ inputNumber, inputOffset: endOffset, inputRows: rows });
+    if (source === 'ndjson') {
+      const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
+      const reader = new NdjsonRowReader(hexcodes.kernel, columns, lat, lng, MAX_ROWS, isTyped);
+      yield* reader.windows(input, from, reading.rows);
+      return;
     }
+    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows: reading.rows, isTyped };
+    for await (const rows of await groupWindows(source, input, wanted)) yield { rows, endOffset: 0 };
   }
 
-  async convertNdjson(input: Input, inputNumber: number): Promise<void> {
-    const { from } = this.#run.targets;
-    const { columns, lat, lng, isTyped } = this.#plan;
-    const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-    const { kernel } = this.#run.hexcodes;
-    const reader = new NdjsonRowReader(kernel, columns, lat, lng, MAX_ROWS, isTyped);
-    let rows = from?.inputRows ?? 0;
-    const start = { skip: from?.inputOffset ?? 0, skippedRows: rows };
-    for await (const { rows: window, endOffset } of reader.windows(input, start)) {
-      await this.#convert(window, input.name, rows + 1);
-      rows += window.rowCount;
-      if (endOffset >= 0) this.#run.tick({ inputNumber, inputOffset: endOffset, inputRows: rows });
-    }
-  }
-
-  /** Converts a file of row groups or record batches. */
-  async convertGroups(input: Input, inputNumber: number): Promise<void> {
-    const { from } = this.#run.targets;
-    let rows = inputNumber === from?.inputNumber ? from.inputRows : 0;
-    for await (const window of await this.#windowsOf(input, rows)) {
-      await this.#convert(window, input.name, rows + 1);
-      rows += window.rowCount;
-      this.#run.tick({ inputNumber, inputOffset: 0, inputRows: rows });
-    }
-  }
-
-  async #windowsOf(input: Input, skippedRows: number): Promise<AsyncGenerator<TextRows>> {
-    const { source, lat, lng, kept, isTyped } = this.#plan;
-    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows, isTyped };
-    if (source === 'arrow') {
-      const { readArrow } = await import('./formats/arrow/arrow-source.js');
-      const { arrowWindows } = await import('./rows/read-arrow.js');
-      return arrowWindows(await readArrow(input), input.name, wanted);
-    }
-    const { readParquet } = await import('./formats/parquet/parquet-source.js');
-    const { parquetWindows } = await import('./rows/read-parquet.js');
-    return parquetWindows(await readParquet(input), input.name, wanted);
-  }
-
-  /** Encodes, counts and writes rows. */
-  async #convert(rows: TextRows, file: string, firstRow: number): Promise<void> {
-    const { hexcodes, request, targets } = this.#run;
-    const { tally } = targets;
-    const { rowCount, latLngDeg } = rows;
+  /** Encodes rows. */
+  #batch(rows: TextRows, endOffset: number): Batch {
+    const { hexcodes, request } = this.#run;
     const { input, output: records, exports } = hexcodes.kernel;
+    const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
     const failed = exports.encodeBatch(rowCount, request.resolution);
-    if (failed > 0) this.#noteFailures(rows, records, file, firstRow);
-    tally.rows += rowCount;
-    for (let row = 0; row < rowCount; row++)
-      if (records[recordStatusAt(row)] === OK) tally.byAdmin[adminOf(records, RECORD_BYTES * row)]!++;
-    await this.#writers.write(rows, records, failed);
-  }
-
-  #noteFailures(rows: TextRows, records: Uint8Array, file: string, firstRow: number): void {
-    const { hexcodes, request, targets } = this.#run;
-    const { tally } = targets;
-    const { rowCount, latLngDeg } = rows;
-    let tries = tally.failedRows;
-    // In the order in which the rows come.
-    const counts = new Map<RowFailure, number>();
-    let firstFailed: RowFailure | null = null;
-    for (let row = 0; row < rowCount; row++) {
-      const status = records[recordStatusAt(row)]!;
-      if (status === OK) continue;
-      if (tries++ < SWAP_TRIES && looksSwapped(hexcodes.kernel, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!))
-        tally.swapped++;
-      const word = ROW_STATUSES[status] as RowFailure;
-      firstFailed ??= word;
-      counts.set(word, (counts.get(word) ?? 0) + 1);
-      if (tally.first.has(word)) continue;
-      tally.first.set(word, { file, row: firstRow + row, fault: this.#faultOf(rows, row, word) });
-    }
-    for (const [word, count] of counts) tally.fail(word, count);
-    if (request.errors.kind === 'stop' && firstFailed !== null)
-      throw stopped(tally.first.get(firstFailed)!, firstFailed);
+    countRows(records, rowCount, this.#byStatus, this.#byAdmin);
+    return {
+      rows: rowCount,
+      failed,
+      byStatus: this.#byStatus,
+      byAdmin: this.#byAdmin,
+      endOffset,
+      failures: () => failuresIn(records, rowCount),
+      explain: ({ row, status }) => ({
+        degrees: [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!],
+        fault: () => this.#faultOf(rows, row, status as RowFailure),
+      }),
+      write: (wanted) => this.#writers.write(rows, records, wanted),
+    };
   }
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
@@ -387,4 +328,20 @@ class RowConversion {
     const isDefined = (rows.defined?.[half] ?? null)?.[row] !== 0;
     return isDefined ? textOf(columns[column]!, degrees) : '';
   }
+}
+
+/** The rows of a file of row groups or record batches. */
+async function groupWindows(
+  format: 'parquet' | 'arrow',
+  input: Input,
+  wanted: WantedRows,
+): Promise<AsyncGenerator<TextRows>> {
+  if (format === 'arrow') {
+    const { readArrow } = await import('./formats/arrow/arrow-source.js');
+    const { arrowWindows } = await import('./rows/read-arrow.js');
+    return arrowWindows(await readArrow(input), input.name, wanted);
+  }
+  const { readParquet } = await import('./formats/parquet/parquet-source.js');
+  const { parquetWindows } = await import('./rows/read-parquet.js');
+  return parquetWindows(await readParquet(input), input.name, wanted);
 }

@@ -1,4 +1,4 @@
-// A run of `encode` or `decode` over files as data: the request of the command line, the state that both ways of
+// A run of `encode` or `decode` over files as data: the request of the command line, the state that all ways of
 // conversion share, and the result.
 
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
@@ -52,7 +52,7 @@ export interface FilesRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A run under way, as by-bytes.ts and by-columns.ts see it. */
+/** A run under way, as every way of conversion sees it. */
 export interface Run {
   readonly request: FilesRequest;
   readonly hexcodes: Hexcodes;

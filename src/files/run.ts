@@ -1,15 +1,15 @@
-// One run of `encode` or `decode` over files: finds the formats, chooses the way of conversion (by-bytes.ts for CSV and
-// TSV without changes of columns, by-columns.ts for everything else), and cleans up however the run ends.
+// One run of `encode` or `decode` over files: finds the formats, chooses the lane (whole-csv.ts for CSV and TSV without
+// changes of columns, by-columns.ts for what no other knows), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
-import { canConvertByBytes, convertByBytes } from './by-bytes.js';
 import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
 import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
+import { drive } from './driver.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv-dialect.js';
@@ -17,6 +17,7 @@ import type { FilesRequest, Run, RunResult } from './request.js';
 import { SlowRows } from './slow-rows.js';
 import { Interruption, Progress } from './terminal/progress.js';
 import { grouped } from './terminal/say.js';
+import { canCopyRows, wholeCsv } from './whole-csv.js';
 
 /**
  * @param say writes a line for the user on stderr, unless the run is quiet
@@ -150,8 +151,8 @@ const READ_BY_BYTES: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 
 /** Converts on the fastest road that knows the formats. @returns which it was, and why */
 async function convertOn(run: Run): Promise<string> {
   const isFree = run.request.road !== 'columns';
-  if (isFree && canConvertByBytes(run)) {
-    await convertByBytes(run);
+  if (isFree && canCopyRows(run)) {
+    await drive(run, wholeCsv(run));
     return 'Converted by bytes: rows were copied as they are.';
   }
   const pair = `from ${run.sourceFormat} to ${run.targetFormat}`;
@@ -160,26 +161,26 @@ async function convertOn(run: Run): Promise<string> {
     const { planChunks } = await import('./by-chunks-plan.js');
     const plan = await planChunks(run);
     if (typeof plan !== 'string') {
-      const { convertByChunks } = await import('./by-chunks.js');
-      await convertByChunks(run, plan);
+      const { ChunkLane } = await import('./by-chunks.js');
+      await drive(run, new ChunkLane(run, plan));
       return 'Converted by column chunks: kept columns were copied as they are.';
     }
     reason = plan;
   }
   if (isFree && run.sourceFormat === 'ndjson' && run.targetFormat === 'ndjson') {
-    const { planLines, convertByLines } = await import('./by-lines.js');
+    const { planLines, wholeLines } = await import('./whole-lines.js');
     const plan = await planLines(run);
     if (typeof plan !== 'string') {
-      const isCopied = await convertByLines(run, plan);
-      return `Converted by bytes: lines were copied as they are${isCopied ? '' : ', but for those that cannot be'}.`;
+      await drive(run, wholeLines(run, plan));
+      return 'Converted by bytes: lines were copied as they are.';
     }
     reason = plan;
   }
   if (isFree) {
-    const { planRows, convertByRows } = await import('./by-rows.js');
+    const { planRows, rowLane } = await import('./by-rows.js');
     const plan = await planRows(run);
     if (typeof plan !== 'string') {
-      await convertByRows(run, plan);
+      await drive(run, await rowLane(run, plan));
       return `Converted by rows of bytes: from ${run.sourceFormat} to ${run.targetFormat}.`;
     }
     if (reason === pair) reason = plan;

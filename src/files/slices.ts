@@ -34,7 +34,7 @@ export async function startPool(threads: number): Promise<Pool> {
 /** Workers beside this thread, which converts too. */
 export const workersOf = ({ threads }: FilesRequest): number => Math.max(1, threads - 1);
 
-interface Sliced {
+interface Sliced<Batch> {
   readonly kernel: Kernel;
   readonly pool: Pool;
   readonly work: SliceWork;
@@ -44,10 +44,10 @@ interface Sliced {
   readonly sliceBytes: number;
   /** Whether the bytes of an answer are still read after they were written. */
   readonly holdsBytes: boolean;
-  /** Writes the answer to a slice. */
-  written(slice: FileSlice, answer: SliceAnswer): Promise<void>;
-  /** Converts and writes what begins with a slice that a thread has left. @returns where that ends */
-  left(slice: FileSlice): Promise<number>;
+  /** The rows of a slice. */
+  batchOf(answer: SliceAnswer, slice: FileSlice): Promise<Batch>;
+  /** Rows from the beginning of a slice on that a thread has left. */
+  left(slice: FileSlice): AsyncGenerator<Batch>;
 }
 
 class PendingSlice {
@@ -77,8 +77,10 @@ class PendingSlice {
   }
 }
 
-/** Converts a file to its end: workers take slices, and so does this thread where it would wait for them. */
-export async function convertSlices(sliced: Sliced): Promise<void> {
+/** The rows of a file to its end: workers take slices, and so does this thread where it would wait for them. */
+export async function* slicedBatches<Batch extends { readonly endOffset: number }>(
+  sliced: Sliced<Batch>,
+): AsyncGenerator<Batch> {
   const { kernel, pool, work, file, sliceBytes, holdsBytes } = sliced;
   const most = SLICES_PER_THREAD * (pool.threads + 1);
   const pending: PendingSlice[] = [];
@@ -131,12 +133,16 @@ export async function convertSlices(sliced: Sliced): Promise<void> {
       if (first.fault !== undefined) throw first.fault;
       const { slice, answer } = first;
       if (answer !== null && answer !== undefined) {
-        await sliced.written(slice, answer);
+        yield await sliced.batchOf(answer, slice);
         if (!holdsBytes) giveBack(first);
         await nextTurn();
         continue;
       }
-      const end = await sliced.left(slice);
+      let end = slice.offset;
+      for await (const batch of sliced.left(slice)) {
+        yield batch;
+        end = batch.endOffset;
+      }
       if (end === slice.offset + slice.sizeBytes) continue;
       // The slice ended within a row, so that those behind it begin within one.
       drop();

@@ -29,25 +29,20 @@ export async function lookAtFiles(
   return undefined;
 }
 
-/** The columns of latitude and longitude, two of doubles; or in words why there are none. */
-export function columnsOfDoubles(
-  run: Run,
-  names: readonly string[],
-  elements: readonly (SchemaElement | null)[],
-  file: string,
-): { readonly lat: number; readonly lng: number } | string {
-  const isDouble = (index: number): boolean => {
-    const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
-    return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
-  };
-  return columnsOfDegrees(run, names, isDouble, file);
+/** Whether a column of Parquet is one of doubles or floats. */
+export function isDouble(element: SchemaElement | null): boolean {
+  const { type, logical_type: logical, converted_type: converted } = element ?? {};
+  return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
 }
 
-/** @param isDouble whether a column is one of doubles or floats */
+/**
+ * The columns of latitude and longitude, two of doubles; or in words why there are none.
+ * @param isDegrees whether a column is one of doubles or floats
+ */
 export function columnsOfDegrees(
   { request }: Run,
   names: readonly string[],
-  isDouble: (index: number) => boolean,
+  isDegrees: (index: number) => boolean,
   file: string,
 ): { readonly lat: number; readonly lng: number } | string {
   const where = findPosition({ names, rows: [] }, request.columns, file);
@@ -56,6 +51,6 @@ export function columnsOfDegrees(
   if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
     return 'x may hold metres';
   for (const index of [where.lat, where.lng])
-    if (!isDouble(index)) return `${names[index]} is no column of doubles`;
+    if (!isDegrees(index)) return `${names[index]} is no column of doubles`;
   return where;
 }

@@ -1,9 +1,13 @@
-// The header row of a CSV or TSV input, and the refusal of bytes that are not text; rows of another length.
+// CSV and TSV inputs as text: the header row, and blocks of whole rows behind it. Bytes that are not text are refused.
 
 import { isUtf8 } from 'node:buffer';
-import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { lineEndOf } from '../../hexcodes/wire/bulk/csv-header.js';
+import { CsvSplitter, firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
+import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { encodingHint } from '../content/encoding.js';
 import type { Input } from '../disk/input.js';
+import { isRest } from '../disk/rests.js';
 import { badInput } from '../exit-codes.js';
 import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
@@ -11,28 +15,34 @@ import type { TableRows } from './table.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
-export interface CsvHeader {
+/** The columns of an input, and the rows behind its header. */
+export interface CsvText {
   readonly names: string[];
-  /** The row with its line end, without a byte order mark; nothing where there is no header. */
+  /** The header row with its line end, without a byte order mark; nothing where there is none. */
   readonly bytes: Uint8Array;
   /** The bytes before it: a byte order mark, a line `sep=`. */
   readonly lead: Uint8Array;
+  /** Line end of the first row. */
+  readonly lineEnd: '\n' | '\r\n';
   /** Offset of the first row in the content. */
   readonly endOffset: number;
-  /** Bytes read beyond the header row. */
-  readonly rest: Uint8Array;
+  /**
+   * Blocks of whole rows from an offset on, the start of one; an empty one where the input rests. A block holds until
+   * the next is asked for. To be called once, but of a plain file as often as wanted.
+   * @param nextRow number of the first row that has not been given, for messages
+   * @throws CliFailure BAD_INPUT for a quote that is not closed, a row that is too long, and behind the rows before it
+   *   for bytes that are not text
+   */
+  blocks(from: number, nextRow: () => number): AsyncGenerator<Uint8Array>;
 }
 
 /**
- * Reads chunks up to the end of the header row. Without one the columns are called by their numbers from 1.
+ * Reads an input up to the end of its header row. Without one the columns are called by their numbers from 1.
  * @throws CliFailure BAD_INPUT if there is none or it is not text
  */
-export async function readHeader(
-  input: Input,
-  chunks: AsyncIterator<Uint8Array>,
-  dialect: CsvDialect,
-): Promise<CsvHeader> {
+export async function openText(input: Input, dialect: CsvDialect): Promise<CsvText> {
   const delimiter = dialect.delimiter.charCodeAt(0);
+  const chunks = input.chunks()[Symbol.asyncIterator]();
   let bytes: Uint8Array = new Uint8Array(0);
   let endOffset = -1;
   let leadBytes = 0;
@@ -56,21 +66,76 @@ export async function readHeader(
     throw badInput({ file: input.name }, 'the header row is not UTF-8 text', encodingHint(row));
   }
   const fields = fieldsOf(row, 0, row.length, delimiter);
-  const lead = bytes.subarray(0, leadOf(bytes));
-  if (dialect.hasHeader)
-    return { names: fields, bytes: row, lead, endOffset, rest: bytes.subarray(endOffset) };
-  const names = fields.map((_, i) => `${i + 1}`);
-  return { names, bytes: row.subarray(0, 0), lead, endOffset: leadBytes, rest: bytes.subarray(leadBytes) };
+  const names = dialect.hasHeader ? fields : fields.map((_, i) => `${i + 1}`);
+  const first = dialect.hasHeader ? endOffset : leadBytes;
+  const content = (from: number): AsyncIterable<Uint8Array> =>
+    input.plain?.chunksFrom(from) ?? behind(bytes.subarray(first), chunks, from - first);
+  return {
+    names,
+    bytes: dialect.hasHeader ? row : row.subarray(0, 0),
+    lead: bytes.subarray(0, leadOf(bytes)),
+    lineEnd: lineEndOf(row),
+    endOffset: first,
+    blocks: (from, nextRow) => rowBlocks(content(from), delimiter, names, input.name, nextRow),
+  };
+}
+
+/** Bytes and those of later chunks, without the first of them. */
+async function* behind(
+  first: Uint8Array,
+  chunks: AsyncIterator<Uint8Array>,
+  skipBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let toSkip = skipBytes;
+  for (let chunk = first; ; ) {
+    const skipped = Math.min(toSkip, chunk.length);
+    toSkip -= skipped;
+    if (skipped === 0 || skipped < chunk.length) yield chunk.subarray(skipped);
+    const next: IteratorResult<Uint8Array> = await chunks.next();
+    if (next.done === true) return;
+    chunk = next.value;
+  }
+}
+
+async function* rowBlocks(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter: number,
+  names: readonly string[],
+  file: string,
+  nextRow: () => number,
+): AsyncGenerator<Uint8Array> {
+  const buffers = new BlockBuffers();
+  const splitter = new CsvSplitter(delimiter, buffers);
+  function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
+    for (const block of blocks) {
+      // A failed row before the one that is no text ends a run that stops at failed rows.
+      const rows = rowsOfText(block, delimiter);
+      if (rows.length > 0) yield rows;
+      if (rows.length < block.length)
+        refuseNoText(block.subarray(rows.length), file, delimiter, names, nextRow());
+      buffers.giveBack(block);
+    }
+  }
+  try {
+    for await (const chunk of chunks) {
+      yield* texts(isRest(chunk) ? splitter.flush() : splitter.push(chunk));
+      if (isRest(chunk)) yield chunk;
+    }
+    yield* texts(splitter.endClosed());
+  } catch (error) {
+    if (error instanceof BulkInputError) throw badInput({ file, row: nextRow() }, error.message);
+    throw error;
+  }
 }
 
 /** The rows of a block before the first that holds bytes other than UTF-8 text; the block itself where none does. */
-export function rowsOfText<Rows extends Uint8Array>(block: Rows, delimiter: number): Rows {
+function rowsOfText(block: Uint8Array, delimiter: number): Uint8Array {
   if (isText(block)) return block;
   let end = -1;
   eachRow(block, delimiter, (start, stop) => {
     if (end < 0 && !isText(block.subarray(start, stop))) end = start;
   });
-  return (end < 0 ? block : block.subarray(0, end)) as Rows;
+  return end < 0 ? block : block.subarray(0, end);
 }
 
 function isText(bytes: Uint8Array): boolean {
@@ -79,19 +144,17 @@ function isText(bytes: Uint8Array): boolean {
 }
 
 /**
- * Refuses a block that holds bytes other than UTF-8 text.
- * @param firstRow gives the number of the block's first row; called only for a block that is refused
+ * Refuses rows that hold bytes other than UTF-8 text.
  * @throws CliFailure BAD_INPUT that names row and column
  */
-export function refuseNoText(
+function refuseNoText(
   block: Uint8Array,
   file: string,
   delimiter: number,
   names: readonly string[],
-  firstRow: () => number,
+  firstRow: number,
 ): void {
-  if (isText(block)) return;
-  let row = firstRow();
+  let row = firstRow;
   eachRow(block, delimiter, (start, end) => {
     const bytes = block.subarray(start, end);
     if (!isText(bytes)) {

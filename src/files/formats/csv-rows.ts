@@ -1,11 +1,11 @@
 // Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
 // holds whole rows.
 
+import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 
 const LF = 10;
 const CR = 13;
-const QUOTE = 34;
 
 /** Calls `visit` with the bounds of every row that is not blank; `end` is behind the line end. */
 export function eachRow(
@@ -13,39 +13,12 @@ export function eachRow(
   delimiter: number,
   visit: (start: number, end: number) => void,
 ): void {
-  const hasQuotes = bytes.includes(QUOTE);
   for (let start = 0; start < bytes.length; ) {
-    const end = hasQuotes ? quotedRowEnd(bytes, start, delimiter) : plainRowEnd(bytes, start);
+    const size = firstRowEnd(bytes.subarray(start), delimiter);
+    const end = size < 0 ? bytes.length : start + size;
     if (!isBlank(bytes, start, end)) visit(start, end);
     start = end;
   }
-}
-
-function plainRowEnd(bytes: Uint8Array, start: number): number {
-  const feed = bytes.indexOf(LF, start);
-  return feed < 0 ? bytes.length : feed + 1;
-}
-
-/** A quote opens a quoted field only at the field's start; in a quoted field two quotes stand for one. */
-function quotedRowEnd(bytes: Uint8Array, start: number, delimiter: number): number {
-  let isStart = true;
-  let isQuoted = false;
-  for (let i = start; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (isQuoted) {
-      if (byte !== QUOTE) continue;
-      if (bytes[i + 1] === QUOTE) i++;
-      else isQuoted = false;
-    } else if (byte === LF) {
-      return i + 1;
-    } else if (byte === QUOTE && isStart) {
-      isQuoted = true;
-      isStart = false;
-    } else {
-      isStart = byte === delimiter;
-    }
-  }
-  return bytes.length;
 }
 
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {

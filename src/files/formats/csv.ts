@@ -1,13 +1,10 @@
 // CSV and TSV as rows in columns, for conversions that change the format or the columns. Every value is text.
 
-import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
-import { BulkInputError } from '../../hexcodes/wire/job.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { isRest } from '../disk/rests.js';
-import { badInput } from '../exit-codes.js';
 import type { CsvDialect } from './csv-dialect.js';
-import { raggedFault, readHeader, refuseNoText } from './csv-header.js';
+import { openText, raggedFault } from './csv-header.js';
 import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
 import {
   BATCH_BYTES,
@@ -27,9 +24,8 @@ const MARK = '\ufeff';
 
 export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableSource> {
   const { delimiter } = dialect;
-  const code = delimiter.charCodeAt(0);
-  const chunks = input.chunks()[Symbol.asyncIterator]();
-  const { names, rest } = await readHeader(input, chunks, dialect);
+  const text = await openText(input, dialect);
+  const { names } = text;
   return {
     columns: names.map((name) => ({ name, kind: 'text' })),
     async *batches() {
@@ -46,8 +42,7 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
         bytes = 0;
         return full;
       };
-      for await (const block of blocks(input, chunks, rest, code, () => rows + 1)) {
-        refuseNoText(block, input.name, code, names, () => rows + 1);
+      for await (const block of text.blocks(text.endOffset, () => rows + 1)) {
         for (const fields of rowsOf(block, delimiter)) {
           rows++;
           if (fields.length !== names.length) unread.set(held, raggedFault(fields.length, names.length));
@@ -64,29 +59,6 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
       if (held > 0) yield batch();
     },
   };
-}
-
-/** Blocks of whole rows, and an empty one where the input rests. */
-async function* blocks(
-  input: Input,
-  chunks: AsyncIterator<Uint8Array>,
-  rest: Uint8Array,
-  delimiter: number,
-  nextRow: () => number,
-): AsyncGenerator<Uint8Array> {
-  const splitter = new CsvSplitter(delimiter);
-  try {
-    yield* splitter.push(rest);
-    for (;;) {
-      const next = await chunks.next();
-      if (next.done === true) break;
-      yield* isRest(next.value) ? [...splitter.flush(), next.value] : splitter.push(next.value);
-    }
-    yield* splitter.endClosed();
-  } catch (error) {
-    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
-    throw error;
-  }
 }
 
 function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {

@@ -1,5 +1,7 @@
 // Cuts bytes into blocks of whole lines that the kernel takes at once.
 
+import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
+import type { Input } from '../disk/input.js';
 import { isRest } from '../disk/rests.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
@@ -7,6 +9,34 @@ const LF = 10;
 const HELD_BYTES = 512 * 1024;
 /** A line of more bytes is none. */
 const MAX_REST = MAX_LINE_BYTES + 2 ** 20;
+
+/**
+ * The lines of an input from an offset on, which is the start of one, in blocks as those of `lineBlocks`.
+ * @param skipped is called with the number of lines before the offset, where they are read
+ */
+export async function* blocksOfLines(
+  { plain, chunks }: Input,
+  blockBytes: number,
+  from = 0,
+  skipped: (lines: number) => void = () => undefined,
+): AsyncGenerator<Buffer> {
+  if (plain !== null) {
+    yield* lineBlocks(plain.chunksFrom(from), blockBytes);
+    return;
+  }
+  async function* content(): AsyncGenerator<Uint8Array> {
+    let toSkip = from;
+    let lines = 0;
+    for await (const chunk of chunks()) {
+      const bytes = Math.min(toSkip, chunk.length);
+      toSkip -= bytes;
+      lines += linesIn(chunk, 0, bytes);
+      if (toSkip === 0 && bytes > 0) skipped(lines);
+      if (bytes === 0 || bytes < chunk.length) yield chunk.subarray(bytes);
+    }
+  }
+  yield* lineBlocks(content(), blockBytes);
+}
 
 /**
  * Blocks of whole lines, at most `blockBytes` each; a longer line is a block of its own, and the last block may have no

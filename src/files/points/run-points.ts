@@ -19,6 +19,7 @@ import { openSource } from '../formats/open.js';
 import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
+import { MAX_COLUMNS } from '../rows/text-rows.js';
 import { csvPoints } from './csv-points.js';
 import { ndjsonPoints } from './ndjson-points.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
@@ -131,6 +132,7 @@ function canScan(
 ): boolean {
   const isFile = path !== null && sizeBytes !== null;
   if (wanted === undefined || !isFile || FORMATS[format].delimiter === null) return false;
+  if (sample.names.length > MAX_COLUMNS) return false;
   return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
 }
 

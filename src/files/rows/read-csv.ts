@@ -2,13 +2,7 @@
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
-import { type Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
-import { CsvSplitter } from '../../hexcodes/wire/bulk/splitters.js';
-import { BulkInputError } from '../../hexcodes/wire/job.js';
-import type { Input } from '../disk/input.js';
-import { isRest } from '../disk/rests.js';
-import { badInput } from '../exit-codes.js';
-import { raggedFault, refuseNoText } from '../formats/csv-header.js';
+import { type CsvText, raggedFault } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
@@ -67,20 +61,19 @@ export class CsvRowReader {
   }
 
   /**
-   * Windows of rows; the memory of one is used for the next.
+   * Windows of rows from an offset on; the memory of one is used for the next.
+   * @param nextRow number of the first row that has not been given, for messages
+   * @returns `endOffset`: the end of a block, where the input can be read on; -1 behind other windows
    * @throws CliFailure BAD_INPUT
    */
   async *windows(
-    input: Input,
-    { skippedRows, offset: from, ...content }: Start,
+    input: CsvText,
+    from: number,
+    nextRow: () => number,
   ): AsyncGenerator<{ readonly rows: TextRows; readonly endOffset: number }> {
-    let row = skippedRows;
     let offset = from;
-    const buffers = new BlockBuffers();
-    const splitter = new CsvSplitter(this.#delimiter, buffers);
-    for await (const block of blocksOf(input, content, splitter, () => row + 1)) {
-      refuseNoText(block, input.name, this.#delimiter, this.#names, () => row + 1);
-      const text = this.#text;
+    const text = this.#text;
+    for await (const block of input.blocks(from, nextRow)) {
       this.#open(block);
       offset += block.length;
       while (this.#at < this.#end) {
@@ -88,7 +81,6 @@ export class CsvRowReader {
         this.#unread.clear();
         const rowCount = this.#readWindow(block);
         if (rowCount === 0) break;
-        row += rowCount;
         const rows = {
           text,
           rowCount,
@@ -99,7 +91,6 @@ export class CsvRowReader {
         };
         yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
       }
-      buffers.giveBack(block);
     }
   }
 
@@ -247,22 +238,6 @@ export class CsvRowReader {
   }
 }
 
-/** The bytes of an input behind its header. */
-interface Content {
-  readonly chunks: AsyncIterator<Uint8Array>;
-  /** Bytes before the first chunk. */
-  readonly rest: Uint8Array;
-  /** Bytes of them all that are left out. */
-  readonly toSkip: number;
-}
-
-interface Start extends Content {
-  /** Where the first row is in the input. */
-  readonly offset: number;
-  /** Rows before it, which an earlier run has converted. */
-  readonly skippedRows: number;
-}
-
 /**
  * Makes the positions of a window numbers as JSON writes them.
  * @param half 0 for latitudes, 1 for longitudes
@@ -287,29 +262,5 @@ export function asNumbers(
       text.addNumber(degrees);
       ends[row] = text.at;
     }
-  }
-}
-
-/** Blocks of whole rows. */
-async function* blocksOf(
-  input: Input,
-  { chunks, rest, toSkip: skip }: Content,
-  splitter: CsvSplitter,
-  nextRow: () => number,
-): AsyncGenerator<Block> {
-  let toSkip = skip;
-  try {
-    for (let chunk: Uint8Array | null = rest; chunk !== null; ) {
-      const skipped = Math.min(toSkip, chunk.length);
-      toSkip -= skipped;
-      if (skipped < chunk.length) yield* splitter.push(chunk.subarray(skipped));
-      else if (isRest(chunk)) yield* splitter.flush();
-      const next: IteratorResult<Uint8Array> = await chunks.next();
-      chunk = next.done === true ? null : next.value;
-    }
-    yield* splitter.endClosed();
-  } catch (error) {
-    if (error instanceof BulkInputError) throw badInput({ file: input.name, row: nextRow() }, error.message);
-    throw error;
   }
 }

@@ -31,12 +31,6 @@ const LF = 10;
 const VALUE_BYTES = 8;
 const TEXTS = KINDS.text | KINDS.escaped;
 
-interface Start {
-  /** Bytes and rows that an earlier run has converted. */
-  readonly skip: number;
-  readonly skippedRows: number;
-}
-
 /** Ranges whose numbers have a place of their own. */
 interface Ranges extends ValueRanges {
   numbersAt: number;
@@ -138,17 +132,22 @@ export class NdjsonRowReader {
     this.#isLeft = new Uint8Array(this.#most);
   }
 
-  /** Windows of rows; the memory of one is used for the next. @throws CliFailure BAD_INPUT */
+  /**
+   * Windows of rows from an offset on; the memory of one is used for the next.
+   * @param rowsBefore rows of the input before it
+   * @throws CliFailure BAD_INPUT
+   */
   async *windows(
     input: Input,
-    { skip, skippedRows }: Start,
+    from: number,
+    rowsBefore: number,
   ): AsyncGenerator<{ readonly rows: TextRows; readonly endOffset: number }> {
     let lines = 0;
-    let rows = skippedRows;
+    let rows = rowsBefore;
     let offset = 0;
     for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), LINES_BYTES)) {
       // An earlier run ended at the end of a line.
-      let at = Math.min(block.length, Math.max(0, skip - offset));
+      let at = Math.min(block.length, Math.max(0, from - offset));
       lines += linesIn(block, 0, at);
       const text = this.#text;
       if (at < block.length) {

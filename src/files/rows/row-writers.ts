@@ -2,6 +2,7 @@
 
 import { addedValues } from '../columns/encode-columns.js';
 import type { Output } from '../disk/output.js';
+import type { Wanted } from '../driver.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
@@ -63,16 +64,12 @@ export class RowWriters {
     return new RowWriters(run, first, second, numbers);
   }
 
-  /** @param failed how many of the rows are not OK */
-  async write(rows: TextRows, records: Uint8Array, failed: number): Promise<void> {
+  /** Writes those that are OK before those that failed. */
+  async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
+    if (wanted === 'failed') return this.#rejects?.write(rows, records, wanted);
     for (const [column, half] of this.#numbers)
       asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
-    if (failed === 0 || this.#run.request.errors.kind === 'keep') {
-      await this.#output.write(rows, records, 'all');
-      return;
-    }
-    await this.#output.write(rows, records, 'ok');
-    await this.#rejects?.write(rows, records, 'failed');
+    return this.#output.write(rows, records, wanted);
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,8 @@ export interface ValueRanges {
   readonly isWhole?: boolean;
 }
 
+/** Columns of a source at most: each has its ranges. */
+export const MAX_COLUMNS = 1000;
 /** Powers of ten that doubles hold exactly. */
 const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;

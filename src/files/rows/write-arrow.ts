@@ -7,13 +7,14 @@ import { OK } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
+import type { Wanted } from '../driver.js';
 import { ArrowStream, arrowType, BATCH_ROWS, MAX_HELD_TEXT } from '../formats/arrow/arrow-sink.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
-import { type RowWriter, type Wanted, type WrittenColumns, wantedRows } from './write-text.js';
+import { type RowWriter, type WrittenColumns, wantedRows } from './write-text.js';
 
 const FIRST_BYTES = 1 << 16;
 const SHORT = 64;

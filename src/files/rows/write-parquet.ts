@@ -4,6 +4,7 @@
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Output } from '../disk/output.js';
+import type { Wanted } from '../driver.js';
 import { ParquetFileWriter } from '../formats/parquet/file-writer.js';
 import {
   adminChunk,
@@ -16,7 +17,7 @@ import { NONE, type OwnChunk, thriftElement } from '../formats/parquet/pages.js'
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { PlainColumn } from '../formats/parquet/plain-column.js';
 import type { TextRows } from './text-rows.js';
-import { type RowWriter, type Wanted, type WrittenColumns, wantedRows } from './write-text.js';
+import { type RowWriter, type WrittenColumns, wantedRows } from './write-text.js';
 
 const GROUP_ROWS = 65_536;
 const MAX_HELD_BYTES = 64 * 2 ** 20;

@@ -8,6 +8,7 @@ import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
 import { type AddedValue, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
 import type { Output } from '../disk/output.js';
+import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
@@ -15,9 +16,6 @@ import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { isJsonNumber } from '../formats/values/exact-json.js';
 import { utf8Text } from '../formats/values/nested.js';
 import { GrowingBytes, type TextRows } from './text-rows.js';
-
-/** Which rows of a window are written. */
-export type Wanted = 'all' | 'ok' | 'failed';
 
 export interface RowWriter {
   /** @param records of the rows, as the kernel has written them */

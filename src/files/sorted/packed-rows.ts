@@ -176,31 +176,6 @@ export class PackedRows {
     words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
   }
 
-  /** Ends it with fields of a block. @param sources of each stored column, a field or FROM_… */
-  addBytes(sources: Int32Array, block: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
-    const bitmap = 4 * (this.end + HEAD_WORDS);
-    let at = bitmap + ((sources.length + 7) >> 3);
-    this.#reserveAt(at, ends[ends.length - 1]! - starts[0]! + MAX_FIXED_BYTES * sources.length);
-    const { bytes } = this;
-    bytes.fill(0, bitmap, at);
-    for (let c = 0; c < sources.length; c++) {
-      const source = sources[c]!;
-      if (source < 0) {
-        at = this.#addOwn(source, bitmap, c, at);
-        continue;
-      }
-      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      const start = starts[source]!;
-      const size = ends[source]! - start;
-      this.#view.setUint32(at, size, true);
-      at += 4;
-      if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = block[start + i]!;
-      else bytes.set(block.subarray(start, start + size), at);
-      at += size;
-    }
-    this.#finish(at);
-  }
-
   /** Ends it with plain values. @param ranges of each stored column that is none of FROM_… */
   addRanges(sources: Int32Array, from: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
     const columns = this.#columns;
@@ -230,23 +205,6 @@ export class PackedRows {
       if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = from[start + i]!;
       else bytes.set(from.subarray(start, start + size), at);
       at += size;
-    }
-    this.#finish(at);
-  }
-
-  /** Ends it with fields as texts. */
-  addFields(sources: Int32Array, fields: readonly string[]): void {
-    const bitmap = 4 * (this.end + HEAD_WORDS);
-    let at = bitmap + ((sources.length + 7) >> 3);
-    this.bytes.fill(0, bitmap, at);
-    for (let c = 0; c < sources.length; c++) {
-      const source = sources[c]!;
-      if (source < 0) {
-        at = this.#addOwn(source, bitmap, c, at);
-        continue;
-      }
-      this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      at += this.#addText(fields[source]!, at, MAX_FIXED_BYTES * (sources.length - c) + 4);
     }
     this.#finish(at);
   }

@@ -1,10 +1,11 @@
 // Rows of bytes into a sorting sink: values are packed as they lie in the window.
 
 import { RECORD_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import type { Wanted } from '../driver.js';
 import type { SinkColumns } from '../formats/table.js';
 import type { Run } from '../request.js';
 import type { TextRows, ValueRanges } from '../rows/text-rows.js';
-import { isWantedRow, type RowWriter, type Wanted, type WrittenColumns } from '../rows/write-text.js';
+import { isWantedRow, type RowWriter, type WrittenColumns } from '../rows/write-text.js';
 import { FROM_LAT, FROM_LNG, FROM_RESOLUTION } from './packed-rows.js';
 import { SortedSink } from './sorted-sink.js';
 

@@ -72,16 +72,8 @@ export class SortedSink implements TableSink {
     this.#held.rows.begin(records, record, latDeg, lngDeg, resolution);
   }
 
-  addBytes(sources: Int32Array, block: Uint8Array, starts: Uint32Array, ends: Uint32Array): void {
-    this.#held.rows.addBytes(sources, block, starts, ends);
-  }
-
   addRanges(sources: Int32Array, bytes: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
     this.#held.rows.addRanges(sources, bytes, ranges, row);
-  }
-
-  addFields(sources: Int32Array, fields: readonly string[]): void {
-    this.#held.rows.addFields(sources, fields);
   }
 
   spillIfFull(): void {

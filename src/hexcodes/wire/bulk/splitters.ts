@@ -309,10 +309,14 @@ function rowsEnd(
   return { end, state };
 }
 
-/** Whether the end of bytes that begin with a CSV row is the end of one. */
-export function endsWithRow(bytes: Uint8Array, delimiter: number): boolean {
-  if (bytes.at(-1) !== LF) return false;
-  return rowsEnd(bytes, 0, CsvState.FieldStart, delimiter).end === bytes.length;
+/**
+ * Whether the end of bytes that begin with a CSV row is the end of one.
+ * @param isLast whether nothing is behind them, so that the row needs no line end
+ */
+export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolean): boolean {
+  if (!isLast && bytes.at(-1) !== LF) return false;
+  const { end, state } = rowsEnd(bytes, 0, CsvState.FieldStart, delimiter);
+  return isLast ? state !== CsvState.Quoted : end === bytes.length;
 }
 
 /** The place behind the first CSV row and its line end; -1 where no row ends. */

@@ -17,10 +17,10 @@ test('modules of encode', async () => {
     };
     for (const { url } of result) names.add(url);
   }
-  expect([...names].some((url) => url.endsWith('/files/by-bytes.js'))).toBe(true);
+  expect([...names].some((url) => url.endsWith('/files/whole-csv.js'))).toBe(true);
   expect(
     [...names].filter((url) =>
-      /by-columns|by-chunks|by-rows|geojson-source|ndjson|parquet|arrow|cli-progress/.test(url),
+      /by-columns|by-chunks|by-rows|whole-lines|geojson-source|ndjson|parquet|arrow|cli-progress/.test(url),
     ),
   ).toEqual([]);
 });

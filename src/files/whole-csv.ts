@@ -1,0 +1,256 @@
+// CSV to CSV and TSV to TSV by whole rows: their header, and rows whose positions are written as people write them,
+// `21°01'43.7"N` or `+21.0288`. The kernel reads numbers alone; a file whose first rows hold other positions is
+// converted value by value, but a later row may hold one, too.
+
+import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
+import { extrasOf } from '../hexcodes/extras.js';
+import { extendedHeader } from '../hexcodes/wire/bulk/csv-header.js';
+import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
+import {
+  BLOCK_BYTES,
+  BulkInputError,
+  type BulkJob,
+  type CsvShape,
+  ROW_STATUSES,
+} from '../hexcodes/wire/job.js';
+import { readResolution } from '../hexcodes/wire/params/number.js';
+import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
+import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
+import { type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
+import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
+import { holdsAngles } from '../tables/positions/in-values.js';
+import { addedColumns, DECODE_ADDED, otherColumns } from './columns/columns.js';
+import { encodeAdded } from './columns/encode-columns.js';
+import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
+import { type RowConverter, rowConverter } from './convert-rows.js';
+import { STDIN_NAME } from './disk/input.js';
+import type { Explained, Reading } from './driver.js';
+import { badInput } from './exit-codes.js';
+import { FORMATS, formatOfName } from './format.js';
+import { type CsvText, openText, raggedFault } from './formats/csv-header.js';
+import { csvQuoted, eachRow, fieldsOf, textEnd } from './formats/csv-rows.js';
+import type { TableColumn } from './formats/table.js';
+import { degreesOf, textOf } from './formats/values/column-text.js';
+import type { Run } from './request.js';
+import { type Field, faultIn, type ReadFields, type RowFailure, Tally } from './tally.js';
+import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
+
+const CR = 13;
+const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
+const TEXT: TableColumn = { name: '', kind: 'text' };
+
+/** Whether rows can be copied: neither format nor columns change, also not in the file of failed rows. */
+export function canCopyRows({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
+  const { keep, drop } = request.columns;
+  // Numbers of ours are written with a point.
+  const hasNumbers = request.operation === 'decode' || request.hasCertainty === true;
+  if (hasNumbers && request.csv.decimal === ',') return false;
+  if (sourceFormat !== targetFormat || FORMATS[sourceFormat].delimiter === null) return false;
+  if (keep !== undefined || drop !== undefined) return false;
+  // A row of a line or an area may become several.
+  if (request.input.point !== undefined) return false;
+  if (request.operation === 'encode' && sample !== null) {
+    const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
+    const where = findPosition(sample, request.columns, first, source.hasHeader);
+    if (where.kind !== 'pair') return false;
+    if (holdsAngles(sample, where.lat, 'lat') || holdsAngles(sample, where.lng, 'lng')) return false;
+  }
+  if (request.errors.kind !== 'file') return true;
+  const rejects = formatOfName(request.errors.path).format;
+  return rejects === null || rejects === sourceFormat;
+}
+
+export function wholeCsv(run: Run): WholeRows {
+  let first: readonly string[] | null = null;
+  const memory: Memory = { sink: new ByteSink(), buffer: new Uint8Array(ANSWER_BUFFER_BYTES) };
+  return new WholeRows(run, async (reading) => {
+    const text = await openText(reading.input, run.source);
+    if (first !== null && JSON.stringify(first) !== JSON.stringify(text.names))
+      throw otherColumns(text.names, reading.input.name, run.request.inputs[0]!);
+    const whole = new WholeCsv(run, reading, text, memory);
+    if (first === null && !reading.isDone) await whole.writeHead();
+    first = text.names;
+    return whole;
+  });
+}
+
+/** Memory for answers. */
+interface Memory {
+  readonly sink: ByteSink;
+  readonly buffer: Uint8Array<ArrayBuffer>;
+}
+
+class WholeCsv implements WholeInput {
+  readonly start: number;
+  readonly work: { readonly kind: 'rows'; readonly job: BulkJob };
+  readonly sliceBytes = BLOCK_BYTES;
+  readonly #run: Run;
+  readonly #reading: Reading;
+  readonly #text: CsvText;
+  readonly #shape: CsvShape;
+  readonly #added: readonly TableColumn[];
+  readonly #memory: Memory;
+  #converter: RowConverter | undefined;
+
+  /** @throws CliFailure where a column is missing, or an added column has the name of one of the input */
+  constructor(run: Run, reading: Reading, text: CsvText, memory: Memory) {
+    this.#run = run;
+    this.#reading = reading;
+    this.#text = text;
+    this.#memory = memory;
+    const { request } = run;
+    const { columns, operation, isFormer, hasCertainty = false } = request;
+    const { delimiter, hasHeader } = run.source;
+    const { names, lineEnd } = text;
+    const file = reading.input.name;
+    const isEncode = operation === 'encode';
+    const sample = { names, rows: run.sample?.rows ?? [] };
+    const where = isEncode ? findPosition(sample, columns, file, hasHeader) : null;
+    if (where !== null && where.kind !== 'pair')
+      throw badInput({ file }, 'the position is in another column');
+    const resolution = isEncode ? resolutionColumn(names, file) : -1;
+    const isCode = (code: string): boolean => run.hexcodes.isValid(code);
+    const hexcodes = isEncode ? -1 : codeColumn(sample, columns, file, isCode, hasHeader);
+    const ours = isEncode
+      ? encodeAdded({ hasResolution: resolution >= 0, isFormer, hasCertainty, isSorted: false })
+      : DECODE_ADDED;
+    const kept = names.map((name) => ({ ...TEXT, name }));
+    this.#added = addedColumns(ours, kept, columns.prefix, file);
+    const [lat, lng] = [where?.lat ?? -1, where?.lng ?? -1];
+    this.#shape = { columns: names.length, lat, lng, resolution, hexcodes, lineEnd };
+    this.start = text.endOffset;
+    this.work = {
+      kind: 'rows',
+      job: {
+        operation,
+        input: 'csv',
+        output: 'csv',
+        resolution: request.resolution,
+        extras: extrasOf({ former: isFormer, certainty: hasCertainty }),
+        delimiter: delimiter.charCodeAt(0),
+        wantsReport: true,
+        csv: this.#shape,
+      },
+    };
+  }
+
+  /** Writes the header to outputs that an earlier run has not begun. */
+  async writeHead(): Promise<void> {
+    const { targets, source } = this.#run;
+    const { delimiter, hasHeader } = source;
+    const { bytes, lead, lineEnd } = this.#text;
+    const bare = bytes.subarray(0, textEnd(bytes, 0, bytes.length));
+    const fields = this.#added.map(({ name }) => csvQuoted(name, delimiter));
+    const row = hasHeader ? extendedHeader(bare, fields, delimiter, lineEnd) : bare;
+    const head = Buffer.concat([lead, row]);
+    if ((targets.from?.outputOffset ?? 0) === 0) await targets.output.write(head);
+    if ((targets.from?.rejectsOffset ?? 0) === 0) await targets.rejects?.write(head);
+  }
+
+  blocks(from: number): AsyncIterable<Uint8Array> {
+    return this.#text.blocks(from, () => this.#reading.rows + 1);
+  }
+
+  convert(block: Uint8Array): Answer & { readonly restAt: number } {
+    const { hexcodes, targets } = this.#run;
+    const { sink, buffer } = this.#memory;
+    const given = targets.output.holdsBytes ? undefined : buffer;
+    try {
+      const answer = convertBlock(hexcodes.kernel, this.work.job, block, given, sink);
+      return { ...answer, report: answer.report!, restAt: block.length };
+    } catch (error) {
+      if (!(error instanceof BulkInputError)) throw error;
+      this.#refuseRagged(block);
+      throw badInput({ file: this.#reading.input.name, row: this.#reading.rows + 1 }, error.message);
+    }
+  }
+
+  /** @throws CliFailure for the first row of a block that has more or fewer fields than the header */
+  #refuseRagged(block: Uint8Array): void {
+    const { delimiter } = this.work.job;
+    const { columns } = this.#shape;
+    let row = this.#reading.rows;
+    eachRow(block, delimiter, (start, end) => {
+      row++;
+      const { length } = fieldsOf(block, start, end, delimiter);
+      if (length !== columns)
+        throw badInput({ file: this.#reading.input.name, row }, raggedFault(length, columns));
+    });
+  }
+
+  async mended(block: Uint8Array, answer: Answer): Promise<Answer> {
+    if (this.work.job.operation !== 'encode' || answer.byStatus[INVALID_REQUEST] === 0) return answer;
+    const { lat, lng, columns } = this.#shape;
+    const angles: { readonly failed: FailedRow; readonly fields: readonly string[] }[] = [];
+    for (const failed of failedRowsOf(answer.report)) {
+      if (failed.status !== 'INVALID_REQUEST') continue;
+      const fields = fieldsOf(block, failed.start, failed.end, this.work.job.delimiter);
+      if (fields.length === columns && isAngle(fields[lat]!, fields[lng]!)) angles.push({ failed, fields });
+    }
+    if (angles.length === 0) return answer;
+    countSlow('file', 'number', angles.length);
+    this.#converter ??= this.#rowConverter();
+    const tally = new Tally();
+    const values = this.#text.names.map((_, column) => angles.map(({ fields }) => fields[column]!));
+    const converted = this.#converter.convert({ rowCount: angles.length, values }, tally);
+    const slow = angles.map(({ failed }, row): SlowAnswer => {
+      const texts = this.#added.map((column, c) => textOf(column, converted.values[columns + c]?.[row]));
+      const was = answer.bytes.subarray(failed.answerStart, failed.answerEnd);
+      return { ...failed, status: converted.status[row]!, bytes: this.#withOurs(was, texts) };
+    });
+    return spliced(answer, slow, [], tally);
+  }
+
+  #rowConverter(): RowConverter {
+    const { names } = this.#text;
+    return rowConverter(this.#run.hexcodes, this.#run.request, {
+      columns: names.map((name) => ({ ...TEXT, name })),
+      sample: { names, rows: this.#run.sample?.rows ?? [] },
+      file: this.#reading.input.name,
+      hasHeader: this.#run.source.hasHeader,
+      isTyped: false,
+      needsPosition: false,
+      isSorted: false,
+    });
+  }
+
+  /** The answer to a row, which is the row as it came, our fields without quotes and its line end, with other fields. */
+  #withOurs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
+    const { delimiter } = this.work.job;
+    const separator = String.fromCharCode(delimiter);
+    let end = answer.length - (answer.at(-2) === CR ? 2 : 1);
+    const lineEnd = answer.subarray(end);
+    for (let n = 0; n < texts.length; n++) end = answer.lastIndexOf(delimiter, end - 1);
+    const fields = texts.map((text) => separator + csvQuoted(text, separator)).join('');
+    return Buffer.concat([answer.subarray(0, end), Buffer.from(fields), lineEnd]);
+  }
+
+  explain(block: Uint8Array, { status, start, end }: FailedRow): Explained {
+    const { columns, lat, lng, hexcodes } = this.#shape;
+    const fields = fieldsOf(block, start, end, this.work.job.delimiter);
+    if (fields.length !== columns) return { fault: () => raggedFault(fields.length, columns) };
+    const fault = (): string => faultIn(status as RowFailure, this.#readFields(fields));
+    return hexcodes >= 0 ? { fault } : { degrees: [numberIn(fields[lat]!), numberIn(fields[lng]!)], fault };
+  }
+
+  #readFields(fields: readonly string[]): ReadFields {
+    const { lat, lng, hexcodes, resolution: at } = this.#shape;
+    const field = (column: number): Field => ({ name: this.#text.names[column]!, text: fields[column]! });
+    const isWrong = at >= 0 && readResolution(withoutBlanks(fields[at]!)) < 0;
+    const resolution = isWrong ? field(at) : null;
+    if (hexcodes >= 0) return { kind: 'whole', field: field(hexcodes), resolution };
+    const [first, second] = [lat, lng].map((column) => ({
+      ...field(column),
+      degrees: numberIn(fields[column]!),
+    }));
+    return { kind: 'pair', lat: first!, lng: second!, resolution };
+  }
+}
+
+/** Whether a pair is a position that has a text which is no plain number. */
+function isAngle(lat: string, lng: string): boolean {
+  if (![lat, lng].some((text) => Number.isNaN(numberIn(text)) || text.includes('+'))) return false;
+  return !Number.isNaN(degreesOf(TEXT, lat, 'lat')) && !Number.isNaN(degreesOf(TEXT, lng, 'lng'));
+}
+
+const numberIn = (field: string): number => Number(plainNumber(field));

@@ -1,0 +1,218 @@
+// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, and our members are written behind. A line
+// that the kernel is not certain of is converted value by value.
+
+import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
+import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
+import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
+import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
+import type { FailedRow } from '../hexcodes/wire/rows/row-report.js';
+import { sampled } from './by-columns.js';
+import { addedValues } from './columns/encode-columns.js';
+import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
+import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
+import type { Explained } from './driver.js';
+import { formatOfName } from './format.js';
+import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
+import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
+import { blocksOfLines } from './formats/line-blocks.js';
+import { MAX_LINE_BYTES, textOfLine, tooLongLine } from './formats/lines.js';
+import type { JsonDocument, TableColumn } from './formats/table.js';
+import { degreesOf } from './formats/values/column-text.js';
+import type { Run } from './request.js';
+import { Tally } from './tally.js';
+import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
+
+const LF = 10;
+
+/** The columns of the first input, by which the lines of all are read. */
+export interface LinePlan {
+  readonly shape: LineShape;
+  readonly converter: RowConverter;
+  readonly columns: readonly TableColumn[];
+  readonly lat: TableColumn;
+  readonly lng: TableColumn;
+}
+
+/** @returns how lines can be copied, or in words why they cannot */
+export async function planLines(run: Run): Promise<LinePlan | string> {
+  const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
+  const { columns: choice } = request;
+  if (sourceFormat !== 'ndjson' || targetFormat !== 'ndjson') return 'not from NDJSON to NDJSON';
+  if (request.operation !== 'encode') return 'codes are read';
+  if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
+  if (choice.position !== undefined) return 'positions are in one column';
+  if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
+    return 'failed rows go to another format';
+  if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0)
+    return 'an earlier run was converted value by value';
+  const input = await firstLines(run);
+  if (input === null) return 'the first line of a pipe is long';
+  try {
+    const { source, sample } = await sampled(await openNdjson(input, 'any', null));
+    const { names } = sample;
+    const where = findPosition(sample, choice, input.name);
+    if (where.kind !== 'pair') return 'positions are in one column';
+    const own = resolutionColumn(names, input.name);
+    const converter = rowConverter(hexcodes, request, {
+      columns: source.columns,
+      sample,
+      hasHeader: true,
+      file: input.name,
+      isTyped: true,
+      needsPosition: false,
+      isSorted: false,
+    });
+    const values = addedValues(request, own >= 0);
+    const shape: LineShape = {
+      resolution: request.resolution,
+      lat: names[where.lat]!,
+      lng: names[where.lng]!,
+      ownResolution: own < 0 ? null : names[own]!,
+      added: converter.columns.added.map(({ name }, c) => ({ name, is: values[c]! })),
+    };
+    if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long';
+    const [lat, lng] = [source.columns[where.lat]!, source.columns[where.lng]!];
+    return { shape, converter, columns: source.columns, lat, lng };
+  } catch {
+    // by-columns.ts meets the same fault, and says it.
+    return 'the first rows have a fault';
+  } finally {
+    input.close();
+  }
+}
+
+/** The first input once more, of a pipe the lines that have come; null where there is no whole one. */
+async function firstLines({ request, head }: Run): Promise<Input | null> {
+  const [path] = request.inputs;
+  if (path !== '-' && statOf(path!).sizeBytes !== null) return await openInput(path!, request.input);
+  const feed = head.lastIndexOf(LF);
+  if (feed < 0 && head.length === HEAD_BYTES) return null;
+  return inputOf(feed < 0 ? head : head.subarray(0, feed + 1), path === '-' ? STDIN_NAME : path!);
+}
+
+export function wholeLines(run: Run, plan: LinePlan): WholeRows {
+  const lines = LineConverter.of(run.hexcodes.kernel, plan.shape)!;
+  return new WholeRows(run, async ({ input, from }) => {
+    let before = 0;
+    let offset = 0;
+    for await (const chunk of offset < from ? (input.plain?.chunksFrom(0) ?? []) : []) {
+      before += linesIn(chunk, 0, from - offset);
+      offset += chunk.length;
+      if (offset >= from) break;
+    }
+    return new WholeLines(run, plan, lines, input, before);
+  });
+}
+
+class WholeLines implements WholeInput {
+  readonly start = 0;
+  readonly work: { readonly kind: 'lines'; readonly shape: LineShape };
+  readonly sliceBytes: number;
+  readonly #run: Run;
+  readonly #plan: LinePlan;
+  readonly #lines: LineConverter;
+  readonly #file: string;
+  readonly #input: Input;
+  /** Lines of the input that are converted, by which faults are told. */
+  #line: number;
+
+  constructor(run: Run, plan: LinePlan, lines: LineConverter, input: Input, line: number) {
+    this.work = { kind: 'lines', shape: plan.shape };
+    this.sliceBytes = Math.min(BLOCK_BYTES, lines.blockBytes);
+    this.#run = run;
+    this.#plan = plan;
+    this.#lines = lines;
+    this.#file = input.name;
+    this.#input = input;
+    this.#line = line;
+  }
+
+  blocks(from: number): AsyncIterable<Uint8Array> {
+    return blocksOfLines(this.#input, this.#lines.blockBytes, from, (lines) => {
+      this.#line = lines;
+    });
+  }
+
+  convert(block: Buffer, from: number): ConvertedLines {
+    return this.#lines.convert(block, from);
+  }
+
+  async mended(block: Uint8Array, answer: ConvertedLines, from: number): Promise<Answer> {
+    const { left, lines, restAt } = answer;
+    if (left.length === 0) {
+      this.#line += lines;
+      return this.#run.targets.output.holdsBytes ? { ...answer, bytes: answer.bytes.slice() } : answer;
+    }
+    // The bytes of the answer are those of the kernel's memory, which no conversion by values writes to.
+    const slow: Omit<SlowAnswer, 'status' | 'bytes'>[] = [];
+    const blank: number[] = [];
+    const batch = new DocumentBatch();
+    const answers: Pick<SlowAnswer, 'status' | 'bytes'>[] = [];
+    const tally = new Tally();
+    const flush = async (): Promise<void> => {
+      for (const documents of narrowBatches(batch.take(), this.#plan.columns.length))
+        answers.push(...(await this.#written(documents, tally)));
+    };
+    let line = this.#line + 1;
+    let counted = from;
+    for (const { row, start, end, at } of left) {
+      line += linesIn(block, counted, start);
+      counted = start;
+      const document = this.#read(block.subarray(start, end), line);
+      if (document === null) {
+        blank.push(row);
+        continue;
+      }
+      slow.push({ row, start, end, answerStart: at, answerEnd: at });
+      if (batch.add(document)) await flush();
+    }
+    await flush();
+    this.#line += linesIn(block, from, restAt);
+    if (slow.length > 0)
+      this.#run.said = 'Converted by bytes: lines were copied as they are, but for those that cannot be.';
+    countSlow('file', 'line', slow.length);
+    const mended = slow.map((each, n) => ({ ...each, ...answers[n]! }));
+    return spliced(answer, mended, blank, tally);
+  }
+
+  /** @param line its number in the file @returns null for a blank one @throws CliFailure BAD_INPUT */
+  #read(bytes: Uint8Array, line: number): JsonDocument | null {
+    if (bytes.length > MAX_LINE_BYTES) throw tooLongLine(this.#file, line);
+    const text = textOfLine(bytes, this.#file, line);
+    return text === '' ? null : parseObject(text, this.#file, line);
+  }
+
+  #convert(documents: JsonDocument[], tally: Tally): ConvertedRows {
+    const objects = documents.map(({ value }) => value);
+    const values = valuesOf(this.#plan.columns, objects, this.#file, 1, 'any');
+    return this.#plan.converter.convert({ rowCount: documents.length, values, documents }, tally);
+  }
+
+  async #written(documents: JsonDocument[], tally: Tally): Promise<Pick<SlowAnswer, 'status' | 'bytes'>[]> {
+    const rows = this.#convert(documents, tally);
+    let bytes: Uint8Array = new Uint8Array(0);
+    const write = async (given: Uint8Array): Promise<void> => {
+      bytes = given;
+    };
+    await ndjsonSink({ write }, this.#plan.converter.columns).write(rows);
+    let at = 0;
+    return rows.status.map((status) => {
+      const start = at;
+      at = bytes.indexOf(LF, start) + 1;
+      return { bytes: bytes.subarray(start, at), status };
+    });
+  }
+
+  explain(block: Uint8Array, { start, end }: FailedRow): Explained {
+    const document = this.#read(block.subarray(start, end), this.#line)!;
+    const { lat, lng } = this.#plan;
+    return {
+      degrees: [
+        degreesOf(lat, document.value[lat.name] ?? null, 'lat'),
+        degreesOf(lng, document.value[lng.name] ?? null, 'lng'),
+      ],
+      fault: () => this.#convert([document], new Tally()).faultOf(0),
+    };
+  }
+}
