@@ -1,4 +1,4 @@
-// The loop of a run: a lane reads its inputs in batches and writes them, and here they are counted. whole-rows.ts copies
+// The loop of a run: a lane reads inputs in batches and writes them, and the loop counts them. whole-rows.ts copies
 // whole rows of text, by-rows.ts fields.
 
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
@@ -17,7 +17,7 @@ export interface Failure {
   readonly status: RowStatus;
 }
 
-/** What a failed row holds. */
+/** The fields of a failed row. */
 export interface Explained {
   /** lat and lng as they were read, NaN where they are no numbers; absent where a row has no pair of them. */
   readonly degrees?: readonly [lat: number, lng: number];

@@ -2,8 +2,8 @@
 // `21°01'43.7"N` or `+21.0288`. The kernel reads numbers alone; a file whose first rows hold other positions is
 // converted value by value, but a later row may hold one, too.
 
-import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { extrasOf } from '../hexcodes/extras.js';
+import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { extendedHeader } from '../hexcodes/wire/bulk/csv-header.js';
 import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
 import {
@@ -214,7 +214,7 @@ class WholeCsv implements WholeInput {
     });
   }
 
-  /** The answer to a row, which is the row as it came, our fields without quotes and its line end, with other fields. */
+  /** An answer with other fields: it is the row as it came, our fields without quotes, and the line end. */
   #withOurs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
     const { delimiter } = this.work.job;
     const separator = String.fromCharCode(delimiter);
