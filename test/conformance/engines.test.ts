@@ -1,6 +1,6 @@
 // The examples of examples/python: DuckDB, Polars, pandas, and Spark with an executor killed while it runs. Each gets
 // the same Parquet file, and its answer is compared with the command's.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#hexcodes';
 import { CliFolder } from '../support/cli.js';
@@ -8,11 +8,13 @@ import {
   checkDay,
   checkEngine,
   checkStays,
+  DELTA_JARS,
   type EngineCheck,
   makePositions,
+  noDelta,
   runSpark,
 } from '../support/engines.js';
-import { noPackage, noSpark, packageNote, runPython } from '../support/python-env.js';
+import { noPackage, noSpark, PYTHON, packageNote, runPython } from '../support/python-env.js';
 
 const ROWS = 120_000;
 const RESOLUTION = 12;
@@ -28,7 +30,7 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
   });
 
   const answer = (of: string): Promise<EngineCheck> =>
-    checkEngine(folder.file('wanted.parquet'), folder.file(of));
+    checkEngine(folder.file('wanted.parquet'), of.startsWith('delta:') ? of : folder.file(of));
 
   test.each(['duckdb_parquet', 'polars_lazy', 'pandas_frame'])(
     '%s',
@@ -83,30 +85,66 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
     },
   );
 
+  for (const [format, missing] of [
+    ['parquet', noSpark],
+    ['delta', noDelta],
+  ] as const)
+    test.skipIf(missing !== undefined)(
+      `spark_sql: functions of SQL, a table by province, ${format}${missing === undefined ? '' : ` (${missing})`}`,
+      { timeout: 900_000 },
+      async () => {
+        const target = folder.file(`sql-${format}`);
+        const options = ['--resolution', String(RESOLUTION), '--master', 'local[2]', '--format', format];
+        const { code, stdout, stderr } = await runPython(
+          ['examples/python/spark_sql.py', folder.file('in.parquet'), target, ...options],
+          { env: { SPARK_LOCAL_IP: '127.0.0.1', PYSPARK_SUBMIT_ARGS: `--jars ${DELTA_JARS} pyspark-shell` } },
+        );
+        expect([code, stdout], stderr.slice(-2000)).toEqual([
+          0,
+          'HN-6GHP4-83RFR HN-6GHP4-83RFR None None None None\n',
+        ]);
+        const found = format === 'delta' ? `delta:${target}` : `${target.split('/').at(-1)}/*/*.parquet`;
+        expect(await answer(found)).toEqual({ rows: ROWS, different: 0 });
+        const provinces = readdirSync(target).filter((name) => name.startsWith('province='));
+        const codes = ADMIN_UNITS.map((unit) => `province=${unit.code}`);
+        expect(provinces.filter((name) => !codes.includes(name))).toEqual([
+          'province=__HIVE_DEFAULT_PARTITION__',
+        ]);
+        expect(provinces.length).toBeGreaterThan(30);
+      },
+    );
+
   test.skipIf(noSpark !== undefined)(
-    `spark_sql: functions of SQL, a table by province${noSpark === undefined ? '' : ` (${noSpark})`}`,
+    `an executor of Spark has the package out of the zipped wheel of --py-files${noSpark === undefined ? '' : ` (${noSpark})`}`,
     { timeout: 900_000 },
     async () => {
-      const { code, stdout, stderr } = await runPython(
-        [
-          'examples/python/spark_sql.py',
-          folder.file('in.parquet'),
-          folder.file('sql'),
-          '--resolution',
-          String(RESOLUTION),
-          '--master',
-          'local[2]',
-        ],
-        { env: { SPARK_LOCAL_IP: '127.0.0.1' } },
-      );
-      expect([code, stdout], stderr.slice(-2000)).toEqual([0, 'HN-6GHP4-83RFR None\n']);
-      expect(await answer('sql/*/*.parquet')).toEqual({ rows: ROWS, different: 0 });
-      const provinces = readdirSync(folder.file('sql')).filter((name) => name.startsWith('province='));
-      const codes = ADMIN_UNITS.map((unit) => `province=${unit.code}`);
-      expect(provinces.filter((name) => !codes.includes(name))).toEqual([
-        'province=__HIVE_DEFAULT_PARTITION__',
+      const wheel = readdirSync('build/python').find((name) => name.endsWith('.whl'))!;
+      // Spark imports out of files in .zip, .egg and .jar alone.
+      copyFileSync(`build/python/${wheel}`, folder.file('hexcodes.zip'));
+      const program = `
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+def convert(batches):
+    import hexcodes
+    for batch in batches:
+        code = hexcodes.encode(pa.array([21.0288]), pa.array([105.8525]))
+        yield pa.RecordBatch.from_arrays([pa.array([hexcodes.__file__]), code], names=["file", "code"])
+
+session = SparkSession.builder.master("local-cluster[1,1,1024]").config("spark.ui.enabled", "false").getOrCreate()
+print(*session.range(1).mapInArrow(convert, "file string, code string").first())
+`;
+      const { code, stdout, stderr } = await runPython(['-c', program], {
+        env: {
+          SPARK_LOCAL_IP: '127.0.0.1',
+          PYSPARK_PYTHON: PYTHON,
+          PYSPARK_SUBMIT_ARGS: `--py-files ${folder.file('hexcodes.zip')} pyspark-shell`,
+        },
+      });
+      expect([code, stdout], stderr.slice(-2000)).toEqual([
+        0,
+        expect.stringMatching(/^\S+\/hexcodes\.zip\/hexcodes\/__init__\.py HN-6GHP4-83RFR\n$/),
       ]);
-      expect(provinces.length).toBeGreaterThan(30);
     },
   );
 });

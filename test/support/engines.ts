@@ -1,9 +1,23 @@
 // Helpers of tests and proofs of the engines in Python: positions as Parquet, the comparison with the command's
 // answer, and Spark with an executor that is killed.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runPython } from './python-env.js';
+import { noSpark, runPython } from './python-env.js';
+
+const DELTA = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hexcodes/delta-4.2.0');
+/** Delta Lake, as `--jars` of Spark takes it. */
+export const DELTA_JARS = ['delta-spark_4.1_2.13', 'delta-storage']
+  .map((name) => `${DELTA}/${name}-4.2.0.jar`)
+  .join(',');
+/** Why tests with Delta Lake are skipped; undefined where they run. */
+export const noDelta: string | undefined =
+  noSpark ??
+  (DELTA_JARS.split(',').every((path) => existsSync(path))
+    ? undefined
+    : 'the jars of Delta Lake are missing: .ci/packages brings them');
 
 /** Writes `count` rows (id, lat, lng); some abroad, some null. Row groups are small, so that there are many tasks. */
 export async function makePositions(path: string, count: number): Promise<void> {
@@ -23,13 +37,28 @@ export interface EngineCheck {
   readonly different: number;
 }
 
-/** Compares Parquet files with columns id and hexcodes; `found` may be a pattern. */
+/**
+ * Compares Parquet files with columns id and hexcodes; `found` may be a pattern, or `delta:` and the folder of a table,
+ * whose files delta-rs names.
+ */
 export async function checkEngine(wanted: string, found: string): Promise<EngineCheck> {
+  const delta = /^delta:(.*)/.exec(found)?.[1];
+  if (delta !== undefined) {
+    const uris = await python(
+      `import json; from deltalake import DeltaTable; print(json.dumps(DeltaTable('${delta}').file_uris()))`,
+    );
+    return checkFiles(wanted, `[${(JSON.parse(uris) as string[]).map((uri) => `'${uri}'`).join(', ')}]`);
+  }
+  return checkFiles(wanted, `'${found}'`);
+}
+
+/** @param found files as read_parquet of DuckDB takes them */
+async function checkFiles(wanted: string, found: string): Promise<EngineCheck> {
   const answer = await python(
     `import duckdb, json
-duckdb.sql("SET enable_progress_bar = false")
-rows = duckdb.sql("SELECT count(*), count(DISTINCT id) FROM '${found}'").fetchall()[0]
-different = duckdb.sql("""SELECT count(*) FROM '${wanted}' a FULL JOIN '${found}' b USING (id)
+duckdb.sql("SET enable_progress_bar = false; SET memory_limit = '8GB'; SET temp_directory = '${dirname(wanted)}/spill'")
+rows = duckdb.sql("SELECT count(*), count(DISTINCT id) FROM read_parquet(${found})").fetchall()[0]
+different = duckdb.sql("""SELECT count(*) FROM '${wanted}' a FULL JOIN read_parquet(${found}) b USING (id)
   WHERE a.id IS NULL OR b.id IS NULL OR nullif(a.hexcodes, '') IS DISTINCT FROM b.hexcodes""").fetchall()[0][0]
 print(json.dumps({"rows": rows[0] if rows[0] == rows[1] else -1, "different": different}))`,
   );
