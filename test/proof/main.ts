@@ -16,6 +16,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),
   bundlers: () => import('./bundlers.js'),
+  clickhouse: () => import('./clickhouse.js'),
   clients: () => import('./clients.js'),
   differential: () => import('./differential.js'),
   crowd: () => import('./crowd.js'),

@@ -111,7 +111,20 @@ class HexcodesTest {
     }
   }
 
-  /** A position as text is read by Double.parseDouble, where the table says what a program makes of it. */
+  /** Numbers as text are the caller's to read: Double.parseDouble gives the same codes for all that a program may write. */
+  @Test
+  void numbers() {
+    int read = 0;
+    for (JsonObject row : rows(vectors, "numbers")) {
+      if (row.getString("status").equals("INVALID_REQUEST")) continue;
+      double lat = Double.parseDouble(row.getString("lat"));
+      double lng = Double.parseDouble(row.getString("lng"));
+      assertEquals(row.getString("code"), hexcodes.encodeOrNull(lat, lng, 13), row.toString());
+      read++;
+    }
+    assertTrue(read > 8, read + " numbers");
+  }
+
   @Test
   void recordedCodes() throws Exception {
     List<String> lines = Files.readAllLines(Path.of("../../test/vectors/codes.csv"));
