@@ -1,7 +1,8 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
+import type { CellFeature } from '../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
-import type { PointsToDraw } from './points/drawn-points.js';
+import type { DescribedPoints } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
 /** Degrees. */
@@ -10,6 +11,16 @@ export interface Box {
   readonly south: number;
   readonly east: number;
   readonly north: number;
+}
+
+/** Hexagons and circles on the map. */
+export interface Polygons {
+  type: 'FeatureCollection';
+  features: {
+    type: 'Feature';
+    geometry: CellFeature['geometry'];
+    properties: { kind: string; code?: string; level?: number };
+  }[];
 }
 
 /** Mainland and coast; the archipelagos are in view where the screen is wide enough. */
@@ -35,6 +46,25 @@ export interface MapView {
   zoomBy(levels: number): void;
 }
 
+/** Layers of the map that are switched. */
+export interface Layers {
+  readonly grid: boolean;
+  readonly codes: boolean;
+  readonly points: boolean;
+  readonly counts: boolean;
+  readonly streets: boolean;
+}
+
+/** Hexagons of the view with the number of points in each. */
+export interface Counts {
+  /** Each has a `level`, 0 to 5, the index of its colour. */
+  readonly hexagons: Polygons;
+  /** A sentence about the hexagon at a position; undefined where it has no points. */
+  textAt(latDeg: number, lngDeg: number): string | undefined;
+  /** Lists the rows of the hexagon at a position and zooms in. @returns false where it has none */
+  open(latDeg: number, lngDeg: number): boolean;
+}
+
 export interface Desk {
   readonly library: Hexcodes;
   /** The place that is shown; undefined: none yet. */
@@ -45,6 +75,9 @@ export interface Desk {
   readonly map: Value<MapView | undefined>;
   /** Whether a zone is drawn by hand, so that a click on the map chooses no place. */
   readonly isDrawing: Value<boolean>;
-  /** Points of the file that was converted last. */
-  readonly points: Value<PointsToDraw | undefined>;
+  /** Points of the file that was converted last, or of the fleet. */
+  readonly points: Value<DescribedPoints | undefined>;
+  readonly layers: Value<Layers>;
+  /** Undefined while nothing is counted. */
+  readonly counts: Value<Counts | undefined>;
 }

@@ -2,7 +2,7 @@
 
 import { Kernel } from '../hexcodes/kernel/kernel.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
-import type { Desk, MapView } from './desk.js';
+import type { Counts, Desk, Layers, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
 import { FLEET_PANEL } from './fleet/fleet-panel.js';
 import { openMap } from './map/open-map.js';
@@ -12,7 +12,7 @@ import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
 import { openPlaceBar, openTitle } from './place/place-bar.js';
 import { PLACE_PANEL } from './place/place-panel.js';
-import type { PointsToDraw } from './points/drawn-points.js';
+import type { DescribedPoints } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
 import { openSheet } from './shell/sheet.js';
 import { openSwitches } from './shell/switches.js';
@@ -99,7 +99,16 @@ try {
     rings: new Value(0),
     isDrawing: new Value(false),
     map: new Value<MapView | undefined>(undefined),
-    points: new Value<PointsToDraw | undefined>(undefined),
+    points: new Value<DescribedPoints | undefined>(undefined),
+    // Streets have names, over which codes could not be read.
+    layers: new Value<Layers>({
+      grid: shipped.basemap === null,
+      codes: shipped.basemap === null,
+      points: false,
+      counts: true,
+      streets: true,
+    }),
+    counts: new Value<Counts | undefined>(undefined),
   };
   const panels = openPanels(PANELS, desk);
   openDrops(() => panels.show(FILE_PANEL.id));

@@ -18,9 +18,11 @@ interface Shipped {
       | 'fileWorker'
       | 'fleetWorker'
       | 'zoneWorker'
+      | 'countWorker'
       | 'mapWorker'
       | 'mapLibraryWorker'
-      | 'mapStyle',
+      | 'mapStyle'
+      | 'laterStyle',
       string
     >
   >;

@@ -7,6 +7,8 @@ export interface ForeignFile {
   readonly what: string;
   /** A sentence, in which FILE is to be replaced by the name of the file. */
   readonly hint: string;
+  /** JSON of which json-as-csv.ts makes rows, where it may be held as a whole. */
+  readonly isTable?: true;
 }
 
 interface Kind extends ForeignFile {
@@ -184,12 +186,14 @@ const KINDS: readonly Kind[] = [
     starts: /^(?:\xef\xbb\xbf)?\s*\[\s*[[{]/,
     what: 'a JSON array',
     hint: "One object a line is read: jq -c '.[]' FILE | hexcodes …",
+    isTable: true,
   },
   {
     // A collection of features is read however it is written.
     starts: /^(?:\xef\xbb\xbf)?\s*\{[ \t]*\r?\n(?!.*"(?:features|FeatureCollection|Feature|coordinates)")/s,
     what: SPREAD,
     hint: 'One object a line is read: jq -c . FILE | hexcodes …',
+    isTable: true,
   },
   {
     // Python's csv writes CR LF, and on Windows its text file makes CR CR LF of them.
@@ -224,7 +228,7 @@ export function jsonTable(text: string): ForeignFile | undefined {
   const [, name] = WRAPPED.exec(text) ?? [];
   if (name === undefined || name === 'features') return undefined;
   const hint = `One object a line is read: jq -c '.${name}[]' FILE | hexcodes …`;
-  return { what: `an object whose rows are in ${name}`, hint };
+  return { what: `an object whose rows are in ${name}`, hint, isTable: true };
 }
 
 /** Control characters but blanks as their pictures (`␀` for 0), which can be read in a pattern. */

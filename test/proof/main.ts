@@ -37,6 +37,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   jvm: () => import('./jvm.js'),
   kafka: () => import('./kafka.js'),
   linear: () => import('./linear.js'),
+  'long-tasks': () => import('./long-tasks.js'),
   map: () => import('./map.js'),
   mixes: () => import('./mixes.js'),
   mutants: () => import('./mutants.js'),

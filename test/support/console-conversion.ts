@@ -3,6 +3,7 @@ import { consoleModule } from './console-module.js';
 
 export interface FileConversion {
   readonly points: { take(): PointsToDraw };
+  readonly blocks: readonly number[];
   readonly tally: {
     readonly rows: number;
     readonly prefix: string;
@@ -19,6 +20,8 @@ export interface FileConversion {
 export interface PointsToDraw {
   readonly offsets: Float32Array;
   readonly groups: Uint8Array;
+  readonly positions: Float64Array;
+  readonly rows: Uint32Array;
   readonly left: number;
   readonly box: { west: number; south: number; east: number; north: number } | undefined;
 }
@@ -37,7 +40,7 @@ interface Request {
 }
 
 interface PointList {
-  add(latDeg: number, lngDeg: number, admin: number, zone?: number): void;
+  add(latDeg: number, lngDeg: number, admin: number, row: number, zone?: number): void;
   takeZones(): Uint8Array;
   take(): PointsToDraw;
 }

@@ -44,7 +44,20 @@ export const DISPATCHER_FILES: Readonly<Record<string, () => Buffer>> = {
   'packed.csv.gz': () => gzipSync(ROWS),
   'workbook.xlsx': () => readFileSync('test/fixtures/points.xlsx'),
   'places.parquet': () => text('PAR1\0\0\0'),
-  'places.geojson': () => text('{"type":"FeatureCollection","features":[]}'),
+  'places.geojson': () =>
+    text(
+      '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Hồ Gươm"},"geometry":{"type":"Point","coordinates":[105.8525,21.0288]}},{"type":"Feature","properties":null,"geometry":null}]}',
+    ),
+  'areas.geojson': () => text('{"type":"Polygon","coordinates":[[[105,21],[106,21],[106,22],[105,21]]]}'),
+  'meters.geojson': () =>
+    text(
+      '{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"EPSG:3405"}},"features":[{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[588000,2325000]}}]}',
+    ),
+  'list.json': () => text('[{"name":"a","lat":21.0288,"lng":105.8525},\n {"lat":10.77,"lng":106.69}]'),
+  'answer.json': () => text('{"count":1,"results":[{"name":"a","position":{"lat":21.0288,"lng":105.8525}}]}'),
+  'pairs.json': () => text('[[105.8525,21.0288],\n[106.69,10.77],[2.29,48.85]]'),
+  'codes.json': () => text('["HN-6GHP4-83RFR","HN-6GHP4-83RFQ"]'),
+  'cut.json': () => text('[{"lat":21.0288,"lng":105.8525},'),
   'shops.gpkg': () => broughtFile('shops.gpkg'),
   'layers.gpkg': () => broughtFile('gdal-two-layers.gpkg'),
   'old.xls': () => Buffer.from('d0cf11e0a1b11ae1', 'hex'),

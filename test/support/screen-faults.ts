@@ -127,7 +127,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
     if (box.left < map!.left - 1 || box.right > map!.right + 1)
       faults.push(`the name ${nameOf(node)} is cut off by the edge of the map`);
     for (const button of document.querySelectorAll(
-      '.map-buttons, .map-note, .scale, .credit, .inset:not([hidden]), .clear-points:not([hidden])',
+      '.map-buttons, .map-note, .scale, .credit, .inset:not([hidden]), .legend:not([hidden]), .layers summary',
     ))
       if (isArea(common(box, button.getBoundingClientRect()), 2))
         faults.push(`the name ${nameOf(node)} is below ${button.className}`);

@@ -25,6 +25,7 @@ const SCRIPTS = {
   fileWorker: 'src/console/file/worker.ts',
   fleetWorker: 'src/console/fleet/worker.ts',
   zoneWorker: 'src/console/zones/worker.ts',
+  countWorker: 'src/console/points/worker.ts',
   mapLibraryWorker: 'node_modules/maplibre-gl/src/source/worker.ts',
 };
 /** Files of the page that are no script and no style, by role. */
@@ -35,6 +36,8 @@ export const CONSOLE_FILES = {
   land: 'data/land.bin',
   rivers: 'data/rivers.bin',
 };
+/** Styles from here on come with the first panel that is opened. */
+const LATER_STYLES = '5';
 /** In the place of Node's, which src/wire uses. */
 const BUFFER = resolve('src/console/file/node-buffer.ts');
 /**
@@ -114,13 +117,8 @@ export async function buildConsole() {
   const page = output.find(({ isEntry, name }) => isEntry && name === 'page');
 
   const styles = readdirSync('src/console/style').sort();
-  // Without comments and line breaks.
-  const style = styles
-    .map((name) => readFileSync(join('src/console/style', name), 'utf8'))
-    .join('\n')
-    .replace(/\/\*.*?\*\//gs, '')
-    .replace(/\s+/g, ' ');
-  add('style', 'console.css', Buffer.from(style));
+  add('style', 'console.css', styleOf(styles.filter((name) => name < LATER_STYLES)));
+  add('laterStyle', 'later.css', styleOf(styles.filter((name) => name > LATER_STYLES)));
   add('mapStyle', 'maplibre-gl.css', Buffer.from(mapStyle()));
   add('icon', 'icon.svg', readFileSync('src/console/icon.svg'));
   add('picture', 'icon.png', readFileSync('src/console/icon.png'));
@@ -145,6 +143,16 @@ export async function buildConsole() {
   writeFileSync(join(OUT, 'service-worker.js'), serviceWorker.code);
   writeFileSync(join(OUT, 'files.json'), JSON.stringify({ roles, imports: page.imports, files }));
   rmSync(OLD, { recursive: true, force: true });
+}
+
+/** Files of src/console/style in one, without comments and line breaks. */
+function styleOf(names) {
+  const texts = names.map((name) => readFileSync(join('src/console/style', name), 'utf8'));
+  const style = texts
+    .join('\n')
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ');
+  return Buffer.from(style);
 }
 
 /** The style of the map's library without its controls, of which the page has none: 1.5 of 72 KB. */

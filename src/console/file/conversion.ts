@@ -22,7 +22,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 // The positions of the rows of a file, collected while it is converted, as the map draws them.
 
-/** Most points that are drawn: 18 MB. */
+/** Most points that are drawn: 58 MB. */
 const MAX_POINTS = 2_000_000;
 const FIRST_POINTS = 65_536;
 /** Stands for a position in no province. */
@@ -46,6 +46,8 @@ function lettersAt(bytes: Uint8Array, at: number): number {
 export class PointList {
   #offsets = new Float32Array(2 * FIRST_POINTS);
   #admins = new Uint8Array(FIRST_POINTS);
+  #positions = new Float64Array(2 * FIRST_POINTS);
+  #rows = new Uint32Array(FIRST_POINTS);
   /** Zones of the points, where there are zones. */
   #zones = new Uint8Array();
   #count = 0;
@@ -53,7 +55,8 @@ export class PointList {
   /** West, south, east, north. */
   readonly #box: [number, number, number, number] = [180, 90, -180, -90];
 
-  add(latDeg: number, lngDeg: number, admin: number, zone?: number): void {
+  /** @param row of the file, from 0 */
+  add(latDeg: number, lngDeg: number, admin: number, row: number, zone?: number): void {
     if (!(Math.abs(latDeg) <= MAX_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
     if (this.#count === MAX_POINTS) {
       this.#left++;
@@ -62,6 +65,9 @@ export class PointList {
     if (this.#count === this.#admins.length) this.#grow();
     this.#offsets[2 * this.#count] = mercatorX(lngDeg) - ANCHOR.x;
     this.#offsets[2 * this.#count + 1] = mercatorY(latDeg) - ANCHOR.y;
+    this.#positions[2 * this.#count] = latDeg;
+    this.#positions[2 * this.#count + 1] = lngDeg;
+    this.#rows[this.#count] = row;
     if (zone !== undefined) {
       if (this.#zones.length < this.#admins.length) this.#zones = grown(this.#zones, this.#admins.length);
       this.#zones[this.#count] = zone;
@@ -81,6 +87,8 @@ export class PointList {
     return {
       offsets: this.#offsets.slice(0, 2 * this.#count),
       groups: this.#admins.slice(0, this.#count),
+      positions: this.#positions.slice(0, 2 * this.#count),
+      rows: this.#rows.slice(0, this.#count),
       left: this.#left,
       box: west > east ? undefined : { west, south, east, north },
     };
@@ -95,16 +103,16 @@ export class PointList {
   }
 
   #grow(): void {
-    const offsets = new Float32Array(2 * this.#offsets.length);
-    offsets.set(this.#offsets);
-    this.#offsets = offsets;
+    this.#offsets = grown(this.#offsets, 2 * this.#offsets.length);
+    this.#positions = grown(this.#positions, 2 * this.#positions.length);
+    this.#rows = grown(this.#rows, 2 * this.#rows.length);
     this.#admins = grown(this.#admins, 2 * this.#admins.length);
   }
 }
 
-function grown(bytes: Bytes, length: number): Bytes {
-  const made = new Uint8Array(length);
-  made.set(bytes);
+function grown<T extends Bytes | Uint32Array | Float32Array | Float64Array>(numbers: T, length: number): T {
+  const made = new (numbers.constructor as new (length: number) => T)(length);
+  made.set(numbers);
   return made;
 }
 
@@ -116,6 +124,8 @@ class PointsReport extends RowReport {
     private readonly of: Operation,
     private readonly points: PointList,
     private readonly zones: ZonesOfRows | undefined,
+    /** The first row of the next scan. */
+    private row: number,
   ) {
     super(rows, of);
   }
@@ -128,6 +138,7 @@ class PointsReport extends RowReport {
     const zones = this.#findZones(count);
     if (this.of === 'encode') this.#addEncoded(count, zones);
     else this.#addDecoded(count, zones);
+    this.row += count;
   }
 
   #findZones(count: number): Bytes | undefined {
@@ -153,7 +164,7 @@ class PointsReport extends RowReport {
       const isElsewhere = !isFound && output[recordStatusAt(i)] === 1;
       if (!isFound && !isElsewhere) continue;
       const admin = isFound ? ADMIN_BY_LETTERS[lettersAt(output, recordAt(i))]! : NOWHERE;
-      this.points.add(input[2 * i]!, input[2 * i + 1]!, admin, zones?.[i]);
+      this.points.add(input[2 * i]!, input[2 * i + 1]!, admin, this.row + i, zones?.[i]);
     }
   }
 
@@ -162,7 +173,7 @@ class PointsReport extends RowReport {
     for (let i = 0; i < count; i++) {
       if (output[positionStatusAt(count, i)] !== 0 || this.rows.statusOf(i) !== 0) continue;
       const admin = ADMIN_BY_LETTERS[lettersAt(inputBytes, recordAt(i))]!;
-      this.points.add(outputFloats[2 * i]!, outputFloats[2 * i + 1]!, admin, zones?.[i]);
+      this.points.add(outputFloats[2 * i]!, outputFloats[2 * i + 1]!, admin, this.row + i, zones?.[i]);
     }
   }
 }
@@ -218,6 +229,9 @@ const NO_ROWS: Bytes = new Uint8Array();
 export class FileConversion {
   readonly tally: FileTally;
   readonly points = new PointList();
+  /** The first row of each block of answers, and the byte of all answers at which it begins: pairs. */
+  readonly blocks: number[] = [];
+  #answeredBytes = 0;
   readonly #reader: BulkReader;
   readonly #sink = new ByteSink();
   #hasHead = false;
@@ -257,13 +271,22 @@ export class FileConversion {
 
   #answers(blocks: readonly Block[]): Bytes[] {
     if (this.shown.zones !== undefined && this.#reader.job !== undefined) this.#openZones(this.shown.zones);
-    const answers = blocks.map((block) => this.#answer(block));
-    if (this.#hasHead || this.#reader.job === undefined) return answers;
-    this.#hasHead = true;
-    this.#head = this.#shownHead(this.#reader.head.slice());
-    const column = this.#zoneColumn;
-    const head = column === undefined ? this.#head : column.withName(this.#head, this.tally.zoneColumn);
-    return [head, ...answers];
+    const answers: Bytes[] = [];
+    const add = (bytes: Bytes): void => {
+      answers.push(bytes);
+      this.#answeredBytes += bytes.length;
+    };
+    if (!this.#hasHead && this.#reader.job !== undefined) {
+      this.#hasHead = true;
+      this.#head = this.#shownHead(this.#reader.head.slice());
+      const column = this.#zoneColumn;
+      add(column === undefined ? this.#head : column.withName(this.#head, this.tally.zoneColumn));
+    }
+    for (const block of blocks) {
+      this.blocks.push(this.tally.rows, this.#answeredBytes);
+      add(this.#answer(block));
+    }
+    return answers;
   }
 
   #openZones({ names }: ZonesOfRows): void {
@@ -297,7 +320,7 @@ export class FileConversion {
     const { kernel, tally } = this;
     const job = this.#reader.job!;
     const memory = textMemoryOf(kernel);
-    const report = new PointsReport(kernel, memory, job.operation, this.points, this.shown.zones);
+    const report = new PointsReport(kernel, memory, job.operation, this.points, this.shown.zones, tally.rows);
     this.#sink.start();
     const { byStatus } = convertInto(kernel, job, block, this.#sink, { report });
     const found = report.result();

@@ -6,7 +6,7 @@ import { shellWord } from '../../tables/shell-word.js';
 import type { Desk } from '../desk.js';
 import { length } from '../place/around.js';
 import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
-import type { PointsToDraw } from '../points/drawn-points.js';
+import type { DescribedPoints } from '../points/drawn-points.js';
 import { element, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { fileEn, fileVi } from '../words/file-texts.js';
@@ -18,7 +18,8 @@ import { zoneColors } from '../zones/zone-colors.js';
 import { columnChooser } from './column-chooser.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
-import { looksLikeJson, withHeader } from './pasted.js';
+import { withHeader } from './pasted.js';
+import { rowTexts } from './row-texts.js';
 import type { Columns } from './table-plan.js';
 
 addTexts({ vi: fileVi, en: fileEn });
@@ -59,7 +60,7 @@ export class FileDesk {
   /** Points of each answer that is shown. */
   readonly #points = new Map<
     HTMLElement,
-    { points: PointsToDraw; zones: Uint8Array<ArrayBuffer> | undefined }
+    { points: DescribedPoints; zones: Uint8Array<ArrayBuffer> | undefined }
   >();
   readonly #parts: Parts;
 
@@ -107,7 +108,8 @@ export class FileDesk {
         type: 'file',
         id: 'file-input',
         multiple: '',
-        accept: '.csv,.tsv,.txt,.xlsx,.xlsm,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
+        accept:
+          '.csv,.tsv,.txt,.xlsx,.xlsm,.json,.geojson,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
       },
       class: 'file-input',
       on: {
@@ -177,14 +179,12 @@ export class FileDesk {
   }
 
   #convertText(pasted: string): void {
-    const isJson = looksLikeJson(pasted);
     this.#take([
       {
         file: new Blob([withHeader(pasted)]),
-        ...(isJson ? { format: 'ndjson' as const } : {}),
         isGzip: false,
         name: 'hexcodes',
-        extension: isJson ? '.ndjson' : '.csv',
+        extension: '.csv',
         title: '',
       },
     ]);
@@ -288,7 +288,14 @@ export class FileDesk {
         const zoneNames = isByZone ? drawnZones.map(({ name }) => name) : [];
         const answer = { name: waiting.name, extension, delimiter, isWorkbook, titleRows, zoneNames };
         end(words, summary(data, answer, exchange()), false);
-        this.#draw(section, data.points, isByZone ? data.zones : undefined);
+        const { points } = data;
+        const describe: DescribedPoints['describe'] = async (wanted) => {
+          const numbers = wanted.map((point) => points.rows[point]!);
+          const cut = data.format === 'csv' ? delimiter : undefined;
+          const texts = await rowTexts(data.answer, data.blocks, cut, numbers);
+          return texts.map((text, i) => `${say('rowNumber', { row: number(numbers[i]! + 1) })}: ${text}`);
+        };
+        this.#draw(section, { ...points, describe }, isByZone ? data.zones : undefined);
       }
     });
     const { kernel, index, reach } = shipped.files;
@@ -314,7 +321,7 @@ export class FileDesk {
   }
 
   /** Points of all files of one drop lie on the map together. */
-  #draw(section: HTMLElement, points: PointsToDraw, zones: Uint8Array<ArrayBuffer> | undefined): void {
+  #draw(section: HTMLElement, points: DescribedPoints, zones: Uint8Array<ArrayBuffer> | undefined): void {
     this.#points.set(section, { points, zones });
     const all = [...this.#points.values()];
     const hasZones = all.every((each) => each.zones !== undefined);
@@ -343,13 +350,8 @@ export class FileDesk {
 const sizeWords = (resolution: number): string =>
   say('sizeOf', { resolution, edge: length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** resolution) });
 
-function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
-  const offsets = new Float32Array(a.offsets.length + b.offsets.length);
-  offsets.set(a.offsets);
-  offsets.set(b.offsets, a.offsets.length);
-  const groups = new Uint8Array(a.groups.length + b.groups.length);
-  groups.set(a.groups);
-  groups.set(b.groups, a.groups.length);
+function joined(a: DescribedPoints, b: DescribedPoints): DescribedPoints {
+  const count = a.groups.length;
   const box =
     a.box === undefined || b.box === undefined
       ? (a.box ?? b.box)
@@ -360,5 +362,30 @@ function joined(a: PointsToDraw, b: PointsToDraw): PointsToDraw {
           north: Math.max(a.box.north, b.box.north),
         };
   const colors = b.colors ?? a.colors;
-  return { offsets, groups, left: a.left + b.left, box, ...(colors === undefined ? {} : { colors }) };
+  return {
+    offsets: both(a.offsets, b.offsets),
+    groups: both(a.groups, b.groups),
+    positions: both(a.positions, b.positions),
+    rows: both(a.rows, b.rows),
+    left: a.left + b.left,
+    box,
+    ...(colors === undefined ? {} : { colors }),
+    describe: async (points) => {
+      const isFirst = (point: number): boolean => point < count;
+      const texts = await Promise.all([
+        a.describe(points.filter(isFirst)),
+        b.describe(points.filter((point) => !isFirst(point)).map((point) => point - count)),
+      ]);
+      return texts.flat();
+    },
+  };
+}
+
+type Numbers = DescribedPoints['offsets' | 'groups' | 'positions' | 'rows'];
+
+function both<T extends Numbers>(a: T, b: T): T {
+  const made = new (a.constructor as new (length: number) => T)(a.length + b.length);
+  made.set(a);
+  made.set(b, a.length);
+  return made;
 }

@@ -1,11 +1,12 @@
 // The panel for files, and files that are dropped anywhere on the page. All else comes when the panel is first opened.
 import type { Panel } from '../panels.js';
+import { withStyle } from '../shell/styles.js';
 
 export const FILE_PANEL: Panel = {
   id: 'file',
   title: 'file',
   open: async (host, desk) => {
-    const { FileDesk } = await import('./file-desk.js');
+    const { FileDesk } = await withStyle(import('./file-desk.js'));
     const files = new FileDesk(desk);
     host.append(...files.elements());
     take = (dropped) => files.convertFiles(dropped);

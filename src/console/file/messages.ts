@@ -1,6 +1,7 @@
 // The messages between the page and its worker for files.
 import type { Operation, RowStatus } from '../../hexcodes/wire/job.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
+import type { KernelPaths } from '../shell/worker-kernel.js';
 import type { CoverTask } from '../zones/messages.js';
 import type { Columns, TablePlan } from './table-plan.js';
 
@@ -21,8 +22,7 @@ export interface FileTask {
   readonly sheet?: number;
   /** Zones whose names become a column. */
   readonly zones?: Omit<CoverTask, 'paths'>;
-  /** Paths of the kernel and of the boundaries. */
-  readonly paths: Readonly<Record<'kernel' | 'index' | 'reach', string>>;
+  readonly paths: KernelPaths;
 }
 
 /** From the page: a table as a workbook. */
@@ -84,6 +84,8 @@ export type FileNews =
       readonly failed: Blob;
       readonly tally: FileTally;
       readonly points: PointsToDraw;
+      /** The first row of each block of answers and its first byte in `answer`: pairs. */
+      readonly blocks: readonly number[];
       /** The zone of each point, 255 of none; empty without zones. */
       readonly zones: Uint8Array<ArrayBuffer>;
     }

@@ -4,6 +4,7 @@ import { delimiterOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
+import { isJsonTable, jsonAsCsv } from '../../tables/json-as-csv.js';
 import { belowTitles, isHeader, likelySheet } from '../../tables/positions/header-row.js';
 import { type FirstRows, shapesIn } from '../../tables/positions/in-values.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';
@@ -53,7 +54,7 @@ const MAX_WORKBOOK_BYTES = 64 * 2 ** 20;
 const MAX_HELD_BYTES = 512 * 2 ** 20;
 
 /** Formats of which the page reads rows; the command reads all. */
-const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'xlsx', 'gpx', 'kml', 'gpkg'];
+const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'geojson', 'xlsx', 'gpx', 'kml', 'gpkg'];
 const ZIP = 'PK\x03\x04';
 
 /** @throws BulkInputError why it cannot be read. @throws CommandOnlyError */
@@ -70,6 +71,16 @@ export async function openSource(task: FileTask): Promise<Source> {
     if (!OWN.includes(found)) throw new CommandOnlyError(FORMATS[found].title);
     const isKnown = found === 'xlsx' || found === 'gpx' || found === 'kml' || found === 'gpkg';
     const foreign = isKnown ? undefined : foreignFile(text);
+    const isTable = found === 'geojson' || (isJsonTable(text) && (foreign?.isTable ?? foreign === undefined));
+    if (isTable) {
+      try {
+        return await wholeSource(task, 'geojson', joined(beginning, reader));
+      } catch (error) {
+        // Objects one behind the other are no JSON: a hint says more.
+        const areObjects = text.trimStart().startsWith('{') && foreign !== undefined;
+        if (!(error instanceof TableError && areObjects)) throw error;
+      }
+    }
     if (foreign !== undefined) throw new BulkInputError(foreignSentence(foreign, task.file));
   }
   if (task.format === undefined && found === 'gpx') return gpxSource(task, joined(beginning, reader));
@@ -120,10 +131,10 @@ function holder(): (bytes: number) => void {
   };
 }
 
-/** Placemarks of KML or KMZ, or the layer of a GeoPackage, by the readers of the command, which need the file whole. */
+/** Placemarks of KML or KMZ, the layer of a GeoPackage, or JSON that is no lines: files that are read whole. */
 async function wholeSource(
   task: FileTask,
-  format: 'kml' | 'gpkg',
+  format: 'kml' | 'gpkg' | 'geojson',
   bytes: ReadableStream<Uint8Array>,
 ): Promise<Source> {
   const hold = holder();
@@ -134,6 +145,9 @@ async function wholeSource(
   }
   const content = new Uint8Array(await new Blob(parts).arrayBuffer());
   const read = async (): Promise<Iterable<Uint8Array>> => {
+    if (format === 'geojson') {
+      return jsonAsCsv(new TextDecoder().decode(content));
+    }
     if (format === 'kml') return (await import('../../tables/xml/kml.js')).kmlAsCsv(content, null, hold);
     const { geoPackageAsCsv } = await import('../../tables/geopackage/geopackage.js');
     return geoPackageAsCsv(content, null, null, hold);

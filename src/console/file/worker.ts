@@ -1,9 +1,9 @@
 // The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by
 // bit, so neither is ever in the memory of the page as a whole.
-import { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { TableError } from '../../tables/table-error.js';
+import { kernelOf } from '../shell/worker-kernel.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask, WorkbookTask } from './messages.js';
 import { CommandOnlyError, openSource } from './source.js';
@@ -36,7 +36,7 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
 
 async function convert(task: FileTask): Promise<void> {
   const zones = await zonesOf(task);
-  const kernel = await kernelOf(task);
+  const kernel = await kernelOf(task.paths);
   const { format, bytes, table, header, hasMark } = await openSource(task);
   if (table !== undefined) tell({ kind: 'table', table });
   const reader = bytes.getReader();
@@ -69,13 +69,15 @@ async function convert(task: FileTask): Promise<void> {
   answer.add(conversion.end());
   failed.add(conversion.takeFailed());
   const points = conversion.points.take();
-  const { tally } = conversion;
+  const { tally, blocks } = conversion;
   const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
   const answers = { answer: answer.take(type), failed: failed.take(type) };
   const ofPoints = conversion.points.takeZones();
-  tell({ kind: 'done', format, ...answers, tally, points, zones: ofPoints }, [
+  tell({ kind: 'done', format, ...answers, tally, points, blocks, zones: ofPoints }, [
     points.offsets.buffer,
     points.groups.buffer,
+    points.positions.buffer,
+    points.rows.buffer,
     ofPoints.buffer,
   ]);
 }
@@ -91,13 +93,6 @@ async function zonesOf({ zones, paths }: FileTask): Promise<ZonesOfRows | undefi
   const { ZoneFinder } = await import('../zones/zone-finder.js');
   const finder = await ZoneFinder.of({ ...zones, paths });
   return { names: zones.zones.map(({ name }) => name), find: (positions) => finder.find(positions) };
-}
-
-async function kernelOf({ paths }: FileTask): Promise<Kernel> {
-  const bytesOf = async (path: string): Promise<Uint8Array<ArrayBuffer>> =>
-    new Uint8Array(await (await fetch(path)).arrayBuffer());
-  const [kernel, index, reach] = await Promise.all([paths.kernel, paths.index, paths.reach].map(bytesOf));
-  return Kernel.create(await Kernel.compile(kernel!), index!, reach!);
 }
 
 /** Collects bytes as a Blob. */

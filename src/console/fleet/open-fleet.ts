@@ -183,7 +183,11 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   };
   const take = ({ state, reason, figures, secondsLeft, points, codes: latest }: FleetNews): void => {
     showFigures(figures);
-    desk.points.set(points);
+    desk.points.set({
+      ...points,
+      describe: async (wanted) =>
+        wanted.map((point) => say('vehicle', { vehicle: number(points.rows[point]! + 1) })),
+    });
     codes.replaceChildren(...latest.map((code) => element('li', {}, element('code', { text: code || '…' }))));
     const left = { seconds: Math.ceil(secondsLeft) };
     if (state === 'opening') report(say('fleetOpening'));

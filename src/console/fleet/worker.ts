@@ -164,7 +164,12 @@ class Fleet {
       points,
       codes: shown.map((vehicle) => this.#stream.codeOf(vehicle)),
     };
-    (self as unknown as Worker).postMessage(news, [points.offsets.buffer, points.groups.buffer]);
+    (self as unknown as Worker).postMessage(news, [
+      points.offsets.buffer,
+      points.groups.buffer,
+      points.positions.buffer,
+      points.rows.buffer,
+    ]);
   }
 
   /** The vehicles whose position is answered. */
@@ -173,15 +178,27 @@ class Fleet {
     const { vehicles } = this.task;
     const offsets = new Float32Array(2 * vehicles);
     const groups = new Uint8Array(vehicles);
+    const positions = new Float64Array(2 * vehicles);
+    const rows = new Uint32Array(vehicles);
     let drawn = 0;
     for (let vehicle = 0; vehicle < vehicles; vehicle++) {
-      const lat = answered[2 * vehicle] as number;
+      const [lat, lng] = [answered[2 * vehicle]!, answered[2 * vehicle + 1]!];
       if (Number.isNaN(lat)) continue;
-      offsets[2 * drawn] = mercatorX(answered[2 * vehicle + 1] as number) - ANCHOR.x;
+      offsets[2 * drawn] = mercatorX(lng) - ANCHOR.x;
       offsets[2 * drawn + 1] = mercatorY(lat) - ANCHOR.y;
+      positions[2 * drawn] = lat;
+      positions[2 * drawn + 1] = lng;
+      rows[drawn] = vehicle;
       groups[drawn++] = colorOf(records, vehicle * RECORD_BYTES);
     }
-    return { offsets: offsets.slice(0, 2 * drawn), groups: groups.slice(0, drawn), left: 0, box: undefined };
+    return {
+      offsets: offsets.slice(0, 2 * drawn),
+      groups: groups.slice(0, drawn),
+      positions: positions.slice(0, 2 * drawn),
+      rows: rows.slice(0, drawn),
+      left: 0,
+      box: undefined,
+    };
   }
 }
 

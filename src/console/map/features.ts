@@ -5,17 +5,8 @@ import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
 import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import type { Box, Desk } from '../desk.js';
+import type { Box, Desk, Polygons } from '../desk.js';
 import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
-
-export interface Polygons {
-  type: 'FeatureCollection';
-  features: {
-    type: 'Feature';
-    geometry: CellFeature['geometry'];
-    properties: { kind: string; code?: string };
-  }[];
-}
 
 /** The part of the desk that the shapes of a place are made of. */
 type PlacedOn = Pick<Desk, 'library' | 'place' | 'rings' | 'points'>;
@@ -27,9 +18,9 @@ const MIN_WIDTH_PX = 44;
 const MAX_CELLS = 12_000;
 
 /** The finest resolution whose hexagons are wide enough; `worldPx`: the width of the world on the screen. */
-export function gridResolutionAt(worldPx: number, latDeg: number): number {
+export function gridResolutionAt(worldPx: number, latDeg: number, minPx = MIN_WIDTH_PX): number {
   const pxPerM = 1 / pixelM(worldPx, latDeg);
-  const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / MIN_WIDTH_PX) / Math.log(Math.sqrt(7));
+  const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / minPx) / Math.log(Math.sqrt(7));
   return Math.min(15, Math.max(0, Math.floor(finest)));
 }
 

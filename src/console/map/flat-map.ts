@@ -1,23 +1,15 @@
 // The map where WebGL is missing: the same shapes drawn on a canvas, to be dragged, zoomed and clicked.
-import { type Box, COUNTRY, type Desk, type MapView } from '../desk.js';
+import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language } from '../words/language.js';
-import {
-  boxAround,
-  drawnResolution,
-  gridOf,
-  nearestWithCode,
-  type Polygons,
-  pixelM,
-  placeShapes,
-} from './features.js';
+import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
-import { type Palette, paletteOf, WIDTHS } from './palette.js';
+import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
@@ -262,15 +254,26 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     for (const path of areas) line(path, palette.limit, WIDTHS.thin);
     context.globalAlpha = 1;
     context.setLineDash([]);
+    const { layers, counts } = desk;
     stroke(
-      grid.flatMap(({ geometry }) => geometry.coordinates),
+      layers.now.grid ? grid.flatMap(({ geometry }) => geometry.coordinates) : [],
       palette.grid,
       WIDTHS.thin,
       0.45,
     );
+    const hexagons = counts.now?.hexagons.features ?? [];
+    palette.levels.forEach((color, level) => {
+      const rings = hexagons
+        .filter(({ properties }) => properties.level === level)
+        .flatMap(({ geometry }) => geometry.coordinates);
+      fill(rings, color, COUNT_OPACITY);
+      stroke(rings, palette.ground, WIDTHS.thin, 0.6);
+    });
+    host.dataset.counts = String(hexagons.length);
     coverBeyond(left, top, right, bottom, palette.ground);
     const points = desk.points.now;
-    if (points !== undefined) paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
+    if (points !== undefined && layers.now.points)
+      paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
     host.dataset.points = String(points?.groups.length ?? 0);
     const placed = placeShapes(desk).features;
     drawPlace(palette, placed);
@@ -279,7 +282,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       positionAt,
       bounds: bounds(),
       worldPx: view.worldPx,
-      grid,
+      grid: layers.now.codes ? grid : [],
       gridResolution: gridResolution(),
       place: placed,
     });
@@ -337,7 +340,8 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     requestAnimationFrame(() => {
       isDue = false;
       keepOnSheet();
-      grid = gridOf(desk.library, bounds(), gridResolution()).features;
+      const { grid: isDrawn, codes } = desk.layers.now;
+      grid = isDrawn || codes ? gridOf(desk.library, bounds(), gridResolution()).features : [];
       host.dataset.grid = String(gridResolution());
       host.dataset.view = [view.x, view.y, Math.log2(view.worldPx)].map((n) => n.toFixed(4)).join();
       draw();
@@ -376,7 +380,8 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     },
   });
   new ResizeObserver(redraw).observe(canvas);
-  for (const value of [isDark, language, desk.place, desk.rings, desk.points, chosenResolution])
+  const { place, rings, points, layers, counts } = desk;
+  for (const value of [isDark, language, place, rings, points, layers, counts, chosenResolution])
     (value as { on(l: () => void): void }).on(redraw);
   const note = element('p', { class: 'map-note', key: 'noWebgl' });
   host.append(note);

@@ -3,14 +3,14 @@
 // canvas.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { placeNames } from '../../hexcodes/library/places.js';
-import type { Box, Desk } from '../desk.js';
+import type { Box, Desk, Polygons } from '../desk.js';
 import { length } from '../place/around.js';
 import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
-import { type Polygons, pixelM } from './features.js';
+import { pixelM } from './features.js';
 import { paletteOf } from './palette.js';
 import type { Label } from './shapes.js';
 
@@ -171,7 +171,7 @@ export class Labels {
     const frame = this.host.getBoundingClientRect();
     return [
       ...(this.host.parentElement?.querySelectorAll(
-        '.scale, .map-buttons, .map-note, .inset, .clear-points',
+        '.scale, .map-buttons, .map-note, .inset, .legend, .layers',
       ) ?? []),
     ].map((node) => {
       const { left, right, top, bottom } = node.getBoundingClientRect();
@@ -390,6 +390,8 @@ export class Labels {
     const { lat, lng } = drawn.positionAt(clientX - left, clientY - top);
     const isOurs = Math.abs(lat) <= 90 && this.desk.library.adminCodeOf(lat, lng) !== null;
     this.#hover.classList.toggle('is-shown', isOurs);
-    if (isOurs) this.#hover.textContent = this.desk.library.encode(lat, lng, drawn.gridResolution).hexcodes;
+    if (!isOurs) return;
+    const count = this.desk.counts.now?.textAt(lat, lng);
+    this.#hover.textContent = count ?? this.desk.library.encode(lat, lng, drawn.gridResolution).hexcodes;
   }
 }

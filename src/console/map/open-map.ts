@@ -1,8 +1,9 @@
 // Opens the map after the rest of the page: by WebGL where the browser has it, else drawn on a canvas.
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
-import { byId, element } from '../shell/elements.js';
+import { byId, element, toast } from '../shell/elements.js';
+import { loadStyle, withStyle } from '../shell/styles.js';
 import { bytesOf, shipped } from '../shipped.js';
-import { language, number, say } from '../words/language.js';
+import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import type { Inset } from './inset.js';
 import type { Shapes } from './shapes.js';
@@ -25,7 +26,7 @@ export async function openMap(desk: Desk): Promise<void> {
   let map: MapView | undefined;
   if (library !== undefined) {
     try {
-      const [{ openWebglMap }] = await Promise.all([library, loadStyle()]);
+      const [{ openWebglMap }] = await Promise.all([library, loadStyle('mapStyle')]);
       map = await openWebglMap(host, desk, shapes);
       host.dataset.state = 'webgl';
     } catch (error) {
@@ -41,7 +42,8 @@ export async function openMap(desk: Desk): Promise<void> {
     host.dataset.state = 'flat';
   }
   openControls(map);
-  openClearing(host.parentElement!, desk);
+  openLayers(host.parentElement!, desk, host.dataset.state === 'flat');
+  countPoints(host.parentElement!, desk, map);
   comeNear(host.parentElement!, desk, shapes, map);
   desk.map.set(map);
   // A click that came while the map was being drawn is where it was made.
@@ -60,17 +62,6 @@ async function loadShapes(): Promise<Shapes> {
   });
   worker.terminate();
   return shapes;
-}
-
-/** The style sheet of the map's library. */
-function loadStyle(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const link = element('link', { attributes: { rel: 'stylesheet', href: shipped.files.mapStyle } });
-    link.addEventListener('load', () => resolve());
-    link.addEventListener('error', () => reject(new Error(`${shipped.files.mapStyle} cannot be loaded`)));
-    // Before our own, which has the last word.
-    document.head.prepend(link);
-  });
 }
 
 /** The buttons on the map: nearer, farther, the whole country; and the cross in its middle, at which Enter chooses. */
@@ -108,19 +99,37 @@ function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView):
   map.onMove(update);
 }
 
-/** The button that takes the points of a file or a fleet off the map, with their number. */
-function openClearing(frame: HTMLElement, { points }: Desk): void {
-  const button = element('button', {
-    class: 'clear-points',
-    attributes: { type: 'button', id: 'clear-points' },
-    on: { click: () => points.set(undefined) },
+/** The switch of layers, whose choices come when it is first opened. */
+function openLayers(frame: HTMLElement, desk: Desk, isFlat: boolean): void {
+  const choices = element('div', { class: 'menu' });
+  const fold = element('details', { class: 'layers' }, element('summary', { key: 'layers' }), choices);
+  let asked = false;
+  fold.addEventListener('toggle', () => {
+    if (asked) return;
+    asked = true;
+    withStyle(import('./layer-switch.js')).then(
+      ({ layerChoices }) => choices.append(...layerChoices(desk, isFlat)),
+      () => {
+        asked = false;
+        toast(say('failed'));
+      },
+    );
   });
-  const update = (): void => {
-    const count = points.now?.groups.length ?? 0;
-    button.hidden = count === 0;
-    button.textContent = say('clearPoints', { points: number(count) });
-  };
-  points.each(update);
-  language.on(update);
-  frame.append(button);
+  frame.append(fold);
+}
+
+/** Counting by hexagon comes with the first points. */
+function countPoints(frame: HTMLElement, desk: Desk, map: MapView): void {
+  let isAsked = false;
+  desk.points.each((points) => {
+    if (points === undefined || isAsked) return;
+    isAsked = true;
+    withStyle(import('../points/open-counts.js')).then(
+      ({ openCounts }) => openCounts(frame, byId('panels'), desk, map),
+      () => {
+        isAsked = false;
+        toast(say('failed'));
+      },
+    );
+  });
 }

@@ -18,10 +18,15 @@ export interface Palette {
   /** The next larger hexagon of a place. */
   readonly parent: string;
   readonly provinces: readonly string[];
+  /** Hexagons by the number of their points, from few to many: each stands out more than the one before. */
+  readonly levels: readonly string[];
 }
 
 /** Widths of lines but rivers, pixels: borders and hexagons; the coast and what belongs to a place; its own cell. */
 export const WIDTHS = { thin: 0.8, middle: 1.4, strong: 2.5 } as const;
+
+/** Hexagons of counts let borders and streets through. */
+export const COUNT_OPACITY = 0.82;
 
 /** Land stands out against the sea by 1.3 at least, and the coast against both by 3 (test/unit/console/map). */
 const LIGHT: Palette = {
@@ -38,6 +43,7 @@ const LIGHT: Palette = {
   error: '#1d4ed8',
   parent: '#b45309',
   provinces: ['#f1f8e6', '#fcf3da', '#e4f4f1', '#fcebe2', '#eeeefa', '#f5fae4', '#fbeef4'],
+  levels: ['#fbc65b', '#f58e3e', '#e2524b', '#b52b68', '#7a1b78', '#3b0f6b'],
 };
 
 const DARK: Palette = {
@@ -54,6 +60,7 @@ const DARK: Palette = {
   error: '#93c5fd',
   parent: '#fdba74',
   provinces: ['#31463a', '#453f30', '#2b4345', '#47363a', '#363950', '#3b4830', '#47343f'],
+  levels: ['#6f47b0', '#a53f9f', '#d8486f', '#f2784b', '#fbb040', '#fdf28a'],
 };
 
 export const paletteOf = (isDark: boolean): Palette => (isDark ? DARK : LIGHT);

@@ -8,7 +8,7 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl';
-import { type Box, COUNTRY, type Desk, type MapView } from '../desk.js';
+import { type Box, COUNTRY, type Desk, type Layers, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
@@ -16,15 +16,7 @@ import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
-import {
-  boxAround,
-  drawnResolution,
-  gridOf,
-  nearestWithCode,
-  type Polygons,
-  pixelM,
-  placeShapes,
-} from './features.js';
+import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import { Labels } from './labels.js';
 import { paletteOf } from './palette.js';
 import { SHEET, type Shapes } from './shapes.js';
@@ -215,6 +207,11 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   const fill = (source: string, data: Polygons | object): void => {
     map.getSource<GeoJSONSource>(source)?.setData(data as never);
   };
+  const ownIds = new Set([
+    ...ownStyle(shapes, paletteOf(isDark.now), false).layers.map(({ id }) => id),
+    'grid-halo',
+    PointsLayer.ID,
+  ]);
   let grid = EMPTY;
   let placed = EMPTY;
   // Streets have names, towns have ours.
@@ -226,16 +223,22 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
       positionAt: (x, y) => map.unproject([x, y]),
       bounds: bounds(),
       worldPx: worldPx(),
-      grid: grid.features,
+      grid: desk.layers.now.codes ? grid.features : [],
       gridResolution: gridResolution(),
       place: placed.features,
     });
   const drawGrid = (): void => {
     const resolution = gridResolution();
-    grid = gridOf(desk.library, bounds(), resolution);
-    fill('grid', grid);
+    const { grid: isDrawn, codes } = desk.layers.now;
+    grid = isDrawn || codes ? gridOf(desk.library, bounds(), resolution) : EMPTY;
+    fill('grid', isDrawn ? grid : EMPTY);
     host.dataset.grid = String(resolution);
     drawLabels();
+  };
+  const drawCounts = (): void => {
+    const hexagons = desk.counts.now?.hexagons ?? EMPTY;
+    fill('counts', hexagons);
+    host.dataset.counts = String(hexagons.features.length);
   };
   const drawPlace = (): void => {
     const place = desk.place.now;
@@ -250,7 +253,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   };
   let pointsLayer: PointsLayer | undefined;
   const drawPoints = (): void => {
-    const points = desk.points.now;
+    const points = desk.layers.now.points ? desk.points.now : undefined;
     const isDrawn = map.getLayer(PointsLayer.ID) !== undefined;
     const hasSameColors = points?.colors === pointsLayer?.points.colors;
     if (points !== undefined && isDrawn && hasSameColors && pointsLayer !== undefined) {
@@ -262,8 +265,24 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
       if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
       drawPlace();
     }
-    host.dataset.points = String(points?.groups.length ?? 0);
+    host.dataset.points = String(desk.points.now?.groups.length ?? 0);
   };
+
+  /** Layers of the operator's map are all that are not our own. */
+  const drawStreets = (): void => {
+    const visibility = desk.layers.now.streets ? 'visible' : 'none';
+    for (const { id, type } of shipped.basemap === null ? [] : map.getStyle().layers)
+      if (type !== 'background' && !ownIds.has(id)) map.setLayoutProperty(id, 'visibility', visibility);
+  };
+  let layers = desk.layers.now;
+  desk.layers.on((now) => {
+    const hasChanged = (layer: keyof Layers): boolean => layers[layer] !== now[layer];
+    const [areStreets, arePoints] = [hasChanged('streets'), hasChanged('points')];
+    layers = now;
+    drawGrid();
+    if (arePoints) drawPoints();
+    if (areStreets) drawStreets();
+  });
 
   map.on('moveend', drawGrid);
   map.on('move', drawLabels);
@@ -271,7 +290,9 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   map.on('style.load', () => {
     drawGrid();
     drawPlace();
+    drawCounts();
     drawPoints();
+    drawStreets();
   });
   const drawAgain = (): void => void styleNow(shapes).then((style) => map.setStyle(style));
   isDark.on(drawAgain);
@@ -280,6 +301,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);
+  desk.counts.on(drawCounts);
   // Two presses on one spot end a zone.
   desk.isDrawing.on((isDrawing) => map.doubleClickZoom[isDrawing ? 'disable' : 'enable']());
   chosenResolution.on(drawGrid);

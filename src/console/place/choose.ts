@@ -10,7 +10,7 @@ const CLICK_PX = 3;
 
 /** @param pixelM width of a pixel of the map, metres */
 export function chooseOnMap(desk: Desk, latDeg: number, lngDeg: number, drawn: number, pixelM: number): void {
-  if (desk.isDrawing.now) return;
+  if (desk.isDrawing.now || desk.counts.now?.open(latDeg, lngDeg)) return;
   const finest = Math.max(drawn, resolutionFor(CLICK_PX * pixelM));
   const place = placeAt(desk.library, latDeg, lngDeg, drawn, { isClicked: true, finest });
   if (place === undefined) toast(say('outside'));

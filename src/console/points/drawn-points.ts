@@ -8,6 +8,10 @@ export interface PointsToDraw {
   readonly offsets: Float32Array<ArrayBuffer>;
   /** Admin numbers; 255 of a position in no province. With colours of their own: the indexes of these. */
   readonly groups: Uint8Array<ArrayBuffer>;
+  /** Latitude, longitude, latitude, … in degrees: offsets are good for pixels, these for cells. */
+  readonly positions: Float64Array<ArrayBuffer>;
+  /** The row of each in its file, or the number of its vehicle, from 0. */
+  readonly rows: Uint32Array<ArrayBuffer>;
   /** Colours in the place of those of provinces, 34 at most. */
   readonly colors?: readonly Rgb[];
   /** Points that are not among them because they were too many. */
@@ -16,6 +20,12 @@ export interface PointsToDraw {
   readonly box:
     | { readonly west: number; readonly south: number; readonly east: number; readonly north: number }
     | undefined;
+}
+
+/** Points with the texts of their rows, which are read when somebody asks for them. */
+export interface DescribedPoints extends PointsToDraw {
+  /** @param points indexes. @returns one line for each */
+  describe(points: readonly number[]): Promise<readonly string[]>;
 }
 
 export const mercatorX = (lngDeg: number): number => (lngDeg + 180) / 360;

@@ -2,11 +2,12 @@
 // opened, or a place is chosen that may be printed.
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
+import { withStyle } from '../shell/styles.js';
 
 export const TAKE_AWAY_PANEL: Panel = {
   id: 'take-away',
   title: 'takeAway',
-  open: async (host, desk) => (await import('./open-take-away.js')).openTakeAway(host, desk),
+  open: async (host, desk) => (await withStyle(import('./open-take-away.js'))).openTakeAway(host, desk),
 };
 
 /** The page itself prints as the sheet of its place. */
@@ -16,7 +17,7 @@ export function openPrinting(desk: Desk): void {
     if (place === undefined || isAsked) return;
     isAsked = true;
     // Browsers do not wait before they print, so it comes before somebody does.
-    import('./open-take-away.js').then(
+    withStyle(import('./open-take-away.js')).then(
       (parts) => parts.openPrinting(desk),
       () => {
         isAsked = false;

@@ -3,7 +3,7 @@
 export const fileVi = {
   fileHint:
     'Đổi cả một bảng tọa độ thành mã (hoặc mã thành tọa độ) ngay trong trình duyệt này. Không có gì được gửi đi.',
-  dropHere: 'Thả tệp Excel, CSV hay NDJSON vào đây',
+  dropHere: 'Thả tệp Excel, CSV, JSON hay GeoJSON vào đây',
   chooseFile: 'hoặc chọn tệp',
   fileResolution: 'Cỡ ô của mã (bậc)',
   pasteLines: 'Hoặc dán các dòng từ bảng tính',
@@ -53,7 +53,7 @@ export const fileVi = {
 export const fileEn: Readonly<Record<keyof typeof fileVi, string>> = {
   fileHint:
     'Turns a table of positions into codes, or codes into positions, in this browser. Nothing is sent anywhere.',
-  dropHere: 'Drop an Excel, CSV or NDJSON file here',
+  dropHere: 'Drop an Excel, CSV, JSON or GeoJSON file here',
   chooseFile: 'or choose a file',
   fileResolution: 'Cell size of the codes (resolution)',
   pasteLines: 'Or paste lines from a sheet',

@@ -35,6 +35,11 @@ const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = 
   [/^Lines end in CR CR LF, not in CR LF$/, 'các dòng kết thúc bằng CR CR LF, không phải CR LF'],
   [/^Lines end in CR alone, not in LF$/, 'các dòng kết thúc bằng CR, không phải LF'],
   [/^The file is too large for a page$/, 'tệp quá lớn cho trang này'],
+  [/^it is not valid JSON$/, 'tệp JSON bị hỏng'],
+  [/^its list holds rows of several kinds$/, 'danh sách JSON có các dòng khác loại'],
+  [/^it holds no rows$/, 'tệp không có dòng nào'],
+  [/^its coordinates are in (.+), not in degrees of WGS 84$/, 'tọa độ theo hệ $1, không phải độ WGS 84'],
+  [/^it is a FeatureCollection without features$/, 'FeatureCollection không có features'],
   [/^it is not XML as it should be: .*$/s, 'tệp XML bị hỏng'],
   [/^the archive is broken \(.*\)$/s, 'tệp nén bị hỏng'],
   [

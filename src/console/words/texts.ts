@@ -37,13 +37,14 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
     'A code with the province next door still names the same cell: it decodes to the same position.',
 };
 
+import type { countVi } from './count-texts.js';
 import type { fileVi } from './file-texts.js';
 import type { fleetVi } from './fleet-texts.js';
 import type { takeAwayVi } from './take-away-texts.js';
 import type { zoneVi } from './zone-texts.js';
 
 /** Texts that come with their panel. */
-type LaterTexts = typeof fileVi & typeof fleetVi & typeof takeAwayVi & typeof zoneVi;
+type LaterTexts = typeof countVi & typeof fileVi & typeof fleetVi & typeof takeAwayVi & typeof zoneVi;
 
 const vi = {
   file: 'Tệp',
@@ -153,7 +154,7 @@ const vi = {
   measured: 'thiết bị đo sai số tới {distance}',
   positionDenied: 'Bạn chưa cho phép trang này xem vị trí.',
   positionUnknown: 'Thiết bị không biết vị trí hiện tại.',
-  clearPoints: 'Xóa {points} điểm',
+  layers: 'Lớp',
   parentCell: 'ô lớn hơn: {code}',
   zoomIn: 'Phóng to',
   zoomOut: 'Thu nhỏ',
@@ -282,7 +283,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   measured: 'the device may be {distance} off',
   positionDenied: 'You have not allowed this page to see your position.',
   positionUnknown: 'The device does not know where it is.',
-  clearPoints: 'Clear {points} points',
+  layers: 'Layers',
   parentCell: 'larger cell: {code}',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',

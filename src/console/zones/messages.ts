@@ -1,4 +1,5 @@
 // The messages between the page and its worker for zones.
+import type { KernelPaths } from '../shell/worker-kernel.js';
 import type { Corner } from './zone.js';
 
 /** From the page: zones to be listed. A worker answers one, and is then ended. */
@@ -6,8 +7,7 @@ export interface CoverTask {
   readonly zones: readonly { readonly name: string; readonly ring: readonly Corner[] }[];
   readonly resolution: number;
   readonly isCompact: boolean;
-  /** Paths of the kernel and of the boundaries. */
-  readonly paths: Readonly<Record<'kernel' | 'index' | 'reach', string>>;
+  readonly paths: KernelPaths;
 }
 
 /** The codes of one zone. */

@@ -2,8 +2,8 @@
 
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { cover } from '../../hexcodes/geometry/cover.js';
-import { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { type KernelPaths, kernelFiles } from '../shell/worker-kernel.js';
 import type { CoverTask, ZoneCodes } from './messages.js';
 
 /** Codes that are shown of each zone. */
@@ -19,14 +19,8 @@ export class ZoneTooLargeError extends Error {
   }
 }
 
-export async function libraryOf(paths: CoverTask['paths']): Promise<Hexcodes> {
-  const [kernel, index, reach] = await Promise.all(
-    [paths.kernel, paths.index, paths.reach].map(
-      async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer()),
-    ),
-  );
-  return Hexcodes.from({ kernel: await Kernel.compile(kernel!), index: index!, reach: reach! });
-}
+export const libraryOf = async (paths: KernelPaths): Promise<Hexcodes> =>
+  Hexcodes.from(await kernelFiles(paths));
 
 /** The codes of each zone, in the order of their H3 indexes. @throws ZoneTooLargeError */
 export function codesOfZones(

@@ -7,13 +7,13 @@ import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
 import { type AddedValue, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
+import { isJsonNumber } from '../../tables/exact-json.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
-import { isJsonNumber } from '../formats/values/exact-json.js';
 import { utf8Text } from '../formats/values/nested.js';
 import { GrowingBytes, type TextRows } from './text-rows.js';
 

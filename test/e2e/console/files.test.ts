@@ -323,6 +323,34 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     await close();
   });
 
+  test('GeoJSON leaves as the table that the command writes', async () => {
+    const random = randomFrom(4);
+    const features = Array.from({ length: 400 }, (_, i) => {
+      const properties = {
+        name: `Phố "${i}", cũ`,
+        ...(i % 3 === 0 ? { id: i % 2 === 0 ? i : 'x' } : {}),
+        ...(i % 5 === 0 ? { more: { list: [1, null, 'a'] }, isOpen: i % 2 === 0, 'tên khác': null } : {}),
+        lat: 'not this',
+      };
+      const coordinates = [102 + random() * 8, 8 + random() * 15, ...(i % 7 === 0 ? [3.5] : [])];
+      const geometry = i % 11 === 0 ? null : { type: 'Point', coordinates };
+      return { type: 'Feature', ...(i % 4 === 0 ? { id: `f${i}` } : {}), properties, geometry };
+    });
+    const number = '"id":12345678901234567890,"type":"Feature"';
+    const text = JSON.stringify({ type: 'FeatureCollection', features }).replace(/"type":"Feature"/, number);
+    folder.write('some.geojson', text);
+    expect((await folder.run(['encode', 'some.geojson', '-o', 'some.csv', '-q'])).code).not.toBe(2);
+    const { page, close } = await opened();
+    await page
+      .locator('#file-input')
+      .setInputFiles({ name: 'some.geojson', mimeType: 'application/geo+json', buffer: Buffer.from(text) });
+    await page.waitForSelector('#file-download');
+    const { name, bytes } = await downloaded(page, '#file-download');
+    expect(name).toBe('some-hexcodes.csv');
+    expect(bytes.toString().replace('\ufeff', '')).toBe(folder.bytes('some.csv').toString());
+    await close();
+  });
+
   test('a workbook comes in, sheet by sheet, and leaves as one that the command reads', async () => {
     const { page, faults, close } = await opened();
     await put(page, 'workbook.xlsx');

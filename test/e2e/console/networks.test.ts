@@ -27,6 +27,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   "streets of the operator's archive": ['archive-style'],
   'map without WebGL': ['flat-map'],
   'where in the country': ['inset'],
+  'counts by hexagon': ['open-counts', 'countWorker'],
+  'switch of layers': ['layer-switch'],
+  'style of panels': ['later'],
 };
 
 const files = readdirSync(FOLDER).filter((name) => existsSync(`${FOLDER}/${name}.br`));

@@ -182,7 +182,7 @@ describe('points', async () => {
       [10, 181, 1],
       [Number.NaN, 100, 1],
     ] as const)
-      points.add(lat, lng, admin);
+      points.add(lat, lng, admin, 0);
     const { groups, box, left, offsets } = points.take();
     expect([...groups]).toEqual([1, 2, 3, NOWHERE]);
     expect(box).toEqual({ west: 105, south: 10, east: 109, north: 21 });
@@ -191,18 +191,19 @@ describe('points', async () => {
 
   test('more points than the first buffers hold keep their places; beyond two million they are counted', () => {
     const points = new PointList();
-    for (let i = 0; i < 2_000_003; i++) points.add(10, 100 + (i % 10), i % 34);
-    const { groups, offsets, left } = points.take();
+    for (let i = 0; i < 2_000_003; i++) points.add(10, 100 + (i % 10), i % 34, i);
+    const { groups, offsets, left, positions, rows } = points.take();
     expect([groups.length, offsets.length, left]).toEqual([2_000_000, 4_000_000, 3]);
     expect([groups[0], groups[69_999], offsets[0]]).toEqual([0, 69_999 % 34, offsets[20]]);
     expect(offsets[2 * 69_999]).toBe(offsets[18]);
+    expect([rows[69_999], positions[2 * 69_999], positions[2 * 69_999 + 1]]).toEqual([69_999, 10, 109]);
   });
 
   test('points keep their zones, also beyond the first buffers; without zones there are none', () => {
     const [zoned, plain] = [new PointList(), new PointList()];
     for (let i = 0; i < 70_000; i++) {
-      zoned.add(10, 100, 1, i % 251);
-      plain.add(10, 100, 1);
+      zoned.add(10, 100, 1, i, i % 251);
+      plain.add(10, 100, 1, i);
     }
     const zones = zoned.takeZones();
     expect([zones.length, zones[0], zones[250], zones[69_999]]).toEqual([70_000, 0, 250, 69_999 % 251]);

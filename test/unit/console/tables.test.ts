@@ -1,7 +1,10 @@
 // Tables and lines of the page before the readers take them: headers, columns, pasted lines, lines of JSON.
 
 import { isUtf8 as isUtf8OfNode, Buffer as NodeBuffer } from 'node:buffer';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isJsonTable, jsonAsCsv } from '#dist/tables/json-as-csv.js';
 import { consoleModule } from '../../support/console-module.js';
 
 // Lines of JSON become lines that the readers take, where their positions have other names or are no two numbers.
@@ -42,6 +45,106 @@ describe('lines of JSON', async () => {
     expect(rewrite('{"at":')).toBe('{"at":');
     expect(rewrite('[1,2]')).toBe('[1,2]');
     expect(rewrite('{"at":{}}')).toBe('{"lat":null,"lng":null}');
+  });
+});
+
+// JSON that is one table becomes CSV.
+describe('tables of JSON', () => {
+  const csvOf = (text: string): string[][] =>
+    parse(Buffer.concat([...jsonAsCsv(text)]), { relax_column_count: true });
+
+  test('rows in a list, or in the only list of an object, keep every value, also integers beyond doubles', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.dictionary(
+            fc.string({ minLength: 1 }),
+            fc.oneof(
+              fc.string(),
+              fc.double({ noNaN: true, noDefaultInfinity: true }),
+              fc.bigInt(),
+              fc.boolean(),
+            ),
+          ),
+          { minLength: 1 },
+        ),
+        fc.boolean(),
+        (rows, isWrapped) => {
+          if (rows.every((row) => Object.keys(row).length === 0)) return;
+          const members = rows.map(
+            (row) =>
+              `{${Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`)}}`,
+          );
+          const text = isWrapped ? `{"n":1,"rows":[${members}]}` : `[${members}]`;
+          const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+          const shown = (value: unknown): string =>
+            value === undefined
+              ? ''
+              : typeof value === 'string'
+                ? value
+                : typeof value === 'bigint'
+                  ? String(value)
+                  : JSON.stringify(value);
+          const wanted = [
+            names,
+            ...rows.map((row) =>
+              names.map((name) => shown(Object.hasOwn(row, name) ? row[name] : undefined)),
+            ),
+          ];
+          expect(csvOf(text)).toEqual(wanted);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [
+      '[[21,105],[10.5,106]]',
+      [
+        ['21', '105'],
+        ['10.5', '106'],
+      ],
+    ],
+    ['["a","b"]', [['a'], ['b']]],
+    [
+      '\u001e{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[105,21]}}\n{"type":"Point","coordinates":[106,10]}',
+      [
+        ['lat', 'lng', 'n'],
+        ['21', '105', '1'],
+        ['10', '106', ''],
+      ],
+    ],
+  ])('%s', (text, wanted) => {
+    expect(csvOf(text)).toEqual(wanted);
+  });
+
+  test.each([
+    ['[1,{"lat":2}]', /several kinds/],
+    ['7', /no rows/],
+    ['{"type":"FeatureCollection"}', /without features/],
+    ['[{"lat":21,', /not valid JSON/],
+    ['{"type":"LineString","coordinates":[[105,21],[106,22]]}', /lines or areas/],
+    [
+      '{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"EPSG:3405"}},"features":[]}',
+      /EPSG:3405/,
+    ],
+  ])('%s is refused', (text, reason) => {
+    expect(() => [...jsonAsCsv(text)]).toThrow(reason);
+  });
+
+  test.each([
+    ['[{"lat":1}]', true],
+    ['[\n  [1,2]]', true],
+    ['["HN-1"]', true],
+    ['[21.03,105.85]\n[1,2]', false],
+    ['{\n  "lat": 1\n}', true],
+    ['{"data":[{"lat":1}]}', true],
+    ['{"lat":1,"tags":[{"a":1}]}', false],
+    ['{"lat":1}\n{"lat":2}', false],
+    ['{"lat":1,}\n{"lat":2}', false],
+    ['lat,lng', false],
+  ])('%j is a table: %s', (text, isTable) => {
+    expect(isJsonTable(text)).toBe(isTable);
   });
 });
 

@@ -1,10 +1,10 @@
 // The types of Arrow as shapes of values: which kind of column each becomes, and how flechette's values are read.
 
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
+import { validJson } from '../../../tables/exact-json.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
 import { uuidText } from '../values/column-text.js';
-import { validJson } from '../values/exact-json.js';
 import { type Shape, structOf } from '../values/nested.js';
 
 const MS_PER_DAY = 86_400_000;

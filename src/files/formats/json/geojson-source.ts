@@ -2,6 +2,7 @@
 // around the features of the first collection is kept.
 
 import { otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
+import { isJsonNumber, jsonText, parseExact } from '../../../tables/exact-json.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
 import { isGeometry, shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
 import { lonePoint, type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
@@ -23,7 +24,6 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { isJsonNumber, jsonText, parseExact } from '../values/exact-json.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,

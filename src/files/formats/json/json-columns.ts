@@ -1,6 +1,13 @@
 // Columns for rows that are JSON objects: their names, and the kinds of the values that were met. A table cannot take a
 // later row with another field or another kind of value; such a row is refused, and the message names the field.
 
+import {
+  isFalsifiable,
+  jsonText,
+  parseExact,
+  parseNumbersBy,
+  stringEnd,
+} from '../../../tables/exact-json.js';
 import { badInput, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import {
@@ -11,7 +18,6 @@ import {
   type RowFit,
   type TableColumn,
 } from '../table.js';
-import { isFalsifiable, jsonText, parseExact, parseNumbersBy, stringEnd } from '../values/exact-json.js';
 
 // How deep the text of a JSON row is nested and how much memory its values take, before it is parsed: `[[],[],…` takes
 // twenty times its length, and what is nested a million deep cannot be written again.

@@ -2,6 +2,7 @@
 // closing brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized
 // again.
 
+import { jsonText } from '../../../tables/exact-json.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { linesOf } from '../lines.js';
@@ -15,7 +16,6 @@ import type {
   TableSource,
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
-import { jsonText } from '../values/exact-json.js';
 import {
   DocumentBatch,
   FieldSurvey,

@@ -3,9 +3,9 @@
 
 import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
+import { validJson } from '../../../tables/exact-json.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
-import { validJson } from '../values/exact-json.js';
 import { type Shape, structOf, utf8Text } from '../values/nested.js';
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };

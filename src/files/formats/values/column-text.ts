@@ -1,9 +1,9 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
+import { numberText } from '../../../tables/exact-json.js';
 import { degreesInText } from '../../../tables/positions/in-values.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';
-import { numberText } from './exact-json.js';
 
 // UUIDs as text of 36 characters and as 16 bytes (RFC 9562).
 export function uuidText(bytes: Uint8Array): string {

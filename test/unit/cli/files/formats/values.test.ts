@@ -9,13 +9,8 @@ import {
   timestampText,
   timeText,
 } from '#dist/files/formats/values/calendar.js';
-import {
-  isFalsifiable,
-  jsonText,
-  parseExact,
-  parseNumbersBy,
-} from '#dist/files/formats/values/exact-json.js';
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
+import { isFalsifiable, jsonText, parseExact, parseNumbersBy } from '#dist/tables/exact-json.js';
 
 // Dates and times as text: as Date writes them where Date can, and right beyond its years.
 describe('dates and times', () => {

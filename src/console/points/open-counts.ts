@@ -1,0 +1,222 @@
+// The points of a file or a fleet as hexagons coloured by their number: asks the worker for those of the view, shows
+// the legend, lists the rows of a hexagon, and takes the points off the map. It comes with the first points.
+import { cellRing } from '../../hexcodes/geometry/geojson.js';
+import type { Box, Desk, Layers, MapView } from '../desk.js';
+import { gridResolutionAt } from '../map/features.js';
+import { paletteOf } from '../map/palette.js';
+import { placeAt } from '../place/place.js';
+import { element, scrollTo } from '../shell/elements.js';
+import { isDark } from '../shell/switches.js';
+import { shipped } from '../shipped.js';
+import { countEn, countVi } from '../words/count-texts.js';
+import { language, number, say } from '../words/language.js';
+import { addTexts } from '../words/texts.js';
+import type { DescribedPoints } from './drawn-points.js';
+import type { CountNews, CountTask } from './messages.js';
+
+addTexts({ vi: countVi, en: countEn });
+
+/** Hexagons of counts are at least so wide on the screen, and less than the square root of seven times as wide. */
+const MIN_WIDTH_PX = matchMedia('(pointer: coarse)').matches ? 16 : 8;
+/** The map has come to rest. */
+const REST_MS = 120;
+
+export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, map: MapView): void {
+  const { library, points, layers, counts } = desk;
+  const worker = new Worker(shipped.files.countWorker, { type: 'module' });
+  const ask = (task: CountTask): void => worker.postMessage(task);
+  const { kernel, index, reach } = shipped.files;
+  ask({ kind: 'open', paths: { kernel, index, reach } });
+
+  const swatches = element('ol', { class: 'levels' });
+  const uncounted = element('p', { class: 'soft' });
+  const clear = element('button', {
+    attributes: { type: 'button', id: 'clear-points' },
+    on: { click: () => points.set(undefined) },
+  });
+  const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
+  const legend = element('section', { class: 'legend', attributes: { id: 'legend' } }, counted, clear);
+  frame.append(legend);
+  const rows = element('section', { class: 'cell-rows', attributes: { id: 'cell-rows' } });
+  rows.hidden = true;
+  panels.before(rows);
+
+  let last: Extract<CountNews, { kind: 'counted' }> | undefined;
+  let asked = '';
+  let isBusy = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts of these points, so that each set of them is asked for once. */
+  let set = 0;
+  const numbers = new Map<string, number>();
+
+  const update = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (points.now === undefined || !layers.now.counts) return;
+    const box = map.bounds();
+    const finest = finestFor(map, box);
+    const view = JSON.stringify([set, finest, box]);
+    if (isBusy || view === asked) return;
+    asked = view;
+    isBusy = true;
+    ask({ kind: 'count', box, finest });
+  };
+  const updateSoon = (): void => {
+    timer ??= setTimeout(update, REST_MS);
+  };
+  const cellAt = (lat: number, lng: number): { cell: string; code: string } | undefined => {
+    if (last === undefined || library.adminCodeOf(lat, lng) === null) return undefined;
+    const code = library.encode(lat, lng, last.counted.resolution).hexcodes;
+    return { cell: library.read(code)!.cell.toString(16), code };
+  };
+  const drawLegend = (): void => {
+    const now = points.now;
+    legend.hidden = now === undefined;
+    counted.hidden = counts.now === undefined;
+    clear.textContent = say('clearPoints', { points: number(now?.groups.length ?? 0) });
+    uncounted.hidden = (last?.uncounted ?? 0) === 0;
+    uncounted.textContent = say('uncounted', { points: number(last?.uncounted ?? 0) });
+    const levels = last?.counted.levels ?? [];
+    swatches.replaceChildren(
+      ...levels.map((least, level) => {
+        const text = `${number(least)}${level === levels.length - 1 ? '+' : ''}`;
+        const made = element('li', { text });
+        made.style.setProperty('--level', paletteOf(isDark.now).levels[level]!);
+        return made;
+      }),
+    );
+  };
+  const show = (news: typeof last): void => {
+    last = news;
+    numbers.clear();
+    for (const [cell, found] of news?.counted.cells ?? []) numbers.set(cell, found);
+    counts.set(
+      news && {
+        hexagons: news.counted.hexagons,
+        textAt: (lat, lng) => {
+          const { cell = '', code = '' } = cellAt(lat, lng) ?? {};
+          const found = numbers.get(cell);
+          return found === undefined ? undefined : say('countOf', { points: number(found), code });
+        },
+        open: (lat, lng) => open(lat, lng),
+      },
+    );
+    drawLegend();
+  };
+  const open = (lat: number, lng: number): boolean => {
+    const at = cellAt(lat, lng);
+    if (at === undefined || last === undefined || !numbers.has(at.cell)) return false;
+    const box = boxOf(at.cell);
+    listed = { ...at, total: numbers.get(at.cell)!, of: points.now! };
+    ask({ kind: 'cell', cell: at.cell, box, resolution: last.counted.resolution });
+    map.showBox(box);
+    return true;
+  };
+  let listed: { cell: string; code: string; total: number; of: DescribedPoints } | undefined;
+  const list = async (found: readonly number[]): Promise<void> => {
+    if (listed === undefined) return;
+    const { code, total, of } = listed;
+    const texts = await of.describe(found);
+    const items = found.map((point, i) =>
+      element(
+        'li',
+        {},
+        element('button', {
+          text: texts[i]!,
+          attributes: { type: 'button' },
+          on: {
+            click: () => {
+              const place = placeAt(library, of.positions[2 * point]!, of.positions[2 * point + 1]!, 13);
+              if (place === undefined) return;
+              desk.place.set(place);
+              map.show(place);
+            },
+          },
+        }),
+      ),
+    );
+    const close = element('button', {
+      class: 'remove',
+      text: '×',
+      label: 'closeRows',
+      attributes: { type: 'button' },
+      on: { click: () => closeRows() },
+    });
+    const heading = element('h2', { text: say('countOf', { points: number(total), code }) });
+    const more = total - found.length;
+    rows.replaceChildren(
+      element('div', { class: 'rows-head' }, heading, close),
+      element('ol', {}, ...items),
+      ...(more > 0
+        ? [element('p', { class: 'soft', text: say('countMore', { points: number(more) }) })]
+        : []),
+    );
+    rows.hidden = false;
+    scrollTo(rows);
+  };
+  const closeRows = (): void => {
+    rows.hidden = true;
+    listed = undefined;
+  };
+
+  worker.addEventListener('message', ({ data }: MessageEvent<CountNews>) => {
+    if (data.kind === 'cell') {
+      if (data.cell === listed?.cell) void list(data.points);
+      return;
+    }
+    isBusy = false;
+    if (points.now !== undefined && layers.now.counts) show(data);
+    update();
+  });
+  let before: DescribedPoints | undefined;
+  /** The layers before there were points. */
+  let usual: Partial<Layers> = {};
+  const take = (now: DescribedPoints | undefined): void => {
+    if (now === undefined) {
+      closeRows();
+      show(undefined);
+      if (before !== undefined) layers.set({ ...layers.now, ...usual });
+    } else {
+      set++;
+      ask({ kind: 'points', positions: now.positions });
+      if (before === undefined) {
+        const { grid, codes, points: drawn, counts: isCounted } = layers.now;
+        usual = { grid, codes, points: drawn, counts: isCounted };
+        // Zones are told apart by the colours of points.
+        const hasColors = now.colors !== undefined;
+        layers.set({ ...layers.now, grid: false, codes: false, points: hasColors, counts: !hasColors });
+      }
+      update();
+    }
+    before = now;
+    drawLegend();
+  };
+  points.each(take);
+  layers.on(({ counts: isCounted }) => {
+    asked = '';
+    if (!isCounted && counts.now !== undefined) show(undefined);
+    update();
+  });
+  isDark.on(drawLegend);
+  language.on(drawLegend);
+  map.onMove(updateSoon);
+}
+
+/** The finest resolution of which one can tell the colours. */
+function finestFor(map: MapView, { west, south, east, north }: Box): number {
+  const lat = (south + north) / 2;
+  const widthPx = map.project(east, lat).x - map.project(west, lat).x;
+  return gridResolutionAt((widthPx * 360) / (east - west), lat, MIN_WIDTH_PX);
+}
+
+function boxOf(cell: string): Box {
+  const ring = cellRing(cell);
+  const lngs = ring.map(([lng]) => lng);
+  const lats = ring.map(([, lat]) => lat);
+  return {
+    west: Math.min(...lngs),
+    south: Math.min(...lats),
+    east: Math.max(...lngs),
+    north: Math.max(...lats),
+  };
+}
