@@ -47,6 +47,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   'Uyen Hung': 'Uyên Hưng',
   'Đưc Trọng': 'Đức Trọng',
   'Cẩm Phả Mines': 'Cẩm Phả',
+  'Hai BàTrưng': 'Hai Bà Trưng',
   'K Bang': 'Kbang',
   'A Yun Pa': 'Ayun Pa',
   'Quận Một': 'Quận 1',

@@ -78,14 +78,7 @@ async function loadLibrary(): Promise<Hexcodes> {
 }
 
 /** The panels, in the order of their tabs. */
-const PANELS = [
-  PLACE_PANEL,
-  FILE_PANEL,
-  ZONE_PANEL,
-  TAKE_AWAY_PANEL,
-  // Its stream is one of the service.
-  ...(shipped.hasService ? [FLEET_PANEL] : []),
-];
+const PANELS = [PLACE_PANEL, FILE_PANEL, ZONE_PANEL, TAKE_AWAY_PANEL, FLEET_PANEL];
 
 openSwitches();
 openSheet();

@@ -12,7 +12,7 @@ import { shippedPictures } from './shipped-pictures.js';
 
 const CODE = '#HN-6GHP4-83RFR';
 const KEPT = 'docs/pictures';
-const POINTS = 8000;
+const POINTS = 50_000;
 
 const folder = process.argv[2] ?? 'var/screenshots';
 if (!hasChromium) throw new Error('no browser: install chromium, or name one with CHROMIUM=path');
@@ -45,8 +45,15 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 await shippedPictures(withMap, server.port);
 await picture(join(KEPT, 'console.png'), wide, CODE);
+await picture(join(KEPT, 'console-counts.png'), wide, '', (page) => convert(page));
 await picture(join(folder, 'dark-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
-await picture(join(KEPT, 'console-fleet.png'), wide, '', (page) => drive(page));
+await picture(join(folder, 'rows.png'), wide, '', async (page) => {
+  await convert(page);
+  await page.waitForTimeout(4000);
+  await page.locator('#map canvas').first().focus();
+  await page.keyboard.press('Enter');
+});
+await picture(join(folder, 'fleet.png'), wide, '', (page) => drive(page));
 await picture(join(folder, 'phone-fleet.png'), { ...phone, locale: 'vi' }, '', (page) => drive(page));
 await picture(
   join(folder, 'narrow-fleet.png'),
@@ -152,14 +159,20 @@ async function convert(page: Page): Promise<void> {
   const random = randomFrom(7);
   const isIn = ([lat, lng]: readonly [number, number]): boolean => library.adminCodeOf(lat, lng) !== null;
   const anywhere = (): readonly [number, number] => [8.6 + random() * 14.6, 102.3 + random() * 7];
-  const towns = Array.from({ length: 900 }, anywhere).filter(isIn);
+  const towns = [
+    [21.03, 105.84],
+    [10.78, 106.69],
+    ...Array.from({ length: 900 }, anywhere).filter(isIn),
+  ] as const;
   const near = (): number => (random() + random() + random() - 1.5) * 0.2;
   const rows = Array.from({ length: POINTS }, (_, i) => {
-    const [lat, lng] = towns[Math.floor(random() * towns.length)]!;
+    // Most are in few towns, as everywhere.
+    const [lat, lng] = towns[Math.floor(random() ** 3 * towns.length)]!;
     return `${i},${(lat + near()).toFixed(6)},${(lng + near()).toFixed(6)}`;
   });
   await page.click('#tab-file');
   const buffer = Buffer.from(`id,lat,lng\n${rows.join('\n')}\n`);
   await page.locator('#file-input').setInputFiles({ name: 'places.csv', mimeType: 'text/csv', buffer });
   await page.waitForSelector('#file-download');
+  await page.waitForFunction(() => Number(document.getElementById('map')?.dataset.counts) > 0);
 }

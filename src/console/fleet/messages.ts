@@ -1,9 +1,11 @@
 // Messages between the panel of the fleet and its worker.
 import type { PointsToDraw } from '../points/drawn-points.js';
+import type { KernelPaths } from '../shell/worker-kernel.js';
 
 export interface FleetTask {
-  /** Address of the stream, without the key. */
-  readonly url: string;
+  /** Address of the stream, without the key; undefined: the kernel of the worker answers. */
+  readonly url: string | undefined;
+  readonly paths: KernelPaths;
   readonly key: string;
   /** Address of the land line. */
   readonly land: string;

@@ -214,8 +214,10 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     });
     const url = new URL(STREAM_PATH, location.href);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    const { kernel, index, reach } = shipped.files;
     const task: FleetTask = {
-      url: url.href,
+      url: shipped.hasService ? url.href : undefined,
+      paths: { kernel, index, reach },
       key: key.value.trim(),
       land: shipped.files.land,
       lat,
@@ -241,13 +243,14 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   const settings = element(
     'form',
     { class: 'fleet-form', attributes: { autocomplete: 'off' }, on: { change: showCost } },
-    element('p', { class: 'soft', key: 'fleetHint' }),
-    element('label', { key: 'fleetKey', attributes: { for: 'fleet-key' } }),
-    key,
+    element('p', { class: 'soft', key: shipped.hasService ? 'fleetHint' : 'fleetHintHere' }),
+    ...(shipped.hasService
+      ? [element('label', { key: 'fleetKey', attributes: { for: 'fleet-key' } }), key]
+      : []),
     element('label', { key: 'fleetCity', attributes: { for: 'fleet-city' } }),
     city,
     element('div', { class: 'fields' }, vehicles.field, reports.field, seconds.field),
-    cost,
+    ...(shipped.hasService ? [cost] : []),
     element('div', { class: 'actions' }, start),
   );
   settings.addEventListener('submit', (event) => {

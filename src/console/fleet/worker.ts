@@ -2,6 +2,7 @@
 // answered. It ends by itself when its time is over.
 import type { HexcodesClientError } from '../../hexcodes/client/errors.js';
 import {
+  type SocketEvents,
   type StreamSocket,
   standardSocketOpener,
   type WebSocketConstructor,
@@ -10,6 +11,7 @@ import { RECORD_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
 import { readLand } from '../map/shapes.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import { FleetStream } from './fleet-stream.js';
+import { openKernelSocket } from './kernel-socket.js';
 import type { FleetNews, FleetRefusal, FleetState, FleetTask } from './messages.js';
 import { latticeAround, Vehicles } from './vehicles.js';
 
@@ -86,9 +88,8 @@ class Fleet {
   }
 
   #open(): void {
-    const open = standardSocketOpener(WebSocket as unknown as WebSocketConstructor, fetch);
-    const key = this.task.key === '' ? undefined : this.task.key;
-    this.#socket = open(new URL(this.task.url), key, {
+    const { url, key, paths } = this.task;
+    const events: SocketEvents = {
       text: (ready) => {
         this.#stream.open(ready);
         this.#state = 'running';
@@ -108,7 +109,15 @@ class Fleet {
         if (reason !== undefined) this.#refuse(reason);
         else this.#lose();
       },
-    });
+    };
+    if (url === undefined) {
+      void openKernelSocket(paths, events).then((socket) => {
+        this.#socket = socket;
+      }, reportError);
+      return;
+    }
+    const open = standardSocketOpener(WebSocket as unknown as WebSocketConstructor, fetch);
+    this.#socket = open(new URL(url), key === '' ? undefined : key, events);
   }
 
   /** A service that is not there may come again; one that says no will say it again. */

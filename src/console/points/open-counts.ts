@@ -37,6 +37,8 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
   const legend = element('section', { class: 'legend', attributes: { id: 'legend' } }, counted, clear);
   frame.append(legend);
+  // It would lie below.
+  frame.querySelector('.map-note')?.remove();
   const rows = element('section', { class: 'cell-rows', attributes: { id: 'cell-rows' } });
   rows.hidden = true;
   panels.before(rows);
@@ -71,7 +73,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   };
   const drawLegend = (): void => {
     const now = points.now;
-    legend.hidden = now === undefined;
+    legend.hidden = now === undefined || now.groups.length === 0;
     counted.hidden = counts.now === undefined;
     clear.textContent = say('clearPoints', { points: number(now?.groups.length ?? 0) });
     uncounted.hidden = (last?.uncounted ?? 0) === 0;
@@ -175,6 +177,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     if (now === undefined) {
       closeRows();
       show(undefined);
+      ask({ kind: 'points', positions: new Float64Array() });
       if (before !== undefined) layers.set({ ...layers.now, ...usual });
     } else {
       set++;
@@ -182,10 +185,12 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
       if (before === undefined) {
         const { grid, codes, points: drawn, counts: isCounted } = layers.now;
         usual = { grid, codes, points: drawn, counts: isCounted };
-        // Zones are told apart by the colours of points.
-        const hasColors = now.colors !== undefined;
-        layers.set({ ...layers.now, grid: false, codes: false, points: hasColors, counts: !hasColors });
+        layers.set({ ...layers.now, grid: false, codes: false });
       }
+      // Zones are told apart by the colours of points.
+      const hasColors = now.colors !== undefined;
+      if (before === undefined || hasColors !== (before.colors !== undefined))
+        layers.set({ ...layers.now, points: hasColors, counts: !hasColors });
       update();
     }
     before = now;

@@ -4,6 +4,8 @@ export const fleetVi = {
   fleetTitle: 'Chạy thử đội xe',
   fleetHint:
     'Gửi vị trí của những chiếc xe mô phỏng qua luồng của máy chủ này bằng khóa của bạn. Chúng chạy nhanh gấp 4 lần xe thật, trên lưới đường tưởng tượng. Mọi con số đều đếm từ câu trả lời của máy chủ.',
+  fleetHintHere:
+    'Trang này không có máy chủ: một bản của bộ mã hóa chạy trong trình duyệt này trả lời vị trí của những chiếc xe mô phỏng. Chúng chạy nhanh gấp 4 lần xe thật, trên lưới đường tưởng tượng. Mọi con số đều đếm từ câu trả lời của nó.',
   fleetKey: 'Khóa API (quyền bulk)',
   fleetCity: 'Thành phố',
   fleetVehicles: 'Số xe',
@@ -34,6 +36,8 @@ export const fleetEn: Readonly<Record<keyof typeof fleetVi, string>> = {
   fleetTitle: 'A fleet, live',
   fleetHint:
     'Sends the positions of simulated vehicles over the stream of this service, with your key. They drive four times as fast as real ones, on streets that are made up. Every figure is counted from answers of the service.',
+  fleetHintHere:
+    'This page has no service: a copy of the encoder in this browser answers the positions of simulated vehicles. They drive four times as fast as real ones, on streets that are made up. Every figure is counted from its answers.',
   fleetKey: 'API key (scope bulk)',
   fleetCity: 'City',
   fleetVehicles: 'Vehicles',

@@ -9,13 +9,30 @@ import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneEn, zoneVi } from '../words/zone-texts.js';
+import { type Imported, importedZones } from './import-zones.js';
 import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
 import type { CoverNews, CoverTask, ZoneCodes } from './messages.js';
-import { boxOf, type Corner, geoJsonOf, MAX_ZONES, ringOf, tidyName, uniqueName, type Zone } from './zone.js';
+import {
+  boxOf,
+  type Corner,
+  geoJsonOf,
+  MAX_CORNERS,
+  MAX_ZONES,
+  ringOf,
+  tidyName,
+  uniqueName,
+  type Zone,
+} from './zone.js';
 import { zoneCss } from './zone-colors.js';
 import { ZoneOverlay } from './zone-overlay.js';
 
 addTexts({ vi: zoneVi, en: zoneEn });
+
+/** Outlines of thirty zones need far less. */
+const MAX_IMPORT_BYTES = 8 * 2 ** 20;
+/** Areas that are named where they cannot be imported. */
+const MAX_NAMED = 5;
+const LIMITS = { zones: MAX_ZONES, corners: MAX_CORNERS };
 
 let overlay: ZoneOverlay | undefined;
 
@@ -55,6 +72,13 @@ class ZoneDesk {
     attributes: { type: 'button', id: 'zones-csv' },
     on: { click: () => this.#csv && download(this.#csv, 'zones.csv') },
   });
+  readonly #file = element('input', {
+    class: 'file-input',
+    label: 'zonesImport',
+    attributes: { type: 'file', id: 'zones-file', accept: '.geojson,.json,application/geo+json' },
+    on: { change: () => void this.#import() },
+  });
+  readonly #imported = element('p', { class: 'note', attributes: { role: 'status', id: 'zones-imported' } });
   readonly #rest: HTMLElement;
   #worker: Worker | undefined;
   /** The codes of the zones as they are; undefined while they are listed. */
@@ -104,6 +128,8 @@ class ZoneDesk {
       element('p', { key: 'zonesHint' }),
       element('p', { class: 'soft', key: 'zoneKeys' }),
       this.#draw,
+      element('label', { class: 'zones-import' }, element('span', { key: 'zonesImport' }), this.#file),
+      this.#imported,
       this.#kept,
       this.#list,
       this.#rest,
@@ -148,12 +174,38 @@ class ZoneDesk {
   #add(corners: readonly Corner[]): void {
     const names = zones.now.map(({ name }) => name);
     const name = uniqueName(say('zoneDefault', { zone: zones.now.length + 1 }), names);
-    const id = [...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join('');
-    this.#keep([...zones.now, { id, name, corners }]);
+    this.#keep([...zones.now, { id: newId(), name, corners }]);
     toast(say('zoneAdded', { name }));
     const input = this.#list.querySelector<HTMLInputElement>('li:last-child input');
     input?.focus();
     input?.select();
+  }
+
+  async #import(): Promise<void> {
+    const [file] = this.#file.files ?? [];
+    if (file === undefined) return;
+    const text = file.size > MAX_IMPORT_BYTES ? '' : await file.text();
+    this.#file.value = '';
+    const names = zones.now.map(({ name }) => name);
+    const found = importedZones(text, names, (zone) => say('zoneDefault', { zone }));
+    this.#imported.textContent =
+      found === undefined
+        ? say('zoneFileRefused')
+        : [
+            say('zonesImported', { zones: number(found.zones.length) }),
+            ...(found.refused.length === 0 ? [] : [say('zonesRefused', { zones: reasonsOf(found.refused) })]),
+          ].join(' ');
+    this.#imported.classList.toggle('note', found === undefined || found.refused.length > 0);
+    if (found === undefined || found.zones.length === 0) return;
+    const added = found.zones.map((zone) => ({ ...zone, id: newId() }));
+    this.#keep([...zones.now, ...added]);
+    const boxes = added.map(boxOf);
+    this.desk.map.now?.showBox({
+      west: Math.min(...boxes.map(({ west }) => west)),
+      south: Math.min(...boxes.map(({ south }) => south)),
+      east: Math.max(...boxes.map(({ east }) => east)),
+      north: Math.max(...boxes.map(({ north }) => north)),
+    });
   }
 
   #keep(next: readonly Zone[]): void {
@@ -222,8 +274,8 @@ class ZoneDesk {
   #item(zone: Zone, index: number): HTMLElement {
     const { name } = zone;
     const button = (
-      key: 'zoneShow' | 'zoneCopy' | 'removeAll',
-      label: 'zoneShowOf' | 'zoneCopyOf' | 'zoneRemoveOf',
+      key: 'zoneShow' | 'zoneEdit' | 'zoneCopy' | 'removeAll',
+      label: 'zoneShowOf' | 'zoneEditOf' | 'zoneCopyOf' | 'zoneRemoveOf',
       click: () => void,
     ): HTMLButtonElement => {
       const made = element('button', { attributes: { type: 'button' }, on: { click } });
@@ -262,6 +314,7 @@ class ZoneDesk {
         'div',
         { class: 'copies' },
         button('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone))),
+        button('zoneEdit', 'zoneEditOf', () => this.#edit(zone)),
         copying,
       ),
       element(
@@ -271,6 +324,17 @@ class ZoneDesk {
         element('pre', { class: 'code', attributes: { tabindex: '0' } }),
       ),
     );
+  }
+
+  /** Lets the corners be moved. The list is rebuilt, so the focus goes to the button that draws. */
+  #edit(zone: Zone): void {
+    overlayOf(this.desk).edit(zone, (corners) => {
+      if (corners !== undefined)
+        this.#keep(zones.now.map((each) => (each.id === zone.id ? { ...each, corners } : each)));
+      this.#draw.focus({ preventScroll: true });
+    });
+    // The bar has taken some of the map.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.desk.map.now?.showBox(boxOf(zone))));
   }
 
   #rename(zone: Zone, given: string): void {
@@ -315,6 +379,17 @@ class ZoneDesk {
       });
   }
 }
+
+const newId = (): string =>
+  [...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join('');
+
+/** Areas that are no zones, with the reasons. */
+const reasonsOf = (refused: Imported['refused']): string =>
+  refused
+    .slice(0, MAX_NAMED)
+    .map(({ name, reason }) => `${name} (${say(reason, LIMITS).replace(/\.$/, '')})`)
+    .concat(refused.length > MAX_NAMED ? ['…'] : [])
+    .join(', ');
 
 /** The task of the worker: the zones of now, in their order. */
 function coverTask(): CoverTask {

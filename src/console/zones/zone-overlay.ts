@@ -5,7 +5,7 @@ import type { Desk, MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
-import { type Corner, cornerAt, faultOf, MAX_CORNERS } from './zone.js';
+import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone } from './zone.js';
 import { zoneCss } from './zone-colors.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -15,15 +15,28 @@ const CORNER_PX = 5;
 /** A press as near as this to the first corner closes the outline. */
 const CLOSING_PX = 14;
 
+/** Pixels that a press of an arrow key moves a corner by. */
+const KEY_STEP_PX = 4;
+const ARROWS: Readonly<Record<string, readonly [x: number, y: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
 interface Drawing {
   readonly corners: Corner[];
   readonly end: (corners: readonly Corner[] | undefined) => void;
+  /** The zone whose corners are moved; absent of a new one. */
+  readonly zone?: Zone;
 }
 
 export class ZoneOverlay {
   readonly #picture = document.createElementNS(SVG, 'svg');
   readonly #bar = element('div', { class: 'zone-bar', label: 'zoneDrawing', attributes: { role: 'group' } });
   readonly #status = element('p', { attributes: { role: 'status', id: 'zone-status' } });
+  /** Corners that can be moved, in their order. */
+  readonly #handles = element('div', { class: 'zone-handles' });
   readonly #frame: HTMLElement;
   #drawing: Drawing | undefined;
   /** Where the pointer is over the map, and where it was pressed. */
@@ -66,13 +79,55 @@ export class ZoneOverlay {
 
   /** Lets the visitor draw an outline. @param end with its corners; undefined where it was given up */
   draw(end: Drawing['end']): void {
+    this.#begin({ corners: [], end });
+    byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus();
+  }
+
+  /** Lets the visitor move the corners of a zone. @param end as of `draw` */
+  edit(zone: Zone, end: Drawing['end']): void {
+    this.#begin({ corners: [...zone.corners], end, zone });
+    this.#handles.replaceChildren(...zone.corners.map((_, corner) => this.#handle(corner)));
+    this.#frame.append(this.#handles);
+    this.#draw();
+    this.#handles.querySelector('button')?.focus();
+  }
+
+  #begin(drawing: Drawing): void {
     this.#drawing?.end(undefined);
-    this.#drawing = { corners: [], end };
+    this.#handles.remove();
+    this.#drawing = drawing;
     this.desk.isDrawing.set(true);
     this.#frame.classList.add('is-drawing');
     this.#frame.append(this.#bar);
-    byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus();
+    for (const button of this.#bar.querySelectorAll<HTMLElement>('#zone-corner, #zone-undo'))
+      button.hidden = drawing.zone !== undefined;
     this.#changed();
+  }
+
+  /** A corner that is dragged, or moved by arrow keys. */
+  #handle(corner: number): HTMLElement {
+    const handle = element('button', { class: 'zone-handle', attributes: { type: 'button' } });
+    handle.setAttribute('aria-label', say('zoneCornerOf', { corner: corner + 1 }));
+    const moveTo = (x: number, y: number): void => {
+      const { lat, lng } = this.desk.map.now!.positionAt(x, y);
+      this.#drawing!.corners[corner] = cornerAt(lat, lng);
+      this.#changed();
+    };
+    handle.addEventListener('pointerdown', ({ pointerId }) => handle.setPointerCapture(pointerId));
+    handle.addEventListener('pointermove', ({ pointerId, clientX, clientY }) => {
+      if (!handle.hasPointerCapture(pointerId)) return;
+      const { left, top } = this.#frame.getBoundingClientRect();
+      moveTo(clientX - left, clientY - top);
+    });
+    handle.addEventListener('keydown', (event) => {
+      const step = ARROWS[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const [lng, lat] = this.#drawing!.corners[corner]!;
+      const { x, y } = this.desk.map.now!.project(lng, lat);
+      moveTo(x + KEY_STEP_PX * step[0], y + KEY_STEP_PX * step[1]);
+    });
+    return handle;
   }
 
   #listen(map: HTMLElement): void {
@@ -81,7 +136,7 @@ export class ZoneOverlay {
       name: K,
       listener: (event: HTMLElementEventMap[K]) => void,
     ): void =>
-      map.addEventListener(name, (event) => this.#drawing !== undefined && listener(event), {
+      map.addEventListener(name, (event) => this.#isNew && listener(event), {
         capture: true,
       });
     const at = ({ clientX, clientY }: MouseEvent): { x: number; y: number } => {
@@ -116,7 +171,7 @@ export class ZoneOverlay {
       'keydown',
       (event) => {
         if (this.#drawing === undefined) return;
-        const isOnMap = map.contains(event.target as Node);
+        const isOnMap = this.#isNew && map.contains(event.target as Node);
         const run = {
           Escape: () => this.#end(undefined),
           ...(isOnMap
@@ -134,6 +189,11 @@ export class ZoneOverlay {
       },
       { capture: true },
     );
+  }
+
+  /** Whether an outline is drawn, of which presses on the map are corners. */
+  get #isNew(): boolean {
+    return this.#drawing !== undefined && this.#drawing.zone === undefined;
   }
 
   #press(x: number, y: number): void {
@@ -187,6 +247,7 @@ export class ZoneOverlay {
     this.#pointer = undefined;
     this.#frame.classList.remove('is-drawing');
     this.#bar.remove();
+    this.#handles.remove();
     this.#draw();
     drawing?.end(corners);
     // The click that has ended it is not one for the map.
@@ -206,8 +267,17 @@ export class ZoneOverlay {
   #draw(): void {
     const view = this.desk.map.now;
     if (view === undefined) return;
-    const parts = zones.now.flatMap(({ corners }, zone) => outline(view, corners, zone));
-    if (this.#drawing !== undefined) {
+    const moved = this.#drawing?.zone === undefined ? undefined : this.#drawing;
+    const parts = zones.now.flatMap(({ id, corners }, zone) =>
+      outline(view, id === moved?.zone?.id ? moved.corners : corners, zone),
+    );
+    if (moved !== undefined) {
+      this.#status.textContent = this.#fault || say('zoneMove');
+      [...this.#handles.children].forEach((handle, corner) => {
+        const { x, y } = view.project(...moved.corners[corner]!);
+        (handle as HTMLElement).style.translate = `calc(${x}px - 50%) calc(${y}px - 50%)`;
+      });
+    } else if (this.#drawing !== undefined) {
       const { corners } = this.#drawing;
       this.#status.textContent =
         this.#fault ||

@@ -115,6 +115,18 @@ describe.skipIf(!hasChromium)('needs Chromium: plain files', () => {
     await page.fill('#file-text', 'lat,lng\n21.0288,105.8525\n');
     await page.click('#file-convert');
     await page.waitForSelector('#file-download');
+    // A fleet without a service: the kernel answers in a worker, which the page says.
+    await page.click('#tab-fleet');
+    await page.waitForSelector('#fleet-start');
+    expect(await page.locator('#fleet-key').count()).toBe(0);
+    expect(await page.locator('#panel-fleet p').first().textContent()).toMatch(/^This page has no service/);
+    await page.selectOption('#fleet-vehicles', '1000');
+    await page.selectOption('#fleet-seconds', '15');
+    await page.click('#fleet-start');
+    await expect.poll(() => page.locator('#fleet-codes code').first().textContent()).toMatch(/^HN-/);
+    await expect.poll(() => page.getAttribute('#map', 'data-points')).toBe('1000');
+    await page.click('#fleet-stop');
+    await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. [1-9]/);
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
     });

@@ -163,6 +163,64 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await close();
     });
 
+    test('zones of a file come in; corners are dragged and moved by keys, or left as they were', async () => {
+      const { page, faults, close } = await served.open({}, PLACE);
+      await openPanel(page);
+      const ring = [105.84, 105.87, 105.87, 105.84].map((lng, i) => [lng, i < 2 ? 21.01 : 21.04]);
+      const feature = (name: string, coordinates: unknown) =>
+        `{"type":"Feature","properties":{"name":"${name}"},"geometry":{"type":"Polygon","coordinates":${JSON.stringify(coordinates)}}}`;
+      const text = `{"type":"FeatureCollection","features":[${feature('Kho', [[...ring, ring[0]]])},${feature('Lỗ', [ring, ring])}]}`;
+      const put = (buffer: Buffer) =>
+        page.setInputFiles('#zones-file', { name: 'a.geojson', mimeType: 'application/geo+json', buffer });
+      await put(Buffer.from('lat,lng'));
+      await expect
+        .poll(() => page.locator('#zones-imported').textContent())
+        .toBe('This file is no GeoJSON with areas.');
+      await put(Buffer.from(text));
+      await expect
+        .poll(() => page.locator('#zones-imported').textContent())
+        .toBe('1 zones imported. Not imported: Lỗ (has a hole).');
+      expect(await page.inputValue('#zone-name-0')).toBe('Kho');
+      await isListed(page);
+      const ringNow = async (): Promise<number[][]> => {
+        const { bytes } = await downloaded(page, '#zones-geojson');
+        return JSON.parse(bytes.toString()).features[0].geometry.coordinates[0].slice(0, -1);
+      };
+      expect(await ringNow()).toEqual(ring);
+      const edit = async (): Promise<void> => {
+        await page.locator('#zone-list button', { hasText: 'Move corners' }).click();
+        await expect.poll(() => page.locator('.zone-handle').count()).toBe(4);
+        // The view comes to rest.
+        await page.waitForTimeout(1500);
+      };
+      await edit();
+      expect(await page.locator('#zone-corner').isVisible()).toBe(false);
+      expect((await axeOf(page)).violations).toEqual([]);
+      const box = (await page.locator('.zone-handle').nth(2).boundingBox())!;
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x - 60, y + 40, { steps: 3 });
+      await page.mouse.up();
+      await page.locator('.zone-handle').first().press('ArrowRight');
+      await page.click('#zone-end');
+      expect(await page.locator('.zone-handle').count()).toBe(0);
+      await isListed(page);
+      const after = await ringNow();
+      expect([after[1], after[3]]).toEqual([ring[1], ring[3]]);
+      expect(after[2]![0]).toBeLessThan(ring[2]![0]! - 0.001);
+      expect(after[2]![1]).toBeLessThan(ring[2]![1]! - 0.001);
+      expect(after[0]![0]).toBeGreaterThan(ring[0]![0]!);
+      expect(after[0]![1]).toBeCloseTo(ring[0]![1]!, 5);
+      await edit();
+      await page.locator('.zone-handle').first().press('ArrowDown');
+      await page.keyboard.press('Escape');
+      expect(await page.locator('.zone-handle').count()).toBe(0);
+      expect(await ringNow()).toEqual(after);
+      expect(faults).toEqual([]);
+      await close();
+    });
+
     test('a double click ends; sides that cross do not', async () => {
       const { page, faults, close } = await served.open({}, PLACE);
       await openPanel(page);

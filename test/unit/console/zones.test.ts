@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type * as Column from '../../../src/console/file/zone-column.js';
+import type * as Import from '../../../src/console/zones/import-zones.js';
 import type * as Kept from '../../../src/console/zones/kept-zones.js';
 import type * as Zones from '../../../src/console/zones/zone.js';
 import { consoleModule } from '../../support/console-module.js';
@@ -73,6 +74,58 @@ describe('outlines and storage', async () => {
     expect([ring.length, ring[0]]).toEqual([5, ring[4]]);
     expect(ring).toEqual([...SQUARE, SQUARE[0]]);
     expect(ringOf({ corners: turned })).toEqual([turned[3], turned[2], turned[1], turned[0], turned[3]]);
+  });
+
+  test('areas of GeoJSON become zones; one that cannot is named with its reason', async () => {
+    const { importedZones } = await consoleModule<typeof Import>('zones/import-zones.ts');
+    const ring = [...SQUARE, SQUARE[0]];
+    const feature = (properties: object | null, geometry: object | null, more: object = {}) => ({
+      type: 'Feature',
+      properties,
+      geometry,
+      ...more,
+    });
+    const polygon = (...rings: unknown[]) => ({ type: 'Polygon', coordinates: rings });
+    const moved = ring.map(([lng, lat]) => [lng + 1, lat, 12.5]);
+    const collection = {
+      type: 'FeatureCollection',
+      features: [
+        feature({ name: 'Kho A' }, polygon(ring)),
+        feature({ ten: '=2+2' }, { type: 'MultiPolygon', coordinates: [[ring], [moved]] }),
+        feature(null, polygon(turned)),
+        feature({ name: 'Đảo' }, polygon(ring, moved)),
+        feature({ name: 'Điểm' }, { type: 'Point', coordinates: [105, 21] }),
+        feature({ name: 'Chéo' }, polygon([SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3], SQUARE[0]])),
+        feature({ name: 'Mét' }, polygon(ring.map(([lng, lat]) => [lng * 5000, lat * 1e5]))),
+        feature({ name: 'Hệ khác' }, polygon(ring), {
+          crs: { type: 'name', properties: { name: 'EPSG:3405' } },
+        }),
+      ],
+    };
+    const found = importedZones(JSON.stringify(collection), ['Kho A'], (zone) => `Zone ${zone}`)!;
+    expect(found.zones.map(({ name }) => name)).toEqual(['Kho A 2', '2+2', '2+2 2', 'Zone 5']);
+    expect(found.zones[0]!.corners).toEqual(SQUARE);
+    expect(found.zones[3]!.corners).toEqual(turned);
+    expect(found.refused).toEqual([
+      { name: 'Đảo', reason: 'zoneHoles' },
+      { name: 'Điểm', reason: 'zoneNoArea' },
+      { name: 'Chéo', reason: 'zoneCrosses' },
+      { name: 'Mét', reason: 'zoneOtherSystem' },
+      { name: 'Hệ khác', reason: 'zoneOtherSystem' },
+    ]);
+    // Its own file comes back as it was, and no more than there may be.
+    const own = found.zones.map((zone, i) => ({ ...zone, id: String(i) }));
+    const again = importedZones(geoJsonOf(own), [], String)!;
+    expect(again.zones.map(({ name }) => name)).toEqual(own.map(({ name }) => name));
+    expect(again.zones.map(ringOf)).toEqual(own.map(ringOf));
+    const many = {
+      type: 'FeatureCollection',
+      features: Array.from({ length: 40 }, () => feature({}, polygon(ring))),
+    };
+    const full = importedZones(JSON.stringify(many), ['x'], String)!;
+    expect([full.zones.length, full.refused.length]).toEqual([MAX_ZONES - 1, 41 - MAX_ZONES]);
+    for (const none of ['', '{"type":"FeatureCollection","features":[1]}', '[]', '{"lat":1}', 'name,lat'])
+      expect(importedZones(none, [], String)).toBeUndefined();
   });
 
   test('a storage that others have written gives whole zones alone', () => {

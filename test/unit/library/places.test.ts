@@ -6,6 +6,13 @@ import { findPlaces, placeNear } from '#hexcodes/geometry';
 import { rowsOf } from '../../support/region/fixtures.js';
 
 const library = await Hexcodes.load();
+
+test('no name lacks a blank, has two, or letters in several pieces', () => {
+  const faulty = placeNames().filter(
+    ({ name }) => /\p{Ll}\p{Lu}|^ | $| {2}/u.test(name) || name !== name.normalize(),
+  );
+  expect(faulty).toEqual([]);
+});
 const first = (text: string): string | undefined => findPlaces(library, text)[0]?.name;
 
 test.each([
