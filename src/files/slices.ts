@@ -143,6 +143,7 @@ export async function* slicedBatches<Batch extends { readonly endOffset: number 
         yield batch;
         end = batch.endOffset;
       }
+      if (end === slice.offset) return;
       if (end === slice.offset + slice.sizeBytes) continue;
       // The slice ended within a row, so that those behind it begin within one.
       drop();

@@ -13,10 +13,9 @@ import { type ConvertedRows, type RowConverter, rowConverter } from './convert-r
 import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
 import type { Explained } from './driver.js';
 import { formatOfName } from './format.js';
-import { DocumentBatch, narrowBatches, parseObject, valuesOf } from './formats/json/json-columns.js';
+import { DocumentBatch, narrowBatches, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
-import { blocksOfLines } from './formats/line-blocks.js';
-import { MAX_LINE_BYTES, textOfLine, tooLongLine } from './formats/lines.js';
+import { documentIn, lineBlocks } from './formats/lines.js';
 import type { JsonDocument, TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
@@ -129,7 +128,7 @@ class WholeLines implements WholeInput {
   }
 
   blocks(from: number): AsyncIterable<Uint8Array> {
-    return blocksOfLines(this.#input, this.#lines.blockBytes, from, (lines) => {
+    return lineBlocks(this.#input, this.#lines.blockBytes, from, (lines) => {
       this.#line = lines;
     });
   }
@@ -159,7 +158,7 @@ class WholeLines implements WholeInput {
     for (const { row, start, end, at } of left) {
       line += linesIn(block, counted, start);
       counted = start;
-      const document = this.#read(block.subarray(start, end), line);
+      const document = documentIn(block.subarray(start, end), this.#file, line);
       if (document === null) {
         blank.push(row);
         continue;
@@ -174,13 +173,6 @@ class WholeLines implements WholeInput {
     countSlow('file', 'line', slow.length);
     const mended = slow.map((each, n) => ({ ...each, ...answers[n]! }));
     return spliced(answer, mended, blank, tally);
-  }
-
-  /** @param line its number in the file @returns null for a blank one @throws CliFailure BAD_INPUT */
-  #read(bytes: Uint8Array, line: number): JsonDocument | null {
-    if (bytes.length > MAX_LINE_BYTES) throw tooLongLine(this.#file, line);
-    const text = textOfLine(bytes, this.#file, line);
-    return text === '' ? null : parseObject(text, this.#file, line);
   }
 
   #convert(documents: JsonDocument[], tally: Tally): ConvertedRows {
@@ -205,7 +197,7 @@ class WholeLines implements WholeInput {
   }
 
   explain(block: Uint8Array, { start, end }: FailedRow): Explained {
-    const document = this.#read(block.subarray(start, end), this.#line)!;
+    const document = documentIn(block.subarray(start, end), this.#file, this.#line)!;
     const { lat, lng } = this.#plan;
     return {
       degrees: [

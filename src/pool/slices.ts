@@ -25,7 +25,7 @@ export type SliceWork =
 
 export type SliceAnswer = (ConvertedBlock | ConvertedLines) & { readonly bytes: Uint8Array<ArrayBuffer> };
 
-const LF = 10;
+const [LF, CR] = [10, 13] as const;
 const bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
 let lines:
   | { readonly kernel: Kernel; readonly key: string; readonly converter: LineConverter | null }
@@ -52,7 +52,7 @@ export function answerSlice(
   if (!slice.isLast && block.at(-1) !== LF) return null;
   if (work.kind === 'rows') {
     if (!isUtf8(block) || block.includes(0)) return null;
-    if (!endsWithRow(block, work.job.delimiter, slice.isLast)) return null;
+    if (block.at(-1) === CR || !endsWithRow(block, work.job.delimiter, slice.isLast)) return null;
     try {
       return convertBlock(kernel, work.job, block, buffer, sink);
     } catch (error) {

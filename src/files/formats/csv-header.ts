@@ -13,6 +13,7 @@ import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 import type { TableRows } from './table.js';
 
+const CR = 13;
 const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** The columns of an input, and the rows behind its header. */
@@ -108,11 +109,13 @@ async function* rowBlocks(
   const splitter = new CsvSplitter(delimiter, buffers);
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
+      // Only the last row of a content has no line feed, but it may have the return before one.
+      const whole = block.at(-1) === CR ? block.subarray(0, -1) : block;
       // A failed row before the one that is no text ends a run that stops at failed rows.
-      const rows = rowsOfText(block, delimiter);
+      const rows = rowsOfText(whole, delimiter);
       if (rows.length > 0) yield rows;
-      if (rows.length < block.length)
-        refuseNoText(block.subarray(rows.length), file, delimiter, names, nextRow());
+      if (rows.length < whole.length)
+        refuseNoText(whole.subarray(rows.length), file, delimiter, names, nextRow());
       buffers.giveBack(block);
     }
   }

@@ -15,9 +15,8 @@ import {
   withoutContradictions,
 } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
-import { narrowBatches, parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
-import { linesOf } from '../formats/lines.js';
+import { narrowBatches, valuesOf } from '../formats/json/json-columns.js';
+import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import type { PointRows, WantedColumns } from './wanted.js';
 
@@ -40,7 +39,7 @@ export async function* ndjsonPoints(
   const scanner = new BlockScanner(kernel, columns, [...new Set([...numbers, ...others])]);
   let lines = 0;
   let rows = 0;
-  for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), BLOCK_BYTES)) {
+  for await (const block of lineBlocks(input, BLOCK_BYTES)) {
     const usual = scanner.scan(block);
     if (usual !== null) {
       for (const points of usual) {
@@ -50,7 +49,7 @@ export async function* ndjsonPoints(
       }
       continue;
     }
-    for await (const points of readSlowly(block, input.name, lines, rows + 1, columns, where)) {
+    for (const points of readSlowly(block, input.name, lines, rows + 1, columns, where)) {
       rows += points.rows.rowCount;
       yield points;
     }
@@ -151,30 +150,27 @@ class BlockScanner {
   }
 }
 
-async function* readSlowly(
+function* readSlowly(
   block: Buffer,
   file: string,
   earlierLines: number,
   firstRow: number,
   columns: readonly TableColumn[],
   where: PositionColumns,
-): AsyncGenerator<PointRows> {
+): Generator<PointRows> {
   const read = positionReader(columns, where);
   const indexes = positionIndexes(where);
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    yield block;
-  }
   let row = firstRow;
-  for await (const some of linesOf(whole(), file, earlierLines)) {
-    const all = some.map(({ text, line }) => parseObject(text, file, line));
-    for (const documents of narrowBatches(all, columns.length)) {
-      const objects = documents.map(({ value }) => value);
-      const rowCount = documents.length;
-      const values = valuesOf(columns, objects, file, row, 'any');
-      const latLngDeg = new Float64Array(2 * rowCount);
-      read(withoutContradictions({ rowCount, values, documents }, columns, indexes), latLngDeg);
-      yield { rows: { rowCount, values }, latLngDeg };
-      row += rowCount;
-    }
+  const all = Array.from(boundsOfLines(block), ([start, end], n) =>
+    documentIn(block.subarray(start, end), file, earlierLines + n + 1),
+  ).filter((document) => document !== null);
+  for (const documents of narrowBatches(all, columns.length)) {
+    const objects = documents.map(({ value }) => value);
+    const rowCount = documents.length;
+    const values = valuesOf(columns, objects, file, row, 'any');
+    const latLngDeg = new Float64Array(2 * rowCount);
+    read(withoutContradictions({ rowCount, values, documents }, columns, indexes), latLngDeg);
+    yield { rows: { rowCount, values }, latLngDeg };
+    row += rowCount;
   }
 }

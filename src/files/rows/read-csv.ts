@@ -1,18 +1,18 @@
-// Rows of CSV and TSV as ranges of bytes. Quoted fields are unquoted where they stand: they become shorter.
+// Rows of CSV and TSV as ranges of bytes, by the kernel; fields that have quotes within them are split off as texts.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
+import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { type CsvText, raggedFault } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
 
-const [LF, CR, QUOTE] = [10, 13, 34] as const;
 const TEXT: TableColumn = { name: '', kind: 'text' };
 /** Bytes that the kernel notes of a field: where it starts and ends. */
 const BOUNDS_BYTES = 8;
 
-/** Reads the rows of inputs of one header: by the kernel, and here those with quotes to be taken out. */
+/** Reads the rows of inputs of one header. */
 export class CsvRowReader {
   readonly #kernel: Kernel;
   readonly #memory: TextMemory;
@@ -25,10 +25,8 @@ export class CsvRowReader {
   readonly #scanned: readonly ValueRanges[];
   readonly #latLngDeg: Float64Array;
   readonly #text = new GrowingBytes(1 << 20);
+  /** Where the next row is in the block. */
   #at = 0;
-  #end = 0;
-  #hasQuotes = false;
-  #isScanned = false;
   /** Why rows of a window are not read: they have more or fewer fields than the header. */
   readonly #unread = new Map<number, string>();
 
@@ -74,10 +72,11 @@ export class CsvRowReader {
     let offset = from;
     const text = this.#text;
     for await (const block of input.blocks(from, nextRow)) {
-      this.#open(block);
+      text.at = 0;
+      text.add(block);
       offset += block.length;
-      while (this.#at < this.#end) {
-        text.at = this.#end;
+      for (this.#at = 0; this.#at < block.length; ) {
+        text.at = block.length;
         this.#unread.clear();
         const rowCount = this.#readWindow(block);
         if (rowCount === 0) break;
@@ -86,136 +85,45 @@ export class CsvRowReader {
           rowCount,
           columns: this.#scanned,
           latLngDeg: this.#latLngDeg,
-          isScanned: this.#isScanned,
           unread: this.#unread,
         };
-        yield { rows, endOffset: this.#at < this.#end ? -1 : offset };
+        yield { rows, endOffset: this.#at < block.length ? -1 : offset };
       }
     }
   }
 
-  #open(block: Uint8Array): void {
-    const text = this.#text;
-    text.at = 0;
-    text.add(block);
-    this.#hasQuotes = Buffer.from(block.buffer, block.byteOffset, block.length).includes(QUOTE);
-    this.#at = 0;
-    this.#end = block.length;
-  }
-
-  /** Reads rows up to a full window. @returns how many there are */
+  /** Reads rows from a byte of a block on, up to a full window. @returns how many there are */
   #readWindow(block: Uint8Array): number {
     const memory = this.#memory;
     const { exports, input } = this.#kernel;
     const { blockAt } = memory;
-    const columns = this.#names.length;
-    // A CR at the end of the content is no text here, and to the kernel it is.
-    const hasLastReturn = block[block.length - 1] === CR;
-    this.#isScanned = block.length <= memory.blockBytes && !(hasLastReturn && this.#hasQuotes);
-    if (!this.#isScanned) {
-      const rowCount = this.#split(this.#text.bytes, 0, this.#most);
-      for (let row = 0; row < rowCount; row++) this.#readDegrees(row);
-      return rowCount;
-    }
-    const end = this.#end - (hasLastReturn ? 1 : 0);
     memory.block.set(this.#at === 0 ? block : block.subarray(this.#at), this.#at);
-    exports.useCsvColumns(columns, this.#lat, this.#lng, -1, this.#delimiter);
+    exports.useCsvColumns(this.#names.length, this.#lat, this.#lng, -1, this.#delimiter);
     exports.useCsvFields(this.#most, blockAt);
-    const rowCount = exports.scanCsv(blockAt + this.#at, blockAt + end, this.#most, false, 0);
-    const stop = exports.csvEnd.value - blockAt;
+    const end = blockAt + block.length;
+    const rowCount = exports.scanCsv(blockAt + this.#at, end, this.#most, false, 0);
     this.#latLngDeg.set(input.subarray(0, 2 * rowCount));
     for (let row = memory.nextLeft(0, rowCount); row < rowCount; row = memory.nextLeft(row + 1, rowCount)) {
-      if (memory.hasLeftFields(row)) {
-        [this.#at] = memory.rowBounds(row);
-        this.#split(this.#text.bytes, row, row + 1);
-      }
+      if (memory.hasLeftFields(row)) this.#readFields(block, row);
       this.#readDegrees(row);
       memory.leaveToHost(row);
     }
-    this.#at = stop === end ? this.#end : stop;
+    this.#at = exports.csvEnd.value - blockAt;
     return rowCount;
   }
 
-  /**
-   * Splits rows here, as those from one number on to before another.
-   * @returns the number of the next
-   */
-  #split(bytes: Uint8Array, from: number, to: number): number {
-    const delimiter = this.#delimiter;
-    const columns = this.#scanned;
-    const end = this.#end;
-    const width = columns.length;
-    let at = this.#at;
-    let row = from;
-    while (at < end && row < to) {
-      if (bytes[at] === LF) {
-        at++;
-        continue;
-      }
-      // A return alone at the end is a blank line, or a row where quotes are in the block, as for csv.ts.
-      if (bytes[at] === CR && (at + 1 === end ? !this.#hasQuotes : bytes[at + 1] === LF)) {
-        at += 2;
-        continue;
-      }
-      let column = 0;
-      for (let isLast = false; !isLast; column++) {
-        let start = at;
-        let stop: number;
-        if (bytes[at] === QUOTE && at < end) {
-          start = ++at;
-          let into = at;
-          for (; at < end; at++) {
-            if (bytes[at] === QUOTE) {
-              if (at + 1 < end && bytes[at + 1] === QUOTE) at++;
-              else break;
-            }
-            if (into !== at) bytes[into] = bytes[at]!;
-            into++;
-          }
-          if (at >= end) {
-            // The quote is open at the end of the content.
-            if (into > start && bytes[end - 1] === LF) into--;
-            if (into > start && bytes[into - 1] === CR) into--;
-          }
-          stop = into;
-          const behind = Math.min(at + 1, end);
-          while (at < end && bytes[at] !== delimiter && bytes[at] !== LF) at++;
-          isLast = at >= end || bytes[at] === LF;
-          const last = isLast && at > behind && bytes[at - 1] === CR ? at - 1 : at;
-          if (last > behind) {
-            // Where text follows the closing quote, both quotes belong to the field.
-            start--;
-            bytes[into++] = QUOTE;
-            bytes.copyWithin(into, behind, last);
-            stop = into + last - behind;
-          }
-        } else {
-          let byte = 0;
-          while (at < end) {
-            byte = bytes[at]!;
-            if (byte === delimiter || byte === LF) break;
-            at++;
-          }
-          stop = at;
-          isLast = at >= end || byte === LF;
-          if (isLast && stop > start && bytes[stop - 1] === CR) stop--;
-        }
-        at++;
-        if (column < width) {
-          const { starts, ends } = columns[column]!;
-          starts[row] = start;
-          ends[row] = stop;
-        }
-      }
-      if (column !== width) this.#unread.set(row, raggedFault(column, width));
-      for (; column < width; column++) {
-        columns[column]!.starts[row] = at;
-        columns[column]!.ends[row] = at;
-      }
-      row++;
+  /** Reads the fields of a row that has more or fewer than the header, or quotes within them. */
+  #readFields(block: Uint8Array, row: number): void {
+    const [start, end] = this.#memory.rowBounds(row);
+    const line = Buffer.from(block.buffer, block.byteOffset + start, end - start).toString();
+    const fields = csvFields(line, this.#delimiter) ?? [];
+    const width = this.#names.length;
+    if (fields.length !== width) this.#unread.set(row, raggedFault(fields.length, width));
+    for (const [column, { starts, ends }] of this.#scanned.entries()) {
+      starts[row] = this.#text.at;
+      this.#text.addText(fields[column] ?? '');
+      ends[row] = this.#text.at;
     }
-    this.#at = Math.min(at, end);
-    return row;
   }
 
   #readDegrees(row: number): void {

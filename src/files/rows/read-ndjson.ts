@@ -17,9 +17,8 @@ import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
 import type { Input } from '../disk/input.js';
 import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
-import { parseObject, valuesOf } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
-import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
+import { valuesOf } from '../formats/json/json-columns.js';
+import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf, textOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
@@ -27,7 +26,6 @@ import { addPlain } from './plain-values.js';
 import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
-const LF = 10;
 const VALUE_BYTES = 8;
 const TEXTS = KINDS.text | KINDS.escaped;
 
@@ -144,16 +142,15 @@ export class NdjsonRowReader {
   ): AsyncGenerator<{ readonly rows: TextRows; readonly endOffset: number }> {
     let lines = 0;
     let rows = rowsBefore;
-    let offset = 0;
-    for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), LINES_BYTES)) {
-      // An earlier run ended at the end of a line.
-      let at = Math.min(block.length, Math.max(0, from - offset));
-      lines += linesIn(block, 0, at);
+    let offset = from;
+    const skipped = (count: number): void => {
+      lines = count;
+    };
+    for await (const block of lineBlocks(input, LINES_BYTES, from, skipped)) {
+      let at = 0;
       const text = this.#text;
-      if (at < block.length) {
-        text.at = this.#blockAt;
-        text.add(block);
-      }
+      text.at = this.#blockAt;
+      text.add(block);
       const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
       while (at < block.length) {
         text.at = this.#blockAt + block.length;
@@ -300,23 +297,21 @@ export class NdjsonRowReader {
     let rowCount = 0;
     let line = lines;
     let at = from;
-    while (at < block.length && rowCount < this.#most) {
-      const feed = block.indexOf(LF, at);
-      const stop = feed < 0 ? block.length : feed;
+    for (const [start, end] of boundsOfLines(block, from)) {
+      if (rowCount === this.#most) break;
       line++;
-      if (stop - at > MAX_LINE_BYTES) throw tooLongLine(file, line);
-      const bytes = block.subarray(at, stop);
+      const bytes = block.subarray(start, end);
       if (this.#readSlowly(bytes, file, line, rows + rowCount + 1, rowCount)) rowCount++;
-      at = stop + 1;
+      at = end + 1;
     }
     return { rowCount, end: at, lines: line };
   }
 
   /** Reads any line. @returns false for a blank one. @throws CliFailure BAD_INPUT */
   #readSlowly(bytes: Uint8Array, file: string, line: number, number: number, row: number): boolean {
-    const json = textOfLine(bytes, file, line);
-    if (json === '') return false;
-    const { value } = parseObject(json, file, line);
+    const document = documentIn(bytes, file, line);
+    if (document === null) return false;
+    const { value, text: json } = document;
     const columns = this.#columns;
     const values = valuesOf(columns, [value], file, number, this.#isTyped ? 'types' : 'names');
     const text = this.#text;

@@ -6,12 +6,10 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memory.js';
 import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { type Input, type InputOptions, openInput } from '../disk/input.js';
-import { FieldSurvey, MET_IN, parseObject, surveyedValue } from '../formats/json/json-columns.js';
-import { lineBlocks } from '../formats/line-blocks.js';
-import { MAX_LINE_BYTES, textOfLine, tooLongLine } from '../formats/lines.js';
+import { FieldSurvey, MET_IN, surveyedValue } from '../formats/json/json-columns.js';
+import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 
-const LF = 10;
 /** Rows that are scanned at once when columns are new: more of them may come. */
 const FEW_ROWS = 16;
 /** Bytes of a block: of usual lines the kernel takes all at once. */
@@ -62,7 +60,7 @@ class LineSurvey {
 
   async add(input: Input, tick: () => void): Promise<void> {
     let lines = 0;
-    for await (const block of lineBlocks(input.plain?.chunksFrom(0) ?? input.chunks(), LINES_BYTES)) {
+    for await (const block of lineBlocks(input, LINES_BYTES)) {
       const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
       lines = isPlain ? this.#addBlock(block, input.name, lines) : this.#addLines(block, input.name, lines);
       tick();
@@ -103,22 +101,16 @@ class LineSurvey {
 
   #addLines(block: Buffer, file: string, lines: number): number {
     let line = lines;
-    for (let at = 0; at < block.length; ) {
-      const feed = block.indexOf(LF, at);
-      const stop = feed < 0 ? block.length : feed;
-      line++;
-      if (stop - at > MAX_LINE_BYTES) throw tooLongLine(file, line);
-      this.#addSlowly(block.subarray(at, stop), file, line);
-      at = stop + 1;
-    }
+    for (const [start, end] of boundsOfLines(block))
+      this.#addSlowly(block.subarray(start, end), file, ++line);
     return line;
   }
 
   /** @returns whether the line had new names */
   #addSlowly(bytes: Uint8Array, file: string, line: number): boolean {
-    const json = textOfLine(bytes, file, line);
-    if (json === '') return false;
-    this.#survey.add(surveyedValue(parseObject(json, file, line)));
+    const document = documentIn(bytes, file, line);
+    if (document === null) return false;
+    this.#survey.add(surveyedValue(document));
     const { size } = this.#survey;
     if (size === this.#met.length) return false;
     if (size > this.#mostColumns) throw new Error('too many columns');

@@ -172,8 +172,6 @@ export interface TextRows {
   readonly latLngDeg: Float64Array;
   /** 1 for each row that has a latitude, and a longitude; null where all have one. For positions without text. */
   readonly defined?: readonly (Uint8Array | null)[];
-  /** Whether the kernel can write the fields of all rows that it has not left. */
-  readonly isScanned?: boolean;
   /** Why the position of a row is not read, by the number of the row from 0. */
   readonly unread?: ReadonlyMap<number, string>;
 }

@@ -356,10 +356,6 @@ class CsvWriter extends TextWriter {
     await this.writeLead();
     const memory = preparedMemoryOf(this.columns.kernel);
     const { rowCount } = rows;
-    if (rows.isScanned !== true) {
-      memory.openRows(rowCount, 0);
-      for (let row = 0; row < rowCount; row++) memory.leaveToHost(row);
-    }
     const { exports, textOut, textOutAt } = memory;
     const area = areaOf(textOut);
     const [fields, tail] = this.#pieces;

@@ -2,10 +2,11 @@
 // closing brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized
 // again.
 
+import { BLOCK_BYTES } from '../../../hexcodes/wire/job.js';
 import { jsonText } from '../../../tables/exact-json.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
-import { linesOf } from '../lines.js';
+import { boundsOfLines, documentIn, lineBlocks } from '../lines.js';
 import type {
   JsonDocument,
   RowFit,
@@ -16,14 +17,7 @@ import type {
   TableSource,
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
-import {
-  DocumentBatch,
-  FieldSurvey,
-  narrowBatches,
-  parseObject,
-  surveyedValue,
-  valuesOf,
-} from './json-columns.js';
+import { DocumentBatch, FieldSurvey, narrowBatches, surveyedValue, valuesOf } from './json-columns.js';
 
 /** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
 export async function openNdjson(
@@ -69,10 +63,13 @@ export async function surveyNdjson(batches: AsyncIterable<JsonDocument[]>): Prom
 /** Batches of rows, which end where the input rests. */
 export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
   const batch = new DocumentBatch();
-  for await (const lines of linesOf(input.chunks(), input.name)) {
-    for (const { text, line } of lines)
-      if (batch.add(parseObject(text, input.name, line))) yield batch.take();
-    if (lines.length === 0 && batch.size > 0) yield batch.take();
+  let line = 0;
+  for await (const block of lineBlocks(input, BLOCK_BYTES)) {
+    for (const [start, end] of boundsOfLines(block)) {
+      const document = documentIn(block.subarray(start, end), input.name, ++line);
+      if (document !== null && batch.add(document)) yield batch.take();
+    }
+    if (block.length === 0 && batch.size > 0) yield batch.take();
   }
   const last = batch.take();
   if (last.length > 0) yield last;
