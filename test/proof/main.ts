@@ -12,6 +12,7 @@ const fuzz = (name: FuzzName) => async () => {
 const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
   aggregate: () => import('./aggregate.js'),
   away: () => import('./away.js'),
+  backlog: () => import('./backlog.js'),
   border: () => import('./border.js'),
   builds: () => import('./builds.js'),
   bulk: () => import('./bulk.js'),

@@ -44,6 +44,8 @@ export interface BrokerOptions {
   readonly lines?: (folder: string) => readonly string[];
   /** Users of SCRAM, as its program that formats a store takes them. */
   readonly scram?: readonly string[];
+  /** Port that clients are told, of a link to its own. */
+  readonly advertisedPort?: number;
 }
 
 export class KafkaBroker {
@@ -62,15 +64,17 @@ export class KafkaBroker {
     protocol = 'PLAINTEXT',
     lines = () => [],
     scram = [],
+    advertisedPort,
   }: BrokerOptions = {}): Promise<KafkaBroker> {
     const broker = new KafkaBroker(await freePort(), await freePort(), await freePort());
     const { folder, port, controllerPort, plainPort } = broker;
-    const listeners = `CLIENTS://127.0.0.1:${port},PLAIN://127.0.0.1:${plainPort}`;
+    const listeners = (ofClients: number): string =>
+      `CLIENTS://127.0.0.1:${ofClients},PLAIN://127.0.0.1:${plainPort}`;
     const config = [
       ...['process.roles=broker,controller', 'node.id=1', `log.dirs=${folder}/logs`],
       `controller.quorum.voters=1@127.0.0.1:${controllerPort}`,
-      `listeners=${listeners},CONTROLLER://127.0.0.1:${controllerPort}`,
-      `advertised.listeners=${listeners}`,
+      `listeners=${listeners(port)},CONTROLLER://127.0.0.1:${controllerPort}`,
+      `advertised.listeners=${listeners(advertisedPort ?? port)}`,
       'controller.listener.names=CONTROLLER',
       'inter.broker.listener.name=PLAIN',
       `listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAIN:PLAINTEXT,CLIENTS:${protocol}`,
@@ -160,12 +164,17 @@ export class KafkaBroker {
     if (status !== 0) throw new Error(stderr.toString());
   }
 
-  /** Stores messages of one key and header by kcat: `key TAB value` lines. */
-  produce(topic: string, lines: readonly string[], headers: Readonly<Record<string, string>> = {}): void {
+  /** Stores messages with the same headers by kcat: `key TAB value` lines. @param options of kcat */
+  produce(
+    topic: string,
+    lines: readonly string[],
+    headers: Readonly<Record<string, string>> = {},
+    options: readonly string[] = [],
+  ): void {
     const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
     const { status, stderr } = spawnSync(
       'kcat',
-      ['-b', this.#plain, '-P', '-t', topic, '-K', '\t', '-X', 'acks=all', ...named],
+      ['-b', this.#plain, '-P', '-t', topic, '-K', '\t', '-X', 'acks=all', ...named, ...options],
       { input: `${lines.join('\n')}\n` },
     );
     if (status !== 0) throw new Error(stderr.toString());

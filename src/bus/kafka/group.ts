@@ -111,6 +111,8 @@ export class KafkaGroup {
   readonly #given = new AbortController();
   readonly #transactionSize = new TransactionSize(TIMEOUT_MS / 2);
   #heldBytes = 0;
+  /** Bytes of messages on their way for each byte that they take here, as of the last fetch; at first a guess. */
+  #fetchedShare = 1 / 8;
   #consumer: Consumer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #admin: Admin | undefined;
@@ -388,15 +390,22 @@ export class KafkaGroup {
     if (broker === undefined) throw new Error(`partitions of ${own[0]?.topic} have no leader`);
     this.#pool ??= new client.ConnectionPool('hexcodes', connecting);
     const pool = this.#pool;
-    const most = mostHeldBytes / 2;
+    // In the order in which they were served: a broker fills its answer from the first.
+    let order = own;
     while (!over.signal.aborted && !this.#isStopping) {
-      if (this.#heldBytes >= most) {
+      // The transaction under way and the next one; a worker that dies has read nothing else in vain.
+      const most = Math.min(mostHeldBytes / 2, 2 * this.#transactionSize.bytes);
+      const freeBytes = most - this.#heldBytes;
+      if (freeBytes < most / 4) {
         await this.#woken();
         continue;
       }
-      const maxBytes = Math.min(MAX_FETCH_BYTES, Math.max(1, Math.ceil((most - this.#heldBytes) / leaders)));
+      const maxBytes = Math.min(
+        MAX_FETCH_BYTES,
+        Math.max(1, Math.ceil((freeBytes * this.#fetchedShare) / leaders)),
+      );
       const connection = await pool.get(broker);
-      const topics = own.map(({ topic, partition, next }) => ({
+      const topics = order.map(({ topic, partition, next }) => ({
         topicId: metadata.topics.get(topic)!.id,
         partitions: [
           {
@@ -418,12 +427,19 @@ export class KafkaGroup {
       if (answer === undefined) return over.abort();
       if (over.signal.aborted || this.#isStopping) return;
       const names = new Map(own.map(({ topic }) => [metadata.topics.get(topic)!.id, topic]));
+      const served = new Set<(typeof own)[number]>();
+      let fetchedBytes = 0;
+      const heldBefore = this.#heldBytes;
       for (const { topicId, partitions } of answer.responses)
         for (const fetched of partitions) {
           const partition = own.find(
             (each) => each.partition === fetched.partitionIndex && each.topic === names.get(topicId),
           );
           if (partition === undefined) continue;
+          for (const { length } of fetched.records ?? []) {
+            fetchedBytes += length;
+            served.add(partition);
+          }
           const { records, next } = recordsOf(partition.topic, fetched, partition.next);
           partition.next = next;
           partition.high = fetched.lastStableOffset;
@@ -433,6 +449,9 @@ export class KafkaGroup {
             for (const { heldBytes } of partition.spans.slice(before)) this.#heldBytes += heldBytes;
           }
         }
+      order = [...order.filter((each) => !served.has(each)), ...served];
+      const takenBytes = this.#heldBytes - heldBefore;
+      if (takenBytes > 0) this.#fetchedShare = Math.min(1, fetchedBytes / takenBytes);
       this.#countPending(session);
     }
   }
@@ -484,7 +503,9 @@ export class KafkaGroup {
       const { coordinatorId } = consumer;
       const transaction = await producer.beginTransaction();
       await transaction.addConsumer(consumer);
+      const sendingMs = performance.now();
       for (const messages of batchesOf(ready, this.mostOutputBytes)) await transaction.send({ messages });
+      const sendMs = performance.now() - sendingMs;
       // One at a time: the client answers calls under way at once with the outcome of the first.
       for (const { partition, spans } of ready)
         await transaction.addOffset({
@@ -494,7 +515,7 @@ export class KafkaGroup {
           metadata: { consumer: { groupId: group, memberId, generationId, coordinatorId } },
         } as unknown as Parameters<typeof transaction.addOffset>[0]);
       await transaction.commit();
-      this.#transactionSize.committed(sizeBytes, performance.now() - startedMs);
+      this.#transactionSize.committed(sizeBytes, performance.now() - startedMs, sendMs);
     } catch (error) {
       // Whether it was committed is not known: the offsets say so, once a new producer has shut this one out.
       this.#producer = undefined;

@@ -42,9 +42,15 @@ export interface Ready {
   readonly spans: readonly Span[];
 }
 
+/** A transaction that takes no longer than this costs too little to grow more slowly. */
+const SHORT_MS = 250;
+/** A longer transaction than this many times what begins and commits it gains nothing, and is lost whole. */
+const WORTHWHILE = 2;
+
 /**
- * Bytes of the next transaction: as many as the brokers are known to commit within a target time. A backlog is stored
- * in many transactions, so that each is committed long before the brokers give it up.
+ * Bytes of the next transaction: as many as the brokers are known to commit within a target time, and no more than
+ * make its fixed cost small. A backlog is stored in many transactions, so that each is committed long before the
+ * brokers give it up, and a worker that dies has read little in vain.
  */
 export class TransactionSize {
   bytes = FIRST_TRANSACTION_BYTES;
@@ -55,11 +61,14 @@ export class TransactionSize {
     this.#targetMs = targetMs;
   }
 
-  /** A transaction of `sizeBytes` was committed after `ms`. */
-  committed(sizeBytes: number, ms: number): void {
+  /** A transaction of `sizeBytes` was committed after `ms`, of which `sendMs` went into sending its answers. */
+  committed(sizeBytes: number, ms: number, sendMs: number): void {
+    // Both wait behind others on a busy link, so that a small transaction grows there, too.
+    const worthwhileMs = Math.max(SHORT_MS, WORTHWHILE * (ms - sendMs));
     if (ms > this.#targetMs) this.#set((sizeBytes * this.#targetMs) / ms);
     // A small transaction says nothing of a large one.
-    else if (sizeBytes >= this.bytes / 2 && ms < this.#targetMs / 2) this.#set(2 * this.bytes);
+    else if (sizeBytes >= this.bytes / 2 && sendMs < worthwhileMs && ms < this.#targetMs / 2)
+      this.#set(2 * this.bytes);
   }
 
   /** A transaction was not committed. */

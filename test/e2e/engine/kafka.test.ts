@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Admin, Producer } from '@platformatic/kafka';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
+import { runKafkaBacklog } from '../../support/engine/kafka-backlog-run.js';
 import { runKafkaKills } from '../../support/engine/kafka-kill-run.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
@@ -413,4 +414,15 @@ test.skipIf(noKafka !== undefined)(
     expect(report.workerKills).toBeGreaterThan(8);
   },
   240_000,
+);
+
+test.skipIf(noKafka !== undefined)(
+  `a backlog behind a link of 250 kB/s, and workers that are killed: little is read in vain${kafkaNote}`,
+  async () => {
+    const options = { messages: 12_000, bytesPerSecond: 250_000, workers: 2, workerKills: 3 };
+    const report = await runKafkaBacklog(options);
+    expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, dead: 0, workerKills: 3 });
+    expect(report.readPercent).toBeLessThan(150);
+  },
+  300_000,
 );

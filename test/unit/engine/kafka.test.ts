@@ -45,21 +45,33 @@ describe('spans', () => {
   test('the size follows what was committed within the target, and shrinks where a transaction failed', () => {
     const size = new TransactionSize(5000);
     const first = size.bytes;
-    for (let i = 0; i < 20; i++) size.committed(size.bytes, 10);
+    for (let i = 0; i < 20; i++) size.committed(size.bytes, 10, 8);
     const largest = size.bytes;
     expect(largest).toBeGreaterThan(16 * first);
     // A link of 250,000 bytes a second.
-    for (let i = 0; i < 20; i++) size.committed(size.bytes, size.bytes / 250);
+    for (let i = 0; i < 20; i++) size.committed(size.bytes, size.bytes / 250, size.bytes / 250 - 50);
     expect(size.bytes).toBeGreaterThan(0.4 * 1_250_000);
     expect(size.bytes).toBeLessThanOrEqual(1_250_000);
     const before = size.bytes;
     size.failed();
     expect(size.bytes).toBe(Math.round(before / 4));
     // A few small messages that were committed at once say nothing of large transactions.
-    size.committed(100, 1);
+    size.committed(100, 1, 1);
     expect(size.bytes).toBe(Math.round(before / 4));
     for (let i = 0; i < 50; i++) size.failed();
     expect(size.bytes).toBeGreaterThan(0);
+  });
+
+  test('a transaction grows no further than makes the cost of beginning and committing it small', () => {
+    for (const fixedMs of [10, 100, 400]) {
+      const size = new TransactionSize(5000);
+      // A link of 2,000,000 bytes a second.
+      const sendMs = (): number => size.bytes / 2000;
+      for (let i = 0; i < 20; i++) size.committed(size.bytes, fixedMs + sendMs(), sendMs());
+      const worthwhileMs = Math.max(250, 2 * fixedMs);
+      expect(sendMs()).toBeGreaterThanOrEqual(worthwhileMs);
+      expect(sendMs()).toBeLessThan(2 * worthwhileMs);
+    }
   });
 });
 
