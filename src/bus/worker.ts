@@ -5,7 +5,13 @@
 import { Durations } from './durations.js';
 import { type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
-import { FORMAT_HEADER, READING_HEADERS, type ReadingRules, shapeOf } from './messages/message-shape.js';
+import {
+  FORMAT_HEADER,
+  MessageLater,
+  READING_HEADERS,
+  type ReadingRules,
+  shapeOf,
+} from './messages/message-shape.js';
 import { PatientStore } from './patient-store.js';
 import { MAX_SUBJECT_BYTES, type SubjectMap } from './subjects.js';
 
@@ -133,6 +139,10 @@ export class Worker {
     const keeping = setInterval(() => received.keep(), this.#options.keepEveryMs);
     try {
       const made = await this.#make(received);
+      if (made === undefined) {
+        received.giveBack(RETURN_MS);
+        return;
+      }
       if (made.letter !== undefined) {
         await this.#bury(received, made.letter);
         return;
@@ -163,12 +173,13 @@ export class Worker {
     }
   }
 
-  /** The answer to a message and where it goes, or the reason why there is none. */
+  /** The answer to a message and where it goes, or the reason why there is none; undefined where it must wait. */
   async #make(
     received: Received,
   ): Promise<
     | { readonly letter: string }
     | { readonly letter?: never; readonly answer: ConvertedMessage; readonly message: Outgoing }
+    | undefined
   > {
     const { maps, rules, tries } = this.#options;
     const { id, headers, handle } = received;
@@ -185,9 +196,13 @@ export class Worker {
         const shape = shapeOf(received.subject, headers, rules);
         const answer = await this.#converter.convert(received.bytes, shape);
         const passed = new Map([...headers].filter(([name]) => !READING_HEADERS.includes(name)));
-        passed.set(FORMAT_HEADER, shape.format);
+        passed.set(FORMAT_HEADER, shape.format === 'avro' ? 'json' : shape.format);
         return { answer, message: { subject, id, handle, bytes: answer.bytes, headers: passed } };
       } catch (error) {
+        if (error instanceof MessageLater) {
+          this.#options.say(`${received.origin}: ${error.message}; it is tried again`);
+          return undefined;
+        }
         if (tried >= tries) return { letter: (error as Error).message };
       }
     }

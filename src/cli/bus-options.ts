@@ -193,6 +193,7 @@ export interface ReadingOptions {
   readonly resolution?: string;
   readonly columns: string;
   readonly prefix: string;
+  readonly schemaRegistry?: string;
   readonly lat?: string;
   readonly lng?: string;
 }
@@ -216,9 +217,10 @@ export function addReadingOptions(command: Command): Command {
   return addPathOptions(command)
     .option(
       '--as <pattern=format>',
-      'format of the messages of these subjects that have no header Hexcodes-Format: frames, ndjson, csv, json (frames)',
+      'format of the messages of these subjects that have no header Hexcodes-Format: frames, ndjson, csv, json, avro (frames)',
       gathered,
     )
+    .option('--schema-registry <url>', 'registry of the schemas of Avro, whose answers are JSON')
     .option('--decode', 'CSV and NDJSON hold hexcodes; else positions')
     .option('-r, --resolution <0-15>', `of positions that name none (${DEFAULT_RULES.resolution})`)
     .option('--columns <names>', 'columns of CSV, whose messages have no header row', DEFAULT_RULES.columns)
@@ -227,9 +229,12 @@ export function addReadingOptions(command: Command): Command {
 
 export function rulesOf(options: ReadingOptions): ReadingRules {
   const { as = [], decode, resolution, columns, prefix } = options;
+  const formats = usage(() => as.map(readFormatRule));
+  if (options.schemaRegistry === undefined && formats.some(({ format }) => format === 'avro'))
+    throw new CliFailure(EXIT.USAGE, '--as …=avro needs --schema-registry');
   return usage(() => ({
     ...DEFAULT_RULES,
-    formats: as.map(readFormatRule),
+    formats,
     operation: decode === true ? 'decode' : 'encode',
     resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
     columns,

@@ -15,6 +15,7 @@ import { FRAME_HEADER_BYTES, FRAME_OK } from '../../hexcodes/wire/frames/frame-l
 import { BulkInputError, type BulkRequest } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
 import { AnswerBuffers } from './answer-buffers.js';
+import type { AvroReader } from './avro.js';
 import { type MessageShape, type ReadingRules, UnreadableMessage } from './message-shape.js';
 import { type PositionObject, readPositionObjects } from './position-object.js';
 
@@ -33,23 +34,32 @@ export class MessageConverter {
   readonly #kernel: Kernel;
   readonly #rules: ReadingRules;
   readonly #pool: Pool | undefined;
+  readonly #avro: AvroReader | undefined;
   readonly #sink = new ByteSink();
   readonly #buffers = new BlockBuffers();
   readonly #answers = new AnswerBuffers();
   readonly #header: Uint8Array;
 
-  /** @param pool converts all messages but JSON objects; without one this thread does */
-  constructor(kernel: Kernel, rules: ReadingRules, pool?: Pool) {
+  /**
+   * @param pool converts all messages but objects; without one this thread does
+   * @param avro reads messages in Avro; without one they are refused
+   */
+  constructor(kernel: Kernel, rules: ReadingRules, pool?: Pool, avro?: AvroReader) {
     this.#kernel = kernel;
     this.#rules = rules;
     this.#pool = pool;
+    this.#avro = avro;
     this.#header = encoder.encode(`${rules.columns}\n`);
   }
 
-  /** @throws UnreadableMessage; PoolFullError, PoolLostError where another try may do better */
+  /** @throws UnreadableMessage; MessageLater, PoolFullError, PoolLostError where another try may do better */
   async convert(bytes: Uint8Array, shape: MessageShape): Promise<ConvertedMessage> {
     if (shape.format === 'frames') return this.#frame(bytes);
     if (shape.format === 'json') return this.#objects(bytes, shape.resolution);
+    if (shape.format === 'avro') {
+      if (this.#avro === undefined) throw new UnreadableMessage('Avro is read with --schema-registry');
+      return this.#objects(await this.#avro.jsonOf(bytes), shape.resolution);
+    }
     try {
       return await this.#text(bytes, shape);
     } catch (error) {

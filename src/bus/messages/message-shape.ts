@@ -4,9 +4,9 @@ import type { Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { DEFAULT_RESOLUTION, readResolution } from '../../hexcodes/wire/params/number.js';
 import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
 
-export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json'] as const;
+export const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json', 'avro'] as const;
 
-/** `json`: one object that holds one position, and other members that stay. */
+/** `json`: one object that holds one position, and other members that stay; `avro`: a record that is read as one. */
 export type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
 /** Headers that say how a message is to be read. */
@@ -63,6 +63,11 @@ export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
+/** The message cannot be converted now; a later delivery may do better. The message says why. */
+export class MessageLater extends Error {
+  override readonly name = 'MessageLater';
+}
+
 /**
  * One rule `PATTERN=FORMAT`.
  * @throws SubjectFault
@@ -90,8 +95,8 @@ export function shapeOf(
   const resolution = text === undefined ? rules.resolution : readResolution(text);
   if (resolution < 0)
     throw new UnreadableMessage(`${RESOLUTION_HEADER} must be an integer from 0 to 15, not ${quoted(text!)}`);
-  if (format === 'json' && operation === 'decode')
-    throw new UnreadableMessage('a JSON object of one position can only be encoded');
+  if ((format === 'json' || format === 'avro') && operation === 'decode')
+    throw new UnreadableMessage('an object of one position can only be encoded');
   return { format, operation, resolution };
 }
 

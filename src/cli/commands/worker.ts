@@ -2,6 +2,7 @@
 // Its subcommands make the streams, and run the helpers beside it.
 import { type Command, Option } from 'commander';
 import type { Bus, CollectorOptions } from '../../bus/bus.js';
+import { AvroReader } from '../../bus/messages/avro.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
 import { RequestAnswerer } from '../../bus/messages/request-answer.js';
@@ -158,7 +159,9 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       throw new CliFailure(EXIT.USAGE, '--give-back is for NATS: topics of Kafka drop messages by their age');
     for (const warning of warnings) saySometimes(`warning: ${warning}`);
     const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
-    const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool);
+    const { schemaRegistry: registry } = options;
+    const avro = registry === undefined ? undefined : await AvroReader.open(registry);
+    const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool, avro);
     const worker = new Worker(engine, converter, {
       maps,
       rules,

@@ -343,7 +343,7 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     expect(reasons).toEqual({
       damaged: 'a frame has a header of 16 bytes, and the message has 2',
       object: 'it has no members for latitude and longitude, as lat and lng; --lat names them',
-      format: 'Hexcodes-Format must be one of frames, ndjson, csv, json, not "xml"',
+      format: 'Hexcodes-Format must be one of frames, ndjson, csv, json, avro, not "xml"',
       large: 'the answer is larger than the servers take (max_payload)',
     });
     const damaged = letters.find(({ headers }) => headers.get('Hexcodes-Id') === 'damaged')!;

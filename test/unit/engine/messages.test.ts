@@ -47,7 +47,10 @@ describe('formats', () => {
     });
 
     test.each([
-      [{ 'Hexcodes-Format': 'xml' }, 'Hexcodes-Format must be one of frames, ndjson, csv, json, not "xml"'],
+      [
+        { 'Hexcodes-Format': 'xml' },
+        'Hexcodes-Format must be one of frames, ndjson, csv, json, avro, not "xml"',
+      ],
       [{ 'Hexcodes-Resolution': '16' }, 'Hexcodes-Resolution must be an integer from 0 to 15, not "16"'],
       [{ 'Hexcodes-Operation': 'x'.repeat(99) }, 'Hexcodes-Operation must be one of encode, decode'],
       [{ 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' }, 'can only be encoded'],
