@@ -1,5 +1,5 @@
-// A link of so many bytes a second in each direction, which all connections through it share: a TCP proxy on loopback
-// in a thread of its own, so that nothing a test does holds it up.
+// A link that carries a number of bytes a second in each direction, which all connections through it share: a TCP proxy
+// on loopback in a thread of its own, so that nothing a test does holds it up.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { resolve } from 'node:path';

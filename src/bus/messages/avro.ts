@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 export class AvroReader {
   readonly #avsc: Avsc;
   readonly #registry: string;
-  /** By the number of the schema; a refusal stays, a fault of the network does not. */
+  /** Types by the number of the schema; a refusal stays, a fault of the network does not. */
   readonly #types = new Map<number, Promise<Type>>();
 
   /** @throws EngineFault where the package is not there, or the address is none */

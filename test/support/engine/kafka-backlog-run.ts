@@ -30,7 +30,7 @@ export interface BacklogReport {
   readonly workerKills: number;
   /** Messages that a worker says it had before. */
   readonly redelivered: number;
-  /** Bytes that came over the link, in percent of the bytes of the topic: what a killed worker had read counts twice. */
+  /** Bytes over the link, in percent of those of the topic: what a killed worker had read counts twice. */
   readonly readPercent: number;
   /** From the start of the workers to the first answers that are committed. */
   readonly firstAnswersS: number;

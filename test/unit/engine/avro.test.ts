@@ -1,4 +1,5 @@
-// Messages in Avro with the frame of a schema registry: their values as JSON, their codes, and what is refused or put off.
+// Messages in Avro with the frame of a schema registry: their values as JSON, their codes, and what is refused or put
+// off.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
