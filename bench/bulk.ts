@@ -11,8 +11,8 @@ import { poolAgainstOneWorker } from './bulk/pool.js';
 import type { BulkProcess, KernelWork } from './bulk/servers.js';
 import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { head, headLine, saveResult } from './head.js';
-import { spread, spreadText, table } from './measure.js';
+import { BenchTable, head } from './head.js';
+import { spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const SERVERS = new URL('./bulk/servers.js', import.meta.url);
@@ -61,20 +61,20 @@ export default async function benchBulk(args: string[]): Promise<void> {
   const besideOnAllCores = place && (await ServerProcess.start(SERVERS, 'hexcodes', false, place));
 
   const headOfRun = head(['piscina'], await uwsVersion());
-  console.log(`${headLine(headOfRun)}
-
-Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames and batches below 2,048
+  const table = new BenchTable(
+    'bulk',
+    headOfRun,
+    [
+      ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],
+      ...['server, ns a point', 'kernel, ns', 'echo, ns', 'M points/s', 'echo, M points/s'],
+    ],
+    `Corpus "land": ${CORPUS_NOTES.land}; ${rounds} rounds of ${smallPoints * LARGE_SCALE} points (frames and batches below 2,048
 points: fewer), after up to 5,000 small requests of each way by HTTP, medians and quartiles. CPU is that of the whole
 server process, on one core; where the name says so it has all cores and its workers share in. The load is one process on
 the other core${values['sleeping-load'] ? '' : ' and, but for the rows of all cores, never sleeps'}; its own ceiling shows in what the echo answers
-it: the last column.
-`);
-  const titles = [
-    ...['way', 'connections', 'CPU ÷ kernel', ...(place === undefined ? [] : ['CPU ÷ beside'])],
-    ...['server, ns a point', 'kernel, ns', 'echo, ns'],
-  ];
-  console.log(table([...titles, 'M points/s', 'echo, M points/s'], []));
-  const nanosOfRounds: Record<string, Record<string, number[]>> = {};
+it: the last column.`,
+    { rounds, points: smallPoints },
+  );
   for (const way of waysOf(library, pairsDeg)) {
     if (!values.only.split('|').some((part) => way.name.includes(part))) continue;
     const nanos = {
@@ -138,14 +138,10 @@ it: the last column.
       millions(perSecond),
       millions(echoPerSecond),
     ];
-    console.log(`| ${row.join(' | ')} |`);
-    nanosOfRounds[`${way.name}, ${way.connections}`] = nanos;
+    table.row(row, { name: way.name, nanos, perSecond });
   }
   for (const server of [kernel, echo, onOneCore, onAllCores, besideOnOneCore, besideOnAllCores])
     server?.end();
-  const path = saveResult('bulk', { head: headOfRun, rounds, points: smallPoints, nanosOfRounds, pool });
-  console.log(`
-${pool.text}
-
-${path}`);
+  if (pool.text !== '') console.log(`\n${pool.text}`);
+  table.end({ pool });
 }

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { makeCorpora } from './corpora.js';
-import { head, headLine, saveResult } from './head.js';
+import { BenchTable, head } from './head.js';
 import { textOf } from './kernel/answers.js';
 import { RECORD_BYTES, RESOLUTION } from './kernel/subjects.js';
-import { ratio, type Spread, spread, spreadText, table } from './measure.js';
+import { ratio, type Spread, spread, spreadText } from './measure.js';
 
 const SIZES = [4096, 30_000, 100_000, 300_000, 1_000_000];
 const PART = 4096;
@@ -29,23 +29,20 @@ export default async function benchCodes(args: string[]): Promise<void> {
   const hexcodes = await Hexcodes.load();
   const index = readFileSync('data/index.bin');
   const { land } = makeCorpora(hexcodes.kernel, index, POSITIONS);
-  const rows = SIZES.map((size) => {
+  const titles = [
+    'positions',
+    'encodeBatch, ns each',
+    'codes, all kept',
+    `codes in parts of ${PART}, dropped`,
+  ];
+  const table = new BenchTable('codes', headOfRun, titles);
+  for (const size of SIZES) {
     const points = Float64Array.from({ length: 2 * size }, (_, at) => land[at % land.length]!);
-    return measured(hexcodes, points, Number(values.rounds));
-  });
-  console.log(`${headLine(headOfRun)}\n`);
-  console.log(
-    table(
-      ['positions', 'encodeBatch, ns each', 'codes, all kept', `codes in parts of ${PART}, dropped`],
-      rows.map(({ positions, encodeNs, keptRatio, partsRatio }) => [
-        positions.toLocaleString('en'),
-        spreadText(encodeNs),
-        `${spreadText(keptRatio, 2)} ×`,
-        `${spreadText(partsRatio, 2)} ×`,
-      ]),
-    ),
-  );
-  console.log(`\nWritten to ${saveResult('codes', { head: headOfRun, rows })}`);
+    const row = measured(hexcodes, points, Number(values.rounds));
+    const ratios = [row.keptRatio, row.partsRatio].map((each) => `${spreadText(each, 2)} ×`);
+    table.row([row.positions.toLocaleString('en'), spreadText(row.encodeNs), ...ratios], { ...row });
+  }
+  table.end();
 }
 
 function measured(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row {

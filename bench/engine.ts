@@ -17,8 +17,8 @@ import { KafkaBroker, noKafka } from '../test/support/kafka.js';
 import { NatsServer, noNats } from '../test/support/nats.js';
 import { makeCorpora } from './corpora.js';
 import type { Measured, Subject } from './engine/worker-child.js';
-import { head, headLine, saveResult } from './head.js';
-import { spread, spreadText, table } from './measure.js';
+import { BenchTable, type Head, head, headLine } from './head.js';
+import { spread, spreadText } from './measure.js';
 
 /** Messages of a turn by points of each. */
 const LOADS = [
@@ -54,30 +54,18 @@ export default async function benchEngine(args: string[]): Promise<void> {
   try {
     if (server instanceof KafkaBroker) {
       const points = values.points === undefined ? undefined : Number(values.points);
-      const measured = await measureSpeed(await kafkaPlace(server), kinds, Number(values.rounds), points);
-      tell(head(['@platformatic/kafka'], { 'Apache Kafka': '4.1.1' }), 'engine-kafka', measured);
+      const heading = head(['@platformatic/kafka'], { 'Apache Kafka': '4.1.1' });
+      const place = await kafkaPlace(server);
+      await measureSpeed('engine-kafka', heading, place, kinds, Number(values.rounds), points);
       return;
     }
     if (values.subjects !== undefined) return await measureSubjects(server, Number(values.subjects));
     const nc = await server.connect();
     const points = values.points === undefined ? undefined : Number(values.points);
-    tell(
-      headOf(nc),
-      'engine',
-      await measureSpeed(natsPlace(server, nc), kinds, Number(values.rounds), points),
-    );
+    await measureSpeed('engine', headOf(nc), natsPlace(server, nc), kinds, Number(values.rounds), points);
   } finally {
     await server.remove();
   }
-}
-
-function tell(
-  heading: ReturnType<typeof head>,
-  name: string,
-  measured: Awaited<ReturnType<typeof measureSpeed>>,
-): void {
-  console.log(`${headLine(heading)}\n\n${table(measured.titles, measured.cells)}`);
-  saveResult(name, { head: heading, ...measured });
 }
 
 /** A bus with a backlog that workers read. */
@@ -90,10 +78,18 @@ interface Place {
 
 type Kind = Subject | 'ordered';
 
-async function measureSpeed(place: Place, kinds: readonly Kind[], rounds: number, points?: number) {
+async function measureSpeed(
+  name: string,
+  heading: Head,
+  place: Place,
+  kinds: readonly Kind[],
+  rounds: number,
+  points?: number,
+): Promise<void> {
   const { kernel: drawing } = await Hexcodes.load();
   const { tracks } = makeCorpora(drawing, readFileSync('data/index.bin'), LOADS.at(-1)!.points);
-  const cells: string[][] = [];
+  const titles = ['points a message', 'what', 'M points/s', 'CPU, ns a point', 'CPU ÷ least'];
+  const table = new BenchTable(name, heading, [...titles, 'server CPU, ns a point'], '', { rounds });
   for (const load of LOADS.filter((each) => points === undefined || each.points === points)) {
     const frame = encodeFrame(tracks.subarray(0, 2 * load.points));
     const turns = new Map<Kind, Turn[]>(kinds.map((kind) => [kind, []]));
@@ -108,7 +104,7 @@ async function measureSpeed(place: Place, kinds: readonly Kind[], rounds: number
     for (const [kind, own] of turns) {
       const count = kind === 'ordered' ? Math.ceil(load.messages / 5) : load.messages;
       const all = load.points * count;
-      cells.push([
+      table.row([
         load.points.toLocaleString('en'),
         kind,
         spreadText(spread(own.map(({ ms }) => all / ms / 1000))),
@@ -120,17 +116,7 @@ async function measureSpeed(place: Place, kinds: readonly Kind[], rounds: number
       ]);
     }
   }
-  return {
-    titles: [
-      'points a message',
-      'what',
-      'M points/s',
-      'CPU, ns a point',
-      'CPU ÷ least',
-      'server CPU, ns a point',
-    ],
-    cells,
-  };
+  table.end();
 }
 
 function natsPlace(server: NatsServer, nc: NatsConnection): Place {

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { tableFromIPC, tableToIPC } from '@uwdata/flechette';
 import { BESIDE_OPTION, commandIn } from './beside.js';
 import { cpuOf } from './command.js';
-import { head, headLine, saveResult } from './head.js';
+import { BenchTable, head } from './head.js';
 import { ratio, spread, spreadText } from './measure.js';
 
 interface Way {
@@ -134,14 +134,14 @@ export default async function benchFiles(args: string[]): Promise<void> {
   );
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-bench-'));
   const headOfRun = head(['@duckdb/node-api', 'hyparquet', 'hyparquet-writer']);
-  console.log(`${headLine(headOfRun)}\n`);
-  console.log(
+  const report = new BenchTable(
+    'files',
+    headOfRun,
+    ['way', 'here', ...(commands.length > 1 ? ['÷ beside'] : []), 'DuckDB', '÷ DuckDB'],
     `CPU in µs a row of ${rows} rows, one thread, process start included; medians and quartiles of ${rounds} rounds in turns. ` +
-      'DuckDB writes an md5 of each row as its work, Parquet with Snappy in row groups of 122,880 rows.\n',
+      'DuckDB writes an md5 of each row as its work, Parquet with Snappy in row groups of 122,880 rows.',
+    { rounds, rowsOfFile: rows },
   );
-  console.log(`| way | here | ${commands.length > 1 ? '÷ beside | ' : ''}DuckDB | ÷ DuckDB |`);
-  console.log(`|---|---|${commands.length > 1 ? '---|' : ''}---|---|`);
-  const times: Record<string, number[][]> = {};
   try {
     const copies = ['csv', 'ndjson', 'parquet'].map((to) => `COPY points TO 'in.${to}' (${WRITTEN[to]})`);
     duckdbMs([`CREATE TABLE points AS ${TABLE} FROM range(${rows}) t(i)`, ...copies], folder);
@@ -170,16 +170,15 @@ export default async function benchFiles(args: string[]): Promise<void> {
           const which = (k + round) % subjects.length;
           each[which]!.push((subjects[which]!() * 1000) / rows);
         }
-      times[name] = each;
       const spreads = each.map(spread);
       const beside = commands.length > 1 ? [spreadText(ratio(spreads[0]!, spreads[1]!), 2)] : [];
       const duck =
         sql === null
           ? ['–', '–']
           : [spreadText(spreads.at(-1)!, 2), spreadText(ratio(spreads[0]!, spreads.at(-1)!), 2)];
-      console.log(`| ${[name, spreadText(spreads[0]!, 2), ...beside, ...duck].join(' | ')} |`);
+      report.row([name, spreadText(spreads[0]!, 2), ...beside, ...duck], { name, micros: each });
     }
-    console.log(`\n${saveResult('files', { head: headOfRun, rounds, rows, times })}`);
+    report.end();
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,7 +1,8 @@
-// The head of every table (machine, versions, commit) and the JSON file that a run leaves.
+// The table of a run: its head (machine, versions, commit), its rows as they are measured, and the JSON that it leaves.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
+import { table } from './measure.js';
 
 export interface Head {
   readonly machine: string;
@@ -36,15 +37,76 @@ export function headLine({ machine, node, versions, commit, date, load }: Head):
   return `${machine} · Node ${node} · ${packages.join(' · ')} · commit ${commit} · ${date} · load ${load.toFixed(1)}`;
 }
 
-/** Writes a result to a new file, whose path it returns. */
-export function saveResult(
-  bench: string,
-  result: { readonly head: Head; readonly [part: string]: unknown },
-): string {
-  const path = `build/bench/${bench}-${result.head.date.replaceAll(':', '')}.json`;
-  mkdirSync('build/bench', { recursive: true });
-  writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`);
-  return path;
+/** Share of the time in which a task waits for a core above which a row is marked. */
+const BUSY_SHARE = 0.1;
+
+/** Microseconds in which some task of the machine waited for a core, since its start; undefined where nobody counts. */
+function waitedMicros(): number | undefined {
+  try {
+    return Number(/^some .*total=(\d+)/.exec(readFileSync('/proc/pressure/cpu', 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How busy the machine was beside what was measured, in a word. */
+function busyWord(waited: number | undefined, wallMs: number): string {
+  if (waited === undefined) return (loadavg()[0] ?? 0) > cpus().length ? '**busy**' : '';
+  const share = Math.min(1, waited / 1000 / wallMs);
+  return share > BUSY_SHARE ? `**busy ${(100 * share).toFixed(0)} %**` : `${(100 * share).toFixed(0)} %`;
+}
+
+/**
+ * The table of a run. Each row is printed when it is measured, marked where the machine was busy: the share of the time
+ * in which a task waited for a core. The JSON in build/bench/ is written after each row, so that a run that is
+ * interrupted leaves what it has.
+ */
+export class BenchTable {
+  readonly #path: string;
+  readonly #rows: unknown[] = [];
+  #sinceMs = performance.now();
+  #waited = waitedMicros();
+  /** Of the last row: several may be measured together. */
+  #machine = '';
+
+  /** @param notes lines above the table */
+  constructor(
+    private readonly bench: string,
+    private readonly headOfRun: Head,
+    titles: readonly string[],
+    notes = '',
+    private readonly facts: Readonly<Record<string, unknown>> = {},
+  ) {
+    mkdirSync('build/bench', { recursive: true });
+    this.#path = `build/bench/${bench}-${headOfRun.date.replaceAll(':', '')}.json`;
+    console.log(`${headLine(headOfRun)}\n${notes === '' ? '' : `\n${notes}\n`}`);
+    console.log(table([...titles, 'machine'], []));
+    this.#write();
+  }
+
+  /** @param data of the row, for the JSON */
+  row(cells: readonly string[], data: Readonly<Record<string, unknown>> = {}): void {
+    const nowMs = performance.now();
+    const waited = waitedMicros();
+    const since = waited === undefined || this.#waited === undefined ? undefined : waited - this.#waited;
+    if (nowMs - this.#sinceMs > 1) this.#machine = busyWord(since, nowMs - this.#sinceMs);
+    console.log(`| ${[...cells, this.#machine].join(' | ')} |`);
+    this.#rows.push({ cells, ...data, machine: this.#machine.replaceAll('*', '') });
+    this.#write();
+    [this.#sinceMs, this.#waited] = [performance.now(), waitedMicros()];
+  }
+
+  /** Says where the JSON is. */
+  end(facts: Readonly<Record<string, unknown>> = {}): void {
+    this.#write(facts);
+    console.log(`\n${this.#path}`);
+  }
+
+  #write(facts: Readonly<Record<string, unknown>> = {}): void {
+    const { bench, headOfRun, facts: given } = this;
+    const result = { bench, head: headOfRun, ...given, ...facts, rows: this.#rows };
+    writeFileSync(this.#path, `${JSON.stringify(result, null, 2)}\n`);
+  }
 }
 
 function versionOf(name: string): string {

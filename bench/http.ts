@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { head, headLine, saveResult } from './head.js';
+import { BenchTable, head } from './head.js';
 import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
 import type { ServerKind } from './http/servers.js';
-import { spread, spreadText, table } from './measure.js';
+import { spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const POSITIONS = 5000;
@@ -69,14 +69,14 @@ export default async function benchHttp(args: string[]): Promise<void> {
     ...['load', 'server', 'CPU ÷ bare', 'CPU ÷ unmetered', ...(place === undefined ? [] : ['CPU ÷ beside'])],
     ...['server CPU, µs a request', 'requests a second seen'],
   ];
-  console.log(`${headLine(start)}
-
-Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
-Requests a second are bounded by the one load process.
-
-${table(titles, [])}`);
-  /** Server CPU of each round in microseconds a request, by load and server. */
-  const microsOfRounds: Record<string, Record<string, number[]>> = {};
+  const table = new BenchTable(
+    'http',
+    start,
+    titles,
+    `Single encode, corpus "cities": ${CORPUS_NOTES.cities}; ${rounds} rounds of ${total} requests, medians and quartiles.
+Requests a second are bounded by the one load process.`,
+    { rounds, requests: total },
+  );
   for (const { name, connections, depth, isBatch } of LOADS) {
     if (!name.includes(values.only)) continue;
     const requests = isBatch ? batches : singles;
@@ -111,10 +111,9 @@ ${table(titles, [])}`);
         spreadText(spread(own), 2),
         spread(perSecond.get(kind) as number[]).median.toFixed(0),
       ];
-      console.log(`| ${row.join(' | ')} |`);
+      table.row(row, { micros: own });
     }
-    microsOfRounds[name] = Object.fromEntries(micros);
   }
   for (const server of servers.values()) server.end();
-  console.log(`\n${saveResult('http', { head: start, rounds, requests: total, microsOfRounds })}`);
+  table.end();
 }

@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, libraryModule } from './beside.js';
 import { CORPORA, CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { head, headLine, saveResult } from './head.js';
+import { BenchTable, head } from './head.js';
 import { checkAnswers } from './kernel/answers.js';
 import {
   besideRows,
-  copyRow,
+  copyRows,
   decodeRows,
   encodeRows,
   type Row,
@@ -19,7 +19,7 @@ import {
 } from './kernel/rows.js';
 import { measureStart, type Start } from './kernel/start.js';
 import { checkKept, RESOLUTION } from './kernel/subjects.js';
-import { spreadText, table } from './measure.js';
+import { spreadText } from './measure.js';
 import { shippedPolygons } from './polygons.js';
 
 /** Points of the comparisons with a copy, 36 bytes each, in and out: 36 MiB and 144 MiB, to be larger than caches. */
@@ -42,44 +42,37 @@ export default async function benchKernel(args: string[]): Promise<void> {
   const index = readFileSync('data/index.bin');
   const corpora = makeCorpora(hexcodes.kernel, index, points);
   const provinceAt = shippedPolygons(index);
-  const rows: Row[] = [];
+  const notes = `CPU time, medians and quartiles of ${rounds} rounds in turns, resolution ${RESOLUTION} unless named.`;
+  const titles = ['× faster', 'what', 'corpus', 'than', 'ours, ns a point', 'theirs, ns a point'];
+  const table = new BenchTable('kernel', headOfRun, titles, notes, { rounds, points, start });
+  const print = (rows: Iterable<Row>): void => {
+    for (const row of rows) {
+      const { ratio, what, corpus, against, ours, theirs } = row;
+      const cells = [spreadText(ratio), what, corpus, against, spreadText(ours), spreadText(theirs)];
+      table.row(cells, { ...row });
+    }
+  };
   for (const corpus of CORPORA) {
     checkAnswers(hexcodes, corpora[corpus], corpus, provinceAt);
-    rows.push(...encodeRows(hexcodes, corpora[corpus], corpus, provinceAt, rounds));
+    print(encodeRows(hexcodes, corpora[corpus], corpus, provinceAt, rounds));
   }
-  rows.push(...resolutionRows(hexcodes, corpora.land, rounds));
-  rows.push(...decodeRows(hexcodes, corpora.land, rounds));
-  rows.push(...COPY_POINTS.map((count) => copyRow(hexcodes, corpora.land, count, rounds)));
-  rows.push(...singleRows(hexcodes, corpora.land, rounds));
+  print(singleRows(hexcodes, corpora.land, rounds));
+  print(resolutionRows(hexcodes, corpora.land, rounds));
+  print(decodeRows(hexcodes, corpora.land, rounds));
+  print(copyRows(hexcodes, corpora.land, COPY_POINTS, rounds));
   if (values.beside !== '') {
     const { Hexcodes: Other } = await libraryModule<{ Hexcodes: typeof Hexcodes }>(
       values.beside,
       'library/hexcodes.js',
     );
     const other = await Other.load();
-    for (const corpus of CORPORA) rows.push(...besideRows(hexcodes, other, corpora[corpus], corpus, rounds));
+    for (const corpus of CORPORA) print(besideRows(hexcodes, other, corpora[corpus], corpus, rounds));
   }
   checkKept();
 
-  const titles = ['× faster', 'what', 'corpus', 'than', 'ours, ns a point', 'theirs, ns a point'];
-  console.log(`${headLine(headOfRun)}\n`);
-  console.log(`Medians and quartiles of ${rounds} rounds in turns, resolution ${RESOLUTION} unless named.\n`);
-  console.log(
-    table(
-      titles,
-      rows.map((row) => [
-        spreadText(row.ratio),
-        row.what,
-        row.corpus,
-        row.against,
-        spreadText(row.ours),
-        spreadText(row.theirs),
-      ]),
-    ),
-  );
   console.log(`\n${startLines(start)}`);
   console.log(`\n${CORPORA.map((corpus) => `- ${corpus}: ${CORPUS_NOTES[corpus]}`).join('\n')}`);
-  console.log(`\n${saveResult('kernel', { head: headOfRun, rounds, points, rows, start })}`);
+  table.end();
 }
 
 function startLines(start: Start): string {

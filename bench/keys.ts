@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util';
 import { DEFAULT_SCOPES, type StoredKey } from '#dist/server/keys/key-record.js';
 import { digestOf, pepperCheckOf, readOrMakePepper } from '#dist/server/keys/secret.js';
 import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
-import { head, headLine, saveResult } from './head.js';
+import { BenchTable, head } from './head.js';
 import { sendAll } from './http/requests.js';
-import { spread, spreadText, table } from './measure.js';
+import { spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 import type { ServiceState } from './watched-service.js';
 
@@ -139,6 +139,8 @@ export default async function benchKeys(args: string[]): Promise<void> {
   const headOfRun = head([], await uwsVersion());
   const [one, many] = [new Subject(await folderOf(1)), new Subject(await folderOf(count))];
   bindLoad();
+  const notes = `${rounds} rounds of ${count} requests by 8 connections, 8 in flight; starts in new processes.`;
+  const table = new BenchTable('keys', headOfRun, ['', 'one key', `${count} keys`], notes, { count, rounds });
   for (let round = 0; round < rounds; round++) {
     await one.start();
     await many.start();
@@ -176,12 +178,6 @@ export default async function benchKeys(args: string[]): Promise<void> {
     ['times one key', '', ratios(({ requestMicros }) => requestMicros)],
     ['longest hold of the main thread, ms', text(one.holdMs, 1), text(many.holdMs, 1)],
   ];
-  const path = saveResult('keys', { head: headOfRun, count, rounds, one, many });
-  console.log(`${headLine(headOfRun)}
-
-${rounds} rounds of ${count} requests by 8 connections, 8 in flight; starts in new processes.
-
-${table(['', 'one key', `${count} keys`], rows)}
-
-${path}`);
+  for (const row of rows) table.row(row);
+  table.end({ one, many });
 }

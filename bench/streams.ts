@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { clientFrame, handshake } from '../test/support/raw-websocket.js';
 import { encodeFrame } from '../test/support/stream-frames.js';
-import { head, headLine, saveResult } from './head.js';
-import { quantile, table } from './measure.js';
+import { BenchTable, head } from './head.js';
+import { quantile } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 import { BENCH_KEY } from './service.js';
 import type { ServiceState } from './watched-service.js';
@@ -15,6 +15,8 @@ import type { ServiceState } from './watched-service.js';
 const PROGRAM = new URL('./watched-service.js', import.meta.url);
 /** Handshakes at a time. */
 const OPENING = 100;
+/** A step of which less is answered in time was too much. */
+const BEHIND = 0.95;
 
 /** One stream: its frames have their answers in their order. */
 class Stream {
@@ -70,7 +72,9 @@ function open(port: number): Promise<Socket> {
 }
 
 interface Run {
-  readonly perSecond: number;
+  readonly wantedPerSecond: number;
+  /** Answers in the time in which frames were sent. */
+  readonly answeredPerSecond: number;
   readonly share: number;
   readonly loadShare: number;
   readonly sentMicros: number;
@@ -129,50 +133,49 @@ export default async function benchStreams(args: string[]): Promise<void> {
         streams[sent % count]!.send(frame, startMs + (sent * 1000) / perSecond);
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+    // Later answers are of frames for which the rate has left no time.
+    const answeredPerSecond = (1000 * latenciesMs.length) / (performance.now() - startMs);
     while (latenciesMs.length < sent) await sleep(1);
     const tookMicros = (performance.now() - startMs) * 1000;
     const { user, system } = process.cpuUsage(ownBefore);
     const cpuMicros = (await state()).cpuMicros - cpuBefore;
     return {
-      perSecond,
+      wantedPerSecond: perSecond,
+      answeredPerSecond,
       share: cpuMicros / tookMicros,
       loadShare: (user + system) / tookMicros,
       sentMicros: cpuMicros / sent,
       latenciesMs: [...latenciesMs].sort((a, b) => a - b),
     };
   };
-  // The cost of a frame depends on how many come at a time, so the rate is found in steps.
+  const titles = ['', 'frames/s wanted', 'answered', 'of a core', 'load, of a core', 'CPU of a frame, µs'];
+  const notes = `${count} streams, frames of ${points} points; memory of the service alone, after a collection.`;
+  const table = new BenchTable('streams', headOfRun, [...titles, 'ms: median, p90, p99, p99.9'], notes);
+  const print = (name: string, measured: Run): Run => {
+    const { wantedPerSecond, answeredPerSecond, share, loadShare, sentMicros, latenciesMs: ms } = measured;
+    const rates = [wantedPerSecond.toFixed(0), answeredPerSecond.toFixed(0)];
+    const shares = [share.toFixed(2), loadShare.toFixed(2), sentMicros.toFixed(1)];
+    const latencies = [0.5, 0.9, 0.99, 0.999].map((at) => quantile(ms, at).toFixed(2)).join(', ');
+    const { latenciesMs: _all, ...figures } = measured;
+    table.row([name, ...rates, ...shares, latencies], { name, ...figures });
+    return measured;
+  };
+  // The cost of a frame depends on how many come at a time, so the rate is found in steps: by the CPU of a frame, and
+  // never beyond what was answered where a step was not answered in time.
   let perSecond = 5000;
   const wanted = Number(values.share);
-  for (let step = 0; step < 4; step++) {
-    const { share } = await run(perSecond, 2000);
-    perSecond *= Math.min(2.5, wanted / share);
+  for (let step = 1; step <= 4; step++) {
+    const { answeredPerSecond, sentMicros } = print(`step ${step}`, await run(perSecond, 2000));
+    const byCpu = (wanted * 1e6) / sentMicros;
+    const isBehind = answeredPerSecond < BEHIND * perSecond;
+    perSecond = Math.min(byCpu, isBehind ? answeredPerSecond : 2.5 * perSecond);
   }
-  const measured = await run(perSecond, seconds * 1000);
+  print(`${seconds} s`, await run(perSecond, seconds * 1000));
   const after = await state();
-  const at = (share: number): string => quantile(measured.latenciesMs, share).toFixed(2);
-  const each = (bytes: number): string => Math.round((bytes - before.memoryBytes) / count).toString();
-  const rows = [
-    ['frames a second', measured.perSecond.toFixed(0)],
-    ['of a core of the service', measured.share.toFixed(2)],
-    ['of a core of the load', measured.loadShare.toFixed(2)],
-    ['CPU of a frame, µs', measured.sentMicros.toFixed(1)],
-    ['latency, ms: median', at(0.5)],
-    ['p90', at(0.9)],
-    ['p99', at(0.99)],
-    ['p99.9', at(0.999)],
-    ['memory of an open stream, bytes', each(idle.memoryBytes)],
-    ['after the run', each(after.memoryBytes)],
-  ];
+  const each = (bytes: number): number => Math.round((bytes - before.memoryBytes) / count);
   for (const stream of streams) stream.end();
   server.end();
-  const { latenciesMs: _all, ...figures } = measured;
-  const path = saveResult('streams', { head: headOfRun, count, points, seconds, figures, rows });
-  console.log(`${headLine(headOfRun)}
-
-${count} streams, frames of ${points} points, ${seconds} s; memory of the service alone, after a collection.
-
-${table(['', ''], rows)}
-
-${path}`);
+  const memory = { open: each(idle.memoryBytes), after: each(after.memoryBytes) };
+  console.log(`\nBytes of an open stream: ${memory.open}, after the run ${memory.after}.`);
+  table.end({ count, points, memory });
 }

@@ -10,8 +10,8 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
 import { BESIDE_OPTION, libraryModule } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { head, headLine, saveResult } from './head.js';
-import { ratio, spreadText, table } from './measure.js';
+import { BenchTable, head } from './head.js';
+import { ratio, spreadText } from './measure.js';
 import { type Subject, takeTurns } from './turns.js';
 
 const RESOLUTION = 13;
@@ -37,7 +37,17 @@ export default async function benchText(args: string[]): Promise<void> {
   if (values.beside !== '') ours.push(await wireOf(values.beside, ', beside'));
   const corpus = makeCorpora(hexcodes.kernel, readFileSync('data/index.bin'), POINTS).cities;
   const points = corpus.map((value) => Number(value.toFixed(DECIMALS)));
-  const rows: string[][] = [];
+  const table = new BenchTable(
+    'text',
+    headOfRun,
+    [
+      ...['operation', 'text', '× the kernel'],
+      values.beside === '' ? '× faster than the rival' : '× faster than beside, or the rival',
+      'ns a point',
+    ],
+    `Corpus "cities": ${CORPUS_NOTES.cities}; ${DECIMALS} decimals, resolution ${RESOLUTION}. CPU time, medians and quartiles of ${rounds} rounds in turns.`,
+    { rounds },
+  );
   for (const operation of ['encode', 'decode'] as const) {
     const subjects = subjectsOf(hexcodes, operation, points, ours);
     const [kernel, ...others] = takeTurns(subjects, rounds, 20);
@@ -46,7 +56,7 @@ export default async function benchText(args: string[]): Promise<void> {
       const rival =
         others.find(({ name }) => name === `${measured.name}, beside`) ??
         others.find(({ name }) => name.startsWith(`${measured.name} by `));
-      rows.push([
+      table.row([
         operation,
         measured.name,
         spreadText(ratio(measured.ns, kernel!.ns), 2),
@@ -54,24 +64,9 @@ export default async function benchText(args: string[]): Promise<void> {
         spreadText(measured.ns),
       ]);
     }
-    rows.push([operation, 'kernel alone', '1.00', '', spreadText(kernel!.ns)]);
+    table.row([operation, 'kernel alone', '1.00', '', spreadText(kernel!.ns)]);
   }
-  console.log(`${headLine(headOfRun)}\n`);
-  console.log(`Corpus "cities": ${CORPUS_NOTES.cities}; ${DECIMALS} decimals, resolution ${RESOLUTION}.`);
-  console.log(`Medians and quartiles of ${rounds} rounds in turns.\n`);
-  console.log(
-    table(
-      [
-        'operation',
-        'text',
-        '× the kernel',
-        values.beside === '' ? '× faster than the rival' : '× faster than beside, or the rival',
-        'ns a point',
-      ],
-      rows,
-    ),
-  );
-  console.log(`\n${saveResult('text', { head: headOfRun, rounds, rows })}`);
+  table.end();
 }
 
 /** The modules of a checkout that convert text, and a library of its own kernel. */

@@ -1,6 +1,6 @@
-// Times of rivals in one process, taken in turns with tinybench: a round is a Bench of its own in which every subject
-// works through one short piece of its corpus, another piece each round. Other work of the machine hits all
-// alike, and a piece is rarely longer than a time slice.
+// CPU times of rivals in one process, taken in turns with tinybench: a round is a Bench of its own in which every
+// subject works for the same time, each round through other pieces of its corpus. Time in which another process has the
+// core is not counted: it would be counted against whoever works for longer than a time slice.
 import { Bench, type BenchOptions, type Statistics } from 'tinybench';
 import { quantile, type Spread } from './measure.js';
 
@@ -24,11 +24,20 @@ export interface Measured {
   readonly rounds: readonly number[];
 }
 
-/** A task that would take less works through several pieces, so that clock and call do not show in its time. */
-const SHORTEST_TASK_MS = 0.01;
+/** CPU time of a task, which the system tells in microseconds: pieces are repeated until a task takes about this. */
+const TASK_MS = 0.5;
+const MAX_PIECES = 1000;
+
+/** CPU of this process so far. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 /** One run of each task, without warm-up: the rounds here, warm-ups included, go over all subjects in turns. */
-const ONE_RUN: BenchOptions = { concurrency: null, iterations: 1, time: 0, warmup: false, throws: true };
+const ONE_RUN: BenchOptions = {
+  ...{ concurrency: null, iterations: 1, time: 0, warmup: false, throws: true, now: cpuMs },
+};
 
 /** @param warmUps rounds that are not counted, in which the engine compiles the code */
 export function takeTurns<const Subjects extends readonly Subject[]>(
@@ -85,7 +94,7 @@ class Turn {
 
   endWarmUp(): void {
     const { p50 } = statisticsOf(this.#times);
-    this.#pieces = Math.max(1, Math.ceil(SHORTEST_TASK_MS / p50));
+    this.#pieces = Math.max(1, Math.ceil(TASK_MS / Math.max(p50, TASK_MS / MAX_PIECES)));
     this.#times = [];
   }
 

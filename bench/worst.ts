@@ -4,8 +4,8 @@
 import { parseArgs } from 'node:util';
 import { sendWorst, worstRequests } from '../test/support/worst-requests.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
-import { head, headLine, saveResult } from './head.js';
-import { type Spread, spread, spreadText, table } from './measure.js';
+import { BenchTable, head } from './head.js';
+import { spread, spreadText } from './measure.js';
 import { ServerProcess, uwsVersion } from './server-process.js';
 import { BENCH_KEY } from './service.js';
 
@@ -37,8 +37,9 @@ export default async function benchWorst(args: string[]): Promise<void> {
   const servers = [await ServerProcess.start(SERVERS, 'hexcodes', false)];
   if (place !== undefined) servers.push(await ServerProcess.start(SERVERS, 'hexcodes', false, place));
 
-  const rows: string[][] = [];
-  const results: Record<string, Spread[]> = {};
+  const besideTitles = place === undefined ? [] : [`${values.beside}, ms`, '×'];
+  const titles = ['request', 'main thread, ms', ...besideTitles];
+  const table = new BenchTable('worst', headOfRun, titles, `${rounds} rounds.`);
   for (const [name, request] of Object.entries({ ...GOOD, ...worstRequests() })) {
     if (!name.includes(values.only)) continue;
     const millis: number[][] = servers.map(() => []);
@@ -50,16 +51,11 @@ export default async function benchWorst(args: string[]): Promise<void> {
       }
     }
     const spreads = millis.map(spread);
-    results[name] = spreads;
     const [ours, theirs] = spreads;
     const others =
       theirs === undefined ? [] : [spreadText(theirs, 2), (theirs.median / ours!.median).toFixed(1)];
-    rows.push([name, spreadText(ours!, 2), ...others]);
+    table.row([name, spreadText(ours!, 2), ...others], { name, millis });
   }
   for (const server of servers) server.end();
-
-  const besideTitles = place === undefined ? [] : [`${values.beside}, ms`, '×'];
-  console.log(`${headLine(headOfRun)}\n\n${rounds} rounds.\n`);
-  console.log(table(['request', 'main thread, ms', ...besideTitles], rows));
-  console.log(`\n${saveResult('worst', { head: headOfRun, rounds, results })}`);
+  table.end();
 }

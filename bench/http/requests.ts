@@ -9,7 +9,7 @@ export function encodeRequests(positions: Float64Array): Buffer[] {
     const [lat, lng] = [positions[2 * n]!.toFixed(6), positions[2 * n + 1]!.toFixed(6)];
     const target = `/v1/hexcodes/encode?lat=${lat}&lng=${lng}&apikey=${BENCH_KEY}`;
     return Buffer.from(
-      `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: bench/1.0\r\nAccept: */*\r\n\r\n`,
+      `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: bench/1.0\r\nAccept: */*\r\n\r\n`,
     );
   });
 }

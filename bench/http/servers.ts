@@ -22,7 +22,7 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
   // The control: a uWS handler that reads nothing and returns a constant.
   bare: () =>
     listen((app) => {
-      app.post('/v1/hexcodes/encode', (res) => void res.end(CONSTANT));
+      app.get('/v1/hexcodes/encode', (res) => void res.end(CONSTANT));
       app.post('/v1/hexcodes/encode/batch', (res) => void res.end(BATCH_CONSTANT));
     }),
 
@@ -44,7 +44,7 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
       res.writeHeader('Content-Type', 'application/json');
       res.end(JSON.stringify({ hexcodes, lat, lng, resolution, admin_code, status: 'OK' }));
     };
-    return listen((app) => app.post('/v1/hexcodes/encode', handler));
+    return listen((app) => app.get('/v1/hexcodes/encode', handler));
   },
 
   // The cost of Node itself for a constant.

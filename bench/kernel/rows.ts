@@ -75,19 +75,20 @@ export function encodeRows(
   ];
 }
 
-export function resolutionRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
-  return Array.from({ length: 16 }, (_, resolution) => {
+export function* resolutionRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Iterable<Row> {
+  for (let resolution = 0; resolution < 16; resolution++) {
     const [ours, h3] = takeTurns(
       [encodeSubject(hexcodes, points, resolution), h3Subject(points, resolution)],
       rounds,
     );
-    return versus(`whole encode, resolution ${resolution}`, 'land', ours, h3, 'h3-js latLngToCell alone');
-  });
+    yield versus(`whole encode, resolution ${resolution}`, 'land', ours, h3, 'h3-js latLngToCell alone');
+  }
 }
 
-export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Row[] {
+export function* decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: number): Iterable<Row> {
   const count = points.length / 2;
-  return Array.from({ length: 16 }, (_, at) => (at + RESOLUTION) % 16).map((resolution) => {
+  for (let at = 0; at < 16; at++) {
+    const resolution = (at + RESOLUTION) % 16;
     const records = hexcodes.encodeBatch(points, resolution);
     const out = {
       latLng: new Float64Array(2 * count),
@@ -127,8 +128,8 @@ export function decodeRows(hexcodes: Hexcodes, points: Float64Array, rounds: num
           `decode: ${textOf(records, n)} has status ${out.status[n]}, is ${farDeg} degrees off`,
         );
     }
-    return versus(`whole decode, resolution ${resolution}`, 'land', ours, h3, 'h3-js cellToLatLng alone');
-  });
+    yield versus(`whole decode, resolution ${resolution}`, 'land', ours, h3, 'h3-js cellToLatLng alone');
+  }
 }
 
 /** The batch calls against those of another checkout. */
@@ -167,7 +168,16 @@ export function besideRows(
 }
 
 /** Encode against a copy of as many bytes; here ours is the slower side. */
-export function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, rounds: number): Row {
+export function* copyRows(
+  hexcodes: Hexcodes,
+  land: Float64Array,
+  counts: readonly number[],
+  rounds: number,
+): Iterable<Row> {
+  for (const count of counts) yield copyRow(hexcodes, land, count, rounds);
+}
+
+function copyRow(hexcodes: Hexcodes, land: Float64Array, count: number, rounds: number): Row {
   const points = new Float64Array(2 * count);
   for (let at = 0; at < points.length; at += land.length) points.set(land, at);
   const bytes = new Uint8Array(points.buffer);

@@ -76,6 +76,7 @@ interface Observation {
 /**
  * Resolves when requests are accepted; rejects with a sentence that names each port that is taken.
  * @param open gets what is to be closed with the service
+ * @param warmedCalls for the log
  */
 export async function listen(
   parts: Parts,
@@ -83,6 +84,7 @@ export async function listen(
   open: OpenParts,
   log: Log,
   seat: Seat | undefined,
+  warmedCalls: number,
 ): Promise<Ports> {
   const { config, logger, adapter, keys, metering, pool, readiness } = parts;
   const observation = observe(parts, serviceRoutes, log);
@@ -128,7 +130,14 @@ export async function listen(
   const { name, version } = adapter.build;
   const versions = { transport: name, transport_version: version };
   logger.info(
-    { host: config.host, port, admin_port: admin.port, keys: keys.ring.size, ...versions },
+    {
+      host: config.host,
+      port,
+      admin_port: admin.port,
+      keys: keys.ring.size,
+      ...versions,
+      warmed_calls: warmedCalls,
+    },
     'listening',
   );
   return { admin, port };

@@ -142,8 +142,17 @@ export class Router {
     private readonly ring: KeyRing,
     private readonly addresses: ClientAddresses,
     /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
-    private readonly admit: (x: Exchange, key: KeyInfo) => boolean = () => true,
+    private admit: (x: Exchange, key: KeyInfo) => boolean = () => true,
   ) {}
+
+  /** Lets `admit` count until the function that it returns is called. */
+  rehearse(admit: (x: Exchange, key: KeyInfo) => boolean): () => void {
+    const { admit: own } = this;
+    this.admit = admit;
+    return () => {
+      this.admit = own;
+    };
+  }
 
   add(route: Route): void {
     const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];

@@ -8,6 +8,7 @@ import { type Log, openLog } from './log.js';
 import { OpenParts, type Seat, type ServedData, type ServeTuning } from './parts.js';
 import { addServiceRoutes } from './service-routes.js';
 import type { UwsBuild } from './transport/load-uws.js';
+import { warmUp } from './warm-up.js';
 
 export type { Seat, ServeTuning } from './parts.js';
 
@@ -39,7 +40,8 @@ export async function serve(
     const parts = await open.open(files, seat);
     const { adapter, keys, readiness } = parts;
     const routes = addServiceRoutes(parts, open.steps);
-    const { port, admin } = await listen(parts, routes, open, log, seat);
+    const warmedCalls = await warmUp(parts, routes.router);
+    const { port, admin } = await listen(parts, routes, open, log, seat, warmedCalls);
 
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {

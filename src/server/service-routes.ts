@@ -27,6 +27,7 @@ import { traccarRoutes } from './traccar/route.js';
 const H3_LOADED_AFTER_MS = 1000;
 
 export interface ServiceRoutes {
+  readonly router: Router;
   readonly boundaries: BoundaryData;
   readonly streams: Streams;
   readonly bulk: Bulk;
@@ -66,5 +67,5 @@ export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes 
   for (const route of routes) router.add(route);
   router.addNotFound(codePage(deps));
   setTimeout(loadH3, H3_LOADED_AFTER_MS).unref();
-  return { boundaries, streams, bulk };
+  return { router, boundaries, streams, bulk };
 }

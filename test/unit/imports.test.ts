@@ -108,7 +108,7 @@ describe('src', () => {
     'h3-js': 'hexcodes/geometry',
     'hdr-histogram-js': 'capacity',
     tinybench: 'capacity',
-    libsql: ['server/keys', 'server/usage'],
+    libsql: 'server/keys',
     pg: ['server/keys', 'server/forward/sinks'],
     '@nats-io/transport-node': 'bus/nats',
     '@nats-io/jetstream': 'bus/nats',

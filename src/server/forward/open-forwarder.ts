@@ -9,7 +9,6 @@ import { Forwarder } from './forwarder.js';
 import { FileSink } from './sinks/file-sink.js';
 import { HttpSink } from './sinks/http-sink.js';
 import { NatsSink } from './sinks/nats-sink.js';
-import { PostgresSink } from './sinks/postgres-sink.js';
 import type { Sink } from './sinks/sink.js';
 
 /**
@@ -25,7 +24,7 @@ export async function openForwarder(
   const { traccarSink, traccarBatchMs, traccarBacklogBytes, dataDir } = config;
   if (traccarSink === undefined) return undefined;
   return Forwarder.open({
-    sink: sinkOf(traccarSink, config, processNumber),
+    sink: await sinkOf(traccarSink, config, processNumber),
     folder: join(dataDir, 'traccar'),
     mostBytes: traccarBacklogBytes,
     batchMs: traccarBatchMs,
@@ -33,7 +32,11 @@ export async function openForwarder(
   });
 }
 
-function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number | undefined): Sink {
+async function sinkOf(
+  address: SinkAddress,
+  config: ServeConfig,
+  processNumber: number | undefined,
+): Promise<Sink> {
   switch (address.kind) {
     case 'http':
       return new HttpSink(address.url, config.traccarSinkHeader);
@@ -42,8 +45,10 @@ function sinkOf(address: SinkAddress, config: ServeConfig, processNumber: number
       const path = processNumber === undefined ? address.path : join(dir, `${name}.${processNumber}${ext}`);
       return new FileSink({ path, format: address.format, fullBytes: config.traccarFileBytes });
     }
-    case 'postgres':
+    case 'postgres': {
+      const { PostgresSink } = await import('./sinks/postgres-sink.js');
       return new PostgresSink(address, config.traccarPostgresPassword);
+    }
     case 'nats': {
       const settings = {
         natsUrl: [address.server],

@@ -119,6 +119,10 @@ export class KeyRing {
     this.#nobody = digestOf('', pepper);
   }
 
+  digestOf(keyText: string): Buffer {
+    return this.hashing.digestOf(keyText, this.pepper);
+  }
+
   /** Adds keys, or takes them in the place of those with the same ids; removes those of `removedIds`. */
   change(keys: readonly StoredKey[], removedIds: readonly string[] = []): void {
     for (const id of removedIds) this.#remove(id);
@@ -183,7 +187,7 @@ export class KeyRing {
   }
 
   #checkByDigest(presented: string): KeyVerdict {
-    const digest = this.hashing.digestOf(presented, this.pepper);
+    const digest = this.digestOf(presented);
     const found = this.#byDigest.get(digest.toString('hex'));
     const wanted = found === undefined ? this.#nobody : Buffer.from(found.digestHex, 'hex');
     const isEqual = this.hashing.isEqual(digest, wanted);

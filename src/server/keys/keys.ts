@@ -295,8 +295,8 @@ class FollowedKeys implements ServerKeys {
 
 const post = (thread: Worker, command: KeysCommand): void => thread.postMessage(command);
 
-/** A key of the environment. */
-function givenKey(name: string, digest: Buffer): StoredKey {
+/** A key of this process alone, as those of the environment are. */
+export function givenKey(name: string, digest: Buffer): StoredKey {
   return {
     id: `env:${name}`,
     name,

@@ -22,7 +22,7 @@ export interface ObserverOptions {
 }
 
 export class Observer {
-  readonly requests = new RequestCounts();
+  requests = new RequestCounts();
   readonly points = new PointCounts();
   readonly streams: Record<string, StreamCounts> = {};
   readonly poolWaits = new Latency();
@@ -31,13 +31,24 @@ export class Observer {
   /** Refusals by the limit that was reached. */
   readonly refusals = new Map<string, number>();
   readonly clients: ClientAddresses;
-  readonly log: RequestLog;
-  readonly #tracer: Tracer | undefined;
+  log: RequestLog;
+  #tracer: Tracer | undefined;
 
   constructor({ logger, clients, linesPerSecond, tracer }: ObserverOptions) {
     this.clients = clients;
     this.log = new RequestLog(logger, clients, linesPerSecond);
     this.#tracer = tracer;
+  }
+
+  /** Requests are counted and logged in vain, and not traced, until the function that it returns is called. */
+  rehearse(log: RequestLog): () => void {
+    const { requests, log: ownLog } = this;
+    const tracer = this.#tracer;
+    [this.requests, this.log, this.#tracer] = [new RequestCounts(), log, undefined];
+    return () => {
+      log.close();
+      [this.requests, this.log, this.#tracer] = [requests, ownLog, tracer];
+    };
   }
 
   /** To be called before the status line of an answer is written. */

@@ -254,6 +254,17 @@ export class Adapter<N = unknown> {
     return takenPort;
   }
 
+  /** Lets `work` call the routes over a port of 127.0.0.1 that is closed again; such requests are not counted. */
+  async rehearse<T>(work: (port: number) => Promise<T>): Promise<T> {
+    const listeners = new Listeners(this.#uws, this.#app);
+    try {
+      return await work(await listeners.open('127.0.0.1', 0, true));
+    } finally {
+      listeners.closeAll();
+      this.#requests = 0;
+    }
+  }
+
   /** Every later answer closes its connection, or tells its client to. */
   closeAfterAnswers(): void {
     this.#context.isClosing = true;

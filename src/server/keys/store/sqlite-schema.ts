@@ -1,12 +1,12 @@
 // Whether the tables of an embedded store are this program's: a view in the place of a table, or a trigger of somebody
 // else, runs any statement, and one that never ends would hold its thread for good.
-import type Database from 'libsql';
+import type { Libsql } from './libsql.js';
 
 /**
  * @param steps texts of SQL that have made the tables and triggers
  * @throws Error with a sentence that names the file and what does not belong there
  */
-export function refuseOtherSchema(db: Database.Database, address: string, steps: readonly string[]): void {
+export function refuseOtherSchema(db: Libsql.Database, address: string, steps: readonly string[]): void {
   const tables = steps.flatMap((step) =>
     [...step.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, name]) => name as string),
   );

@@ -4,10 +4,10 @@
 
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { type KeyLimits, type KeyState, SCOPES, type Scope, type StoredKey } from '../key-record.js';
 import { ensureDataDir } from '../private-files.js';
 import type { FollowedStore, StoreHead } from './key-store.js';
+import { Database, type Libsql } from './libsql.js';
 import { refuseOtherSchema } from './sqlite-schema.js';
 import { isDamage } from './store-faults.js';
 
@@ -65,7 +65,7 @@ const VERSION = STEPS.length;
  * Takes the steps that are missing. A store that is up to date is not written to.
  * @throws Error with a sentence if the store is of a later version
  */
-function migrate(db: Database.Database, address: string): void {
+function migrate(db: Libsql.Database, address: string): void {
   if (versionOf(db, address) === VERSION) return;
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -80,7 +80,7 @@ function migrate(db: Database.Database, address: string): void {
 }
 
 /** The version of the file. Throws if it is later than this program's. */
-function versionOf(db: Database.Database, address: string): number {
+function versionOf(db: Libsql.Database, address: string): number {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   if (version > VERSION) {
     throw new Error(
@@ -136,7 +136,7 @@ const PUT = `INSERT INTO api_key (id, name, state, digest, scopes, expires_ms, o
 export class SqliteStore implements FollowedStore {
   readonly pollMs = POLL_MS;
   readonly address: string;
-  readonly #db: Database.Database;
+  readonly #db: Libsql.Database;
   /** The file that is open, and when it was last changed. */
   #stamp: string;
   /** Differs after another connection has changed the file. */

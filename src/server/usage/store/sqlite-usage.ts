@@ -5,8 +5,8 @@
 
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { ensureDataDir } from '../../keys/private-files.js';
+import { Database, type Libsql } from '../../keys/store/libsql.js';
 import { refuseOtherSchema } from '../../keys/store/sqlite-schema.js';
 import {
   askedIds,
@@ -111,8 +111,8 @@ export function usagePath(dataDir: string): string {
 
 /** The errors of its methods are those of libsql. */
 export class SqliteUsage implements UsageStore {
-  readonly #db: Database.Database;
-  readonly #statements = new Map<string, Database.Statement>();
+  readonly #db: Libsql.Database;
+  readonly #statements = new Map<string, Libsql.Statement>();
   readonly #stamp: string;
 
   private constructor(private readonly path: string) {
@@ -282,7 +282,7 @@ export class SqliteUsage implements UsageStore {
   }
 
   /** A statement that is used for every key of a batch. */
-  #prepared(text: string): Database.Statement {
+  #prepared(text: string): Libsql.Statement {
     let statement = this.#statements.get(text);
     if (statement === undefined) {
       statement = this.#db.prepare(text);
