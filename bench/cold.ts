@@ -54,11 +54,11 @@ function cpuMs(pid: number): number {
   return nanos / 1e6;
 }
 
-/** What one start has taken, CPU in milliseconds. */
+/** CPU of one start, in milliseconds. */
 interface Started {
   readonly readyMs: number;
   readonly answerMs: number;
-  /** Of each window, by the call. */
+  /** CPU of each window, by the call. */
   readonly windows: Readonly<Record<string, readonly number[]>>;
 }
 

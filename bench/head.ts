@@ -66,7 +66,7 @@ export class BenchTable {
   readonly #rows: unknown[] = [];
   #sinceMs = performance.now();
   #waited = waitedMicros();
-  /** Of the last row: several may be measured together. */
+  /** The word of the last row: several rows may be measured together. */
   #machine = '';
 
   /** @param notes lines above the table */

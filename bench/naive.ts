@@ -20,7 +20,7 @@ const PATH = '/v1/hexcodes/encode';
 
 interface Load {
   readonly name: string;
-  /** What a unit of the CPU is of. */
+  /** The CPU is told for each. */
   readonly unit: 'request' | 'point';
   /** Sends `units`. */
   run(port: number, units: number): Promise<unknown>;

@@ -1,4 +1,4 @@
-// What the bench of naive services installs.
+// The packages that the bench of naive services installs.
 
 export const FRAMEWORKS = { fastify: '5.12.8', hono: '4.13.19', '@hono/node-server': '2.1.9' } as const;
 

@@ -1,4 +1,4 @@
-// What one would write without hexcodes: a server of twenty lines around h3-js and which-polygon, in four frameworks.
+// Services as one would write them without hexcodes: twenty lines around h3-js and which-polygon, in four frameworks.
 // No keys, no limits, no metrics, no log, no check symbol. Picked by the first argument.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -39,7 +39,7 @@ const line = (lat: string, lng: string): string => {
   return `${lat},${lng},${admin === null ? ',NOT_FOUND' : `${admin}-${latLngToCell(Number(lat), Number(lng), 13)},OK`}`;
 };
 
-/** By a parser, an object a row. */
+/** A parser makes an object of each row. */
 function csvByParser(text: string): string {
   const rows = parse(text, { columns: true }) as { lat: string; lng: string }[];
   return ['lat,lng,hexcodes,status', ...rows.map(({ lat, lng }) => line(lat, lng)), ''].join('\n');

@@ -1,6 +1,6 @@
-// Warms what answers calls and batches before the service says that it is ready: the first thousand calls of a node
-// behind a balancer would cost several times as much as those behind them. The routes are called over a port of 127.0.0.1
-// that is closed again, by a key that is there meanwhile; nothing of it is counted, logged or stored.
+// Warms the code of calls and batches before the service says that it is ready: the first thousand calls of a node
+// behind a balancer would cost several times as much as those behind them. The routes are called over a port of
+// 127.0.0.1 that is closed again, by a key that is there meanwhile; nothing of it is counted, logged or stored.
 import { connect } from 'node:net';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { givenKey } from './keys/keys.js';
@@ -28,8 +28,8 @@ const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
 let warmed: Promise<number> | undefined;
 
 /**
- * Resolves to the number of calls that were answered with 200. Never rejects: a service that could not be warmed is slow
- * at first. A process is warmed once, whatever services it starts.
+ * Resolves to the number of calls that were answered with 200. Never rejects: a service that could not be warmed is
+ * slow at first. A process is warmed once, whatever services it starts.
  */
 export function warmUp(parts: Parts, router: Router): Promise<number> {
   warmed ??= callRoutes(parts, router);

@@ -30,7 +30,7 @@ test('calls are warmed before the first request, and none of them is seen', asyn
         expect([name, sumOf(metrics, name)]).toEqual([name, 0]);
     expect((metrics.get('hexcodes_keys') ?? metrics.get('hexcodes_keys_loaded'))?.[0]?.value).toBe(1);
 
-    // What a call counts is its own alone, also in the store, and the key of the warm-up is gone.
+    // A call counts itself alone, also in the store, and the key of the warm-up is gone.
     const call = (path: string, key: string) =>
       fetch(`${server.base}${path}`, { headers: { 'X-API-Key': key } });
     expect((await call('/v1/hexcodes/encode?lat=21.0288&lng=105.8525', server.key)).status).toBe(200);
