@@ -1,6 +1,6 @@
 // `npm run bench -- naive [--rounds 7] [--only LOAD]`: server CPU of what one would write with h3-js and which-polygon
 // around Fastify, Hono, node:http and uWebSockets.js, against the service with its keys, limits, counts and log. The
-// frameworks are installed into build/bench/naive. Each server is a process of its own, this process is the load;
+// frameworks are installed into build/rivals/naive. Each server is a process of its own, this process is the load;
 // rounds are interleaved, and a row is printed when it is done. Some three minutes.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

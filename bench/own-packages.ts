@@ -6,9 +6,9 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A folder below build/bench/, made if it is not there. */
+/** A folder below build/rivals/, made if it is not there. */
 export function ownFolder(name: string): string {
-  const folder = resolve('build/bench', name);
+  const folder = resolve('build/rivals', name);
   mkdirSync(folder, { recursive: true });
   return folder;
 }

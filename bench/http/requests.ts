@@ -30,6 +30,7 @@ export function batchRequests(positions: Float64Array): Buffer[] {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /**
  * Sends `total` requests over `connections`, `depth` in flight on each; rejects at the first answer that is not 200.
@@ -73,8 +74,11 @@ export function sendAll(
             reject(new Error(`an answer of the bench is not 200: ${head}`));
             return;
           }
-          const size = Number(/content-length: (\d+)/i.exec(head)?.[1]);
-          const end = headEnd + 4 + size;
+          const size = /content-length: (\d+)/i.exec(head)?.[1];
+          // Frameworks may answer in chunks.
+          const last = size === undefined ? data.indexOf(LAST_CHUNK, headEnd) : -1;
+          if (size === undefined && last === -1) break;
+          const end = size === undefined ? last + LAST_CHUNK.length : headEnd + 4 + Number(size);
           if (data.length < end) break;
           data = data.subarray(end);
           owed--;
