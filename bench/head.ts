@@ -84,16 +84,18 @@ export class BenchTable {
     this.#write();
   }
 
-  /** @param data of the row, for the JSON */
-  row(cells: readonly string[], data: Readonly<Record<string, unknown>> = {}): void {
+  /** @param data of the row, for the JSON. @returns how busy the machine was */
+  row(cells: readonly string[], data: Readonly<Record<string, unknown>> = {}): string {
     const nowMs = performance.now();
     const waited = waitedMicros();
     const since = waited === undefined || this.#waited === undefined ? undefined : waited - this.#waited;
     if (nowMs - this.#sinceMs > 1) this.#machine = busyWord(since, nowMs - this.#sinceMs);
     console.log(`| ${[...cells, this.#machine].join(' | ')} |`);
-    this.#rows.push({ cells, ...data, machine: this.#machine.replaceAll('*', '') });
+    const machine = this.#machine.replaceAll('*', '');
+    this.#rows.push({ cells, ...data, machine });
     this.#write();
     [this.#sinceMs, this.#waited] = [performance.now(), waitedMicros()];
+    return machine;
   }
 
   /** Says where the JSON is. */

@@ -5,6 +5,7 @@ const BENCHES: Record<string, () => Promise<{ default: (args: string[]) => Promi
   capacity: () => import('./capacity.js'),
   bulk: () => import('./bulk.js'),
   codes: () => import('./codes.js'),
+  claims: () => import('./claims.js'),
   cold: () => import('./cold.js'),
   command: () => import('./command.js'),
   engine: () => import('./engine.js'),

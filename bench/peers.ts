@@ -1,8 +1,8 @@
 // `npm run bench -- peers [--rounds 31]`: CPU of encode and decode of one core, in batches, against h3-js, Plus Codes,
 // geohash and S2 in JavaScript, the C library of H3 and h3o, s2 and Plus Codes of Rust. Packages are installed into
-// build/rivals/peers; the C library comes with the wheel of h3 for Python and is measured by a program that `cc` builds,
-// those of Rust by one that `cargo` builds. A rival that cannot be built is left out by name. Those of other languages
-// are processes, which take turns with ours. All but H3 do other work: they name another cell, and no province.
+// build/rivals/peers; the C library comes with the wheel of h3 for Python and is measured by a program that `cc`
+// builds, those of Rust by one that `cargo` builds. A rival that cannot be built is left out by name. Those of other
+// languages are processes, which take turns with ours. All but H3 do other work: they name another cell, no province.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,194 @@
+// `npm run claims`: measures the figures of README.md on this machine, some three minutes, and writes them as one page,
+// build/claims.html: claimed, yours, verdict, command. Figures that take longer, or need data that does not ship, are
+// there with their command. Times are of CPU; the page is written again after each figure.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { cellArea } from 'h3-js';
+import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { commandIn } from './beside.js';
+import { BODY_POINTS, waysOf } from './bulk/ways.js';
+import { CLAIMS, type Claim } from './claims/list.js';
+import { cpuOf } from './command.js';
+import { makeCorpora } from './corpora.js';
+import { BenchTable, type Head, head, headLine } from './head.js';
+import { encodeSubject, RESOLUTION } from './kernel/subjects.js';
+import { spread } from './measure.js';
+import { bindLoad, ServerProcess } from './server-process.js';
+import { takeTurns } from './turns.js';
+
+const PAGE = 'build/claims.html';
+const SERVERS = new URL('./bulk/servers.js', import.meta.url);
+/** A figure that is worse by more is not met. */
+const TOLERANCE = 0.1;
+const EQUAL_TOLERANCE = 0.02;
+const FILE_ROWS = 1_000_000;
+const SLOW_ROWS = 50_000;
+
+/** The lowest and the highest that was measured. */
+type Measured = readonly [number, number];
+
+interface Row {
+  readonly claim: Claim;
+  readonly yours: Measured | undefined;
+  readonly verdict: 'holds' | 'does not hold here' | 'by its command';
+  /** How busy the machine was. */
+  readonly machine: string;
+}
+
+type Measures = Readonly<Record<string, () => Promise<Measured> | Measured>>;
+
+/** Millions of points a second of one core by a way into the service. */
+async function wayRate(library: Hexcodes, pairsDeg: Float64Array, name: string): Promise<Measured> {
+  const way = waysOf(library, pairsDeg).find((each) => each.name === name && each.connections === 8)!;
+  const server = await ServerProcess.start(SERVERS, 'hexcodes');
+  const points = 100_000 * way.scale;
+  const nanos: number[] = [];
+  await way.warm?.(server.port);
+  for (let round = -1; round < 5; round++) {
+    const before = await server.cpuMicros();
+    const answered = await way.run(server.port, points, false);
+    if (round >= 0) nanos.push((((await server.cpuMicros()) - before) * 1000) / answered);
+  }
+  server.end();
+  const rate = 1000 / spread(nanos).median;
+  return [rate, rate];
+}
+
+/** Microseconds a row of files of some formats, the start of the command not counted. */
+function fileMicros(
+  folder: string,
+  rows: number,
+  formats: readonly string[],
+  flags: readonly string[] = [],
+): Measured {
+  const command = commandIn(resolve('.'));
+  const csv = `id,lat,lng\n${Array.from({ length: rows }, (_, n) => `${n},${(20.9 + ((n * 7919) % 1000) / 5000).toFixed(6)},${(105.7 + ((n * 104729) % 1000) / 5000).toFixed(6)}\n`).join('')}`;
+  writeFileSync(join(folder, 'made.csv'), csv);
+  writeFileSync(join(folder, 'few.csv'), csv.slice(0, csv.indexOf('\n', 200) + 1));
+  const startMs = cpuOf([command, 'encode', 'few.csv', '-o', 'few-out.csv', '-q'], folder);
+  const micros = formats.map((format) => {
+    if (format !== 'csv')
+      cpuOf([command, 'encode', 'made.csv', '-o', `made.${format}`, '--prefix', 'old_', '-q'], folder);
+    const to = flags.length > 0 ? 'parquet' : format === 'xlsx' || format === 'gpx' ? 'csv' : format;
+    const words = ['encode', `made.${format}`, '-o', `out.${to}`, '--threads', '1', ...flags, '-q'];
+    return ((cpuOf([command, ...words], folder) - startMs) * 1000) / rows;
+  });
+  return [Math.min(...micros), Math.max(...micros)];
+}
+
+function measuresOf(library: Hexcodes, land: Float64Array, folder: string): Measures {
+  const shareBetween = (fromM: number, toM: number): Measured => {
+    const shares: number[] = [];
+    for (let n = 0; n < land.length / 2; n++) {
+      const border = library.borderOf(land[2 * n]!, land[2 * n + 1]!);
+      if (border?.certainty == null || border.border_m === null) continue;
+      if (border.border_m >= fromM && border.border_m < toM) shares.push(100 * border.certainty);
+    }
+    const mean = shares.reduce((sum, value) => sum + value, 0) / shares.length;
+    return [mean, mean];
+  };
+  return {
+    library: () => {
+      const [{ ns }] = takeTurns([encodeSubject(library, land, RESOLUTION)], 101);
+      return [1000 / ns.median, 1000 / ns.median];
+    },
+    stream: () => wayRate(library, land, 'WebSocket binary encode, 4096 a frame'),
+    csv: () => wayRate(library, land, 'HTTP CSV encode'),
+    'share below 100 m': () => shareBetween(0, 100),
+    'share from 100 m': () => shareBetween(100, 500),
+    'share from 500 m': () => shareBetween(500, 2000),
+    'share from 2 km': () => shareBetween(2000, 5000),
+    'share from 5 km': () => shareBetween(5000, Number.POSITIVE_INFINITY),
+    area: () => {
+      const area = cellArea(library.read('HN-6GHP4-83RFR')!.cell.toString(16), 'm2');
+      return [area, area];
+    },
+    tables: () => fileMicros(folder, FILE_ROWS, ['csv', 'ndjson', 'parquet']),
+    sorted: () => fileMicros(folder, FILE_ROWS, ['csv'], ['--sort', 'cell']),
+    'maps and books': () => fileMicros(folder, SLOW_ROWS, ['geojson', 'xlsx']),
+    start: () => {
+      writeFileSync(join(folder, 'one.csv'), 'lat,lng\n21.0288,105.8525\n');
+      const command = commandIn(resolve('.'));
+      const times = Array.from({ length: 5 }, () =>
+        cpuOf([command, 'encode', 'one.csv', '-o', 'one-out.csv', '-q'], folder),
+      );
+      const { low, high } = spread(times);
+      return [low / 1000, high / 1000];
+    },
+    'library size': () => {
+      const megabytes = (readdirSync('src/hexcodes/dist', { recursive: true }) as string[])
+        .map((name) => statSync(join('src/hexcodes/dist', name)))
+        .reduce((sum, each) => sum + (each.isFile() ? each.size : 0), 0);
+      return [megabytes / 1e6, megabytes / 1e6];
+    },
+  };
+}
+
+function verdictOf({ claimed, better }: Claim, yours: Measured | undefined): Row['verdict'] {
+  if (yours === undefined) return 'by its command';
+  const [low, high] = claimed;
+  const holds = {
+    more: yours[0] >= low * (1 - TOLERANCE),
+    less: yours[1] <= high * (1 + TOLERANCE),
+    equal: Math.abs(yours[0] - low) <= EQUAL_TOLERANCE * low,
+  };
+  return holds[better] ? 'holds' : 'does not hold here';
+}
+
+const figure = (value: number): string => String(Number(value.toPrecision(value > 90 ? 4 : 3)));
+const rangeText = ([low, high]: Measured): string =>
+  figure(low) === figure(high) ? figure(low) : `${figure(low)} to ${figure(high)}`;
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+function pageOf(headOfRun: Head, rows: readonly Row[]): string {
+  const lines = rows.map(({ claim, yours, verdict, machine }) => {
+    const cells = [
+      claim.text.replace(/^\| | \|$|\($/g, ''),
+      `${rangeText(claim.claimed)} ${claim.unit}`,
+      yours === undefined ? '' : `${rangeText(yours)} ${claim.unit}`,
+      verdict,
+      machine,
+    ].map((cell) => `<td>${escaped(cell)}</td>`);
+    return `<tr class="${verdict === 'does not hold here' ? 'no' : ''}">${cells.join('')}<td><code>${escaped(claim.command)}</code></td></tr>`;
+  });
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Figures of README.md on this machine</title>
+<style>body{font:15px system-ui;margin:2em auto;max-width:70em;padding:0 1em}td,th{text-align:left;padding:.3em .8em;border-bottom:1px solid #ccc}.no td:nth-child(4){font-weight:bold;color:#b00020}</style>
+<h1>Figures of README.md on this machine</h1>
+<p>${escaped(headLine(headOfRun))}</p>
+<table><tr><th>README.md</th><th>claimed</th><th>yours</th><th>verdict</th><th>machine</th><th>command</th></tr>
+${lines.join('\n')}
+</table>
+<p>A figure holds if yours is worse by at most a tenth; where other work kept the machine busy, speeds are too low. Shares are those that the boundary index of this build states.</p>
+</html>
+`;
+}
+
+export default async function benchClaims(): Promise<void> {
+  const headOfRun = head(['h3-js']);
+  const library = await Hexcodes.load();
+  const { land } = makeCorpora(library.kernel, readFileSync('data/index.bin'), BODY_POINTS);
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-claims-'));
+  const table = new BenchTable('claims', headOfRun, ['README.md', 'claimed', 'yours', 'verdict']);
+  const rows: Row[] = [];
+  bindLoad();
+  try {
+    const measures = measuresOf(library, land, folder);
+    for (const claim of CLAIMS) {
+      const yours = claim.measure === undefined ? undefined : await measures[claim.measure]!();
+      const verdict = verdictOf(claim, yours);
+      const ours = yours === undefined ? '' : rangeText(yours);
+      const words = claim.text.replaceAll('|', '').trim();
+      const cells = [words, `${rangeText(claim.claimed)} ${claim.unit}`, ours, verdict];
+      const machine = table.row(cells, { claim, yours, verdict });
+      rows.push({ claim, yours, verdict, machine: yours === undefined ? '' : machine });
+      mkdirSync('build', { recursive: true });
+      writeFileSync(PAGE, pageOf(headOfRun, rows));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  table.end();
+  console.log(PAGE);
+}
