@@ -126,7 +126,7 @@ export default async function benchCold(args: string[]): Promise<void> {
     rmSync(folder, { recursive: true });
   }
   for (const [which, all] of starts.entries()) {
-    const row = (what: string, ms: readonly number[], ratio = ''): void =>
+    const row = (what: string, ms: readonly number[], ratio = ''): string =>
       table.row([which === 0 ? 'here' : values.beside, what, spreadText(spread(ms)), ratio], { ms });
     row(
       'serve, until ready',

@@ -69,7 +69,7 @@ export default async function benchPeers(args: string[]): Promise<void> {
     `Corpus "land", resolution ${RESOLUTION}; CPU, medians and quartiles of ${rounds} rounds in turns, of processes ${PROCESS_ROUNDS}.`,
     { rounds },
   );
-  const print = (what: string, than: string, ours: Spread, theirs: Spread): void =>
+  const print = (what: string, than: string, ours: Spread, theirs: Spread): string =>
     table.row([spreadText(ratio(theirs, ours)), what, than, spreadText(ours), spreadText(theirs)], {
       ...{ what, than, ours, theirs },
     });
