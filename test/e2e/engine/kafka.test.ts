@@ -2,7 +2,10 @@
 // what goes wrong in odd ways, and kills. kcat reads the answers.
 
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Admin, Producer } from '@platformatic/kafka';
@@ -103,6 +106,32 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
       expect(headers.get('Hexcodes-Reason')).toMatch(/./);
       expect(headers.get('Hexcodes-Place')).toMatch(new RegExp(`^topic ${name}.in`));
     }
+  });
+
+  test('a record in Avro, whose schema is in a registry, is answered as JSON', async () => {
+    const fields = ['lat', 'lng'].map((name) => ({ name, type: 'double' }));
+    const schema = JSON.stringify({ type: 'record', name: 'Position', fields });
+    const registry = createServer((_request, response) => response.end(JSON.stringify({ schema })));
+    await once(registry.listen(0, '127.0.0.1'), 'listening');
+    const { name, args } = await setUp();
+    const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+    start([...args, '--as', `${name}.in=avro`, '--schema-registry', url]);
+    const message = Buffer.alloc(21);
+    message.writeUInt32BE(300, 1);
+    message.writeDoubleLE(21.0288, 5);
+    message.writeDoubleLE(105.8525, 13);
+    const file = join(folder.path, 'position.avro');
+    writeFileSync(file, message);
+    broker.produceFile(`${name}.in`, 'car', file);
+    const [answer] = await stored(`${name}.out`, 1);
+    registry.close();
+    expect([answer?.key, answer?.headers.get('Hexcodes-Format')]).toEqual(['car', 'json']);
+    expect(JSON.parse(answer!.value.toString())).toEqual({
+      ...{ lat: 21.0288, lng: 105.8525, hexcodes: 'HN-6GHP4-83RFR' },
+      ...{ resolution: 13, admin_code: 'HN', status: 'OK' },
+    });
+    const refused = await folder.run(['worker', ...args, '--as', `${name}.in=avro`]);
+    expect([refused.code, refused.stderr]).toEqual([2, 'hexcodes: --as …=avro needs --schema-registry\n']);
   });
 
   test('workers share the partitions; one that leaves in the middle costs nothing', async () => {
