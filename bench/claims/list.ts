@@ -10,7 +10,7 @@ export interface Claim {
   readonly claimed: readonly [number, number];
   readonly unit: string;
   readonly better: Better;
-  /** The measurement of `bench/claims.ts`; undefined: takes longer than five minutes, or needs data that does not ship. */
+  /** The measurement of `bench/claims.ts`; undefined: it takes longer than five minutes, or data that does not ship. */
   readonly measure?: string;
   /** The command that measures it alone, and more thoroughly. */
   readonly command: string;
