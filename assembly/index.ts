@@ -10,6 +10,7 @@ export {
 export { numberEnd, numberIsPlain, numberKind, readNumber } from "./text/numbers/parse";
 export { printNumber } from "./text/numbers/print";
 export { hostRowCount } from "./text/scan/host-rows";
+export { CSV_PIECE, CSV_PIECE_BYTES, csvRows } from "./text/scan/csv-rows";
 export { csvEnd, csvMissing, scanCsv, useCsvColumns, useCsvFields } from "./text/scan/scan-csv";
 export { blankLines } from "./text/scan/blank-lines";
 export { jsonEnd, jsonState, scanArray, scanLines, scanNdjson } from "./text/scan/scan-json";

@@ -263,7 +263,7 @@ class RowLane implements Lane {
     const { source, columns, lat, lng, kept, isTyped } = this.#plan;
     const { input, isDone, from } = reading;
     if (source === 'text') {
-      const text = await openText(input, dialect);
+      const text = await openText(input, dialect, hexcodes.kernel);
       const { names } = text;
       if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
         throw otherColumns(names, input.name, request.inputs[0]!);

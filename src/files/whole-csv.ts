@@ -64,7 +64,7 @@ export function wholeCsv(run: Run): WholeRows {
   let first: readonly string[] | null = null;
   const memory: Memory = { sink: new ByteSink(), buffer: new Uint8Array(ANSWER_BUFFER_BYTES) };
   return new WholeRows(run, async (reading) => {
-    const text = await openText(reading.input, run.source);
+    const text = await openText(reading.input, run.source, run.hexcodes.kernel);
     if (first !== null && JSON.stringify(first) !== JSON.stringify(text.names))
       throw otherColumns(text.names, reading.input.name, run.request.inputs[0]!);
     const whole = new WholeCsv(run, reading, text, memory);

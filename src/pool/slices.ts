@@ -52,7 +52,7 @@ export function answerSlice(
   if (!slice.isLast && block.at(-1) !== LF) return null;
   if (work.kind === 'rows') {
     if (!isUtf8(block) || block.includes(0)) return null;
-    if (block.at(-1) === CR || !endsWithRow(block, work.job.delimiter, slice.isLast)) return null;
+    if (block.at(-1) === CR || !endsWithRow(block, work.job.delimiter, slice.isLast, kernel)) return null;
     try {
       return convertBlock(kernel, work.job, block, buffer, sink);
     } catch (error) {

@@ -174,8 +174,15 @@ function writeCompressed(name, bytes) {
     const before = join(OLD, name + ending);
     writeFileSync(join(OUT, name + ending), isSame && existsSync(before) ? readFileSync(before) : compress());
   };
-  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT, BROTLI_PARAM_LGBLOCK } = constants;
   const params = { [BROTLI_PARAM_QUALITY]: 11, [BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  kept('.br', () => brotliCompressSync(bytes, { params }));
+  // In blocks of 64 KiB the index and h3-js are 0.4 % smaller.
+  const isMixed = bytes.length > 65_536 && bytes.length < 262_144;
+  const choices = isMixed ? [params, { ...params, [BROTLI_PARAM_LGBLOCK]: 16 }] : [params];
+  const smallest = () => {
+    const all = choices.map((choice) => brotliCompressSync(bytes, { params: choice }));
+    return all.reduce((least, each) => (each.length < least.length ? each : least));
+  };
+  kept('.br', smallest);
   kept('.gz', () => gzipSync(bytes, { level: 9 }));
 }

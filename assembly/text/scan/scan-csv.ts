@@ -153,15 +153,29 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
           break;
         } else if (byteAt == field) {
           const target = column == wanted ? found : UNWANTED;
-          next = quotedField(target, field, end);
+          // Most quoted fields close in this vector, at the end of the field: no other mark counts up to it.
+          const inside = <u32>i8x16.bitmask(i8x16.eq(bytes, quotes)) & mask;
+          const close = chunk + <usize>ctz(inside);
+          const behind: u32 = load<u8>(close + 1);
+          let stop = close + 1;
+          if (inside && stop < end && (behind == delimiter || behind == LINE_FEED)) noteField(target, field + 1, close);
+          else stop = quotedField(target, field, end);
           storeField(column, index, <usize>load<u32>(target, FOUND), <usize>load<u32>(target, FOUND + 4));
           if (column == wanted) {
             found += 8;
             wanted = load<i32>(found >> 1, WANTED);
           }
           column++;
-          if (load<u8>(next) == delimiter && next < end) field = ++next;
-          else feed = next;
+          if (stop >= end || load<u8>(stop) != delimiter) {
+            feed = stop;
+            break;
+          }
+          field = stop + 1;
+          if (field <= chunk + 16) {
+            mask &= <u32>-1 << <u32>(field - chunk);
+            continue;
+          }
+          next = field;
           break;
         }
       }

@@ -83,7 +83,7 @@ export class MessageConverter {
     const input = format === 'csv' ? 'csv' : 'ndjson';
     const { prefix, delimiter } = this.#rules;
     const request: BulkRequest = { operation, input, output: input, resolution, prefix, delimiter };
-    const reader = new BulkReader(request, this.#buffers);
+    const reader = new BulkReader(request, this.#buffers, this.#kernel);
     const before = format === 'csv' ? reader.push(this.#header) : [];
     const blocks = [...before, ...reader.push(bytes), ...reader.end()];
     let points = 0;

@@ -246,7 +246,7 @@ export class FileConversion {
     private readonly buffers: BlockBuffers,
     private readonly shown: Shown = {},
   ) {
-    this.#reader = new BulkReader(request, buffers);
+    this.#reader = new BulkReader(request, buffers, kernel);
     this.tally = {
       operation: request.operation,
       prefix: request.prefix,

@@ -1,6 +1,7 @@
 // CSV and TSV inputs as text: the header row, and blocks of whole rows behind it. Bytes that are not text are refused.
 
 import { isUtf8 } from 'node:buffer';
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { lineEndOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { CsvSplitter, firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
@@ -39,9 +40,10 @@ export interface CsvText {
 
 /**
  * Reads an input up to the end of its header row. Without one the columns are called by their numbers from 1.
+ * @param kernel finds the ends of rows with quotes sooner
  * @throws CliFailure BAD_INPUT if there is none or it is not text
  */
-export async function openText(input: Input, dialect: CsvDialect): Promise<CsvText> {
+export async function openText(input: Input, dialect: CsvDialect, kernel?: Kernel): Promise<CsvText> {
   const delimiter = dialect.delimiter.charCodeAt(0);
   const chunks = input.chunks()[Symbol.asyncIterator]();
   let bytes: Uint8Array = new Uint8Array(0);
@@ -77,7 +79,8 @@ export async function openText(input: Input, dialect: CsvDialect): Promise<CsvTe
     lead: bytes.subarray(0, leadOf(bytes)),
     lineEnd: lineEndOf(row),
     endOffset: first,
-    blocks: (from, nextRow) => rowBlocks(content(from), delimiter, names, input.name, nextRow),
+    blocks: (from, nextRow) =>
+      rowBlocks(content(from), { delimiter, names, file: input.name, kernel }, nextRow),
   };
 }
 
@@ -100,13 +103,17 @@ async function* behind(
 
 async function* rowBlocks(
   chunks: AsyncIterable<Uint8Array>,
-  delimiter: number,
-  names: readonly string[],
-  file: string,
+  of: {
+    readonly delimiter: number;
+    readonly names: readonly string[];
+    readonly file: string;
+    readonly kernel: Kernel | undefined;
+  },
   nextRow: () => number,
 ): AsyncGenerator<Uint8Array> {
+  const { delimiter, names, file, kernel } = of;
   const buffers = new BlockBuffers();
-  const splitter = new CsvSplitter(delimiter, buffers);
+  const splitter = new CsvSplitter(delimiter, buffers, kernel);
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
       // Only the last row of a content has no line feed, but it may have the return before one.

@@ -19,7 +19,7 @@ export async function* csvPoints(
   { lat, lng }: { readonly lat: number; readonly lng: number },
   { numbers, others }: WantedColumns,
 ): AsyncGenerator<PointRows> {
-  const text = await openText(input, dialect);
+  const text = await openText(input, dialect, kernel);
   const delimiter = dialect.delimiter.charCodeAt(0);
   const reader = new CsvRowReader(kernel, text.names, delimiter, lat, lng, kernel.capacity);
   let before = 0;

@@ -37,6 +37,9 @@ interface KernelGlobals {
   readonly ADMIN_COUNTS: Address;
   /** Text to be scanned, to the end of TEXT_IN. */
   readonly BLOCK_TEXT: Address;
+  /** The text of csvRows. */
+  readonly CSV_PIECE: Address;
+  readonly CSV_PIECE_BYTES: Size;
   /** Text that was written, or answers of the calls that end in `To`. */
   readonly TEXT_OUT: Address;
   readonly TEXT_OUT_BYTES: Size;
@@ -87,9 +90,11 @@ interface KernelGlobals {
   readonly jsonEnd: Variable;
   /** Why the last scanArray stopped: JSON_OPEN, JSON_CLOSED, or another number where it met no JSON. */
   readonly jsonState: Variable;
-  /** Where the last skipArray stopped: brackets that are open, commas between elements so far, 1 inside a string. */
+  /** Brackets that are open where the last skipArray stopped. */
   readonly skipDepth: Variable;
+  /** Commas between elements up to there. */
   readonly skipCommas: Variable;
+  /** 1 inside a string. */
   readonly skipInString: Variable;
   /** The first free byte of TEXT_OUT. */
   readonly textEnd: Variable;
@@ -165,6 +170,11 @@ interface KernelCalls {
    * for each column i32 starts of `limit` rows, then i32 ends. Until the columns are set again.
    */
   useCsvFields(limit: number, origin: number): void;
+  /**
+   * The state behind the bytes of CSV_PIECE (0: a quote opens a field, 1: it does not, 2: inside quotes), plus 4 × the
+   * place where the last row ends.
+   */
+  csvRows(sizeBytes: number, delimiter: number, state: number): number;
   /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */
   scanCsv(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /** Rows of lines of NDJSON, with the outputs of scanCsv; sets jsonEnd and blankLines. */
@@ -281,6 +291,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     unitBatch: 1,
     useCsvColumns: 5,
     useCsvFields: 2,
+    csvRows: 3,
     scanCsv: 5,
     scanNdjson: 5,
     scanArray: 6,
@@ -313,6 +324,8 @@ const GLOBALS: { readonly [Name in Exclude<keyof KernelGlobals, 'memory'>]: true
   STATUS_COUNTS: true,
   ADMIN_COUNTS: true,
   BLOCK_TEXT: true,
+  CSV_PIECE: true,
+  CSV_PIECE_BYTES: true,
   TEXT_OUT: true,
   TEXT_OUT_BYTES: true,
   ROWS: true,

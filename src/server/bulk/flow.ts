@@ -125,7 +125,7 @@ export class BulkFlow {
       head: () => this.#intake.head,
       drain: moreToDo,
     });
-    this.#intake = new BulkIntake(x, request, context.buffers, () => this.#onInput());
+    this.#intake = new BulkIntake(x, request, context, () => this.#onInput());
     x.onOver = () => {
       this.#intake.close();
       this.#response.close();

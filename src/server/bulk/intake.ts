@@ -1,5 +1,6 @@
 // The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here
 // for the flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import type { BulkJob } from '../../hexcodes/wire/job.js';
@@ -37,14 +38,19 @@ export class BulkIntake {
   #lastChunkMs = performance.now();
 
   /** @param onInput called when there is more to convert and when the body ends; the exchange handles what it throws */
-  constructor(x: Exchange, parsed: ParsedBulkRequest, buffers: BlockBuffers, onInput: () => void) {
+  constructor(
+    x: Exchange,
+    parsed: ParsedBulkRequest,
+    { buffers, kernel }: { readonly buffers: BlockBuffers; readonly kernel: Kernel },
+    onInput: () => void,
+  ) {
     this.#x = x;
     const { conversion, form, gzipIn } = parsed;
-    if (conversion !== undefined) this.#reader = new BulkReader(conversion.request, buffers);
+    if (conversion !== undefined) this.#reader = new BulkReader(conversion.request, buffers, kernel);
     if (form !== undefined) {
       this.#form = new FormReader(form.boundary, (head) => {
         parsed.conversion = form.open(head);
-        this.#reader = new BulkReader(parsed.conversion.request, buffers);
+        this.#reader = new BulkReader(parsed.conversion.request, buffers, kernel);
       });
     }
     this.#buffers = buffers;

@@ -34,7 +34,7 @@ function answer(
   k = kernel,
   flushes?: boolean[],
 ): Buffer {
-  const reader = new BulkReader(request, buffers);
+  const reader = new BulkReader(request, buffers, k);
   const blocks = chunks.flatMap((chunk, i) => [
     ...reader.push(chunk),
     ...(flushes?.[i] ? reader.flush() : []),

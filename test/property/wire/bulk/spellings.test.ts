@@ -29,7 +29,7 @@ function counted<T>(work: () => T): { answer: T; slow: number } {
 
 function bulk(input: BulkFormat, output: BulkFormat, body: string, delimiter: Delimiter = ','): string {
   const rules = { input, output, resolution: RESOLUTION, prefix: '', delimiter };
-  const reader = new BulkReader({ operation: 'encode', ...rules });
+  const reader = new BulkReader({ operation: 'encode', ...rules }, undefined, kernel);
   const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
   const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
   return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
