@@ -45,7 +45,9 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 await shippedPictures(withMap, server.port);
 await picture(join(KEPT, 'console.png'), wide, CODE);
-await picture(join(KEPT, 'console-counts.png'), wide, '', (page) => convert(page));
+await picture(join(KEPT, 'console-counts.png'), { viewport: { width: 1200, height: 720 } }, '', (page) =>
+  convert(page),
+);
 await picture(join(folder, 'dark-file.png'), { ...wide, colorScheme: 'dark' }, '', (page) => convert(page));
 await picture(join(folder, 'rows.png'), wide, '', async (page) => {
   await convert(page);

@@ -262,13 +262,11 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       0.45,
     );
     const hexagons = counts.now?.hexagons.features ?? [];
-    palette.levels.forEach((color, level) => {
-      const rings = hexagons
-        .filter(({ properties }) => properties.level === level)
-        .flatMap(({ geometry }) => geometry.coordinates);
-      fill(rings, color, COUNT_OPACITY);
-      stroke(rings, palette.ground, WIDTHS.thin, 0.6);
-    });
+    // One by one: a path of thousands of hexagons takes a canvas far longer.
+    for (const { geometry, properties } of hexagons) {
+      fill(geometry.coordinates, palette.levels[properties.level ?? 0]!, COUNT_OPACITY);
+      stroke(geometry.coordinates, palette.ground, WIDTHS.thin, 0.6);
+    }
     host.dataset.counts = String(hexagons.length);
     coverBeyond(left, top, right, bottom, palette.ground);
     const points = desk.points.now;

@@ -2,8 +2,11 @@
 // Voices of others are left out: what is looked up would be sent to them.
 import { element } from '../shell/elements.js';
 import { language } from '../words/language.js';
-import { spelling, spelt } from '../words/spelling.js';
+import { spellEn, spelling, spellVi, spelt } from '../words/spelling.js';
+import { addTexts } from '../words/texts.js';
 import { copy } from './copy.js';
+
+addTexts({ vi: spellVi, en: spellEn });
 
 /** Slower than speech: somebody writes it down. */
 const RATE = 0.8;

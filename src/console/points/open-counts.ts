@@ -16,8 +16,8 @@ import type { CountNews, CountTask } from './messages.js';
 
 addTexts({ vi: countVi, en: countEn });
 
-/** Hexagons of counts are at least so wide on the screen, and less than the square root of seven times as wide. */
-const MIN_WIDTH_PX = matchMedia('(pointer: coarse)').matches ? 16 : 8;
+/** The least width of a hexagon: for a mouse, and for fingers and drawings without WebGL, which take their time. */
+const MIN_WIDTH_PX = { fine: 8, coarse: 16 };
 /** The map has come to rest. */
 const REST_MS = 120;
 
@@ -211,7 +211,9 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
 function finestFor(map: MapView, { west, south, east, north }: Box): number {
   const lat = (south + north) / 2;
   const widthPx = map.project(east, lat).x - map.project(west, lat).x;
-  return gridResolutionAt((widthPx * 360) / (east - west), lat, MIN_WIDTH_PX);
+  const isCoarse = matchMedia('(pointer: coarse)').matches || document.querySelector('.flat-map') !== null;
+  const least = MIN_WIDTH_PX[isCoarse ? 'coarse' : 'fine'];
+  return gridResolutionAt((widthPx * 360) / (east - west), lat, least);
 }
 
 function boxOf(cell: string): Box {

@@ -40,11 +40,17 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
 import type { countVi } from './count-texts.js';
 import type { fileVi } from './file-texts.js';
 import type { fleetVi } from './fleet-texts.js';
+import type { spellVi } from './spelling.js';
 import type { takeAwayVi } from './take-away-texts.js';
 import type { zoneVi } from './zone-texts.js';
 
 /** Texts that come with their panel. */
-type LaterTexts = typeof countVi & typeof fileVi & typeof fleetVi & typeof takeAwayVi & typeof zoneVi;
+type LaterTexts = typeof countVi &
+  typeof fileVi &
+  typeof fleetVi &
+  typeof spellVi &
+  typeof takeAwayVi &
+  typeof zoneVi;
 
 const vi = {
   file: 'Tệp',
@@ -136,9 +142,6 @@ const vi = {
   allSizes: 'Mã ở mọi cỡ ô',
   neighbors: 'Các ô bên cạnh',
   spell: 'Đọc mã qua điện thoại',
-  readAloud: 'Đọc thành tiếng',
-  copySpelling: 'Sao chép cách đọc',
-  noVoice: 'Thiết bị này không có giọng đọc tiếng Việt.',
   provinces: '34 tỉnh, thành phố và mã',
   copyAs: 'Sao chép dạng khác',
   copyCode: 'Sao chép mã',
@@ -265,9 +268,6 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   allSizes: 'Codes at every size',
   neighbors: 'Neighbouring cells',
   spell: 'The code over the telephone',
-  readAloud: 'Read aloud',
-  copySpelling: 'Copy the spelling',
-  noVoice: 'This device has no voice that reads English.',
   provinces: 'The 34 provinces and their codes',
   copyAs: 'Copy as',
   copyCode: 'Copy code',

@@ -9,7 +9,7 @@ import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneEn, zoneVi } from '../words/zone-texts.js';
-import { type Imported, importedZones } from './import-zones.js';
+import type { Imported } from './import-zones.js';
 import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
 import type { CoverNews, CoverTask, ZoneCodes } from './messages.js';
 import {
@@ -187,6 +187,7 @@ class ZoneDesk {
     const text = file.size > MAX_IMPORT_BYTES ? '' : await file.text();
     this.#file.value = '';
     const names = zones.now.map(({ name }) => name);
+    const { importedZones } = await import('./import-zones.js');
     const found = importedZones(text, names, (zone) => say('zoneDefault', { zone }));
     this.#imported.textContent =
       found === undefined

@@ -23,6 +23,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'to take away': ['open-take-away'],
   'a code spelt': ['spell'],
   zones: ['open-zones', 'zoneWorker', 'zone-finder'],
+  'zones of a file': ['import-zones'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
   'map without WebGL': ['flat-map'],

@@ -617,8 +617,14 @@ describe.skipIf(!hasChromium)('needs Chromium: points', () => {
       await page.waitForSelector('#file-download');
       expect(await page.getAttribute('#map', 'data-points')).toBe('400');
       expect(await page.locator('.by-province tbody tr').allTextContents()).toEqual(['Hà NộiHN400']);
+      // Points take the place of their counts, and go when the layer is switched off.
+      await page.click('.layers summary');
+      await page.click('#layer-points');
+      await page.click('#layer-counts');
       // The map glides to the points.
       await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeGreaterThan(1000);
+      await page.click('#layer-points');
+      await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeLessThan(100);
       expect(faults).toEqual([]);
     } finally {
       await browser.close();
