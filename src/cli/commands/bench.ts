@@ -16,6 +16,12 @@ import { ResultsOutput, readResultsFile } from '../capacity/results-output.js';
 const CLEAR_LINE = '\r\u001b[K';
 const BAR_CELLS = 20;
 
+/** Share of a bench from which on its speed says when it ends. */
+const MIN_SHARE = 0.03;
+
+const clock = (ms: number): string =>
+  `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, '0')}`;
+
 class BenchProgress {
   readonly #isTerminal = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
   readonly #startMs = performance.now();
@@ -25,8 +31,10 @@ class BenchProgress {
     if (this.#isTerminal) {
       const full = Math.round(share * BAR_CELLS);
       const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
-      say(`${CLEAR_LINE}${bar} ${Math.round(100 * share)} %  ${this.#elapsed()}  ${text}`);
-    } else if (text !== this.#last) say(`${this.#elapsed()}  ${text}\n`);
+      say(
+        `${CLEAR_LINE}${bar} ${Math.round(100 * share)} %  ${this.#elapsed()}  ${text}${this.#left(share)}`,
+      );
+    } else if (text !== this.#last) say(`${this.#elapsed()}  ${text}${this.#left(share)}\n`);
     this.#last = text;
   }
 
@@ -36,8 +44,13 @@ class BenchProgress {
   }
 
   #elapsed(): string {
-    const seconds = Math.floor((performance.now() - this.#startMs) / 1000);
-    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+    return clock(performance.now() - this.#startMs);
+  }
+
+  /** Time left, at the speed so far; '' where too little is done to tell, and at the end. */
+  #left(share: number): string {
+    if (share < MIN_SHARE || share >= 1) return '';
+    return `, some ${clock(((performance.now() - this.#startMs) * (1 - share)) / share)} left`;
   }
 }
 
