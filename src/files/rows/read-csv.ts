@@ -8,6 +8,7 @@ import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
 
+const QUOTE = 34;
 const TEXT: TableColumn = { name: '', kind: 'text' };
 /** Bytes that the kernel notes of a field: where it starts and ends. */
 const BOUNDS_BYTES = 8;
@@ -115,14 +116,40 @@ export class CsvRowReader {
   /** Reads the fields of a row that has more or fewer than the header, or quotes within them. */
   #readFields(block: Uint8Array, row: number): void {
     const [start, end] = this.#memory.rowBounds(row);
-    const line = Buffer.from(block.buffer, block.byteOffset + start, end - start).toString();
-    const fields = csvFields(line, this.#delimiter) ?? [];
+    const line = block.subarray(start, end);
+    const text = this.#text;
     const width = this.#names.length;
-    if (fields.length !== width) this.#unread.set(row, raggedFault(fields.length, width));
-    for (const [column, { starts, ends }] of this.#scanned.entries()) {
-      starts[row] = this.#text.at;
-      this.#text.addText(fields[column] ?? '');
-      ends[row] = this.#text.at;
+    let column = 0;
+    for (let at = 0; at <= line.length; column++) {
+      const isQuoted = line[at] === QUOTE;
+      const first = isQuoted ? line.indexOf(QUOTE, at + 1) : at - 1;
+      let close = first;
+      while (isQuoted && close >= 0 && line[close + 1] === QUOTE) close = line.indexOf(QUOTE, close + 2);
+      if (isQuoted && close < 0) close = line.length;
+      const found = line.indexOf(this.#delimiter, close + 1);
+      const stop = found < 0 ? line.length : found;
+      const { starts, ends } = this.#scanned[Math.min(column, width - 1)]!;
+      if (column < width && (!isQuoted || (close === first && stop === close + 1))) {
+        starts[row] = start + (isQuoted ? at + 1 : at);
+        ends[row] = start + (isQuoted ? close : stop);
+      } else if (column < width && stop === close + 1) {
+        starts[row] = text.at;
+        addUnquoted(text, line, at + 1, close);
+        ends[row] = text.at;
+      } else if (column < width) {
+        // Text behind the quotes.
+        const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
+        starts[row] = text.at;
+        text.addText(csvFields(field, this.#delimiter)?.[0] ?? '');
+        ends[row] = text.at;
+      }
+      at = stop + 1;
+    }
+    if (column !== width) this.#unread.set(row, raggedFault(column, width));
+    for (; column < width; column++) {
+      const { starts, ends } = this.#scanned[column]!;
+      starts[row] = text.at;
+      ends[row] = text.at;
     }
   }
 
@@ -170,5 +197,15 @@ export function asNumbers(
       text.addNumber(degrees);
       ends[row] = text.at;
     }
+  }
+}
+
+/** Adds the text between two quotes, in which two stand for one. */
+function addUnquoted(text: GrowingBytes, line: Uint8Array, start: number, end: number): void {
+  text.reserve(end - start);
+  const { bytes } = text;
+  for (let p = start; p < end; p++) {
+    bytes[text.at++] = line[p]!;
+    if (line[p] === QUOTE) p++;
   }
 }
