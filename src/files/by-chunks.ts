@@ -141,19 +141,10 @@ export class ChunkLane implements Lane {
       `a row group of ${rows} rows`,
       'Write smaller row groups.',
     );
-    const read = (index: number, memory: DegreesMemory): Promise<Coordinates> =>
-      readCoordinates(
-        file.parquet,
-        scan,
-        this.#pages,
-        group,
-        start,
-        columns[index]!.name,
-        input.name,
-        memory,
-      );
-    const lats = await read(lat, this.#lats);
-    const lngs = await read(lng, this.#lngs);
+    const pages = this.#pages;
+    const place = { parquet: file.parquet, scan, pages, group, groupStart: start, file: input.name };
+    const lats = await readCoordinates(place, columns[lat]!.name, this.#lats);
+    const lngs = await readCoordinates(place, columns[lng]!.name, this.#lngs);
     const held = new Map([
       [lat, lats.bytes],
       [lng, lngs.bytes],

@@ -22,7 +22,7 @@ import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import type { WantedRows } from './rows/group-windows.js';
-import { plainTextAt } from './rows/plain-values.js';
+import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
 import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
@@ -42,8 +42,6 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   if (request.columns.position !== undefined) return 'positions are in one column';
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
-  const hasMore = request.isFormer || request.hasCertainty === true;
-  if (hasMore && hasTypes) return 'former provinces and certainty are asked for';
   if (request.hasCertainty === true && request.csv.decimal === ',') return 'numbers have a decimal comma';
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
@@ -232,6 +230,10 @@ interface Window {
   readonly endOffset: number;
 }
 
+/** How values are added for a writer of types. */
+const typedAdder = async (format: FileFormat): Promise<WantedRows['adderOf']> =>
+  format === 'arrow' ? (await import('./rows/write-arrow.js')).arrowAdder : plainAdder;
+
 class RowLane implements Lane {
   readonly #run: Run;
   readonly #plan: RowPlan;
@@ -260,7 +262,7 @@ class RowLane implements Lane {
 
   async *#windows(reading: Reading): AsyncGenerator<Window> {
     const { source: dialect, hexcodes, request } = this.#run;
-    const { source, columns, lat, lng, kept, isTyped } = this.#plan;
+    const { source, columns, lat, lng, kept, isTyped, format } = this.#plan;
     const { input, isDone, from } = reading;
     if (source === 'text') {
       const text = await openText(input, dialect, hexcodes.kernel);
@@ -280,7 +282,8 @@ class RowLane implements Lane {
       yield* reader.windows(input, from, reading.rows);
       return;
     }
-    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows: reading.rows, isTyped };
+    const adderOf = isTyped ? await typedAdder(format) : textAdder;
+    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows: reading.rows, isTyped, adderOf };
     for await (const rows of await groupWindows(source, input, wanted)) yield { rows, endOffset: 0 };
   }
 

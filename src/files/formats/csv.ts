@@ -1,26 +1,15 @@
 // CSV and TSV as rows in columns, for conversions that change the format or the columns. Every value is text.
 
 import type { Input } from '../disk/input.js';
-import type { Output } from '../disk/output.js';
 import { isRest } from '../disk/rests.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { openText, raggedFault } from './csv-header.js';
-import { csvQuoted, eachRow, fieldsOf } from './csv-rows.js';
-import {
-  BATCH_BYTES,
-  BATCH_ROWS,
-  type SinkColumns,
-  type TableColumn,
-  type TableRows,
-  type TableSink,
-  type TableSource,
-} from './table.js';
-import { textOf } from './values/column-text.js';
+import { eachRow, fieldsOf } from './csv-rows.js';
+import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSource } from './table.js';
 
 const QUOTE = 34;
 /** Bytes that a field takes besides its text. */
 const FIELD_BYTES = 32;
-const MARK = '\ufeff';
 
 export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableSource> {
   const { delimiter } = dialect;
@@ -74,40 +63,4 @@ function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
     rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
   });
   yield* rows;
-}
-
-/** @param isContinued whether the header was written by an earlier run */
-export function csvSink(
-  output: Output,
-  columns: SinkColumns,
-  { delimiter, decimal, hasMark, hasHeader }: CsvDialect,
-  isContinued: boolean,
-): TableSink {
-  const all = [...columns.kept, ...columns.added];
-  const names = hasHeader ? `${all.map(({ name }) => csvQuoted(name, delimiter)).join(delimiter)}\n` : '';
-  let header: string | null = isContinued ? null : (hasMark ? MARK : '') + names;
-  // Only our own numbers change: the values of the source are passed on unchanged.
-  const hasComma = all.map(({ kind }, c) => decimal === ',' && c >= columns.kept.length && kind === 'double');
-  const fieldOf = (column: TableColumn, c: number, value: unknown): string => {
-    const text = textOf(column, value);
-    return csvQuoted(hasComma[c] === true ? text.replace('.', ',') : text, delimiter);
-  };
-  const flushHeader = (): string => {
-    const text = header ?? '';
-    header = null;
-    return text;
-  };
-  return {
-    async write({ rowCount, values }: TableRows) {
-      const lines = [flushHeader()];
-      for (let row = 0; row < rowCount; row++) {
-        lines.push(all.map((column, c) => fieldOf(column, c, values[c]?.[row])).join(delimiter), '\n');
-      }
-      await output.write(Buffer.from(lines.join('')));
-    },
-    async close() {
-      const text = flushHeader();
-      if (text !== '') await output.write(Buffer.from(text));
-    },
-  };
 }

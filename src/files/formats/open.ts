@@ -5,12 +5,24 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
-import { csvSink, openCsv } from './csv.js';
+import type { ValueAdder } from '../rows/plain-values.js';
+import { valueSink } from '../rows/value-rows.js';
+import type { WrittenColumns } from '../rows/write-text.js';
+import { openCsv } from './csv.js';
 import type { CsvDialect } from './csv-dialect.js';
 import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
 import { ndjsonSink, openNdjson } from './json/ndjson.js';
 import { atPoints } from './shape-column.js';
-import type { CollectionFrame, RowFit, SinkColumns, TableRows, TableSink, TableSource } from './table.js';
+import type {
+  CollectionFrame,
+  RowFit,
+  SinkColumns,
+  TableColumn,
+  TableRows,
+  TableSink,
+  TableSource,
+} from './table.js';
+import { textOf } from './values/column-text.js';
 
 interface Opened {
   readonly input: Input;
@@ -36,8 +48,26 @@ interface Driver {
 
 const DELIMITED: Driver = {
   open: ({ input, dialect }) => openCsv(input, dialect),
-  sink: ({ output, columns, dialect, isContinued }) => csvSink(output, columns, dialect, isContinued),
+  async sink({ output, columns, dialect, isContinued }) {
+    const { textWriter } = await import('../rows/write-text.js');
+    const { textAdder } = await import('../rows/plain-values.js');
+    const writer = textWriter('csv', output, written(columns), NOWHERE, dialect, isContinued);
+    // Only our own numbers change: the values of the source are passed on unchanged.
+    const ours = (column: TableColumn): ValueAdder =>
+      dialect.decimal === ',' && column.kind === 'double'
+        ? (into, value) => into.addText(textOf(column, value).replace('.', ','))
+        : textAdder(column);
+    return valueSink(writer, [...columns.kept.map(textAdder), ...columns.added.map(ours)]);
+  },
 };
+
+const NOWHERE = { lat: -1, lng: -1 };
+
+/** The columns of rows of values: none of them is made by a writer. */
+function written({ kept, added }: SinkColumns): WrittenColumns {
+  const all = [...kept, ...added].map((column, index) => ({ ...column, index }));
+  return { kept: all, added: [], values: [], resolution: 0, kernel: null, isScanned: false };
+}
 
 /** Whether Arrow goes into a file; else it is a stream. */
 export const hasArrowFooter = ({ name }: Output): boolean => !/\.arrows$/i.test(name) && name !== STDOUT_NAME;
@@ -64,13 +94,20 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
   },
   parquet: {
     open: async ({ input }) => (await import('./parquet/parquet-source.js')).openParquet(input),
-    sink: async ({ output, columns }) =>
-      (await import('./parquet/parquet-sink.js')).parquetSink(output, columns),
+    async sink({ output, columns }) {
+      const { ParquetRowWriter } = await import('../rows/write-parquet.js');
+      const { plainAdder } = await import('../rows/plain-values.js');
+      const all = written(columns);
+      return valueSink(new ParquetRowWriter(output, all, []), all.kept.map(plainAdder));
+    },
   },
   arrow: {
     open: async ({ input }) => (await import('./arrow/arrow-source.js')).openArrow(input),
     async sink({ output, columns }) {
-      return (await import('./arrow/arrow-sink.js')).arrowSink(output, columns, hasArrowFooter(output));
+      const { ArrowRowWriter, arrowAdder } = await import('../rows/write-arrow.js');
+      const all = written(columns);
+      const writer = new ArrowRowWriter(output, all, [], hasArrowFooter(output));
+      return valueSink(writer, all.kept.map(arrowAdder));
     },
   },
 };

@@ -4,19 +4,14 @@
 import type { ColumnChoice } from '../columns/columns.js';
 import { findPosition, type PositionColumns } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
-import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
-import { readCoordinates } from '../formats/parquet/coordinates.js';
-import { chunksOf, type ParquetFile, readParquet, scanOf } from '../formats/parquet/parquet-source.js';
-import { checkPages, walkPages } from '../formats/parquet/sound-chunk.js';
+import { interleave, readCoordinates } from '../formats/parquet/coordinates.js';
+import { columnReader, type ParquetFile, readParquet, scanOf } from '../formats/parquet/parquet-source.js';
 import type { TableColumn } from '../formats/table.js';
-import { readBy } from '../formats/values/nested.js';
-import { ceilingBytes, requireBelowCeiling } from '../held/ceiling.js';
-import type { ValueReader } from '../held/row-windows.js';
+import { requireBelowCeiling } from '../held/ceiling.js';
+import { rowWindows, type ValueReader } from '../held/row-windows.js';
 import { indexesOf, type PointRows, type WantedColumns, type WantedNames } from './wanted.js';
 
-/** Rows of a batch. */
-const BATCH_ROWS = 16_384;
 const SMALLER_GROUPS = 'Write smaller row groups.';
 
 /** Whether a column of a file holds doubles or floats without any other meaning. */
@@ -67,68 +62,29 @@ async function* pointsOf(
     const rows = Number(group.num_rows);
     const location = { file: fileName, row: groupStart + 1 };
     requireBelowCeiling(location, 16 * rows, `a row group of ${rows} rows`, SMALLER_GROUPS);
-    const doublesOf = (index: number) =>
-      readCoordinates(file, scan, pages, group, groupStart, fields[index]!.column.name, fileName);
+    const place = { parquet: file, scan, pages, group, groupStart, file: fileName };
+    const doublesOf = (index: number) => readCoordinates(place, fields[index]!.column.name);
     const { degrees: lats } = await doublesOf(lat);
     const { degrees: lngs } = await doublesOf(lng);
+    const wanted = [...new Set([...numbers, ...others])];
     const readers: ValueReader[] = [];
-    for (const index of new Set([...numbers, ...others])) {
-      const { column, shape } = fields[index]!;
-      if (shape === null) continue;
+    for (const index of wanted) {
       if (isPlainNumber(file, index)) {
         const { degrees, defined } = await doublesOf(index);
-        readers[index] =
-          defined === null ? (row) => degrees[row] : (row) => (defined[row] ? degrees[row] : null);
-        continue;
-      }
-      const at = { ...location, column: column.name };
-      try {
-        const sound = (await chunksOf(file.buffer, metadata, group, column.name, at)).map((chunk) =>
-          walkPages(chunk, rows),
+        readers.push(
+          defined === null ? (row) => degrees[row] : (row) => (defined[row] ? degrees[row] : null),
         );
-        const heldBytes = sound.reduce((sum, each) => sum + each.heldBytes, 0);
-        requireBelowCeiling(at, heldBytes, 'a row group', SMALLER_GROUPS);
-        for (const each of sound) checkPages(each, pages, ceilingBytes());
-        const values = await scan.readColumn({
-          column: column.name,
-          rowStart: groupStart,
-          rowEnd: groupStart + rows,
-        });
-        if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
-        const read = readBy(shape);
-        readers[index] = read === null ? (row) => values[row] : (row) => read(values[row]);
-      } catch (error) {
-        if (error instanceof CliFailure) throw error;
-        throw badInput(at, `cannot be read from here on (${reasonOf(error)})`);
-      } finally {
-        pages.clear();
-      }
+      } else readers.push(await columnReader(place, index, { bytes: 0 }));
     }
-    for (let from = 0; from < rows; from += BATCH_ROWS) {
-      const rowCount = Math.min(BATCH_ROWS, rows - from);
+    const names = wanted.map((index) => fields[index]!.column.name);
+    let from = 0;
+    for (const read of rowWindows(rows, readers, { file: fileName, firstRow: location.row, names })) {
+      const { rowCount } = read;
       const latLngDeg = new Float64Array(2 * rowCount);
-      for (let row = 0; row < rowCount; row++) {
-        latLngDeg[2 * row] = lats[from + row]!;
-        latLngDeg[2 * row + 1] = lngs[from + row]!;
-      }
-      const values: unknown[][] = [];
-      readers.forEach((read, index) => {
-        const column = new Array<unknown>(rowCount);
-        for (let row = 0; row < rowCount; row++) {
-          try {
-            column[row] = read(from + row);
-          } catch (error) {
-            if (error instanceof CliFailure) throw error;
-            const at = {
-              file: fileName,
-              row: groupStart + from + row + 1,
-              column: fields[index]!.column.name,
-            };
-            throw badInput(at, `cannot be read from here on (${reasonOf(error)})`);
-          }
-        }
-        values[index] = column;
-      });
+      interleave(latLngDeg, lats, lngs, from, rowCount);
+      from += rowCount;
+      const values: ArrayLike<unknown>[] = [];
+      for (const [n, index] of wanted.entries()) values[index] = read.values[n]!;
       yield { rows: { rowCount, values }, latLngDeg };
     }
     groupStart += rows;

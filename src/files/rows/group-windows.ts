@@ -5,6 +5,7 @@ import { badInput } from '../exit-codes.js';
 import { type Coordinates, interleave } from '../formats/parquet/coordinates.js';
 import type { TableColumn } from '../formats/table.js';
 import { MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
+import type { ValueAdder } from './plain-values.js';
 import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
@@ -24,6 +25,8 @@ export interface WantedRows {
   readonly skippedRows: number;
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;
+  /** How values are added that are read one by one. */
+  adderOf(column: TableColumn): ValueAdder;
 }
 
 /** Numbers of eight bytes of a group stand one behind the other where all rows have one. */

@@ -1,59 +1,97 @@
-// Values as the bytes of Parquet's plain encoding: texts without their size, booleans in a byte each.
+// Values as the bytes of Parquet's plain encoding: texts without their size, booleans in a byte each. And as the texts
+// of CSV.
 
-import { storedBy } from '../formats/parquet/parquet-sink.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import type { TableColumn } from '../formats/table.js';
 import { textOf, uuidBytes } from '../formats/values/column-text.js';
 import { type GrowingBytes, type TextRows, textAt } from './text-rows.js';
 
 /** Adds a value that is not null. @throws Error for one that the column's type does not hold */
-export function addPlain(into: GrowingBytes, column: TableColumn, value: unknown): void {
-  const { type, type_length: length, converted_type: converted } = elementOf(column);
-  const stored = storedBy(column)?.(value) ?? value;
-  const width = length ?? 8;
-  into.reserve(width);
-  const { bytes, at } = into;
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at);
-  switch (type) {
-    case 'DOUBLE':
-      view.setFloat64(0, numberOf(stored), true);
-      break;
-    case 'FLOAT':
-      view.setFloat32(0, numberOf(stored), true);
-      into.at += 4;
-      return;
-    case 'INT32':
-      view.setInt32(0, int32Of(stored, converted === 'UINT_32'), true);
-      into.at += 4;
-      return;
-    case 'INT64':
-      view.setBigInt64(0, int64Of(stored, converted === 'UINT_64'), true);
-      break;
-    case 'BOOLEAN':
-      bytes[at] = stored === true ? 1 : 0;
-      into.at++;
-      return;
-    case 'FIXED_LEN_BYTE_ARRAY':
-      bytes.set(fixedOf(stored, width), at);
-      break;
-    default:
-      if (typeof stored === 'string') into.addText(stored);
-      else if (stored instanceof Uint8Array) into.add(stored);
-      else throw new Error(`parquet expected Uint8Array value, got ${typeof stored}`);
-      return;
-  }
-  into.at += width;
+export type ValueAdder = (into: GrowingBytes, value: unknown) => void;
+
+/** How the values of a column are added as plain ones. */
+export function plainAdder(column: TableColumn): ValueAdder {
+  const add = adderOf(column);
+  const stored = storedBy(column);
+  return stored === null ? add : (into, value) => add(into, stored(value));
 }
 
-// The same refusals as those of hyparquet-writer.
+/** How the values of a column are added as texts. */
+export function textAdder(column: TableColumn): ValueAdder {
+  if (column.kind === 'text') return (into, value) => into.addText(String(value));
+  const isNumber = column.kind === 'double' || column.kind === 'float';
+  return (into, value) => {
+    if (isNumber && typeof value === 'number') into.addNumber(value);
+    else into.addText(textOf(column, value));
+  };
+}
 
-export function numberOf(value: unknown): number {
+/** The value that the element of a column holds for one of its own; null where it is the same. */
+function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
+  if (column.kind === 'duration') return (value) => textOf(column, value);
+  // Parquet has no seconds: they are written as milliseconds.
+  if (column.unit === 's')
+    return (value) => (column.kind === 'time' ? Number(value) * 1000 : 1000n * (value as bigint));
+  if (column.kind === 'time' && column.unit === 'ms') return Number;
+  return null;
+}
+
+/** Bytes of the number that is added. */
+const NUMBER = new DataView(new ArrayBuffer(8));
+const NUMBER_BYTES = new Uint8Array(NUMBER.buffer);
+
+function addNumber(into: GrowingBytes, width: 4 | 8): void {
+  into.reserve(width);
+  const { bytes } = into;
+  for (let i = 0; i < width; i++) bytes[into.at++] = NUMBER_BYTES[i]!;
+}
+
+function adderOf(column: TableColumn): ValueAdder {
+  const { type, type_length: length, converted_type: converted } = elementOf(column);
+  switch (type) {
+    case 'DOUBLE':
+      return (into, value) => {
+        NUMBER.setFloat64(0, numberOf(value), true);
+        addNumber(into, 8);
+      };
+    case 'FLOAT':
+      return (into, value) => {
+        NUMBER.setFloat32(0, numberOf(value), true);
+        addNumber(into, 4);
+      };
+    case 'INT32':
+      return (into, value) => {
+        NUMBER.setInt32(0, int32Of(value, converted === 'UINT_32'), true);
+        addNumber(into, 4);
+      };
+    case 'INT64':
+      return (into, value) => {
+        NUMBER.setBigInt64(0, int64Of(value, converted === 'UINT_64'), true);
+        addNumber(into, 8);
+      };
+    case 'BOOLEAN':
+      return (into, value) => {
+        into.reserve(1);
+        into.bytes[into.at++] = value === true ? 1 : 0;
+      };
+    case 'FIXED_LEN_BYTE_ARRAY':
+      return (into, value) => into.add(fixedOf(value, length!));
+    default:
+      return (into, value) => {
+        if (typeof value === 'string') into.addText(value);
+        else if (value instanceof Uint8Array) into.add(value);
+        else throw new Error(`parquet expected Uint8Array value, got ${typeof value}`);
+      };
+  }
+}
+
+function numberOf(value: unknown): number {
   if (typeof value !== 'number') throw new Error(`parquet expected number value, got ${String(value)}`);
   return value;
 }
 
 /** @param value a number, or the bigint of a decimal */
-export function int32Of(value: unknown, isUnsigned: boolean): number {
+function int32Of(value: unknown, isUnsigned: boolean): number {
   const number = typeof value === 'bigint' ? Number(value) : value;
   if (!Number.isSafeInteger(number)) throw new Error(`parquet expected integer value, got ${String(value)}`);
   const stored = isUnsigned ? (number as number) >>> 0 : (number as number) | 0;
@@ -62,7 +100,7 @@ export function int32Of(value: unknown, isUnsigned: boolean): number {
   return stored | 0;
 }
 
-export function int64Of(value: unknown, isUnsigned: boolean): bigint {
+function int64Of(value: unknown, isUnsigned: boolean): bigint {
   if (typeof value !== 'bigint') throw new Error(`parquet expected bigint value, got ${String(value)}`);
   const fits = isUnsigned ? BigInt.asUintN(64, value) === value : BigInt.asIntN(64, value) === value;
   if (!fits) throw new RangeError(`parquet INT64 value out of range: ${value}`);
@@ -70,7 +108,7 @@ export function int64Of(value: unknown, isUnsigned: boolean): bigint {
 }
 
 /** A UUID, or the integer of a decimal in two's complement, big-endian. */
-export function fixedOf(value: unknown, width: number): Uint8Array {
+function fixedOf(value: unknown, width: number): Uint8Array {
   if (typeof value === 'string') return uuidBytes(value);
   const bytes = new Uint8Array(width);
   let left = value as bigint;

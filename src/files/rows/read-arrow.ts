@@ -8,7 +8,6 @@ import { type ArrowBatch, type ArrowFile, readerOf } from '../formats/arrow/arro
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
-import { textOf } from '../formats/values/column-text.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
 import {
   addDegrees,
@@ -21,7 +20,7 @@ import {
   type WantedRows,
   windowsOf,
 } from './group-windows.js';
-import { addPlain } from './plain-values.js';
+import type { ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
@@ -65,7 +64,7 @@ export function holdsDegrees({ column: { kind }, type }: Field): boolean {
 export async function* arrowWindows(
   { fields, batches }: ArrowFile,
   file: string,
-  { lat, lng, kept, most, skippedRows, isTyped }: WantedRows,
+  { lat, lng, kept, most, skippedRows, isTyped, adderOf }: WantedRows,
 ): AsyncGenerator<TextRows> {
   const names = fields.map(({ column }) => column.name);
   const text = new GrowingBytes(1 << 20);
@@ -90,7 +89,8 @@ export async function* arrowWindows(
       const ranges = rangesIn(memories, index, rows);
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
-      if (known === null) readColumn(fields[index]!, batch, index, file, text, ranges, isTyped);
+      if (known === null)
+        readColumn(fields[index]!, batch, index, file, text, ranges, isTyped, adderOf(fields[index]!.column));
       else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
       else printDegrees(known, text, ranges);
     }
@@ -127,6 +127,7 @@ function readColumn(
   text: GrowingBytes,
   ranges: Ranges,
   isTyped: boolean,
+  add: ValueAdder,
 ): void {
   const batch = columns[index]!;
   const defined = definedIn(batch, rows);
@@ -153,8 +154,7 @@ function readColumn(
         continue;
       }
       starts[row] = text.at;
-      if (isTyped) addPlain(text, column, value);
-      else text.addText(textOf(column, value));
+      add(text, value);
       ends[row] = text.at;
     }
   } catch (error) {

@@ -20,9 +20,9 @@ import { contradiction, contradictionFault } from '../formats/json/contradiction
 import { valuesOf } from '../formats/json/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
-import { degreesOf, textOf } from '../formats/values/column-text.js';
+import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
-import { addPlain } from './plain-values.js';
+import { plainAdder, textAdder, type ValueAdder } from './plain-values.js';
 import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
@@ -71,6 +71,8 @@ export class NdjsonRowReader {
   readonly #columns: readonly TableColumn[];
   readonly #ways: readonly Way[];
   readonly #isTyped: boolean;
+  /** How values of lines that are read slowly are added. */
+  readonly #adders: readonly ValueAdder[];
   readonly #lat: number;
   readonly #lng: number;
   readonly #most: number;
@@ -99,6 +101,7 @@ export class NdjsonRowReader {
     this.#kernel = kernel;
     this.#columns = columns;
     this.#isTyped = isTyped;
+    this.#adders = columns.map(isTyped ? plainAdder : textAdder);
     this.#lat = lat;
     this.#lng = lng;
     this.#ways = columns.map((column) => wayOf(column, isTyped));
@@ -323,8 +326,7 @@ export class NdjsonRowReader {
         continue;
       }
       starts[row] = text.at;
-      if (this.#isTyped) addPlain(text, column, each);
-      else text.addText(textOf(column, each));
+      this.#adders[c]!(text, each);
       ends[row] = text.at;
     }
     const [lat, lng] = [columns[this.#lat]!, columns[this.#lng]!];

@@ -2,19 +2,24 @@
 // printed from their pages, all other columns value by value.
 
 import { isUtf8 } from 'node:buffer';
-import type { RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
 import { type DegreesMemory, readCoordinates } from '../formats/parquet/coordinates.js';
-import { chunksOf, type ParquetFile, SMALLER_GROUPS, scanOf } from '../formats/parquet/parquet-source.js';
+import {
+  columnValues,
+  type GroupPlace,
+  type ParquetFile,
+  SMALLER_GROUPS,
+  scanOf,
+  soundColumn,
+} from '../formats/parquet/parquet-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import { indexesIn, plainPages, presentOf } from '../formats/parquet/plain-pages.js';
-import { checkPages, type PageBytes, type SoundChunk, walkPages } from '../formats/parquet/sound-chunk.js';
+import type { PageBytes, SoundChunk } from '../formats/parquet/sound-chunk.js';
 import type { ColumnKind } from '../formats/table.js';
-import { textOf } from '../formats/values/column-text.js';
 import { readBy } from '../formats/values/nested.js';
-import { ceilingBytes, requireBelowCeiling } from '../held/ceiling.js';
+import { requireBelowCeiling } from '../held/ceiling.js';
 import {
   addDegrees,
   NO_RANGES,
@@ -26,7 +31,7 @@ import {
   type WantedRows,
   windowsOf,
 } from './group-windows.js';
-import { addPlain } from './plain-values.js';
+import type { ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const CONTINUED = 0x80;
@@ -45,7 +50,7 @@ const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
 export async function* parquetWindows(
   parquet: ParquetFile,
   file: string,
-  { lat, lng, kept, most, skippedRows, isTyped }: WantedRows,
+  { lat, lng, kept, most, skippedRows, isTyped, adderOf }: WantedRows,
 ): AsyncGenerator<TextRows> {
   const { fields, metadata } = parquet;
   const names = fields.map(({ column }) => column.name);
@@ -71,17 +76,16 @@ export async function* parquetWindows(
       SMALLER_GROUPS,
     );
     text.at = 0;
-    const read = (index: number, memory: DegreesMemory) =>
-      readCoordinates(parquet, scan, pages, group, first, fields[index]!.column.name, file, memory);
-    const lats = await read(lat, latMemory);
-    const lngs = await read(lng, lngMemory);
+    const place = { parquet, scan, pages, group, groupStart: first, file };
+    const lats = await readCoordinates(place, names[lat]!, latMemory);
+    const lngs = await readCoordinates(place, names[lng]!, lngMemory);
     const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
       const ranges = rangesIn(memories, index, rows);
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
       if (known === null)
-        await readColumn(parquet, scan, pages, group, first, index, file, text, ranges, isTyped);
+        await readColumn(place, index, text, ranges, isTyped, adderOf(fields[index]!.column));
       else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
       else printDegrees(known, text, ranges);
     }
@@ -96,28 +100,21 @@ export async function* parquetWindows(
 
 /** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
 async function readColumn(
-  parquet: ParquetFile,
-  scan: Awaited<ReturnType<typeof scanOf>>,
-  pages: UnpackedPages,
-  group: RowGroup,
-  groupStart: number,
+  place: GroupPlace,
   index: number,
-  file: string,
   text: GrowingBytes,
   ranges: Ranges,
   isTyped: boolean,
+  add: ValueAdder,
 ): Promise<void> {
+  const { parquet, pages, group, groupStart, file } = place;
   const { column, shape } = parquet.fields[index]!;
   const { name } = column;
   const rows = Number(group.num_rows);
   const location = { file, row: groupStart + 1, column: name };
   let row = 0;
   try {
-    const found = await chunksOf(parquet.buffer, parquet.metadata, group, name, location);
-    const sound = found.map((chunk) => walkPages(chunk, rows));
-    const held = sound.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
-    requireBelowCeiling(location, held, 'a row group', SMALLER_GROUPS);
-    for (const each of sound) checkPages(each, pages, ceilingBytes());
+    const sound = await soundColumn(place, location, { bytes: 0 });
     const [only] = sound;
     const width = isTyped ? plainWidth(elementOf(column)) : -1;
     const isRead = isTyped ? column.kind !== 'boolean' : isPrinted(parquet, index, only!);
@@ -126,8 +123,7 @@ async function readColumn(
       if (readPlain(only!, pages, rows, column.kind, width, text, ranges)) return;
       text.at = at;
     }
-    const values = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
-    if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
+    const values = await columnValues(place, name);
     const read = shape === null ? null : readBy(shape);
     for (; row < rows; row++) {
       const value: unknown = read === null ? values[row] : read(values[row]);
@@ -136,8 +132,7 @@ async function readColumn(
         continue;
       }
       ranges.starts[row] = text.at;
-      if (isTyped) addPlain(text, column, value);
-      else text.addText(textOf(column, value));
+      add(text, value);
       ranges.ends[row] = text.at;
     }
   } catch (error) {

@@ -7,6 +7,7 @@ import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
+import { BorderRanges } from './border-ranges.js';
 import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
 import type { TextRows } from './text-rows.js';
@@ -16,6 +17,8 @@ export class RowWriters {
   readonly #run: Run;
   readonly #output: RowWriter;
   readonly #rejects: RowWriter | null;
+  /** Makes our columns of types that no record has. */
+  readonly #border: BorderRanges | null;
   /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
   readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
 
@@ -24,21 +27,28 @@ export class RowWriters {
     output: RowWriter,
     rejects: RowWriter | null,
     numbers: readonly (readonly [column: number, half: 0 | 1])[],
+    border: BorderRanges | null,
   ) {
     this.#run = run;
     this.#output = output;
     this.#rejects = rejects;
     this.#numbers = numbers;
+    this.#border = border;
   }
 
   static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
     const { targets, request } = run;
     const { kept, sink, lat, lng, columns } = plan;
+    const values = addedValues(request, false);
+    const border = values.filter(BorderRanges.has);
     const written: WrittenColumns = {
       kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
-      added: sink.added,
+      added: sink.added.map((column, c) => {
+        const at = border.indexOf(values[c]!);
+        return { ...column, index: at < 0 ? -1 : columns.length + at };
+      }),
       resolution: request.resolution,
-      values: addedValues(request, false),
+      values,
       kernel: run.hexcodes.kernel,
       isScanned: plan.source === 'text',
     };
@@ -61,15 +71,24 @@ export class RowWriters {
       plan.rejects === null
         ? null
         : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
-    return new RowWriters(run, first, second, numbers);
+    const behind =
+      border.length > 0 && FORMATS[plan.format].hasTypes
+        ? new BorderRanges(run.hexcodes.kernel, border)
+        : null;
+    return new RowWriters(run, first, second, numbers, behind);
   }
 
   /** Writes those that are OK before those that failed. */
-  async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    if (wanted === 'failed') return this.#rejects?.write(rows, records, wanted);
-    for (const [column, half] of this.#numbers)
-      asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
-    return this.#output.write(rows, records, wanted);
+  async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
+    const end = given.text.at;
+    const rows = this.#border?.behind(given, records) ?? given;
+    if (wanted === 'failed') await this.#rejects?.write(rows, records, wanted);
+    else {
+      for (const [column, half] of this.#numbers)
+        asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
+      await this.#output.write(rows, records, wanted);
+    }
+    if (this.#border !== null) given.text.at = end;
   }
 
   async close(): Promise<void> {

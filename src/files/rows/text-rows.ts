@@ -16,6 +16,9 @@ export const MAX_COLUMNS = 1000;
 /** Powers of ten that doubles hold exactly. */
 const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
+const MAX_ASCII = 127;
+/** A longer text is written by a call. */
+const SHORT = 24;
 /** Digits up to which a number is exact as an integer, and prints as it was read. */
 const MAX_DIGITS = 15;
 /** Digits behind the point that are tried. */
@@ -78,7 +81,20 @@ export class GrowingBytes {
   /** Adds a text in UTF-8. */
   addText(text: string): void {
     this.reserve(3 * text.length);
+    if (text.length <= SHORT && this.#addAscii(text)) return;
     this.at += Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).write(text, this.at);
+  }
+
+  /** @returns false for a text of other letters */
+  #addAscii(text: string): boolean {
+    const { bytes, at } = this;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > MAX_ASCII) return false;
+      bytes[at + i] = unit;
+    }
+    this.at = at + text.length;
+    return true;
   }
 
   /** Adds bytes. */

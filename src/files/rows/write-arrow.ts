@@ -8,18 +8,38 @@ import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-la
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
-import { ArrowStream, arrowType, BATCH_ROWS, MAX_HELD_TEXT } from '../formats/arrow/arrow-sink.js';
+import { ArrowStream, arrowType } from '../formats/arrow/arrow-stream.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
+import { textOf } from '../formats/values/column-text.js';
+import { plainAdder, type ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 import { type RowWriter, type WrittenColumns, wantedRows } from './write-text.js';
 
+const BATCH_ROWS = 65_536;
+/** Bytes at which a record batch ends before. */
+const MAX_HELD_BYTES = 64 * 2 ** 20;
 const FIRST_BYTES = 1 << 16;
 const SHORT = 64;
 const SIGN = 128;
 const DOUBLE_BYTES = 8;
+
+/** The column whose plain values Arrow holds: it has seconds and durations, which Parquet has not, but no times of UTC. */
+function storedColumn(column: TableColumn): TableColumn {
+  const { name, kind, unit, isUtc } = column;
+  if (kind === 'time' && isUtc === true) return { name, kind: 'text' };
+  if (kind === 'duration' || (kind === 'timestamp' && unit === 's')) return { name, kind: 'long' };
+  return kind === 'time' && unit === 's' ? { name, kind: 'int' } : column;
+}
+
+/** How the values of a column are added as Arrow holds them. */
+export function arrowAdder(column: TableColumn): ValueAdder {
+  const add = plainAdder(storedColumn(column));
+  const isText = column.kind === 'time' && column.isUtc === true;
+  return isText ? (into, value) => add(into, textOf(column, value)) : add;
+}
 
 /** Buffers of one column of a batch. */
 class ArrowColumn {
@@ -37,8 +57,8 @@ class ArrowColumn {
   #nulls = 0;
 
   constructor(column: TableColumn) {
-    this.#type = arrowType(column).type;
-    const element = elementOf(column);
+    this.#type = arrowType(column);
+    const element = elementOf(storedColumn(column));
     this.#isDecimal = column.kind === 'decimal';
     this.#isBigEndian = element.type === 'FIXED_LEN_BYTE_ARRAY';
     this.#isBoolean = column.kind === 'boolean';
@@ -345,9 +365,9 @@ function fillOwn(
 export class ArrowRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
   readonly #stream: ArrowStream;
-  readonly #kept: readonly ArrowColumn[];
-  readonly #added: readonly ArrowColumn[];
+  readonly #all: readonly ArrowColumn[];
   readonly #halves: readonly (0 | 1 | null)[];
+  readonly #hasRecords: boolean;
   readonly #own = new OwnRanges();
   #wanted = new Int32Array(0);
   #rows = 0;
@@ -362,45 +382,44 @@ export class ArrowRowWriter implements RowWriter {
     const { kept, added } = columns;
     this.#columns = columns;
     this.#stream = new ArrowStream(output, [...kept, ...added], hasFooter);
-    this.#kept = kept.map((column) => new ArrowColumn(column));
-    this.#added = added.map((column) => new ArrowColumn(column));
+    this.#all = [...kept, ...added].map((column) => new ArrowColumn(column));
+    this.#hasRecords = added.some(({ index }) => index < 0);
     this.#halves = halves;
   }
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
     if (this.#wanted.length < rows.rowCount) this.#wanted = new Int32Array(rows.rowCount);
     const count = wantedRows(records, rows.rowCount, wanted, this.#wanted);
-    this.#own.fill(records, rows.rowCount);
+    if (this.#hasRecords) this.#own.fill(records, rows.rowCount);
     for (let from = 0; from < count; ) {
       const to = Math.min(count, from + BATCH_ROWS - this.#rows);
       this.#add(rows, records, from, to);
       from = to;
-      const held = this.#kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      if (this.#rows === BATCH_ROWS || held >= MAX_HELD_TEXT) await this.#flush();
+      const held = this.#all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      if (this.#rows === BATCH_ROWS || held >= MAX_HELD_BYTES) await this.#flush();
     }
   }
 
   /** Adds wanted rows, from one of them to before another. */
   #add({ text, columns, latLngDeg }: TextRows, records: Uint8Array, from: number, to: number): void {
-    const { kept, resolution } = this.#columns;
+    const { kept, added, values, resolution } = this.#columns;
     const rows = this.#wanted;
-    for (let c = 0; c < kept.length; c++) {
+    for (const [c, { index }] of [...kept, ...added].entries()) {
+      const column = this.#all[c]!;
       const half = this.#halves[c] ?? null;
-      if (half === null) this.#kept[c]!.addRanges(text.bytes, columns[kept[c]!.index]!, rows, from, to);
-      else this.#kept[c]!.addDegrees(latLngDeg, half, rows, from, to);
+      const is = values[c - kept.length];
+      if (half !== null) column.addDegrees(latLngDeg, half, rows, from, to);
+      else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows, from, to);
+      else if (is === 'code') column.addRanges(records, this.#own.codes, rows, from, to);
+      else if (is === 'resolution') column.addInteger(resolution, to - from);
+      else column.addRanges(WORDS, is === 'admin' ? this.#own.admins : this.#own.statuses, rows, from, to);
     }
-    const [codes, resolutions, admins, statuses] = this.#added;
-    codes!.addRanges(records, this.#own.codes, rows, from, to);
-    resolutions!.addInteger(resolution, to - from);
-    admins!.addRanges(WORDS, this.#own.admins, rows, from, to);
-    statuses!.addRanges(WORDS, this.#own.statuses, rows, from, to);
     this.#rows += to - from;
   }
 
   async #flush(): Promise<void> {
-    const columns = [...this.#kept, ...this.#added];
-    await this.#stream.writeBatch(columns.map((column) => column.batch()));
-    for (const column of columns) column.clear();
+    await this.#stream.writeBatch(this.#all.map((column) => column.batch()));
+    for (const column of this.#all) column.clear();
     this.#rows = 0;
   }
 

@@ -1,5 +1,5 @@
 // Writes rows of bytes as Parquet in row groups of 65,536 rows, or of 64 MiB of text: values as columns of plain bytes,
-// our columns from the kernel's records.
+// the others from the kernel's records.
 
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
@@ -25,7 +25,10 @@ const MAX_HELD_BYTES = 64 * 2 ** 20;
 export class ParquetRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
   readonly #file: ParquetFileWriter;
-  readonly #plain: readonly PlainColumn[];
+  readonly #all: WrittenColumns['kept'];
+  /** Of each column; null for those that are made of records. */
+  readonly #plain: readonly (PlainColumn | null)[];
+  readonly #hasRecords: boolean;
   readonly #halves: readonly (0 | 1 | null)[];
   readonly #codeParts: Uint8Array[] = [];
   readonly #codes = new CodePages((part) => this.#codeParts.push(part));
@@ -39,7 +42,9 @@ export class ParquetRowWriter implements RowWriter {
   constructor(output: Output, columns: WrittenColumns, halves: readonly (0 | 1 | null)[]) {
     this.#columns = columns;
     this.#file = new ParquetFileWriter(output);
-    this.#plain = columns.kept.map((column) => new PlainColumn(elementOf(column)));
+    this.#all = [...columns.kept, ...columns.added];
+    this.#plain = this.#all.map((column) => (column.index < 0 ? null : new PlainColumn(elementOf(column))));
+    this.#hasRecords = this.#plain.includes(null);
     this.#halves = halves;
   }
 
@@ -52,15 +57,17 @@ export class ParquetRowWriter implements RowWriter {
     const own = wanted === 'all' ? records : this.#gathered(records, count);
     for (let from = 0; from < count; ) {
       const to = Math.min(count, from + GROUP_ROWS - this.#rows);
-      for (const [c, { index }] of this.#columns.kept.entries()) {
+      for (const [c, column] of this.#plain.entries()) {
+        if (column === null) continue;
         const half = this.#halves[c] ?? null;
-        if (half === null)
-          this.#plain[c]!.addRanges(rows.text.bytes, rows.columns[index]!, this.#wanted, from, to);
-        else this.#addDegrees(this.#plain[c]!, rows, half, from, to);
+        const ranges = rows.columns[this.#all[c]!.index]!;
+        if (half === null) column.addRanges(rows.text.bytes, ranges, this.#wanted, from, to);
+        else this.#addDegrees(column, rows, half, from, to);
       }
-      this.#addOwn(own, from, to);
+      if (this.#hasRecords) this.#addOwn(own, from, to);
+      this.#rows += to - from;
       from = to;
-      const held = this.#plain.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      const held = this.#plain.reduce((sum, column) => sum + (column?.sizeBytes ?? 0), 0);
       if (this.#rows === GROUP_ROWS || held >= MAX_HELD_BYTES) await this.#endGroup();
     }
   }
@@ -86,32 +93,36 @@ export class ParquetRowWriter implements RowWriter {
     this.#codes.add(from === 0 ? records : records.subarray(RECORD_BYTES * from), to - from);
     for (let row = from; row < to; row++) {
       const status = records[recordStatusAt(row)]!;
-      this.#admins[this.#rows] = status === OK ? adminOf(records, RECORD_BYTES * row) : NONE;
-      this.#statuses[this.#rows++] = status;
+      const at = this.#rows + row - from;
+      this.#admins[at] = status === OK ? adminOf(records, RECORD_BYTES * row) : NONE;
+      this.#statuses[at] = status;
     }
   }
 
   async #endGroup(): Promise<void> {
     const rows = this.#rows;
     if (rows === 0) return;
-    const { added, resolution } = this.#columns;
-    for (const column of this.#plain) await this.#file.writeChunk(column.end(), column.element, rows);
-    const codes = this.#codes.end();
-    const chunks: readonly OwnChunk[] = [
-      { ...codes, pages: this.#codeParts.splice(0) },
-      resolutionChunk(resolution, rows),
-      adminChunk(this.#admins.subarray(0, rows)),
-      statusChunk(this.#statuses.subarray(0, rows)),
-    ];
-    for (const [i, chunk] of chunks.entries()) await this.#file.writeChunk(chunk, elementOf(added[i]!), rows);
+    for (const [c, column] of this.#all.entries()) {
+      const chunk =
+        this.#plain[c]?.end() ?? this.#ownChunk(this.#columns.values[c - this.#columns.kept.length]!);
+      await this.#file.writeChunk(chunk, elementOf(column), rows);
+    }
     this.#file.endGroup(rows);
     this.#rows = 0;
   }
 
+  #ownChunk(is: WrittenColumns['values'][number]): OwnChunk {
+    const rows = this.#rows;
+    if (is === 'code') return { ...this.#codes.end(), pages: this.#codeParts.splice(0) };
+    if (is === 'resolution') return resolutionChunk(this.#columns.resolution, rows);
+    return is === 'admin'
+      ? adminChunk(this.#admins.subarray(0, rows))
+      : statusChunk(this.#statuses.subarray(0, rows));
+  }
+
   async close(): Promise<void> {
     await this.#endGroup();
-    const { kept, added } = this.#columns;
-    const columns = [...kept, ...added];
+    const columns = this.#all;
     await this.#file.end(
       columns.map((column) => thriftElement(elementOf(column))),
       columns,

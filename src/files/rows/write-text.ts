@@ -30,11 +30,15 @@ export interface RowWriter {
 export interface WrittenColumns {
   /** Indexes in the rows, and the columns that they become. */
   readonly kept: readonly (TableColumn & { readonly index: number })[];
-  /** The code, the resolution, the province, perhaps more of it, and the status: which value each has. */
-  readonly added: readonly TableColumn[];
+  /**
+   * The code, the resolution, the province, perhaps more of it, and the status: which value each has, and for writers of
+   * types its index in the rows, -1 where it is made of the records.
+   */
+  readonly added: readonly (TableColumn & { readonly index: number })[];
   readonly values: readonly AddedValue['is'][];
   readonly resolution: number;
-  readonly kernel: Kernel;
+  /** null where no column is ours. */
+  readonly kernel: Kernel | null;
   /** Whether the kernel has scanned the rows as CSV: then it writes them as CSV, too. */
   readonly isScanned: boolean;
 }
@@ -122,7 +126,8 @@ class Tails {
   readonly before: Piece;
   readonly ofFailure: readonly Piece[];
   readonly most: number;
-  readonly #kernel: Kernel;
+  readonly #kernel: Kernel | null;
+  readonly #hasCode: boolean;
   readonly #hasFormer: boolean;
   readonly #hasBorder: boolean;
   readonly #absent: '' | 'null';
@@ -142,6 +147,7 @@ class Tails {
   ) {
     this.#kernel = kernel;
     this.#absent = absent;
+    this.#hasCode = values.includes('code');
     this.#hasFormer = values.includes('former');
     this.#hasBorder = values.includes('metres');
     const own = { resolution: String(resolution), status: 'OK', code: CODE, metres: METRES, share: SHARE };
@@ -159,6 +165,7 @@ class Tails {
   }
 
   write(out: Area, start: number, { latLngDeg }: TextRows, records: Area, row: number): number {
+    if (!this.#hasCode) return copied(out, start, this.before);
     const record = RECORD_BYTES * row;
     const status = records.bytes[recordStatusAt(row)]!;
     if (status !== OK) return copied(out, start, this.ofFailure[status]!);
@@ -167,7 +174,7 @@ class Tails {
     at = copiedRange(out, at, records, record, record + this.#sizeOf(admin, records.bytes, record));
     if (!this.#hasFormer && !this.#hasBorder) return copied(out, at, this.#provinceAt(admin, 0));
     const [lat, lng] = [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!];
-    const { exports } = this.#kernel;
+    const { exports } = this.#kernel!;
     at = copied(out, at, this.#provinceAt(admin, this.#hasFormer ? exports.unitOf(lat, lng) : 0));
     if (!this.#hasBorder) return at;
     const metres = exports.borderOf(lat, lng);
@@ -179,14 +186,14 @@ class Tails {
     const key = UNITS * admin + unit;
     const known = this.#ofProvince[key];
     if (known !== undefined) return known;
-    const former = this.#hasFormer ? (this.#kernel.formerProvinces?.[unit] ?? null) : null;
+    const former = this.#hasFormer ? (this.#kernel!.formerProvinces?.[unit] ?? null) : null;
     const made = pieceOf(this.#partsOf(ADMIN_UNITS[admin]!.code, former)[1]!);
     this.#ofProvince[key] = made;
     return made;
   }
 
   #borderAt(lat: number, lng: number): Piece {
-    const { borderM, certainty } = this.#kernel.borderAt(lat, lng);
+    const { borderM, certainty } = this.#kernel!.borderAt(lat, lng);
     const behind = this.#partsOf('', null)[2]!;
     return pieceOf(`${borderM ?? this.#absent}${behind.replace(SHARE, String(certainty ?? this.#absent))}`);
   }
@@ -293,7 +300,7 @@ class CsvWriter extends TextWriter {
       const text = String.fromCharCode(byte);
       if (csvQuoted(text, delimiter) !== text) this.#needsQuotes[byte] = 1;
     }
-    const lead = columns.kept.length === 0 ? '' : delimiter;
+    const lead = columns.kept.length === 0 || columns.added.length === 0 ? '' : delimiter;
     this.#tails = new Tails(
       (values) => `${lead}${values.map((value) => value ?? '').join(delimiter)}\n`,
       '',
@@ -354,7 +361,7 @@ class CsvWriter extends TextWriter {
   override async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
     if (this.#pieces === null) return super.write(rows, records, wanted);
     await this.writeLead();
-    const memory = preparedMemoryOf(this.columns.kernel);
+    const memory = preparedMemoryOf(this.columns.kernel!);
     const { rowCount } = rows;
     const { exports, textOut, textOutAt } = memory;
     const area = areaOf(textOut);

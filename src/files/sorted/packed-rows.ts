@@ -1,9 +1,6 @@
 // Rows as bytes, in one piece of memory: a head with the code that they are sorted by, which columns have a value, and
 // the values as Parquet's plain encoding has them.
 
-import type { SchemaElement } from 'hyparquet';
-import { plainWidth } from '../formats/parquet/plain-column.js';
-import { fixedOf, int32Of, int64Of, numberOf } from '../rows/plain-values.js';
 import type { ValueRanges } from '../rows/text-rows.js';
 
 // A row in words of 32 bits, from its first one:
@@ -20,34 +17,8 @@ export const HEAD_WORDS = 1 + KEY_WORDS;
 /** Most bytes of a value besides those of texts. */
 const MAX_FIXED_BYTES = 32;
 
-/** Sources of stored columns besides fields, in place of their index. */
+/** Sources of stored columns besides the columns of rows, in place of their index. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
-
-/** A column whose values are in the rows. */
-export interface StoredColumn {
-  readonly type: SchemaElement['type'];
-  /** Bytes of a value; 0 for those that have their size before them. */
-  readonly width: number;
-  readonly isUnsigned: boolean;
-  readonly element: SchemaElement;
-  /** The value that Parquet takes for one of the column. */
-  stored(value: unknown): unknown;
-}
-
-export function storedColumn(
-  element: SchemaElement,
-  stored: ((value: unknown) => unknown) | null,
-): StoredColumn {
-  const { type, converted_type: converted } = element;
-  const own = (value: unknown): unknown => value;
-  return {
-    type,
-    width: plainWidth(element),
-    isUnsigned: converted === 'UINT_64' || converted === 'UINT_32',
-    element: { ...element },
-    stored: stored ?? own,
-  };
-}
 
 /** Rows one behind the other; their memory is kept when they are forgotten. */
 export class PackedRows {
@@ -56,7 +27,7 @@ export class PackedRows {
   #view: DataView;
   /** The first free word. */
   end = 0;
-  readonly #columns: readonly StoredColumn[];
+  readonly #widths: readonly number[];
   readonly #fullBytes: number;
   // The row that has been begun.
   #latDeg = 0;
@@ -64,11 +35,12 @@ export class PackedRows {
   #resolution = 0;
 
   /**
+   * @param widths bytes of a value of each stored column; 0 for those that have their size before them
    * @param fullBytes that are taken at once, but by the system only as they are filled, when the first ones are not
    *   enough
    */
-  constructor(columns: readonly StoredColumn[], firstBytes: number, fullBytes: number) {
-    this.#columns = columns;
+  constructor(widths: readonly number[], firstBytes: number, fullBytes: number) {
+    this.#widths = widths;
     this.#fullBytes = fullBytes;
     const buffer = new ArrayBuffer(firstBytes);
     this.bytes = Buffer.from(buffer);
@@ -99,73 +71,14 @@ export class PackedRows {
   }
 
   /**
-   * Adds a row.
-   * @param code of the row; null where it has none
-   * @param status place in ROW_STATUSES
-   * @param values of each stored column
-   */
-  add(code: string | null, status: number, values: readonly ArrayLike<unknown>[], row: number): void {
-    const columns = this.#columns;
-    const bitmapBytes = (columns.length + 7) >> 3;
-    this.reserve(4 * HEAD_WORDS + bitmapBytes + MAX_FIXED_BYTES * columns.length + 4);
-    const start = this.end;
-    const { words } = this;
-    for (let word = 0, at = 0; word < KEY_WORDS; word++, at += 4)
-      words[start + 1 + word] =
-        code === null
-          ? 0xffffffff
-          : (unitAt(code, at) << 24) |
-            (unitAt(code, at + 1) << 16) |
-            (unitAt(code, at + 2) << 8) |
-            unitAt(code, at + 3);
-    words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
-    const bitmap = 4 * (start + HEAD_WORDS);
-    this.bytes.fill(0, bitmap, bitmap + bitmapBytes);
-    let at = bitmap + bitmapBytes;
-    for (let c = 0; c < columns.length; c++) {
-      const column = columns[c]!;
-      let value: unknown = values[c]?.[row];
-      if (value === null || value === undefined) continue;
-      value = column.stored(value);
-      const bytes = this.bytes;
-      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      switch (column.type) {
-        case 'DOUBLE':
-          this.#view.setFloat64(at, numberOf(value), true);
-          break;
-        case 'FLOAT':
-          this.#view.setFloat32(at, numberOf(value), true);
-          break;
-        case 'INT32':
-          this.#view.setInt32(at, int32Of(value, column.isUnsigned), true);
-          break;
-        case 'INT64':
-          this.#view.setBigInt64(at, int64Of(value, column.isUnsigned), true);
-          break;
-        case 'BOOLEAN':
-          bytes[at] = value === true ? 1 : 0;
-          break;
-        case 'FIXED_LEN_BYTE_ARRAY':
-          bytes.set(fixedOf(value, column.width), at);
-          break;
-        default:
-          at += this.#addText(value, at, MAX_FIXED_BYTES * (columns.length - c) + 4);
-      }
-      at += column.width;
-    }
-    this.end = (at + 3) >> 2;
-    this.words[start] = this.end - start;
-  }
-
-  /**
-   * Begins a row that is made of bytes: its code is in a record of the kernel, whose last byte is its status.
+   * Begins a row: its code is in a record of the kernel, whose last byte is its status.
    * @param records of the kernel, and the place of one
    */
   begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
     this.#latDeg = latDeg;
     this.#lngDeg = lngDeg;
     this.#resolution = resolution;
-    this.reserve(4 * HEAD_WORDS + MAX_FIXED_BYTES * this.#columns.length);
+    this.reserve(4 * HEAD_WORDS + MAX_FIXED_BYTES * this.#widths.length);
     const { words, end: start } = this;
     const status = records[record + 4 * KEY_WORDS - 1]!;
     for (let word = 0, at = record; word < KEY_WORDS; word++, at += 4)
@@ -178,7 +91,7 @@ export class PackedRows {
 
   /** Ends it with plain values. @param ranges of each stored column that is none of FROM_… */
   addRanges(sources: Int32Array, from: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
-    const columns = this.#columns;
+    const widths = this.#widths;
     const bitmap = 4 * (this.end + HEAD_WORDS);
     let at = bitmap + ((sources.length + 7) >> 3);
     let sizeBytes = MAX_FIXED_BYTES * sources.length;
@@ -198,7 +111,7 @@ export class PackedRows {
       if (start < 0) continue;
       bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
       const size = ranges[c]!.ends[row]! - start;
-      if (columns[c]!.width === 0) {
+      if (widths[c] === 0) {
         this.#view.setUint32(at, size, true);
         at += 4;
       }
@@ -228,31 +141,6 @@ export class PackedRows {
     this.words[start] = this.end - start;
   }
 
-  /** Adds a text or bytes with their size before them. @returns how many bytes that took */
-  #addText(value: unknown, at: number, behind: number): number {
-    if (typeof value === 'string') {
-      const most = 3 * value.length;
-      this.#reserveAt(at, 4 + most + behind);
-      const size =
-        value.length <= SHORT && isAscii(value)
-          ? this.#writeAscii(value, at + 4)
-          : this.bytes.write(value, at + 4, most, 'utf8');
-      this.#view.setUint32(at, size, true);
-      return 4 + size;
-    }
-    if (!(value instanceof Uint8Array))
-      throw new Error(`parquet expected Uint8Array value, got ${typeof value}`);
-    this.#reserveAt(at, 4 + value.length + behind);
-    this.bytes.set(value, at + 4);
-    this.#view.setUint32(at, value.length, true);
-    return 4 + value.length;
-  }
-
-  #writeAscii(text: string, at: number): number {
-    for (let i = 0; i < text.length; i++) this.bytes[at + i] = text.charCodeAt(i);
-    return text.length;
-  }
-
   /** Makes room within the row that is added, which begins at `end`. */
   #reserveAt(at: number, bytes: number): void {
     if (at + bytes <= this.bytes.length) return;
@@ -264,14 +152,5 @@ export class PackedRows {
   }
 }
 
-/** Texts up to this length are written here, for a call costs more. */
+/** A longer value is copied by a call. */
 const SHORT = 24;
-
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
-  return true;
-}
-
-function unitAt(text: string, at: number): number {
-  return at < text.length ? text.charCodeAt(at) : 0;
-}

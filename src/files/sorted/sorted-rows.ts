@@ -20,7 +20,7 @@ export class SortedRowWriter implements RowWriter {
   constructor(
     { hexcodes, request, targets, tick }: Run,
     columns: SinkColumns,
-    { kept }: WrittenColumns,
+    { kept, added }: WrittenColumns,
     halves: readonly (0 | 1 | null)[],
   ) {
     const memoryBytes = request.sort!.memoryBytes;
@@ -30,7 +30,8 @@ export class SortedRowWriter implements RowWriter {
     const sources = kept.map(({ index }, c) =>
       halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
     );
-    this.#sources = Int32Array.from([...sources, FROM_RESOLUTION]);
+    const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
+    this.#sources = Int32Array.from([...sources, FROM_RESOLUTION, ...border]);
     this.#resolution = request.resolution;
   }
 

@@ -4,7 +4,7 @@
 
 import { SpillFolder } from '../disk/spill-folder.js';
 import { sortedByDigit } from '../held/radix-sort.js';
-import { HEAD_WORDS, KEY_WORDS, PackedRows, type StoredColumn } from './packed-rows.js';
+import { HEAD_WORDS, KEY_WORDS, PackedRows } from './packed-rows.js';
 
 /** Rows, one at a time: `words` and `bytes` are the same memory, in which a row begins at the word `at`. */
 export interface RowCursor {
@@ -41,9 +41,9 @@ export class HeldRows {
   #starts = new Uint32Array(1024);
   #count = 0;
 
-  /** @param memoryBytes that they are to take */
-  constructor(columns: readonly StoredColumn[], memoryBytes: number) {
-    this.rows = new PackedRows(columns, FIRST_BYTES, Math.min(memoryBytes, MAX_BYTES) + SLACK_BYTES);
+  /** @param widths see PackedRows @param memoryBytes that they are to take */
+  constructor(widths: readonly number[], memoryBytes: number) {
+    this.rows = new PackedRows(widths, FIRST_BYTES, Math.min(memoryBytes, MAX_BYTES) + SLACK_BYTES);
   }
 
   get count(): number {

@@ -1,13 +1,15 @@
 // A sink that sorts rows by their codes and writes them as Parquet, in bounded memory: rows are packed as they come.
 
+import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
-import { storedBy } from '../formats/parquet/parquet-sink.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
+import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { SinkColumns, TableRows, TableSink } from '../formats/table.js';
+import { plainAdder } from '../rows/plain-values.js';
 import type { ValueRanges } from '../rows/text-rows.js';
-import { type StoredColumn, storedColumn } from './packed-rows.js';
+import { ValueRows } from '../rows/value-rows.js';
 import { SortedParquet } from './sorted-parquet.js';
 import { HeldRows, SortedRuns } from './sorted-runs.js';
 
@@ -23,6 +25,9 @@ export class SortedSink implements TableSink {
   readonly #tick: () => void;
   /** Places of the stored columns among all, of the codes and of the status. */
   readonly #stored: readonly number[];
+  readonly #values: ValueRows;
+  /** The stored columns of rows of values: each is its own source. */
+  readonly #sources: Int32Array;
   readonly #code: number;
   readonly #status: number;
 
@@ -43,30 +48,35 @@ export class SortedSink implements TableSink {
     const made = new Set([derived.code, derived.cell, derived.admin, derived.status]);
     for (let side = 0; side < 4; side++) made.add(derived.box + side);
     this.#stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
-    const stored: StoredColumn[] = this.#stored.map((index) =>
-      storedColumn(elementOf(all[index]!), storedBy(all[index]!)),
-    );
+    const stored = this.#stored.map((index) => all[index]!);
+    this.#values = new ValueRows(stored.map(plainAdder));
+    this.#sources = Int32Array.from(stored.keys());
     this.#code = derived.code;
     this.#status = derived.status;
     this.#parquet = new SortedParquet(hexcodes, output, all, derived, this.#stored);
-    this.#held = new HeldRows(stored, memoryBytes);
+    this.#held = new HeldRows(
+      stored.map((column) => plainWidth(elementOf(column))),
+      memoryBytes,
+    );
     this.#memoryBytes = memoryBytes;
     this.#tick = tick;
   }
 
   async write({ rowCount, values }: TableRows): Promise<void> {
     const stored = this.#stored.map((index) => values[index] ?? []);
-    const codes = values[this.#code]!;
-    const statuses = values[this.#status]!;
-    const held = this.#held;
-    for (let row = 0; row < rowCount; row++) {
-      held.begin();
-      held.rows.add((codes[row] ?? null) as string | null, STATUS_NUMBERS.get(statuses[row])!, stored, row);
+    const records = recordsOf(values[this.#code]!, values[this.#status]!, rowCount);
+    let first = 0;
+    for (const { text, columns, rowCount: count } of this.#values.windows({ rowCount, values: stored })) {
+      for (let row = 0; row < count; row++) {
+        this.begin(records, recordAt(first + row), Number.NaN, Number.NaN, 0);
+        this.addRanges(this.#sources, text.bytes, columns, row);
+      }
+      first += count;
     }
     this.spillIfFull();
   }
 
-  /** Begins a row that is made of bytes; see PackedRows. */
+  /** Begins a row; see PackedRows. */
   begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
     this.#held.begin();
     this.#held.rows.begin(records, record, latDeg, lngDeg, resolution);
@@ -105,4 +115,14 @@ export class SortedSink implements TableSink {
     this.#runs.add(this.#held.sorted(), this.#tick);
     this.#held.clear();
   }
+}
+
+/** Codes and statuses as the kernel's records have them. */
+function recordsOf(codes: ArrayLike<unknown>, statuses: ArrayLike<unknown>, rowCount: number): Uint8Array {
+  const records = Buffer.alloc(RECORD_BYTES * rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    records.write((codes[row] ?? '') as string, recordAt(row), 'latin1');
+    records[recordStatusAt(row)] = STATUS_NUMBERS.get(statuses[row])!;
+  }
+  return records;
 }

@@ -3,7 +3,7 @@
 import { type DataType, type Field, Table, Type, tableFromIPC, tableToIPC, utf8 } from '@uwdata/flechette';
 import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
-import { arrowType } from './arrow-sink.js';
+import { arrowType } from './arrow-stream.js';
 import { ByteQueue, messagesOf, once } from './messages.js';
 import { SCHEMA } from './sound-metadata.js';
 
@@ -63,5 +63,5 @@ function storedType(column: TableColumn): DataType {
     ...column,
     ...(unit === undefined ? {} : { unit }),
     ...(column.kind === 'time' ? { isUtc: false } : {}),
-  }).type;
+  });
 }

@@ -1,13 +1,11 @@
 // Columns of coordinates as doubles, from the pages of one row group: plain values and dictionaries are read here,
 // other encodings by hyparquet.
 
-import type { parquetScan, RowGroup } from 'hyparquet';
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
-import { ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import type { UnpackedPages } from './codecs.js';
-import { chunksOf, type ParquetFile } from './parquet-source.js';
+import { columnValues, type GroupPlace, soundColumn } from './parquet-source.js';
 import { indexesIn, plainPages, presentOf } from './plain-pages.js';
-import { checkPages, type PageBytes, type SoundChunk, walkPages } from './sound-chunk.js';
+import type { PageBytes, SoundChunk } from './sound-chunk.js';
 
 export interface Coordinates {
   /** NaN where there is none. */
@@ -25,31 +23,23 @@ export interface DegreesMemory {
 
 /**
  * @param name of a column of doubles or floats
- * @param firstRow of the group in the file, from 1, for messages
  * @throws CliFailure BAD_INPUT for a column that is damaged
  */
 export async function readCoordinates(
-  file: ParquetFile,
-  scan: Awaited<ReturnType<typeof parquetScan>>,
-  pages: UnpackedPages,
-  group: RowGroup,
-  groupStart: number,
+  place: GroupPlace,
   name: string,
-  fileName: string,
   memory: DegreesMemory = { degrees: new Float64Array(0) },
 ): Promise<Coordinates> {
+  const { pages, group, groupStart, file } = place;
   const rows = Number(group.num_rows);
-  const location = { file: fileName, row: groupStart + 1, column: name };
+  const location = { file, row: groupStart + 1, column: name };
   try {
-    const [chunk, ...others] = await chunksOf(file.buffer, file.metadata, group, name, location);
-    if (chunk === undefined || others.length > 0) throw new Error(`${others.length + 1} columns of one name`);
-    const sound = walkPages(chunk, rows);
-    requireBelowCeiling(location, sound.heldBytes, 'a row group', 'Write smaller row groups.');
-    checkPages(sound, pages, ceilingBytes());
+    const [sound, ...others] = await soundColumn(place, location, { bytes: 0 });
+    if (sound === undefined || others.length > 0) throw new Error(`${others.length + 1} columns of one name`);
+    const { bytes } = sound.chunk;
     const read = readPlain(sound, pages, rows, memory);
-    if (read !== null) return { ...read, bytes: chunk.bytes };
-    const column = await scan.readColumn({ column: name, rowStart: groupStart, rowEnd: groupStart + rows });
-    if (column.length !== rows) throw new Error(`${column.length} values where ${rows} are due`);
+    if (read !== null) return { ...read, bytes };
+    const column = await columnValues(place, name);
     const degrees = new Float64Array(rows);
     const defined = new Uint8Array(rows);
     for (let row = 0; row < rows; row++) {
@@ -57,7 +47,7 @@ export async function readCoordinates(
       degrees[row] = value ?? Number.NaN;
       defined[row] = value === null || value === undefined ? 0 : 1;
     }
-    return { degrees, defined, bytes: chunk.bytes };
+    return { degrees, defined, bytes };
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);

@@ -21,7 +21,7 @@ import { UnpackedPages } from './codecs.js';
 import { DECRYPT, readFooter } from './footer.js';
 import { describedFields, geometriesOf } from './key-values.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
-import { type Chunk, checkPages, walkPages } from './sound-chunk.js';
+import { type Chunk, checkPages, type SoundChunk, walkPages } from './sound-chunk.js';
 
 /** Bytes that a row takes in each column, read or not. */
 const ROW_BYTES = 8;
@@ -97,7 +97,7 @@ export function scanOf(
 
 export async function openParquet(input: Input): Promise<TableSource> {
   const parquet = await readParquet(input);
-  const { buffer: file, metadata, fields } = parquet;
+  const { metadata, fields } = parquet;
   const names = fields.map(({ column }) => column.name);
   const pages = new UnpackedPages();
   const scan = scanOf(parquet, pages);
@@ -108,51 +108,83 @@ export async function openParquet(input: Input): Promise<TableSource> {
       let groupStart = 0;
       for (const group of metadata.row_groups) {
         const groupRows = Number(group.num_rows);
-        const groupEnd = groupStart + groupRows;
-        const [rowStart, rowEnd] = [groupStart, groupEnd];
-        groupStart = groupEnd;
+        const rowStart = groupStart;
+        groupStart += groupRows;
         if (groupRows === 0) continue;
         const firstRow = rowStart + 1;
-        let heldBytes = ROW_BYTES * groupRows * fields.length;
+        const held = { bytes: ROW_BYTES * groupRows * fields.length };
         requireBelowCeiling(
           { file: input.name, row: firstRow },
-          heldBytes,
+          held.bytes,
           `a row group of ${groupRows} rows and ${fields.length} columns`,
           SMALLER_GROUPS,
         );
+        const place = { parquet, scan: await scan, pages, group, groupStart: rowStart, file: input.name };
         const readers: ValueReader[] = [];
-        const { readColumn } = await scan;
-        for (const {
-          column: { name },
-          shape,
-        } of fields) {
-          if (shape === null) {
-            readers.push(() => null);
-            continue;
-          }
-          const location = { file: input.name, row: firstRow, column: name };
-          try {
-            const found = await chunksOf(file, metadata, group, name, location);
-            const sound = found.map((chunk) => walkPages(chunk, groupRows));
-            for (const each of sound) heldBytes += each.heldBytes;
-            requireBelowCeiling(location, heldBytes, 'a row group', SMALLER_GROUPS);
-            for (const each of sound) checkPages(each, pages, ceilingBytes());
-            const column = await readColumn({ column: name, rowStart, rowEnd });
-            if (column.length !== groupRows)
-              throw new Error(`${column.length} values where ${groupRows} are due`);
-            const read = readBy(shape);
-            readers.push(read === null ? (row) => column[row] : (row) => read(column[row]));
-          } catch (error) {
-            if (error instanceof CliFailure) throw error;
-            throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
-          } finally {
-            pages.clear();
-          }
-        }
+        for (const index of fields.keys()) readers.push(await columnReader(place, index, held));
         yield* rowWindows(groupRows, readers, { file: input.name, firstRow, names });
       }
     },
   };
+}
+
+/** A row group of a file that is read. */
+export interface GroupPlace {
+  readonly parquet: ParquetFile;
+  readonly scan: Awaited<ReturnType<typeof parquetScan>>;
+  readonly pages: UnpackedPages;
+  readonly group: RowGroup;
+  /** Rows before it. */
+  readonly groupStart: number;
+  readonly file: string;
+}
+
+/**
+ * The pages of a column in a row group, checked: `pages` has them unpacked until it is cleared.
+ * @param held bytes that are in memory; those of the column are added
+ * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is damaged
+ */
+export async function soundColumn(
+  { parquet: { buffer, metadata }, pages, group }: GroupPlace,
+  location: { readonly file: string; readonly row: number; readonly column: string },
+  held: { bytes: number },
+): Promise<SoundChunk[]> {
+  const found = await chunksOf(buffer, metadata, group, location.column, location);
+  const sound = found.map((chunk) => walkPages(chunk, Number(group.num_rows)));
+  for (const { heldBytes } of sound) held.bytes += heldBytes;
+  requireBelowCeiling(location, held.bytes, 'a row group', SMALLER_GROUPS);
+  for (const each of sound) checkPages(each, pages, ceilingBytes());
+  return sound;
+}
+
+/** The values of a column in a row group, as hyparquet reads them. @throws Error for others than are due */
+export async function columnValues({ scan, group, groupStart }: GroupPlace, column: string) {
+  const rows = Number(group.num_rows);
+  const values = await scan.readColumn({ column, rowStart: groupStart, rowEnd: groupStart + rows });
+  if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
+  return values;
+}
+
+/** Reads the values of a column one by one; none where its type is not read. @throws CliFailure BAD_INPUT */
+export async function columnReader(
+  place: GroupPlace,
+  index: number,
+  held: { bytes: number },
+): Promise<ValueReader> {
+  const { column, shape } = place.parquet.fields[index]!;
+  if (shape === null) return () => null;
+  const location = { file: place.file, row: place.groupStart + 1, column: column.name };
+  try {
+    await soundColumn(place, location, held);
+    const values = await columnValues(place, column.name);
+    const read = readBy(shape);
+    return read === null ? (row) => values[row] : (row) => read(values[row]);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+  } finally {
+    place.pages.clear();
+  }
 }
 
 /**

@@ -333,7 +333,8 @@ describe('types of columns', () => {
     ['by column chunks', [], /by column chunks/],
     ['sorted', ['--sort', 'cell'], /by rows of bytes/],
     ['by rows', ['--errors', 'skip'], /by rows of bytes/],
-    ['value by value', ['--certainty'], /value by value/],
+    ['with more of our columns', ['--certainty', '--former'], /by rows of bytes/],
+    ['value by value', ['--errors', 'failed.csv'], /value by value/],
   ])('stay what they are: %s', async (_, options, road) => {
     const name = 'in.parquet';
     await made(name, SCALARS);
@@ -358,7 +359,8 @@ describe('types of columns', () => {
     ['by column chunks', [], /by column chunks/],
     ['sorted', ['--sort', 'cell'], /by rows of bytes/],
     ['by rows', ['--errors', 'skip'], /by rows of bytes/],
-    ['value by value', ['--certainty'], /value by value/],
+    ['with more of our columns', ['--certainty', '--former'], /by rows of bytes/],
+    ['value by value', ['--errors', 'failed.csv'], /value by value/],
   ])('decimals that a file stores as few bytes stay so: %s', async (_, options, road) => {
     const names = ['decimal128(9,2)', 'decimal128(38,10)', 'uint32', 'lat', 'lng'];
     const keep = names.flatMap((name) => ['--keep', `"${name}"`]);
@@ -427,7 +429,8 @@ describe('types of columns', () => {
     ['as it is', []],
     ['sorted', ['--sort', 'cell']],
     ['by rows', ['--errors', 'skip']],
-    ['value by value', ['--certainty']],
+    ['with more of our columns', ['--certainty', '--former']],
+    ['value by value', ['--errors', 'failed.csv']],
   ] as const;
 
   test.each(ROADS)('the zone in which people read instants stays: %s', async (_, options) => {

@@ -8,10 +8,10 @@ import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type Input, openInput } from '#dist/files/disk/input.js';
 import { EXIT } from '#dist/files/exit-codes.js';
-import { arrowSink } from '#dist/files/formats/arrow/arrow-sink.js';
 import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
 import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
+import { openSink } from '#dist/files/formats/open.js';
 import { CliFolder } from '../../../../support/cli.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
 
@@ -208,7 +208,7 @@ describe('ends', () => {
     const starts: number[] = [];
     let sizeBytes = 0;
     const output = {
-      name: 'memory',
+      name: hasFooter ? 'memory' : 'memory.arrows',
       holdsBytes: false,
       write: async (bytes: Uint8Array) => {
         starts.push(sizeBytes);
@@ -219,7 +219,8 @@ describe('ends', () => {
       abandon: () => undefined,
     };
     const columns = { kept: [{ name: 'n', kind: 'int' as const }], added: [], isWhole: true };
-    const sink = arrowSink(output, columns, hasFooter);
+    const csv = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
+    const sink = await openSink('arrow', output, columns, { lat: -1, lng: -1 }, undefined, csv, false);
     const values = [Int32Array.from({ length: ROWS }, (_, row) => row)];
     for (let batch = 0; batch < BATCHES; batch++) await sink.write({ rowCount: ROWS, values });
     await sink.close();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { afterAll, describe, expect, test } from 'vitest';
+import { openSink } from '#dist/files/formats/open.js';
 import { walkThrift } from '#dist/files/formats/parquet/footer.js';
-import { parquetSink } from '#dist/files/formats/parquet/parquet-sink.js';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
 import type { SinkColumns } from '#dist/files/formats/table.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
@@ -105,10 +105,13 @@ describe('claims', () => {
 // Metadata of a written Parquet file: by which column its rows are sorted, and where those without a value come; and
 // that a row group ends at as many rows or as much text as it may have.
 describe('what is written', () => {
+  const NOWHERE = { lat: -1, lng: -1 };
+  const CSV = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
+
   async function metadataOf(columns: SinkColumns, batches: unknown[][][]) {
     const pieces: Uint8Array[] = [];
     const output = { name: 'x.parquet', write: async (bytes: Uint8Array) => void pieces.push(bytes.slice()) };
-    const sink = parquetSink(output as never, columns);
+    const sink = await openSink('parquet', output as never, columns, NOWHERE, undefined, CSV, false);
     for (const values of batches) await sink.write({ rowCount: values[0]!.length, values });
     await sink.close();
     const whole = Buffer.concat(pieces);
@@ -140,6 +143,6 @@ describe('what is written', () => {
     const long = 'x'.repeat(2 ** 20);
     const texts = [Array.from({ length: 40 }, () => 1), Array.from({ length: 40 }, () => long)];
     const byText = await metadataOf(columns, [texts, texts, texts]);
-    expect(byText.row_groups.map((group) => Number(group.num_rows))).toEqual([80, 40]);
+    expect(byText.row_groups.map((group) => Number(group.num_rows))).toEqual([64, 56]);
   });
 });

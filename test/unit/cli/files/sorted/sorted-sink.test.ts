@@ -8,12 +8,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { derivedColumns, encodeAdded } from '#dist/files/columns/encode-columns.js';
 import { openInput } from '#dist/files/disk/input.js';
-import { parquetSink } from '#dist/files/formats/parquet/parquet-sink.js';
 import { openParquet, readParquet } from '#dist/files/formats/parquet/parquet-source.js';
 import type { SinkColumns, TableColumn } from '#dist/files/formats/table.js';
 import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
 import { cellBox } from '#dist/hexcodes/geometry/geojson.js';
 import { Hexcodes } from '#hexcodes';
+import { referenceParquet } from '../../../../support/files/reference-parquet.js';
 
 const before = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sorted-test-'));
@@ -130,23 +130,14 @@ async function sortedBytes(rows: readonly Row[], memoryBytes: number, batchRows:
 }
 
 /** A stable sort, texts by their bytes, rows without a code last. */
-async function expectedBytes(rows: readonly Row[]): Promise<Buffer> {
+function expectedBytes(rows: readonly Row[]): Uint8Array {
   const rank = ([, place]: Row): string => (place < 0 ? '~' : codes[place]!);
-  const path = join(files, 'expected.parquet');
-  const output = outputTo(path);
-  const sink = parquetSink(output, COLUMNS);
   const sorted = rows.toSorted((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
-  await sink.write({
-    rowCount: rows.length,
-    values: columnsOf(sorted.map((each) => valuesOf(each, true))),
-  });
-  await sink.close();
-  await output.finish();
-  return readFileSync(path);
+  return referenceParquet([...KEPT, ...ADDED], columnsOf(sorted.map((each) => valuesOf(each, true))));
 }
 
 /** All that a file says: columns, values, statistics. @param isOurs whether the bounds of texts are to be whole */
-async function contentOf(bytes: Buffer, isOurs: boolean, sorting: unknown[] = []): Promise<unknown> {
+async function contentOf(bytes: Uint8Array, isOurs: boolean, sorting: unknown[] = []): Promise<unknown> {
   const path = join(files, 'read.parquet');
   writeFileSync(path, bytes);
   const { metadata } = await readParquet(await openInput(path));
@@ -189,9 +180,7 @@ test('rows of any values, in memory and from the disk', async () => {
       fc.integer({ min: 1, max: 50 }),
       async (rows, memoryBytes, batchRows) => {
         const sorted = await sortedBytes(rows as Row[], memoryBytes, batchRows);
-        expect(await contentOf(sorted, true)).toEqual(
-          await contentOf(await expectedBytes(rows as Row[]), false),
-        );
+        expect(await contentOf(sorted, true)).toEqual(await contentOf(expectedBytes(rows as Row[]), false));
       },
     ),
     { seed: 26, numRuns: 40 },
@@ -230,7 +219,7 @@ test('more runs than are merged at a time, with rows larger than a block', async
     ],
   );
   const sorted = await sortedBytes(rows, 1, 2);
-  expect(await contentOf(sorted, true)).toEqual(await contentOf(await expectedBytes(rows), false));
+  expect(await contentOf(sorted, true)).toEqual(await contentOf(expectedBytes(rows), false));
 });
 
 test('both zeros stay', async () => {
@@ -241,7 +230,7 @@ test('both zeros stay', async () => {
 
 test('no rows', async () => {
   expect(await contentOf(await sortedBytes([], 1, 1), true)).toEqual(
-    await contentOf(await expectedBytes([]), false),
+    await contentOf(expectedBytes([]), false),
   );
 });
 

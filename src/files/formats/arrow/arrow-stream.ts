@@ -1,11 +1,10 @@
-// Writes Arrow IPC by flechette, one record batch at a time, so that the whole file is never held. Files (`.arrow`,
+// Arrow IPC by flechette, one record batch at a time, so that the whole file is never held. Files (`.arrow`,
 // `.feather`) have a magic word and a footer around the stream.
 
 import {
   binary,
   bool,
-  Column,
-  columnFromArray,
+  type Column,
   type DataType,
   dateDay,
   decimal128,
@@ -33,15 +32,10 @@ import {
 import { Builder } from '@uwdata/flechette/src/encode/builder.js';
 import { type Block, writeFooter } from '@uwdata/flechette/src/encode/footer.js';
 import type { Output } from '../../disk/output.js';
-import { textSizeOf } from '../../held/row-windows.js';
 import { geoMetadata } from '../geoparquet.js';
-import type { SinkColumns, TableColumn, TableRows, TableSink } from '../table.js';
-import { textOf, uuidBytes } from '../values/column-text.js';
+import type { TableColumn } from '../table.js';
 import { EXTENSION_NAME, UUID_EXTENSION } from './arrow-types.js';
 
-export const BATCH_ROWS = 65_536;
-/** Characters and bytes at which a record batch ends before. */
-export const MAX_HELD_TEXT = 64 * 1024 * 1024;
 const MAX_DIGITS_OF_128_BITS = 38;
 const PREFIX_BYTES = 8;
 
@@ -52,67 +46,45 @@ const UNITS = {
   ns: TimeUnit.NANOSECOND,
 } as const;
 
-/** Bytes of a value as an integer, where it is built as one and its type is put on afterwards. */
-type StoredAs = 'int32' | 'int64' | null;
-
 /** The type that a column is written as. */
-export function arrowType(column: TableColumn): { readonly type: DataType; readonly stored: StoredAs } {
-  const as = (type: DataType, stored: StoredAs = null) => ({ type, stored });
+export function arrowType(column: TableColumn): DataType {
   const unit = UNITS[column.unit ?? 'ms'];
   switch (column.kind) {
     case 'text':
     case 'json':
-      return as(utf8());
+      return utf8();
     case 'binary':
-      return as(binary());
+      return binary();
     case 'uuid':
-      return as(fixedSizeBinary(16));
+      return fixedSizeBinary(16);
     case 'double':
-      return as(float64());
+      return float64();
     case 'float':
-      return as(float32());
+      return float32();
     case 'int':
-      return as(column.bits === 8 ? int8() : column.bits === 16 ? int16() : int32());
+      return column.bits === 8 ? int8() : column.bits === 16 ? int16() : int32();
     case 'uint':
-      return as(column.bits === 8 ? uint8() : column.bits === 16 ? uint16() : uint32());
+      return column.bits === 8 ? uint8() : column.bits === 16 ? uint16() : uint32();
     case 'long':
-      return as(int64());
+      return int64();
     case 'ulong':
-      return as(uint64());
+      return uint64();
     case 'boolean':
-      return as(bool());
+      return bool();
     case 'decimal': {
       const { precision = 38, scale = 0 } = column;
-      return as(
-        precision > MAX_DIGITS_OF_128_BITS ? decimal256(precision, scale) : decimal128(precision, scale),
-      );
+      return precision > MAX_DIGITS_OF_128_BITS ? decimal256(precision, scale) : decimal128(precision, scale);
     }
     case 'date':
-      return as(dateDay(), 'int32');
+      return dateDay();
     case 'timestamp':
-      return as(timestamp(unit, column.zone ?? (column.isUtc === true ? 'UTC' : null)), 'int64');
-    case 'time': {
+      return timestamp(unit, column.zone ?? (column.isUtc === true ? 'UTC' : null));
+    case 'time':
       // Times of UTC are a type of Parquet alone.
-      if (column.isUtc === true) return as(utf8());
-      const type = time(unit);
-      return as(type, type.bitWidth === 64 ? 'int64' : 'int32');
-    }
+      return column.isUtc === true ? utf8() : time(unit);
     case 'duration':
-      return as(duration(unit), 'int64');
+      return duration(unit);
   }
-}
-
-function columnOf(column: TableColumn, values: unknown[]): Column<unknown> {
-  const { type, stored } = arrowType(column);
-  const build = (of: unknown[], as = type): Column<unknown> =>
-    columnFromArray(of as never, as) as Column<unknown>;
-  const mapped = (each: (value: never) => unknown): unknown[] =>
-    values.map((value) => (value === null ? null : each(value as never)));
-  if (column.kind === 'uuid') return build(mapped(uuidBytes));
-  if (column.kind === 'time' && column.isUtc === true) return build(mapped((value) => textOf(column, value)));
-  if (stored === null) return build(values);
-  const integers = column.kind === 'time' && stored === 'int32' ? mapped(Number) : values;
-  return new Column([...build(integers, stored === 'int32' ? int32() : int64()).data], type);
 }
 
 /** A stream of record batches, or a file of them, with magic word and footer. */
@@ -196,37 +168,4 @@ function partsOf(parts: readonly Uint8Array[], from: number, sizeBytes: number):
   let count = 0;
   for (let size = 0; size < sizeBytes; count++) size += parts[from + count]!.length;
   return count;
-}
-
-/** @param hasFooter writes a file; else the bare stream */
-export function arrowSink(output: Output, columns: SinkColumns, hasFooter: boolean): TableSink {
-  const all = [...columns.kept, ...columns.added];
-  const stream = new ArrowStream(output, all, hasFooter);
-  let held: unknown[][] = all.map(() => []);
-  let heldRows = 0;
-  let heldText = 0;
-  const flush = async (): Promise<void> => {
-    await stream.writeBatch(all.map((column, c) => columnOf(column, held[c]!)));
-    held = all.map(() => []);
-    heldRows = 0;
-    heldText = 0;
-  };
-  return {
-    async write({ rowCount, values }: TableRows) {
-      for (let c = 0; c < all.length; c++) {
-        const target = held[c]!;
-        for (let row = 0; row < rowCount; row++) {
-          const value = values[c]?.[row] ?? null;
-          heldText += textSizeOf(value);
-          target.push(value);
-        }
-      }
-      heldRows += rowCount;
-      if (heldRows >= BATCH_ROWS || heldText >= MAX_HELD_TEXT) await flush();
-    },
-    async close() {
-      if (heldRows > 0 || stream.isEmpty) await flush();
-      await stream.end();
-    },
-  };
 }

@@ -1,0 +1,72 @@
+// Rows whose values are known as ranges of bytes, as the writers of rows take them: sources that read value by value,
+// and commands that make rows of their own, write through these.
+
+import type { TableRows, TableSink } from '../formats/table.js';
+import type { ValueAdder } from './plain-values.js';
+import { GrowingBytes, type TextRows } from './text-rows.js';
+import type { RowWriter } from './write-text.js';
+
+/** Rows and values of a window at most, and bytes at which it ends. */
+const MAX_ROWS = 4096;
+const MAX_VALUES = 1 << 20;
+const WINDOW_BYTES = 1 << 20;
+/** Of rows without a column that is made of records. */
+const NO_RECORDS = new Uint8Array(0);
+const NO_DEGREES = new Float64Array(0);
+
+export class ValueRows {
+  readonly #adders: readonly ValueAdder[];
+  readonly #columns: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[];
+  readonly #mostRows: number;
+  readonly #text = new GrowingBytes(1 << 16);
+
+  /** @param adders of the columns, in their order */
+  constructor(adders: readonly ValueAdder[]) {
+    this.#adders = adders;
+    this.#mostRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
+    this.#columns = adders.map(() => ({
+      starts: new Int32Array(this.#mostRows),
+      ends: new Int32Array(this.#mostRows),
+    }));
+  }
+
+  /** Windows of rows; the memory of one is used for the next. @throws Error for a value that a column does not hold */
+  *windows({ rowCount, values }: TableRows): Generator<TextRows> {
+    const text = this.#text;
+    for (let first = 0; first < rowCount; ) {
+      text.at = 0;
+      const most = Math.min(this.#mostRows, rowCount - first);
+      let count = 0;
+      while (count < most && text.at < WINDOW_BYTES) this.#add(values, first + count, count++);
+      yield { text, rowCount: count, columns: this.#columns, latLngDeg: NO_DEGREES };
+      first += count;
+    }
+  }
+
+  #add(values: TableRows['values'], from: number, row: number): void {
+    const text = this.#text;
+    const adders = this.#adders;
+    for (let c = 0; c < adders.length; c++) {
+      const value = values[c]?.[from];
+      const { starts, ends } = this.#columns[c]!;
+      if (value === null || value === undefined) {
+        starts[row] = -1;
+        continue;
+      }
+      starts[row] = text.at;
+      adders[c]!(text, value);
+      ends[row] = text.at;
+    }
+  }
+}
+
+/** A sink of rows whose columns are all those of a writer that makes none of its own. */
+export function valueSink(writer: RowWriter, adders: readonly ValueAdder[]): TableSink {
+  const rows = new ValueRows(adders);
+  return {
+    async write(table) {
+      for (const window of rows.windows(table)) await writer.write(window, NO_RECORDS, 'all');
+    },
+    close: () => writer.close(),
+  };
+}
