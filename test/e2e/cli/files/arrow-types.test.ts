@@ -1,0 +1,26 @@
+// Flat columns of every type of Arrow keep types and values on the way into Arrow and Parquet, by rows of bytes and
+// value by value; pyarrow makes the files and compares.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CliFolder } from '../../../support/cli.js';
+import { noPackage, packageNote, runPython } from '../../../support/python-env.js';
+
+const SCRIPT = 'test/support/files/arrow_types.py';
+const folder = new CliFolder();
+afterAll(() => folder.remove());
+beforeAll(async () => {
+  if (noPackage !== undefined) return;
+  expect(await runPython([SCRIPT, 'make', folder.file('in.arrow'), '51'])).toMatchObject({ code: 0 });
+});
+
+test.skipIf(noPackage !== undefined).each([
+  ['by rows of bytes', 'arrow', []],
+  ['by rows of bytes', 'parquet', ['--certainty', '--former']],
+  ['value by value', 'arrow', ['--errors', 'failed.csv']],
+  ['value by value', 'parquet', ['--errors', 'failed.csv']],
+])(`%s into %s${packageNote}`, async (road, format, options) => {
+  const output = `out.${format}`;
+  const ran = await folder.run(['encode', 'in.arrow', '-o', output, '--verbose', ...options]);
+  expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(road)]);
+  const checked = await runPython([SCRIPT, 'check', folder.file('in.arrow'), folder.file(output)]);
+  expect(checked).toMatchObject({ code: 0, stdout: '' });
+});
