@@ -86,7 +86,7 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
       plan = found;
       return undefined;
     } catch (error) {
-      // by-columns.ts finds the same fault, after the rows before it.
+      // by-values.ts finds the same fault, after the rows before it.
       return reasonOf(error);
     }
   });

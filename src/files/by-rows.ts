@@ -1,10 +1,9 @@
 // From one format into another by rows of bytes: values are ranges of bytes that are copied, coordinates are doubles,
-// and our columns come from the kernel's records. by-columns.ts converts what does not fit.
+// and our columns come from the kernel's records. by-values.ts converts what does not fit.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
-import { sampled } from './by-columns.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
 import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
@@ -16,7 +15,7 @@ import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
 import { openText } from './formats/csv-header.js';
 import type { KnownFeatures } from './formats/json/geojson-source.js';
-import { openSource } from './formats/open.js';
+import { openSource, sampled } from './formats/open.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
@@ -97,7 +96,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
       isTyped: hasTypes && !isText,
     };
   } catch {
-    // by-columns.ts meets the same fault, and says it.
+    // by-values.ts meets the same fault, and says it.
     return 'the first rows have a fault';
   }
 }

@@ -1,9 +1,9 @@
-// Chooses the converter of rows in columns: positions to codes, or codes to positions.
+// Converts rows in columns, positions to codes or codes to positions, and says what becomes of them.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
-import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
@@ -28,12 +28,10 @@ import type { PointColumns } from './formats/json/geojson-source.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
-import { type Field, faultIn, type ReadFields, type RowFailure, SWAP_TRIES, type Tally } from './tally.js';
+import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.js';
 
 // Positions in columns to codes, a batch of rows at a time.
 
-/** Row status by the kernel's status of a point. */
-const STATUS_OF_POINT: readonly RowStatus[] = ['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES'];
 const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
 const POSITION_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
@@ -78,11 +76,11 @@ function encoder(
       : where.kind === 'pair'
         ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
-    convert(given, tally) {
+    convert(given) {
       const rows = withoutContradictions(given, columns, [...readColumns, at.resolution]);
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
-      tally.views += read(rows, latLngDeg);
+      const views = read(rows, latLngDeg);
       const own =
         at.resolution < 0
           ? null
@@ -95,29 +93,14 @@ function encoder(
       const codes: (string | null)[] = [];
       const admins: (string | null)[] = [];
       const status: RowStatus[] = [];
-      let failedRows = 0;
       for (let row = 0; row < rowCount; row++) {
         const isResolution = own === null || own[row] !== NOT_A_RESOLUTION;
-        const word = isResolution ? STATUS_OF_POINT[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
+        const word = isResolution ? ROW_STATUSES[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
         status.push(word);
-        if (word === 'OK') {
-          const start = recordAt(row);
-          const longest = start + RECORD_TEXT_BYTES;
-          const end = records.indexOf(0, start);
-          const code = records.toString('latin1', start, end < 0 ? longest : Math.min(end, longest));
-          const admin = code.slice(0, code.indexOf('-'));
-          codes.push(code);
-          admins.push(admin);
-          countAdmin(tally, admin);
-          continue;
-        }
-        codes.push(null);
-        admins.push(null);
-        if (failedRows++ + tally.failedRows < SWAP_TRIES) {
-          if (looksSwapped(hexcodes.kernel, latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!)) tally.swapped++;
-        }
+        const code = word === 'OK' ? codeAt(records, recordAt(row)) : null;
+        codes.push(code);
+        admins.push(code?.slice(0, code.indexOf('-')) ?? null);
       }
-      countStatus(tally, status);
       const resolutions = status.map((_, row) => {
         const each = own === null ? resolution : own[row]!;
         return each === NOT_A_RESOLUTION ? null : each;
@@ -129,8 +112,14 @@ function encoder(
       const ourValues: ArrayLike<unknown>[] = addsPosition
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
-      const batch = { latLngDeg, codes, admins, resolutions, status };
-      ourValues.push(...encodeAddedValues(encodeShape, batch, hexcodes));
+      const whereOk = <T>(valueOf: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
+        status.map((word, row) =>
+          word === 'OK' ? valueOf(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null,
+        );
+      const formers = isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [];
+      const borders = hasCertainty ? whereOk((lat, lng) => hexcodes.kernel.borderAt(lat, lng)) : [];
+      const batch = { codes, admins, resolutions, formers, borders, status };
+      ourValues.push(...encodeAddedValues(encodeShape, batch));
       const faultOf = (row: number): string => {
         const other = rows.others?.[row] ?? null;
         if (other !== null) return `a ${other}, and ${POINT_WORDS}`;
@@ -144,9 +133,19 @@ function encoder(
         where.kind === 'pair'
           ? [fieldOf(columns, rows, where.lat, row).text, fieldOf(columns, rows, where.lng, row).text]
           : ['', ''];
-      return { ...rows, values: [...keptValues, ...ourValues], status, failedRows, faultOf, givenOf };
+      return {
+        ...{ ...rows, values: [...keptValues, ...ourValues], ...counted(status, admins) },
+        ...{ latLngDeg, views, faultOf, givenOf },
+      };
     },
   };
+}
+
+/** The code of a record, behind whose text are bytes of 0. */
+function codeAt(records: Buffer, start: number): string {
+  const end = records.indexOf(0, start);
+  const longest = start + RECORD_TEXT_BYTES;
+  return records.toString('latin1', start, end < 0 ? longest : Math.min(end, longest));
 }
 
 /** The column of binary geometries that positions are read from, by its index among those kept. */
@@ -220,7 +219,7 @@ function decoder(
   return {
     columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
     position: { lat: kept.length, lng: kept.length + 1 },
-    convert(given, tally) {
+    convert(given) {
       const rows = withoutContradictions(given, columns, [at]);
       for (const index of placed)
         if (Array.prototype.some.call(rows.values[index], (value) => value !== null))
@@ -233,7 +232,7 @@ function decoder(
       const lngs: (number | null)[] = [];
       const resolutions: (number | null)[] = [];
       const status: RowStatus[] = [];
-      let failedRows = 0;
+      const admins: (string | null)[] = [];
       for (let row = 0; row < rows.rowCount; row++) {
         const isUnread = rows.unread?.has(row) === true;
         const text = isUnread ? '' : codeTextOf(column, rows.values[at]?.[row]);
@@ -243,10 +242,8 @@ function decoder(
         resolutions.push(decoded?.resolution ?? null);
         // As the service: a row without a code is a wrong request, not an invalid code.
         status.push(decoded !== null ? 'OK' : text === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES');
-        if (decoded === null) failedRows++;
-        else countAdmin(tally, decoded.admin_code);
+        admins.push(decoded?.admin_code ?? null);
       }
-      countStatus(tally, status);
       const keptValues = indexes.map((index) => rows.values[index]!);
       const faultOf = (row: number): string => {
         const reason = rows.unread?.get(row);
@@ -255,11 +252,8 @@ function decoder(
         return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
       };
       return {
-        ...rows,
-        values: [...keptValues, lats, lngs, resolutions, status],
-        status,
-        failedRows,
-        faultOf,
+        ...{ ...rows, values: [...keptValues, lats, lngs, resolutions, status], ...counted(status, admins) },
+        ...{ latLngDeg: null, views: 0, faultOf },
       };
     },
   };
@@ -270,15 +264,22 @@ function hasNoPosition({ position, rows }: Sample): boolean {
   return position !== undefined && rows.every((row) => row[position.lat] === '' && row[position.lng] === '');
 }
 
-export type RowStatus = 'OK' | RowFailure;
-
+const STATUS_NUMBERS = new Map(ROW_STATUSES.map((word, status) => [word, status]));
 const ADMIN_NUMBERS = new Map(ADMIN_UNITS.map(({ code }, admin) => [code, admin]));
 
 /** Rows with our columns after those kept. */
 export interface ConvertedRows extends TableRows {
   /** The status of each row. */
   readonly status: readonly RowStatus[];
-  readonly failedRows: number;
+  readonly failed: number;
+  /** Rows by status, at the places of ROW_STATUSES. */
+  readonly byStatus: Uint32Array;
+  /** Rows that are OK, by province. */
+  readonly byAdmin: Uint32Array;
+  /** lat and lng of each row, NaN where they are no numbers; null for codes. */
+  readonly latLngDeg: Float64Array | null;
+  /** Rows whose position is the middle of a map's view only. */
+  readonly views: number;
   /** The fault of a failed row of the batch, in words. */
   faultOf(row: number): string;
 }
@@ -287,8 +288,7 @@ export interface RowConverter {
   readonly columns: SinkColumns;
   /** Where a position is among the columns kept and added: for GeoJSON. */
   readonly position: PointColumns;
-  /** Converts a batch and counts its rows. */
-  convert(rows: TableRows, tally: Tally): ConvertedRows;
+  convert(rows: TableRows): ConvertedRows;
 }
 
 /** The properties of source and target that a converter depends on. */
@@ -331,14 +331,15 @@ export function fieldOf(
   return { name: column.name, text: codeTextOf(column, values[at]?.[row]) };
 }
 
-export function countAdmin(tally: Tally, adminCode: string): void {
-  const admin = ADMIN_NUMBERS.get(adminCode);
-  if (admin !== undefined) tally.byAdmin[admin]!++;
-}
-
-export function countStatus(tally: Tally, status: readonly RowStatus[]): void {
-  tally.rows += status.length;
-  for (const word of status) if (word !== 'OK') tally.fail(word);
+function counted(status: readonly RowStatus[], admins: readonly (string | null)[]) {
+  const byStatus = new Uint32Array(ROW_STATUSES.length);
+  const byAdmin = new Uint32Array(ADMIN_UNITS.length);
+  for (const [row, word] of status.entries()) {
+    byStatus[STATUS_NUMBERS.get(word)!]!++;
+    const admin = ADMIN_NUMBERS.get(admins[row] ?? '');
+    if (admin !== undefined) byAdmin[admin]!++;
+  }
+  return { status, failed: status.length - byStatus[0]!, byStatus, byAdmin };
 }
 
 /** The rows whose status is wanted. */

@@ -1,5 +1,5 @@
 // One run of `encode` or `decode` over files: finds the formats, chooses the lane (whole-csv.ts for CSV and TSV without
-// changes of columns, by-columns.ts for what no other knows), and cleans up however the run ends.
+// changes of columns, by-values.ts for what no other knows), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
@@ -186,8 +186,8 @@ async function convertOn(run: Run): Promise<string> {
     if (reason === pair) reason = plan;
   }
   const rowsBefore = run.targets.tally.rows;
-  const { convertByColumns } = await import('./by-columns.js');
-  await convertByColumns(run);
+  const { valueLane } = await import('./by-values.js');
+  await drive(run, await valueLane(run));
   const hasFastPath = READ_BY_BYTES.has(run.sourceFormat) && READ_BY_BYTES.has(run.targetFormat);
   if (hasFastPath) countSlow('file', 'values', run.targets.tally.rows - rowsBefore);
   return `Converted value by value: ${reason}.`;

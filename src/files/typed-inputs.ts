@@ -47,7 +47,7 @@ export function columnsOfDegrees(
 ): { readonly lat: number; readonly lng: number } | string {
   const where = findPosition({ names, rows: [] }, request.columns, file);
   if (where.kind !== 'pair') return 'positions are in one column';
-  // by-columns.ts looks at the values of a column of this name.
+  // by-values.ts looks at the values of a column of this name.
   if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
     return 'x may hold metres';
   for (const index of [where.lat, where.lng])

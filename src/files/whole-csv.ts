@@ -32,7 +32,7 @@ import { csvQuoted, eachRow, fieldsOf, textEnd } from './formats/csv-rows.js';
 import type { TableColumn } from './formats/table.js';
 import { degreesOf, textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
-import { type Field, faultIn, type ReadFields, type RowFailure, Tally } from './tally.js';
+import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.js';
 import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
 
 const CR = 13;
@@ -190,15 +190,14 @@ class WholeCsv implements WholeInput {
     if (angles.length === 0) return answer;
     countSlow('file', 'number', angles.length);
     this.#converter ??= this.#rowConverter();
-    const tally = new Tally();
     const values = this.#text.names.map((_, column) => angles.map(({ fields }) => fields[column]!));
-    const converted = this.#converter.convert({ rowCount: angles.length, values }, tally);
+    const converted = this.#converter.convert({ rowCount: angles.length, values });
     const slow = angles.map(({ failed }, row): SlowAnswer => {
       const texts = this.#added.map((column, c) => textOf(column, converted.values[columns + c]?.[row]));
       const was = answer.bytes.subarray(failed.answerStart, failed.answerEnd);
       return { ...failed, status: converted.status[row]!, bytes: this.#withOurs(was, texts) };
     });
-    return spliced(answer, slow, [], tally);
+    return spliced(answer, slow, [], converted.byAdmin);
   }
 
   #rowConverter(): RowConverter {

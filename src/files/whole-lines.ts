@@ -1,12 +1,12 @@
 // NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, and our members are written behind. A line
 // that the kernel is not certain of is converted value by value.
 
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import type { FailedRow } from '../hexcodes/wire/rows/row-report.js';
-import { sampled } from './by-columns.js';
 import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
@@ -16,10 +16,10 @@ import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
 import { documentIn, lineBlocks } from './formats/lines.js';
+import { sampled } from './formats/open.js';
 import type { JsonDocument, TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
-import { Tally } from './tally.js';
 import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
 
 const LF = 10;
@@ -74,7 +74,7 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     const [lat, lng] = [source.columns[where.lat]!, source.columns[where.lng]!];
     return { shape, converter, columns: source.columns, lat, lng };
   } catch {
-    // by-columns.ts meets the same fault, and says it.
+    // by-values.ts meets the same fault, and says it.
     return 'the first rows have a fault';
   } finally {
     input.close();
@@ -148,10 +148,10 @@ class WholeLines implements WholeInput {
     const blank: number[] = [];
     const batch = new DocumentBatch();
     const answers: Pick<SlowAnswer, 'status' | 'bytes'>[] = [];
-    const tally = new Tally();
+    const byAdmin = new Uint32Array(ADMIN_UNITS.length);
     const flush = async (): Promise<void> => {
       for (const documents of narrowBatches(batch.take(), this.#plan.columns.length))
-        answers.push(...(await this.#written(documents, tally)));
+        answers.push(...(await this.#written(documents, byAdmin)));
     };
     let line = this.#line + 1;
     let counted = from;
@@ -172,17 +172,22 @@ class WholeLines implements WholeInput {
       this.#run.said = 'Converted by bytes: lines were copied as they are, but for those that cannot be.';
     countSlow('file', 'line', slow.length);
     const mended = slow.map((each, n) => ({ ...each, ...answers[n]! }));
-    return spliced(answer, mended, blank, tally);
+    return spliced(answer, mended, blank, byAdmin);
   }
 
-  #convert(documents: JsonDocument[], tally: Tally): ConvertedRows {
+  #convert(documents: JsonDocument[]): ConvertedRows {
     const objects = documents.map(({ value }) => value);
     const values = valuesOf(this.#plan.columns, objects, this.#file, 1, 'any');
-    return this.#plan.converter.convert({ rowCount: documents.length, values, documents }, tally);
+    return this.#plan.converter.convert({ rowCount: documents.length, values, documents });
   }
 
-  async #written(documents: JsonDocument[], tally: Tally): Promise<Pick<SlowAnswer, 'status' | 'bytes'>[]> {
-    const rows = this.#convert(documents, tally);
+  /** @param byAdmin to which rows that are OK are added */
+  async #written(
+    documents: JsonDocument[],
+    byAdmin: Uint32Array,
+  ): Promise<Pick<SlowAnswer, 'status' | 'bytes'>[]> {
+    const rows = this.#convert(documents);
+    for (const [admin, count] of rows.byAdmin.entries()) byAdmin[admin]! += count;
     let bytes: Uint8Array = new Uint8Array(0);
     const write = async (given: Uint8Array): Promise<void> => {
       bytes = given;
@@ -204,7 +209,7 @@ class WholeLines implements WholeInput {
         degreesOf(lat, document.value[lat.name] ?? null, 'lat'),
         degreesOf(lng, document.value[lng.name] ?? null, 'lng'),
       ],
-      fault: () => this.#convert([document], new Tally()).faultOf(0),
+      fault: () => this.#convert([document]).faultOf(0),
     };
   }
 }

@@ -9,7 +9,6 @@ import type { PlainFile } from './disk/plain-file.js';
 import type { Batch, Explained, Lane, Reading, Wanted } from './driver.js';
 import type { Run } from './request.js';
 import { isWorthThreads, slicedBatches, startPool, workersOf } from './slices.js';
-import type { Tally } from './tally.js';
 
 /** The answer to rows of a block. */
 export interface Answer extends ConvertedRows {
@@ -151,16 +150,16 @@ export interface SlowAnswer {
  * An answer with slow ones among its rows.
  * @param slow in the order of their rows, for each of which the answer has a failed row or none
  * @param blank numbers of lines that are no rows, which the answer counts
- * @param tally of the slow ones
+ * @param slowAdmins the slow ones that are OK, by province
  */
 export function spliced(
   answer: Answer,
   slow: readonly SlowAnswer[],
   blank: readonly number[],
-  tally: Tally,
+  slowAdmins: Uint32Array,
 ): Answer {
   const byStatus = answer.byStatus.slice();
-  const byAdmin = answer.report.byAdmin.map((rows, admin) => rows + tally.byAdmin[admin]!);
+  const byAdmin = answer.report.byAdmin.map((rows, admin) => rows + slowAdmins[admin]!);
   const parts: Uint8Array[] = [];
   const failures: FailedRow[] = [];
   const before = failedRowsOf(answer.report);

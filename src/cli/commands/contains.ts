@@ -1,7 +1,6 @@
 // `hexcodes contains FILES --in LIST`: which points lie in the cells of a list of codes, and in which zone.
 
 import type { Command } from 'commander';
-import { sampled } from '../../files/by-columns.js';
 import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
 import { openInput } from '../../files/disk/input.js';
@@ -9,7 +8,7 @@ import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
 import { dialectOf } from '../../files/formats/csv-dialect.js';
 import { refuseUnreadRows } from '../../files/formats/csv-header.js';
-import { openSource } from '../../files/formats/open.js';
+import { openSource, sampled } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';

@@ -1,5 +1,6 @@
 // The columns that encode adds to rows, and their values for a batch of rows that was encoded.
 
+import type { Border } from '../../hexcodes/kernel/index-file.js';
 import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -80,87 +81,58 @@ export function addedValues(
 
 /** A batch that was encoded: an entry for each row, null where a row failed. */
 export interface EncodedBatch {
-  /** lat and lng of each row. */
-  readonly latLngDeg: Float64Array;
   readonly codes: readonly (string | null)[];
   readonly admins: readonly (string | null)[];
   /** As understood, also where the position has no code. */
   readonly resolutions: readonly (number | null)[];
+  /** None unless they are asked for. */
+  readonly formers: readonly (string | null)[];
+  readonly borders: readonly (Border | null)[];
   readonly status: readonly string[];
 }
 
-type Values = readonly ArrayLike<unknown>[];
-
-interface ColumnGroup {
-  readonly columns: readonly TableColumn[];
-  /** Values of each column. */
-  valuesOf(batch: EncodedBatch, hexcodes: Hexcodes): Values;
+interface OurColumn extends TableColumn {
+  valuesOf(batch: EncodedBatch): ArrayLike<unknown>;
 }
 
-const column = (
-  name: string,
-  kind: TableColumn['kind'],
-  valuesOf: (batch: EncodedBatch) => ArrayLike<unknown>,
-): ColumnGroup => ({ columns: [{ name, kind }], valuesOf: (batch) => [valuesOf(batch)] });
-
-const codesNamed = (name: string): ColumnGroup => column(name, 'text', ({ codes }) => codes);
-
-/** The province before July 2025. */
-const FORMER: ColumnGroup = {
-  columns: [{ name: 'former_province', kind: 'text' }],
-  valuesOf: ({ latLngDeg, status }, hexcodes) => [
-    status.map((word, row) =>
-      word === 'OK' ? hexcodes.formerProvinceOf(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null,
-    ),
-  ],
-};
-
-/** How sure the province is. */
-const CERTAINTY: ColumnGroup = {
-  columns: [
-    { name: 'border_m', kind: 'int' },
-    { name: 'certainty', kind: 'double' },
-  ],
-  valuesOf({ latLngDeg, status }, { kernel }) {
-    const borders = status.map((word, row) =>
-      word === 'OK' ? kernel.borderAt(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null,
-    );
-    return [
-      borders.map((border) => border?.borderM ?? null),
-      borders.map((border) => border?.certainty ?? null),
-    ];
+const OURS: Readonly<Record<AddedValue['is'], OurColumn>> = {
+  code: { name: 'hexcodes', kind: 'text', valuesOf: ({ codes }) => codes },
+  resolution: { name: 'resolution', kind: 'int', valuesOf: ({ resolutions }) => resolutions },
+  admin: { name: 'admin_code', kind: 'text', valuesOf: ({ admins }) => admins },
+  former: { name: 'former_province', kind: 'text', valuesOf: ({ formers }) => formers },
+  metres: {
+    ...{ name: 'border_m', kind: 'int' },
+    valuesOf: ({ borders }) => borders.map((border) => border?.borderM ?? null),
   },
+  share: {
+    ...{ name: 'certainty', kind: 'double' },
+    valuesOf: ({ borders }) => borders.map((border) => border?.certainty ?? null),
+  },
+  status: { name: 'status', kind: 'text', valuesOf: ({ status }) => status },
 };
-
 /** Columns that are made of the codes when the rows have been sorted: a batch has no values for them. */
-const derived = (columns: readonly TableColumn[]): ColumnGroup => ({
-  columns,
-  valuesOf: () => columns.map(() => []),
-});
-const H3 = derived([{ name: 'h3', kind: 'ulong' }]);
+const derived = (name: string, kind: 'ulong' | 'double'): OurColumn => ({ name, kind, valuesOf: () => [] });
+const CELL = derived('h3', 'ulong');
 /** Named as the fields of a bbox in GeoParquet. */
-const BOX = derived(['xmin', 'ymin', 'xmax', 'ymax'].map((name) => ({ name, kind: 'double' })));
-
-function groupsOf({ hasResolution, isFormer, hasCertainty, isSorted }: EncodeShape): ColumnGroup[] {
-  return [
-    ...(isSorted ? [codesNamed('hexcode'), H3] : [codesNamed('hexcodes')]),
-    ...(hasResolution ? [] : [column('resolution', 'int', ({ resolutions }) => resolutions)]),
-    column('admin_code', 'text', ({ admins }) => admins),
-    ...(isFormer ? [FORMER] : []),
-    ...(hasCertainty ? [CERTAINTY] : []),
-    ...(isSorted ? [BOX] : []),
-    column('status', 'text', ({ status }) => status),
-  ];
-}
+const BOX = ['xmin', 'ymin', 'xmax', 'ymax'].map((name) => derived(name, 'double'));
 
 /** The columns that encode adds; the first has the codes. */
 export function encodeAdded(shape: EncodeShape): TableColumn[] {
-  return groupsOf(shape).flatMap(({ columns }) => columns);
+  return ourColumns(shape).map(({ name, kind }) => ({ name, kind }));
 }
 
 /** The values of these columns, in their order. */
-export function encodeAddedValues(shape: EncodeShape, batch: EncodedBatch, hexcodes: Hexcodes): Values {
-  return groupsOf(shape).flatMap(({ valuesOf }) => valuesOf(batch, hexcodes));
+export function encodeAddedValues(shape: EncodeShape, batch: EncodedBatch): ArrayLike<unknown>[] {
+  return ourColumns(shape).map(({ valuesOf }) => valuesOf(batch));
+}
+
+function ourColumns(shape: EncodeShape): OurColumn[] {
+  return addedValues(shape, shape.hasResolution).flatMap((is) => {
+    const ours = OURS[is];
+    if (!shape.isSorted) return [ours];
+    if (is === 'code') return [{ ...ours, name: 'hexcode' }, CELL];
+    return is === 'status' ? [...BOX, ours] : [ours];
+  });
 }
 
 /** Where the columns are that are made of the codes: ours begin at one place, and end at the other. */

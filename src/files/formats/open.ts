@@ -1,5 +1,6 @@
 // Opens a source or a sink of any format. Parquet and Arrow are loaded only where they are used.
 
+import type { Sample } from '../columns/columns.js';
 import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
@@ -9,7 +10,7 @@ import type { ValueAdder } from '../rows/plain-values.js';
 import { valueSink } from '../rows/value-rows.js';
 import type { WrittenColumns } from '../rows/write-text.js';
 import { openCsv } from './csv.js';
-import type { CsvDialect } from './csv-dialect.js';
+import { type CsvDialect, SAMPLE_ROWS } from './csv-dialect.js';
 import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
 import { ndjsonSink, openNdjson } from './json/ndjson.js';
 import { atPoints } from './shape-column.js';
@@ -22,7 +23,7 @@ import type {
   TableSink,
   TableSource,
 } from './table.js';
-import { textOf } from './values/column-text.js';
+import { codeTextOf, textOf } from './values/column-text.js';
 
 interface Opened {
   readonly input: Input;
@@ -180,4 +181,22 @@ export async function openSink(
   const sink = DRIVERS[format]?.sink;
   if (sink === undefined) throw new CliFailure(EXIT.USAGE, `${FORMATS[format].title} is not written`);
   return sink({ output, columns, position, frame, dialect, isContinued });
+}
+
+/** A source whose first rows have been looked at: columns are found by their values, too. */
+export async function sampled(source: TableSource): Promise<{ source: TableSource; sample: Sample }> {
+  const batches = source.batches()[Symbol.asyncIterator]();
+  const first = await batches.next();
+  const { columns } = source;
+  const rowCount = first.done === true ? 0 : Math.min(first.value.rowCount, SAMPLE_ROWS);
+  const values = first.done === true ? [] : first.value.values;
+  const rows = Array.from({ length: rowCount }, (_, row) =>
+    columns.map((column, c) => codeTextOf(column, values[c]?.[row])),
+  );
+  async function* all(): AsyncGenerator<TableRows> {
+    for (let next = first; next.done !== true; next = await batches.next()) yield next.value;
+  }
+  const { geometries, position } = source;
+  const sample = { names: columns.map(({ name }) => name), rows, geometries, position };
+  return { source: { ...source, batches: all }, sample };
 }

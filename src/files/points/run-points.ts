@@ -2,7 +2,6 @@
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { holdsAngles } from '../../tables/positions/in-values.js';
-import { sampled } from '../by-columns.js';
 import { type ColumnChoice, refuseTwice, type Sample } from '../columns/columns.js';
 import {
   findPosition,
@@ -15,7 +14,7 @@ import { type Input, type InputOptions, openInput, statOf } from '../disk/input.
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
 import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv-dialect.js';
-import { openSource } from '../formats/open.js';
+import { openSource, sampled } from '../formats/open.js';
 import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { MAX_COLUMNS } from '../rows/text-rows.js';
 import { Interruption, Progress } from '../terminal/progress.js';

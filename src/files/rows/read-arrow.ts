@@ -1,5 +1,5 @@
 // Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values of
-// other types one by one. Types whose few bytes can stand for long texts are left to by-columns.ts.
+// other types one by one. Types whose few bytes can stand for long texts are left to by-values.ts.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Batch, Type } from '@uwdata/flechette';
