@@ -142,9 +142,9 @@ export class ChunkLane implements Lane {
       'Write smaller row groups.',
     );
     const pages = this.#pages;
-    const place = { parquet: file.parquet, scan, pages, group, groupStart: start, file: input.name };
-    const lats = await readCoordinates(place, columns[lat]!.name, this.#lats);
-    const lngs = await readCoordinates(place, columns[lng]!.name, this.#lngs);
+    const reading = { parquet: file.parquet, scan, pages, group, groupStart: start, file: input.name };
+    const lats = await readCoordinates(reading, columns[lat]!.name, this.#lats);
+    const lngs = await readCoordinates(reading, columns[lng]!.name, this.#lngs);
     const held = new Map([
       [lat, lats.bytes],
       [lng, lngs.bytes],

@@ -5,7 +5,6 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
-import { addedValues } from './columns/encode-columns.js';
 import { findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';

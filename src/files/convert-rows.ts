@@ -112,10 +112,8 @@ function encoder(
       const ourValues: ArrayLike<unknown>[] = addsPosition
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
-      const whereOk = <T>(valueOf: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
-        status.map((word, row) =>
-          word === 'OK' ? valueOf(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null,
-        );
+      const whereOk = <T>(of: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
+        status.map((word, row) => (word === 'OK' ? of(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null));
       const formers = isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [];
       const borders = hasCertainty ? whereOk((lat, lng) => hexcodes.kernel.borderAt(lat, lng)) : [];
       const batch = { codes, admins, resolutions, formers, borders, status };

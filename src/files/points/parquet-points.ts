@@ -62,8 +62,8 @@ async function* pointsOf(
     const rows = Number(group.num_rows);
     const location = { file: fileName, row: groupStart + 1 };
     requireBelowCeiling(location, 16 * rows, `a row group of ${rows} rows`, SMALLER_GROUPS);
-    const place = { parquet: file, scan, pages, group, groupStart, file: fileName };
-    const doublesOf = (index: number) => readCoordinates(place, fields[index]!.column.name);
+    const reading = { parquet: file, scan, pages, group, groupStart, file: fileName };
+    const doublesOf = (index: number) => readCoordinates(reading, fields[index]!.column.name);
     const { degrees: lats } = await doublesOf(lat);
     const { degrees: lngs } = await doublesOf(lng);
     const wanted = [...new Set([...numbers, ...others])];
@@ -74,7 +74,7 @@ async function* pointsOf(
         readers.push(
           defined === null ? (row) => degrees[row] : (row) => (defined[row] ? degrees[row] : null),
         );
-      } else readers.push(await columnReader(place, index, { bytes: 0 }));
+      } else readers.push(await columnReader(reading, index, { bytes: 0 }));
     }
     const names = wanted.map((index) => fields[index]!.column.name);
     let from = 0;

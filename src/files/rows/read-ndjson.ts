@@ -318,7 +318,7 @@ export class NdjsonRowReader {
     const columns = this.#columns;
     const values = valuesOf(columns, [value], file, number, this.#isTyped ? 'types' : 'names');
     const text = this.#text;
-    for (const [c, column] of columns.entries()) {
+    for (const c of columns.keys()) {
       const each = values[c]![0];
       const { starts, ends } = this.#ranges[c]!;
       if (each === null || each === undefined) {

@@ -7,7 +7,7 @@ import { UnpackedPages } from '../formats/parquet/codecs.js';
 import { type DegreesMemory, readCoordinates } from '../formats/parquet/coordinates.js';
 import {
   columnValues,
-  type GroupPlace,
+  type GroupReading,
   type ParquetFile,
   SMALLER_GROUPS,
   scanOf,
@@ -76,16 +76,16 @@ export async function* parquetWindows(
       SMALLER_GROUPS,
     );
     text.at = 0;
-    const place = { parquet, scan, pages, group, groupStart: first, file };
-    const lats = await readCoordinates(place, names[lat]!, latMemory);
-    const lngs = await readCoordinates(place, names[lng]!, lngMemory);
+    const reading = { parquet, scan, pages, group, groupStart: first, file };
+    const lats = await readCoordinates(reading, names[lat]!, latMemory);
+    const lngs = await readCoordinates(reading, names[lng]!, lngMemory);
     const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
       const ranges = rangesIn(memories, index, rows);
       columns[index] = ranges;
       const known = index === lat ? lats : index === lng ? lngs : null;
       if (known === null)
-        await readColumn(place, index, text, ranges, isTyped, adderOf(fields[index]!.column));
+        await readColumn(reading, index, text, ranges, isTyped, adderOf(fields[index]!.column));
       else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
       else printDegrees(known, text, ranges);
     }
@@ -100,21 +100,21 @@ export async function* parquetWindows(
 
 /** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
 async function readColumn(
-  place: GroupPlace,
+  reading: GroupReading,
   index: number,
   text: GrowingBytes,
   ranges: Ranges,
   isTyped: boolean,
   add: ValueAdder,
 ): Promise<void> {
-  const { parquet, pages, group, groupStart, file } = place;
+  const { parquet, pages, group, groupStart, file } = reading;
   const { column, shape } = parquet.fields[index]!;
   const { name } = column;
   const rows = Number(group.num_rows);
   const location = { file, row: groupStart + 1, column: name };
   let row = 0;
   try {
-    const sound = await soundColumn(place, location, { bytes: 0 });
+    const sound = await soundColumn(reading, location, { bytes: 0 });
     const [only] = sound;
     const width = isTyped ? plainWidth(elementOf(column)) : -1;
     const isRead = isTyped ? column.kind !== 'boolean' : isPrinted(parquet, index, only!);
@@ -123,7 +123,7 @@ async function readColumn(
       if (readPlain(only!, pages, rows, column.kind, width, text, ranges)) return;
       text.at = at;
     }
-    const values = await columnValues(place, name);
+    const values = await columnValues(reading, name);
     const read = shape === null ? null : readBy(shape);
     for (; row < rows; row++) {
       const value: unknown = read === null ? values[row] : read(values[row]);

@@ -10,7 +10,7 @@ import type { RowWriter } from './write-text.js';
 const MAX_ROWS = 4096;
 const MAX_VALUES = 1 << 20;
 const WINDOW_BYTES = 1 << 20;
-/** Of rows without a column that is made of records. */
+/** Rows whose columns are all values have no records. */
 const NO_RECORDS = new Uint8Array(0);
 const NO_DEGREES = new Float64Array(0);
 

@@ -26,7 +26,7 @@ const SHORT = 64;
 const SIGN = 128;
 const DOUBLE_BYTES = 8;
 
-/** The column whose plain values Arrow holds: it has seconds and durations, which Parquet has not, but no times of UTC. */
+/** The column whose plain values Arrow holds: seconds and durations, which Parquet has not, and no times of UTC. */
 function storedColumn(column: TableColumn): TableColumn {
   const { name, kind, unit, isUtc } = column;
   if (kind === 'time' && isUtc === true) return { name, kind: 'text' };

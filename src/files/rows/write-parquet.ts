@@ -26,7 +26,7 @@ export class ParquetRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
   readonly #file: ParquetFileWriter;
   readonly #all: WrittenColumns['kept'];
-  /** Of each column; null for those that are made of records. */
+  /** One for each column, null where it is made of records. */
   readonly #plain: readonly (PlainColumn | null)[];
   readonly #hasRecords: boolean;
   readonly #halves: readonly (0 | 1 | null)[];

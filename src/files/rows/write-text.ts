@@ -31,8 +31,8 @@ export interface WrittenColumns {
   /** Indexes in the rows, and the columns that they become. */
   readonly kept: readonly (TableColumn & { readonly index: number })[];
   /**
-   * The code, the resolution, the province, perhaps more of it, and the status: which value each has, and for writers of
-   * types its index in the rows, -1 where it is made of the records.
+   * The code, the resolution, the province, perhaps more of it, and the status: which value each has, and its index in
+   * the rows, -1 where it is made of the records, for writers of types.
    */
   readonly added: readonly (TableColumn & { readonly index: number })[];
   readonly values: readonly AddedValue['is'][];

@@ -3,7 +3,7 @@
 
 import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
 import type { UnpackedPages } from './codecs.js';
-import { columnValues, type GroupPlace, soundColumn } from './parquet-source.js';
+import { columnValues, type GroupReading, soundColumn } from './parquet-source.js';
 import { indexesIn, plainPages, presentOf } from './plain-pages.js';
 import type { PageBytes, SoundChunk } from './sound-chunk.js';
 
@@ -26,20 +26,20 @@ export interface DegreesMemory {
  * @throws CliFailure BAD_INPUT for a column that is damaged
  */
 export async function readCoordinates(
-  place: GroupPlace,
+  reading: GroupReading,
   name: string,
   memory: DegreesMemory = { degrees: new Float64Array(0) },
 ): Promise<Coordinates> {
-  const { pages, group, groupStart, file } = place;
+  const { pages, group, groupStart, file } = reading;
   const rows = Number(group.num_rows);
   const location = { file, row: groupStart + 1, column: name };
   try {
-    const [sound, ...others] = await soundColumn(place, location, { bytes: 0 });
+    const [sound, ...others] = await soundColumn(reading, location, { bytes: 0 });
     if (sound === undefined || others.length > 0) throw new Error(`${others.length + 1} columns of one name`);
     const { bytes } = sound.chunk;
     const read = readPlain(sound, pages, rows, memory);
     if (read !== null) return { ...read, bytes };
-    const column = await columnValues(place, name);
+    const column = await columnValues(reading, name);
     const degrees = new Float64Array(rows);
     const defined = new Uint8Array(rows);
     for (let row = 0; row < rows; row++) {

@@ -119,9 +119,9 @@ export async function openParquet(input: Input): Promise<TableSource> {
           `a row group of ${groupRows} rows and ${fields.length} columns`,
           SMALLER_GROUPS,
         );
-        const place = { parquet, scan: await scan, pages, group, groupStart: rowStart, file: input.name };
+        const reading = { parquet, scan: await scan, pages, group, groupStart: rowStart, file: input.name };
         const readers: ValueReader[] = [];
-        for (const index of fields.keys()) readers.push(await columnReader(place, index, held));
+        for (const index of fields.keys()) readers.push(await columnReader(reading, index, held));
         yield* rowWindows(groupRows, readers, { file: input.name, firstRow, names });
       }
     },
@@ -129,7 +129,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
 }
 
 /** A row group of a file that is read. */
-export interface GroupPlace {
+export interface GroupReading {
   readonly parquet: ParquetFile;
   readonly scan: Awaited<ReturnType<typeof parquetScan>>;
   readonly pages: UnpackedPages;
@@ -145,7 +145,7 @@ export interface GroupPlace {
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is damaged
  */
 export async function soundColumn(
-  { parquet: { buffer, metadata }, pages, group }: GroupPlace,
+  { parquet: { buffer, metadata }, pages, group }: GroupReading,
   location: { readonly file: string; readonly row: number; readonly column: string },
   held: { bytes: number },
 ): Promise<SoundChunk[]> {
@@ -158,7 +158,7 @@ export async function soundColumn(
 }
 
 /** The values of a column in a row group, as hyparquet reads them. @throws Error for others than are due */
-export async function columnValues({ scan, group, groupStart }: GroupPlace, column: string) {
+export async function columnValues({ scan, group, groupStart }: GroupReading, column: string) {
   const rows = Number(group.num_rows);
   const values = await scan.readColumn({ column, rowStart: groupStart, rowEnd: groupStart + rows });
   if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
@@ -167,23 +167,23 @@ export async function columnValues({ scan, group, groupStart }: GroupPlace, colu
 
 /** Reads the values of a column one by one; none where its type is not read. @throws CliFailure BAD_INPUT */
 export async function columnReader(
-  place: GroupPlace,
+  reading: GroupReading,
   index: number,
   held: { bytes: number },
 ): Promise<ValueReader> {
-  const { column, shape } = place.parquet.fields[index]!;
+  const { column, shape } = reading.parquet.fields[index]!;
   if (shape === null) return () => null;
-  const location = { file: place.file, row: place.groupStart + 1, column: column.name };
+  const location = { file: reading.file, row: reading.groupStart + 1, column: column.name };
   try {
-    await soundColumn(place, location, held);
-    const values = await columnValues(place, column.name);
+    await soundColumn(reading, location, held);
+    const values = await columnValues(reading, column.name);
     const read = readBy(shape);
     return read === null ? (row) => values[row] : (row) => read(values[row]);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
   } finally {
-    place.pages.clear();
+    reading.pages.clear();
   }
 }
 

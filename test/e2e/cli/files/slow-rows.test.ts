@@ -90,8 +90,10 @@ test('a run ends with the share of slow rows, what they are and a remedy', async
   const sure = write('sure.ndjson', () => '{"lat":21.0288,"lng":105.8525}');
   expect(await said(sure, '--to', 'ndjson', '--certainty', '--former', '--verbose')).toEqual([]);
   expect(await said(sure, '--to', 'csv', '--certainty', '--former', '--verbose')).toEqual([]);
-  expect(await said(sure, '--to', 'parquet', '--certainty')).toEqual([
+  expect(await said(sure, '--to', 'parquet', '--certainty', '--former', '--verbose')).toEqual([]);
+  const elsewhere = ['--errors', folder.file('failed.csv')];
+  expect(await said(sure, '--to', 'parquet', ...elsewhere)).toEqual([
     '100 % of the rows were read the slow way: 20,000 rows value by value (--verbose says why).',
   ]);
-  expect(await said(sure, '--to', 'parquet', '--certainty', '-q')).toEqual([]);
+  expect(await said(sure, '--to', 'parquet', ...elsewhere, '-q')).toEqual([]);
 });
