@@ -7,12 +7,6 @@ const SEED = 20_261_126;
 
 /** Conversions of files that are slow still, by cell and spelling: what is not said here must be fast. */
 const SLOW: readonly (readonly [why: string, cell: RegExp, spelling: RegExp])[] = [
-  [
-    'certainty and former provinces',
-    /(ndjson → (?!ndjson)\w+|csv → (?!csv)\w+), --(.* and --)?(certainty|former)$/,
-    /./,
-  ],
-  ['sorted rows of text', /^csv → parquet, --sort$/, /./],
   ['lines without columns', /^ndjson → ndjson, --(keep|drop)/, /./],
   [
     'nested members as columns',
