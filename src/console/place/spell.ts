@@ -2,7 +2,8 @@
 // Voices of others are left out: what is looked up would be sent to them.
 import { element } from '../shell/elements.js';
 import { language } from '../words/language.js';
-import { spellEn, spelling, spellVi, spelt } from '../words/spelling.js';
+import { spellEn, spellVi } from '../words/spell-texts.js';
+import { spelling, spelt } from '../words/spelling.js';
 import { addTexts } from '../words/texts.js';
 import { copy } from './copy.js';
 

@@ -42,15 +42,3 @@ export function spelling(code: string, language: Language): string {
     .map((group) => group.map(said).join(', '))
     .join('; ');
 }
-
-export const spellVi = {
-  readAloud: 'Đọc thành tiếng',
-  copySpelling: 'Sao chép cách đọc',
-  noVoice: 'Thiết bị này không có giọng đọc tiếng Việt.',
-} as const;
-
-export const spellEn: Readonly<Record<keyof typeof spellVi, string>> = {
-  readAloud: 'Read aloud',
-  copySpelling: 'Copy the spelling',
-  noVoice: 'This device has no voice that reads English.',
-};

@@ -40,7 +40,7 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
 import type { countVi } from './count-texts.js';
 import type { fileVi } from './file-texts.js';
 import type { fleetVi } from './fleet-texts.js';
-import type { spellVi } from './spelling.js';
+import type { spellVi } from './spell-texts.js';
 import type { takeAwayVi } from './take-away-texts.js';
 import type { zoneVi } from './zone-texts.js';
 
