@@ -39,6 +39,8 @@ export function headLine({ machine, node, versions, commit, date, load }: Head):
 
 /** Share of the time in which a task waits for a core above which a row is marked. */
 const BUSY_SHARE = 0.1;
+/** Rows that are printed within this time were measured together. */
+const TOGETHER_MS = 50;
 
 /** Microseconds in which some task of the machine waited for a core, since its start; undefined where nobody counts. */
 function waitedMicros(): number | undefined {
@@ -89,7 +91,7 @@ export class BenchTable {
     const nowMs = performance.now();
     const waited = waitedMicros();
     const since = waited === undefined || this.#waited === undefined ? undefined : waited - this.#waited;
-    if (nowMs - this.#sinceMs > 1) this.#machine = busyWord(since, nowMs - this.#sinceMs);
+    if (nowMs - this.#sinceMs > TOGETHER_MS) this.#machine = busyWord(since, nowMs - this.#sinceMs);
     console.log(`| ${[...cells, this.#machine].join(' | ')} |`);
     const machine = this.#machine.replaceAll('*', '');
     this.#rows.push({ cells, ...data, machine });
