@@ -56,7 +56,7 @@ export async function builtConversions(folder: string, isOpenWorld = false): Pro
   return {
     slowRows: () => allowance.slowWork.rows,
     bulk: (request, body) => {
-      const reader = new readers.BulkReader(request);
+      const reader = new readers.BulkReader(request, undefined, kernel);
       const pieces = [...reader.push(body), ...reader.end()].map((block) =>
         blocks.convertBlock(kernel, reader.job!, block, buffer).bytes.slice(),
       );

@@ -43,7 +43,7 @@ export function dueAnswer(
   more: Partial<BulkRequest> = {},
 ): Buffer {
   const request = { operation, input, output: input, resolution: 13, prefix: '', ...more };
-  const reader = new BulkReader(request);
+  const reader = new BulkReader(request, undefined, kernel);
   const blocks = [...reader.push(body), ...reader.end()];
   const answers = blocks.map((block) => convertBlock(kernel, reader.job!, block).bytes);
   return Buffer.concat([reader.head, ...answers]);

@@ -92,7 +92,7 @@ export class HostileText {
 
   #bulk(text: string, request: BulkRequest): void {
     this.#compare(text, ROWS, (way, bytes, sink) => {
-      const reader = new way.BulkReader(request);
+      const reader = new way.BulkReader(request, undefined, way.kernel);
       const blocks = [...reader.push(bytes), ...reader.end()];
       return Buffer.concat(
         blocks.map((block) =>
