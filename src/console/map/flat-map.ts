@@ -5,12 +5,16 @@ import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
+import { flatEn, flatVi } from '../words/flat-texts.js';
 import { language } from '../words/language.js';
+import { addTexts } from '../words/texts.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
 import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
+
+addTexts({ vi: flatVi, en: flatEn });
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
 

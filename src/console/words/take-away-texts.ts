@@ -1,6 +1,7 @@
 // The texts of what can be printed and saved, which come with it.
 
 export const takeAwayVi = {
+  gridNeedsMap: 'Bản đồ chưa sẵn sàng.',
   gridTitle: 'Lưới ô đang hiển thị',
   gridHint: 'Các ô lục giác đang thấy trên bản đồ, kèm mã, dạng GeoJSON.',
   gridResolution: 'Bậc của lưới',
@@ -32,6 +33,7 @@ export const takeAwayVi = {
 } as const;
 
 export const takeAwayEn: Readonly<Record<keyof typeof takeAwayVi, string>> = {
+  gridNeedsMap: 'The map is not ready yet.',
   gridTitle: 'Grid of this view',
   gridHint: 'The hexagons that the map shows, with their codes, as GeoJSON.',
   gridResolution: 'Resolution of the grid',

@@ -39,6 +39,7 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
 
 import type { countVi } from './count-texts.js';
 import type { fileVi } from './file-texts.js';
+import type { flatVi } from './flat-texts.js';
 import type { fleetVi } from './fleet-texts.js';
 import type { spellVi } from './spell-texts.js';
 import type { takeAwayVi } from './take-away-texts.js';
@@ -46,6 +47,7 @@ import type { zoneVi } from './zone-texts.js';
 
 /** Texts that come with their panel. */
 type LaterTexts = typeof countVi &
+  typeof flatVi &
   typeof fileVi &
   typeof fleetVi &
   typeof spellVi &
@@ -58,7 +60,6 @@ const vi = {
   loading: 'Đang tải…',
   zones: 'Vùng',
   takeAway: 'In và lưu',
-  gridNeedsMap: 'Bản đồ chưa sẵn sàng.',
   ...certaintyVi,
   fleet: 'Đội xe',
   api: 'API',
@@ -163,7 +164,6 @@ const vi = {
   zoomOut: 'Thu nhỏ',
   wholeCountry: 'Cả nước',
   mapHint: 'Phím mũi tên di chuyển, + và − thay đổi tỉ lệ, Enter chọn ô ở giữa bản đồ.',
-  noWebgl: 'Trình duyệt này không có WebGL 2: bản đồ được vẽ đơn giản.',
   basemapFailed: 'Không tải được bản đồ nền.',
   hoangSa: 'Quần đảo Hoàng Sa',
   truongSa: 'Quần đảo Trường Sa',
@@ -183,7 +183,6 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   loading: 'Loading…',
   zones: 'Zones',
   takeAway: 'Print and save',
-  gridNeedsMap: 'The map is not ready yet.',
   ...certaintyEn,
   fleet: 'Fleet',
   api: 'API',
@@ -289,7 +288,6 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   zoomOut: 'Zoom out',
   wholeCountry: 'Whole country',
   mapHint: 'Arrow keys move the map, + and − zoom, Enter chooses the cell in its middle.',
-  noWebgl: 'This browser has no WebGL 2: the map is a plain drawing.',
   basemapFailed: 'The background map could not be loaded.',
   hoangSa: 'Hoàng Sa (Paracel Islands)',
   truongSa: 'Trường Sa (Spratly Islands)',

@@ -1,6 +1,7 @@
 // The texts of zones, which come with their panel: words/texts.ts has only the name of its tab.
 
 export const zoneVi = {
+  gridNeedsMap: 'Bản đồ chưa sẵn sàng.',
   zonesHint:
     'Vẽ các vùng trên bản đồ và nhận danh sách mã của chúng. Vùng chỉ lưu trong trình duyệt này, không gửi đi đâu.',
   zoneDraw: 'Vẽ một vùng',
@@ -54,6 +55,7 @@ export const zoneVi = {
 } as const;
 
 export const zoneEn: Readonly<Record<keyof typeof zoneVi, string>> = {
+  gridNeedsMap: 'The map is not ready yet.',
   zonesHint:
     'Draw zones on the map, and get the list of their codes. They stay in this browser; nothing is sent anywhere.',
   zoneDraw: 'Draw a zone',
