@@ -3,17 +3,20 @@
 import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
 import { readServedData } from '../../files/library.js';
-import { serve } from '../../server/serve.js';
+import { type Service, serve } from '../../server/serve.js';
 import { greet, stopAndExit } from './greeting.js';
 
 export async function serveAlone(config: ServeConfig): Promise<void> {
   if (config.uws !== undefined) process.env.HEXCODES_UWS = config.uws;
-  const service = await serve(config, await readServedData(config));
+  let service: Service | undefined;
   let signals = 0;
   const onSignal = (): void => {
     if (++signals > 1) process.exit(EXIT.FAILED);
-    stopAndExit(service, config);
+    if (service !== undefined) stopAndExit(service, config);
   };
+  // Before the port opens: a signal that comes with the first requests lets them end.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  greet({ host: config.host, ...service });
+  service = await serve(config, await readServedData(config));
+  if (signals > 0) stopAndExit(service, config);
+  else greet({ host: config.host, ...service });
 }

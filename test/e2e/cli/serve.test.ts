@@ -70,6 +70,18 @@ test('wrong configuration: all faults at once, exit 1, no secret in the message'
   expect(running.err()).not.toMatch(/short-secret|short-pepper|0123456789abcdef/);
 });
 
+test('a signal with the first line of the log, or before it, stops the service as any other', async () => {
+  for (const [n, signal] of (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGTERM'] as const).entries()) {
+    const running = serve();
+    const isDue = (): boolean => (n === 0 ? running.out() !== '' : running.out().includes('"listening"'));
+    running.child.stdout?.on('data', () => {
+      if (isDue()) running.child.kill(signal);
+      if (isDue()) running.child.stdout?.removeAllListeners('data');
+    });
+    expect([signal, await running.exit]).toEqual([signal, 0]);
+  }
+});
+
 test('a file that is no index, unknown flags and commands: a sentence and a failure', async () => {
   for (const [args, word] of [
     [['--index', 'package.json'], 'index'],
