@@ -132,8 +132,13 @@ function encoder(
           ? [fieldOf(columns, rows, where.lat, row).text, fieldOf(columns, rows, where.lng, row).text]
           : ['', ''];
       return {
-        ...{ ...rows, values: [...keptValues, ...ourValues], ...counted(status, admins) },
-        ...{ latLngDeg, views, faultOf, givenOf },
+        ...rows,
+        values: [...keptValues, ...ourValues],
+        ...counted(status, admins),
+        latLngDeg,
+        views,
+        faultOf,
+        givenOf,
       };
     },
   };
@@ -250,8 +255,12 @@ function decoder(
         return faultIn(status[row] as RowFailure, { kind: 'whole', field, resolution: null });
       };
       return {
-        ...{ ...rows, values: [...keptValues, lats, lngs, resolutions, status], ...counted(status, admins) },
-        ...{ latLngDeg: null, views: 0, faultOf },
+        ...rows,
+        values: [...keptValues, lats, lngs, resolutions, status],
+        ...counted(status, admins),
+        latLngDeg: null,
+        views: 0,
+        faultOf,
       };
     },
   };

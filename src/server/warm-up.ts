@@ -42,7 +42,10 @@ async function callRoutes(parts: Parts, router: Router): Promise<number> {
   const silent = openLog('info', { write: () => {} }).logger;
   const ledger = new Ledger({
     defaults: { pointsPerSecond: 0, requestsPerSecond: 0, pointsPerDay: 0, pointsPerMonth: 0 },
-    ...{ pointsPerSecond: 0, zone: config.quotaTimeZone, isOpen: true, leaseMs: undefined },
+    pointsPerSecond: 0,
+    zone: config.quotaTimeZone,
+    isOpen: true,
+    leaseMs: undefined,
     store: { isAway: false, isSlow: false, hurry: () => {} },
   });
   const text = makeKeyText();

@@ -101,11 +101,13 @@ const OURS: Readonly<Record<AddedValue['is'], OurColumn>> = {
   admin: { name: 'admin_code', kind: 'text', valuesOf: ({ admins }) => admins },
   former: { name: 'former_province', kind: 'text', valuesOf: ({ formers }) => formers },
   metres: {
-    ...{ name: 'border_m', kind: 'int' },
+    name: 'border_m',
+    kind: 'int',
     valuesOf: ({ borders }) => borders.map((border) => border?.borderM ?? null),
   },
   share: {
-    ...{ name: 'certainty', kind: 'double' },
+    name: 'certainty',
+    kind: 'double',
     valuesOf: ({ borders }) => borders.map((border) => border?.certainty ?? null),
   },
   status: { name: 'status', kind: 'text', valuesOf: ({ status }) => status },

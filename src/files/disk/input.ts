@@ -174,7 +174,13 @@ export function inputOf(bytes: Uint8Array, name: string): Input {
     yield bytes;
   }
   return {
-    ...{ name, path: null, sizeBytes: null, isPacked: false, head: bytes, plain: null, chunks },
+    name,
+    path: null,
+    sizeBytes: null,
+    isPacked: false,
+    head: bytes,
+    plain: null,
+    chunks,
     readBytes: () => bytes.length,
     hasRows: () => undefined,
     passed: () => undefined,

@@ -116,8 +116,10 @@ async function* rowBlocks(
   const splitter = new CsvSplitter(delimiter, buffers, kernel);
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
-      // Only the last row of a content has no line feed, but it may have the return before one.
-      const whole = block.at(-1) === CR ? block.subarray(0, -1) : block;
+      // Only the last row of a content has no line feed, but it may have returns before one.
+      let end = block.length;
+      while (end > 0 && block[end - 1] === CR) end--;
+      const whole = block.subarray(0, end);
       // A failed row before the one that is no text ends a run that stops at failed rows.
       const rows = rowsOfText(whole, delimiter);
       if (rows.length > 0) yield rows;

@@ -140,7 +140,7 @@ test('CSV of every kind', async () => {
         read += await compare(path);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 100, examples: [[['\r'], '\n', '\r', 0]] },
   );
   expect(read).toBeGreaterThan(0);
   expect(pruned).toBeGreaterThan(0);
