@@ -14,7 +14,6 @@ import { type CsvDialect, headerStart, leadOf } from './csv-dialect.js';
 import { eachRow, fieldsOf } from './csv-rows.js';
 import type { TableRows } from './table.js';
 
-const CR = 13;
 const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** The columns of an input, and the rows behind its header. */
@@ -116,15 +115,11 @@ async function* rowBlocks(
   const splitter = new CsvSplitter(delimiter, buffers, kernel);
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
-      // Only the last row of a content has no line feed, but it may have returns before one.
-      let end = block.length;
-      while (end > 0 && block[end - 1] === CR) end--;
-      const whole = block.subarray(0, end);
       // A failed row before the one that is no text ends a run that stops at failed rows.
-      const rows = rowsOfText(whole, delimiter);
+      const rows = rowsOfText(block, delimiter);
       if (rows.length > 0) yield rows;
-      if (rows.length < whole.length)
-        refuseNoText(whole.subarray(rows.length), file, delimiter, names, nextRow());
+      if (rows.length < block.length)
+        refuseNoText(block.subarray(rows.length), file, delimiter, names, nextRow());
       buffers.giveBack(block);
     }
   }

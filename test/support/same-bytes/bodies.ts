@@ -147,9 +147,11 @@ export interface CsvBody {
   /** Between rows: line ends, and blank lines at times. */
   readonly between: readonly string[];
   readonly hasLastEnd: boolean;
+  /** Returns behind the last row, as a line end leaves that has lost its line feed. */
+  readonly returns: number;
 }
 
-export const bytesOf = ({ head, rows, between, hasLastEnd }: CsvBody, without = -1): Buffer =>
+export const bytesOf = ({ head, rows, between, hasLastEnd, returns }: CsvBody, without = -1): Buffer =>
   Buffer.concat(
     rows.flatMap(({ text }, row) => {
       if (row === without) return row === 0 ? [Buffer.from(head)] : [];
@@ -158,6 +160,7 @@ export const bytesOf = ({ head, rows, between, hasLastEnd }: CsvBody, without = 
         Buffer.from(row === 0 ? head : ''),
         Buffer.from(text),
         Buffer.from(isLast && !hasLastEnd ? '' : between[row]!),
+        Buffer.from('\r'.repeat(isLast ? returns : 0)),
       ];
     }),
   );
@@ -231,6 +234,7 @@ export function csvBody(random: Random): CsvBody {
     head: `${mark}${sep}${mark === '' ? blank : ''}${line(names)}${lineEnd}`,
     between: rows.map(() => pick(ends, random).repeat(random() < 0.1 ? 2 + below(2, random) : 1)),
     hasLastEnd: random() < 0.8,
+    returns: random() < 0.3 ? 1 + below(3, random) : 0,
   };
 }
 

@@ -70,6 +70,7 @@ export interface BlockSplitter {
 }
 
 const LF = 10;
+const CR = 13;
 const QUOTE = 34;
 /** Stands for a line that is longer than a block: too long itself, so it is answered as such. */
 const TOO_LONG_LINE = new Uint8Array(MAX_NDJSON_ROW_BYTES + 2).fill(33);
@@ -213,9 +214,12 @@ export class CsvSplitter implements BlockSplitter {
     return this.#wholeEnd === 0 ? [] : [this.#cut(this.#wholeEnd)];
   }
 
+  /** The rest; returns at its end, as a line end is left that has lost its line feed, are no text unless quoted. */
   end(): Block[] {
     this.#refuseTooLong();
-    return this.#partial.size === 0 ? [] : [this.#cut(this.#partial.size)];
+    let { size } = this.#partial;
+    if (this.#state !== CsvState.Quoted) while (size > 0 && this.#partial.bytes[size - 1] === CR) size--;
+    return size === 0 ? [] : [this.#cut(size)];
   }
 
   /** The same without a quote that is open at the end. @throws BulkInputError for one, behind the rows before it */
