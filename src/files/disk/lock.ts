@@ -1,7 +1,17 @@
 // The lock beside an unfinished output, FILE.partial.lock: it names the process that writes, so that a second run with
 // the same output is refused while the first one lives, and is not held up by a run that was killed.
 
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { badOutput, CliFailure, EXIT } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
@@ -13,6 +23,9 @@ interface Holder {
   /** Tells a process from a later one of the same number; null where the system does not show it. */
   readonly started: string | null;
 }
+
+/** Time for which an empty lock may be one that is being written. */
+const EMPTY_MS = 1000;
 
 const held = new Set<string>();
 let isExitWatched = false;
@@ -33,23 +46,25 @@ export class OutputLock {
   /** @throws CliFailure BAD_OUTPUT if another process writes the same file, or its folder cannot be written */
   static take({ name, path: output }: FileDestination): OutputLock {
     const path = lockPathOf(output);
+    const stale = `${path}.stale`;
     const own: Holder = { host: hostname(), pid: process.pid, started: startOf(process.pid) };
-    const beside = `${path}.${process.pid}`;
     try {
-      rmSync(beside, { force: true });
-      writeFileSync(beside, JSON.stringify(own), { flag: 'wx' });
-      // link() fails if the lock exists, and shows the lock with its whole content at once.
-      while (!wasLinked(beside, path)) {
-        const text = readOrNull(path);
-        if (text === null) continue;
+      while (!wasWritten(path, JSON.stringify(own))) {
+        const text = textOf(path);
+        if (text === null) {
+          if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw refused(name, path, null);
+          continue;
+        }
         const holder = parsed(text);
-        if (holder === null || !isGone(holder)) throw refused(name, path, holder);
-        removeStale(path, text, `${beside}.stale`);
+        // Empty for long: its process ended between creating and writing it.
+        if (text !== '' && (holder === null || !isGone(holder))) throw refused(name, path, holder);
+        removeStale(path, text, stale);
       }
+      // A run that was killed while it took a lock over leaves it aside.
+      const left = parsed(readOrNull(stale) ?? '');
+      if (left !== null && isGone(left)) rmSync(stale, { force: true });
     } catch (error) {
       throw error instanceof CliFailure ? error : badOutput(name, error);
-    } finally {
-      rmSync(beside, { force: true });
     }
     return new OutputLock(path);
   }
@@ -59,13 +74,30 @@ export class OutputLock {
   }
 }
 
-function wasLinked(from: string, to: string): boolean {
+/** Creates a file that is not there. @returns false if it is, or if another process has taken it away as empty */
+function wasWritten(path: string, text: string): boolean {
+  let file: number;
   try {
-    linkSync(from, to);
-    return true;
+    file = openSync(path, 'wx');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  }
+  try {
+    writeSync(file, text);
+    return lstatSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The text of a lock, null if it is gone. An empty one is waited for: it is written within microseconds. */
+function textOf(path: string): string | null {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += 10) {
+    const text = readOrNull(path);
+    if (text !== '' || waitedMs >= EMPTY_MS) return text;
+    Atomics.wait(sleeper, 0, 0, 10);
   }
 }
 
@@ -73,11 +105,13 @@ function wasLinked(from: string, to: string): boolean {
 function removeStale(path: string, staleText: string, aside: string): void {
   try {
     renameSync(path, aside);
-  } catch {
-    return;
+    if (readFileSync(aside, 'utf8') !== staleText) linkSync(aside, path);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    // Another run has been faster.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
   }
-  if (readOrNull(aside) !== staleText) wasLinked(aside, path);
-  rmSync(aside, { force: true });
 }
 
 function refused(name: string, path: string, holder: Holder | null): CliFailure {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { UsageRow } from '#dist/server/usage/batch.js';
 import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
@@ -92,6 +92,11 @@ describe.skipIf(noPostgres !== undefined)(
       store = postgres.newDatabase();
     });
 
+    const stop = async (): Promise<void> => {
+      await Promise.all(nodes.splice(0).map((node) => node.stop()));
+    };
+    afterEach(stop);
+
     async function start(count: number, settings = {}): Promise<readonly string[]> {
       for (let i = 0; i < count; i++) {
         const dataDir = mkdtempSync(join(root, 'node-'));
@@ -102,9 +107,6 @@ describe.skipIf(noPostgres !== undefined)(
       for (const node of nodes) while ((await dayOf(node.base, key)) === undefined) await sleep(20);
       return nodes.slice(-count).map(({ base }) => base);
     }
-    const stop = async (): Promise<void> => {
-      await Promise.all(nodes.splice(0).map((node) => node.stop()));
-    };
     const storedPoints = (): number =>
       Number(
         postgres.sql("SELECT coalesce(sum(points), 0) FROM hexcodes_usage WHERE outcome <> 'refused'", store),
@@ -180,7 +182,8 @@ describe.skipIf(noPostgres !== undefined)(
         await postgres.halt();
         const statuses: number[] = [];
         try {
-          expect(await batch(base, key, 10)).toBe(200);
+          // Closed: what the node holds, which is some 64 points where a key has used few, and none where it rested.
+          statuses.push(await batch(base, key, 10));
           await logged(node, 'usage cannot be stored; it is kept in memory until it can');
           for (let i = 0; i < 120; i++) statuses.push(await batch(base, key, 10));
           const ready = await fetch(`http://127.0.0.1:${node.adminPort}/readyz`);
@@ -194,11 +197,12 @@ describe.skipIf(noPostgres !== undefined)(
         } finally {
           await postgres.resume();
         }
-        const answered = 2 + statuses.filter((status) => status === 200).length;
-        // Closed: what the node holds, which is some 64 points where a key has used few.
-        expect(new Set(statuses)).toEqual(new Set(limitsWhenAway === 'open' ? [200] : [200, 503]));
+        const answered = 1 + statuses.filter((status) => status === 200).length;
         if (limitsWhenAway === 'open') expect(answered).toBe(122);
-        else expect(answered).toBeLessThan(20);
+        else {
+          expect(answered).toBeLessThan(20);
+          expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+        }
         await logged(node, 'usage can be stored again');
         await storedBecomes(10 * answered);
         while ((await batch(base, key, 10)) !== 200) await sleep(20);

@@ -203,11 +203,19 @@ describe('the files of a run', () => {
     const ended = spawnSync(process.execPath, ['--version']).pid;
     writeFileSync(lock, JSON.stringify({ host: hostname(), pid: ended, started: null }));
     new Targets(request()).abandon(false);
+    // A process that was killed left it empty, or had moved another one aside.
+    writeFileSync(lock, '');
+    writeFileSync(`${lock}.stale`, JSON.stringify({ host: hostname(), pid: ended, started: null }));
+    new Targets(request()).abandon(false);
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
     for (const text of [JSON.stringify({ host: 'elsewhere', pid: ended, started: null }), 'no JSON']) {
       writeFileSync(lock, text);
       expect(() => new Targets(request())).toThrow(/is writing it/);
       expect(readFileSync(lock, 'utf8')).toBe(text);
     }
+    rmSync(lock);
+    symlinkSync('nowhere', lock);
+    expect(() => new Targets(request())).toThrow(/another run is writing it/);
   });
 });
 
