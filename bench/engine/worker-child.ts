@@ -3,8 +3,7 @@
 // and reports the time from the first answer to the last and its CPU time.
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { AnswerBuffers } from '#dist/bus/messages/answer-buffers.js';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { AnswerBuffers, MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { openBus } from '#dist/bus/open-bus.js';
 import { SubjectMap } from '#dist/bus/subjects.js';

@@ -1,7 +1,6 @@
 // Log lines: JSON by pino to standard output, on a terminal lines for people, without blocking the event loop. Nothing
 // that may contain a key is passed to it (no query, path or header); redaction and the mask for keys are further
 // safeguards.
-
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
@@ -11,7 +10,6 @@ import { holdsKey, maskKeyTexts } from '../config/mask.js';
 import { VERSION } from '../hexcodes/version.js';
 import { readApiKey } from '../hexcodes/wire/params/query.js';
 import type { Exchange } from './exchange.js';
-import { lineForPeople } from './line-for-people.js';
 
 /** Writes some bytes and calls back with the count of those written, or with the error. */
 type Write = (bytes: Buffer, done: (error: Error | null | undefined, writtenBytes: number) => void) => void;
@@ -314,4 +312,33 @@ export function withholdKey(x: Exchange): void {
 /** The method, or `UNKNOWN` if it is none of HTTP's. */
 export function methodName(x: Exchange): string {
   return METHOD.test(x.head.method) ? x.head.method : 'UNKNOWN';
+}
+
+/** Levels of pino that are named; others are usual. */
+const LEVELS: Readonly<Record<number, string>> = { 40: 'WARN  ', 50: 'ERROR ', 60: 'FATAL ' };
+/** Characters that a terminal obeys. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are meant
+const CONTROL = /[\0-\x1f\x7f-\x9f]/g;
+
+/**
+ * A log line as a person at a terminal reads it: the time, what happened, and the rest as names and values.
+ * @param json a line of the log, with its line end
+ */
+export function lineForPeople(json: string): string {
+  let fields: Record<string, unknown>;
+  try {
+    fields = JSON.parse(json) as Record<string, unknown>;
+  } catch {
+    return json;
+  }
+  const { level, time, msg, service: _service, version: _version, ...rest } = fields;
+  const { method, route, http_status: status, duration_ms: durationMs, ...others } = rest;
+  const isRequest = method !== undefined && status !== undefined;
+  const what = isRequest ? `${method} ${route ?? ''} ${status} in ${durationMs} ms` : msg;
+  const more = Object.entries(isRequest ? others : rest).map(
+    ([name, value]) => ` ${name}=${JSON.stringify(value)}`,
+  );
+  const clock = typeof time === 'string' ? time.slice(11, 19) : '';
+  const line = `${clock}  ${LEVELS[Number(level)] ?? ''}${what}${more.join('')}`;
+  return `${line.replace(CONTROL, '\u00b7')}\n`;
 }

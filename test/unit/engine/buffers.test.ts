@@ -1,10 +1,9 @@
 // Memory and marks of workers of a bus: answers that are kept, messages of a turn, and rates of what was reached.
 import { describe, expect, test } from 'vitest';
-import { AnswerBuffers } from '#dist/bus/messages/answer-buffers.js';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { AnswerBuffers, MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { Marks } from '#dist/bus/nats/give-back.js';
-import { Outbox } from '#dist/bus/nats/outbox.js';
+import { Outbox } from '#dist/bus/nats/nats-engine.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
 
 // Memory of answers is used again, and never while somebody may still read it.

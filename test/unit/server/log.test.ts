@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ClientAddresses } from '#dist/server/client-address.js';
 import type { Exchange } from '#dist/server/exchange.js';
-import { lineForPeople } from '#dist/server/line-for-people.js';
-import { LogSink, type LogTarget, openLog } from '#dist/server/log.js';
+import { LogSink, type LogTarget, lineForPeople, openLog } from '#dist/server/log.js';
 import { RequestCounts } from '#dist/server/metrics/request-counts.js';
 import { RequestLog } from '#dist/server/observe/request-log.js';
 
