@@ -1,4 +1,4 @@
-"""A question for the package hexcodes, as JSON on standard input, and its answer: the door of test/support/doors/elsewhere.ts."""
+"""A question for the package hexcodes, as JSON on standard input, and its answer: the door of test/conformance/doors-elsewhere.test.ts."""
 
 import base64
 import json

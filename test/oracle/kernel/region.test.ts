@@ -1,5 +1,4 @@
 // The province of a position: made maps, the shipped map, its places and rings, its reach, and maps that are damaged.
-
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -9,7 +8,6 @@ import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
 import { checkCodes, placesAlong } from '../../support/region/border-walk.js';
-import { unitByDefinition } from '../../support/region/definition.js';
 import { rowsOf } from '../../support/region/fixtures.js';
 import {
   CELL_AND_STEP,
@@ -24,6 +22,25 @@ import {
 import { CheckedMap } from '../../support/region/map-checks.js';
 import { RingContainment, retoldRings, ringsOf } from '../../support/region/rings.js';
 import { INDEX_FILE, partitionOf, shippedIndex } from '../../support/region/shipped-index.js';
+
+// The definition of a point's unit, taken literally: a segment counts when (y0 > y) ≠ (y1 > y) and
+// it lies strictly east of the point; nothing is skipped and nothing is indexed.
+
+/** Unit at whole micro-degrees by the sum over all segments. */
+function unitByDefinition({ segments, left, right }: Partition, x: number, y: number): number {
+  let unit = 63;
+  for (let i = 0; i < left.length; ++i) {
+    const x0 = segments[4 * i]!;
+    const y0 = segments[4 * i + 1]!;
+    const x1 = segments[4 * i + 2]!;
+    const y1 = segments[4 * i + 3]!;
+    if (y0 > y === y1 > y) continue;
+    // Side of the point by a cross product of differences below 2^26: exact in a double.
+    const cross = (x1 - x0) * (y - y0) - (x - x0) * (y1 - y0);
+    if (y1 > y0 ? cross > 0 : cross < 0) unit ^= left[i]! ^ right[i]!;
+  }
+  return unit;
+}
 
 // The kernel's grid against the definition (the sum over all segments), on maps that are made to be difficult:
 // corners and level sides on the edges of cells, long slanting sides, islands within a cell, tangles.

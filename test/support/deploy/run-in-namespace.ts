@@ -4,8 +4,15 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RollingResult } from './rolling.js';
 import type { TaskOptions, TaskResult } from './task.js';
 import type { TaskName } from './tasks.js';
+
+// Runs rolling.ts in a network namespace of its own.
+
+export function runRolling(proxy: string, rounds: number): Promise<RollingResult> {
+  return runInOwnNetwork('rolling', [proxy, String(rounds)]);
+}
 
 /** @param driver name of a program of this folder, whose last argument is the file of its result */
 export async function runInOwnNetwork<T>(driver: string, args: readonly string[]): Promise<T> {

@@ -1,13 +1,33 @@
 // The library: encode, decode, their options, and batches.
-
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { ADMIN_UNITS, Hexcodes, HexcodesError } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { cover, findPlaces, suggest } from '#hexcodes/geometry';
-import { codeOf, randomPositions } from '../../support/library-calls.js';
-import { openWorld, openWorldAdmin } from '../../support/open-world.js';
+import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
+
+// Tests of the library share this: random positions, and the code of the error that a call throws.
+
+/** The code of the HexcodesError that a call throws; `no error` if it throws none. */
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).toBeInstanceOf(HexcodesError);
+    expect((error as HexcodesError).message).toMatch(/^[A-Z].+/);
+    return (error as HexcodesError).code;
+  }
+  return 'no error';
+}
+
+/** lat, lng, lat, lng, … in degrees, in and around Viet Nam. */
+function randomPositions(count: number, seed: number): Float64Array {
+  const random = randomFrom(seed);
+  return Float64Array.from({ length: 2 * count }, (_, i) =>
+    i % 2 === 0 ? 8 + 15 * random() : 102 + 14 * random(),
+  );
+}
 
 // The library over the made-up boundaries of open-world.ts: single calls, error codes, wrong arguments.
 describe('single calls', () => {

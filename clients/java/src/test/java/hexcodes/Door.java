@@ -16,7 +16,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The door of test/support/doors/elsewhere.ts: a question as JSON in a line of standard input, its answer in a line. */
+/** The door of test/conformance/doors-elsewhere.test.ts: a question as JSON in a line of standard input, its answer in a line. */
 final class Door {
   private Door() {}
 
