@@ -4,19 +4,25 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Hexcodes } from '#hexcodes';
+import * as geometry from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
 import { call } from '../support/http-calls.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { shippedKernel } from '../support/shipped.js';
 
 const FILE = 'test/vectors/messages.csv';
 const isWritten = process.env.MESSAGES === 'write';
 
 interface Row {
-  /** `command`, or a method of HTTP with the type of its body. */
+  /** `command`, `library`, or a method of HTTP with the type of its body. */
   readonly entry: string;
-  /** A command line, or a path below /v1/. */
+  /** A command line, a name of the library, or a path below /v1/. */
   readonly input: string;
-  /** A body, with `\r` and `\0` for these bytes, or in base64; of the command `in.…` of its line, or its input. */
+  /**
+   * A body, with `\r` and `\0` for these bytes, or in base64; of the command `in.…` of its line, or its input; of the
+   * library its arguments as an array.
+   */
   readonly content: string;
   answer: string;
 }
@@ -54,12 +60,31 @@ async function ofService(entry: string, path: string, content: string | Buffer):
   return `${answer.status} ${answer.body?.message ?? answer.headers.get('Hexcodes-Hint')}`;
 }
 
+const library = new Hexcodes(shippedKernel());
+type Callable = (...args: unknown[]) => unknown;
+
+/** Functions of the geometry have the library in front of their arguments. */
+function ofLibrary(name: string, args: string): string {
+  const values = JSON.parse(args) as unknown[];
+  try {
+    if (name in library) (library[name as 'encode'] as Callable)(...values);
+    else (geometry[name as 'cover'] as Callable)(library, ...values);
+    return 'no error';
+  } catch (error) {
+    return `${(error as { code: string }).code} ${(error as Error).message}`;
+  }
+}
+
 test.each(rows.map((row) => [row.entry, row.input, row] as const))('%s %s', async (entry, input, row) => {
   const content = row.content.startsWith('base64:')
     ? Buffer.from(row.content.slice(7), 'base64')
     : row.content.replaceAll('\\r', '\r').replaceAll('\\0', '\0');
   const answer =
-    entry === 'command' ? await ofCommand(input, content) : await ofService(entry, input, content);
+    entry === 'library'
+      ? ofLibrary(input, String(content))
+      : entry === 'command'
+        ? await ofCommand(input, content)
+        : await ofService(entry, input, content);
   if (isWritten) row.answer = answer;
   expect(answer).toBe(row.answer);
 });

@@ -17,6 +17,7 @@ import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
 
 const library = new Hexcodes(shippedKernel());
+const coded = (code: string) => expect.objectContaining({ code });
 const cellOf = (code: string): string => library.read(code)!.cell.toString(16);
 
 /** A star around Hà Nội with a hole, and a square. */
@@ -149,11 +150,11 @@ describe('cover', () => {
       { type: 'Point', coordinates: [105, 21] },
       { type: 'Polygon', coordinates: [[[105, 21]]] },
     ])
-      expect(() => cover(library, wrong as Area, { resolution: 5 })).toThrow('An area is a GeoJSON Polygon');
-    expect(() => cover(library, STAR, { resolution: 16 })).toThrow('from 0 to 15');
-    expect(() => cover(library, STAR, { resolution: 15 })).toThrow('take a coarser one');
+      expect(() => cover(library, wrong as Area, { resolution: 5 })).toThrow(coded('BAD_ARGUMENT'));
+    expect(() => cover(library, STAR, { resolution: 16 })).toThrow(coded('BAD_RESOLUTION'));
+    expect(() => cover(library, STAR, { resolution: 15 })).toThrow(coded('BAD_ARGUMENT'));
     expect(() => cover(library, STAR, { resolution: 5, cells: 'all' as 'touch' })).toThrow(
-      "cells is 'touch'",
+      coded('BAD_ARGUMENT'),
     );
   });
 });
@@ -171,7 +172,7 @@ test('a set of named cells: the first name of a cell', () => {
   expect([set.size, set.resolution]).toEqual([2, 9]);
   expect(set.nameAt([21.0288, 105.8525])).toBe('a');
   expect(set.nameAt([16, 108])).toBeUndefined();
-  expect(() => new CellSet(library, ['nope'])).toThrow('is not a hexcode');
+  expect(() => new CellSet(library, ['nope'])).toThrow(coded('INVALID_HEXCODES'));
   expect(new CellSet(library, []).has([21, 105])).toBe(false);
 });
 
@@ -185,7 +186,7 @@ describe('gridDisk', () => {
 
   test('a number of steps that is none', () => {
     for (const k of [-1, 1.5, 501, Number.NaN])
-      expect(() => gridDisk(library, 'HN-6GHP4-83RFR', k)).toThrow('from 0 to 500');
+      expect(() => gridDisk(library, 'HN-6GHP4-83RFR', k)).toThrow(coded('BAD_ARGUMENT'));
   });
 });
 
@@ -291,6 +292,6 @@ describe('codes without their beginning', () => {
     expect(lengthen(library, '', [21.03, 105.85])).toBeNull();
     expect(shorten(library, 'HN-6GHP4-R', [21.03, 105.85])).toBeNull();
     expect(shorten(library, 'HN-6GHP4-83RFR', [10.7, 106.7])).toBeNull();
-    expect(() => lengthen(library, '83RFR', [Number.NaN, 0])).toThrow('A position is');
+    expect(() => lengthen(library, '83RFR', [Number.NaN, 0])).toThrow(coded('NOT_A_COORDINATE'));
   });
 });

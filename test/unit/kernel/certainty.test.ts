@@ -58,7 +58,7 @@ test.each([
 test('an index with such bands is refused where its description is read', () => {
   const partition = fieldsPartition(randomFrom(1));
   const file = writeIndexFile({ ...partition, bands: [[100, 2]] }, 'none');
-  expect(() => readIndexMeta(file)).toThrow('what it says of itself is damaged');
+  expect(() => readIndexMeta(file)).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
   expect(readIndexMeta(writeIndexFile({ ...partition, bands: [[null, 0.5]] }, 'none')).bands).toEqual([
     [null, 0.5],
   ]);
@@ -120,6 +120,10 @@ test('the library: many positions', () => {
   for (let n = 0; n < 5000; n++)
     expect(metres[n]).toBe(library.kernel.exports.borderOf(latLng[2 * n]!, latLng[2 * n + 1]!));
   expect(metres[0]).toBe(NO_BORDER);
-  expect(() => library.borderBatch(new Float64Array(3))).toThrow('3 numbers are odd');
-  expect(() => library.borderBatch([21, 105] as unknown as Float64Array)).toThrow('must be a Float64Array');
+  expect(() => library.borderBatch(new Float64Array(3))).toThrow(
+    expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+  );
+  expect(() => library.borderBatch([21, 105] as unknown as Float64Array)).toThrow(
+    expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+  );
 });

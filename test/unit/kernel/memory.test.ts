@@ -101,11 +101,7 @@ describe('texts', () => {
   test('a tail that would not fit is refused, one that just fits is kept', () => {
     // 224 bytes for the JSON and 32 for the word, 4 of each for its length.
     memory.setTail(INVALID_REQUEST, 'x'.repeat(28), 'y'.repeat(220));
-    expect(() => memory.setTail(INVALID_REQUEST, 'x'.repeat(29), '')).toThrow(
-      'No room for a tail of 29 bytes',
-    );
-    expect(() => memory.setTail(INVALID_REQUEST, '', 'y'.repeat(221))).toThrow(
-      'No room for a tail of 221 bytes',
-    );
+    expect(() => memory.setTail(INVALID_REQUEST, 'x'.repeat(29), '')).toThrow(RangeError);
+    expect(() => memory.setTail(INVALID_REQUEST, '', 'y'.repeat(221))).toThrow(RangeError);
   });
 });

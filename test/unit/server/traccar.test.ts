@@ -18,9 +18,10 @@ describe('reading', () => {
     if (Array.isArray(found)) throw new Error(JSON.stringify(found));
     return found;
   };
+  /** Names of the members that are refused. */
   const faultsOf = (body: unknown): string[] => {
     const found = positionInJson(body);
-    return Array.isArray(found) ? found.map(({ parameter, message }) => `${parameter} ${message}`) : [];
+    return Array.isArray(found) ? found.map(({ parameter }) => parameter) : [];
   };
   const changed = (position: object, device: object = {}): unknown => {
     const body = forwardedBody(0);
@@ -89,35 +90,21 @@ describe('reading', () => {
     ['2026-12-31T23:59:59.999+07:00', true],
   ])('a time on a day that the calendar does not have is a fault: %s', (fixTime, isTime) => {
     for (const name of ['fixTime', 'deviceTime', 'serverTime'])
-      expect(faultsOf(changed({ [name]: fixTime }))).toEqual(
-        isTime
-          ? []
-          : [expect.stringMatching(`^position.${name} must be a time, .*and is "${fixTime.slice(0, 10)}`)],
-      );
+      expect(faultsOf(changed({ [name]: fixTime }))).toEqual(isTime ? [] : [`position.${name}`]);
   });
 
-  test('faults name the member, its value and the rule, all at once', () => {
+  test('every member that is wrong is named at once', () => {
     expect(
       faultsOf(changed({ latitude: 91, longitude: '105', fixTime: 'yesterday' }, { uniqueId: '' })),
-    ).toEqual([
-      'device.uniqueId must be a text of 1 to 128 characters, and is ""',
-      'position.fixTime must be a time, as 2026-11-22T08:15:02.000+00:00 or in milliseconds since 1970, and is "yesterday"',
-      'position.latitude must be a number from -90 to 90, and is 91',
-      'position.longitude must be a number from -180 to 180, and is "105"',
-    ]);
+    ).toEqual(['device.uniqueId', 'position.fixTime', 'position.latitude', 'position.longitude']);
     expect(faultsOf({ position: {}, device: {} })).toEqual([
-      'device.uniqueId is required: a text of 1 to 128 characters',
-      'position.latitude is required: a number from -90 to 90',
-      'position.longitude is required: a number from -180 to 180',
+      ...['device.uniqueId', 'position.latitude', 'position.longitude'],
     ]);
-    const neither = ['position is required: an object', 'device is required: an object'];
-    for (const body of [{}, [], null, 7, 'text']) expect(faultsOf(body)).toEqual(neither);
-    expect(faultsOf({ position: [1], device: 'x'.repeat(99) })).toEqual([
-      'position must be an object, and is [1]',
-      `device must be an object, and is "${'x'.repeat(39)}…`,
-    ]);
-    expect(faultsOf(changed({ fixTime: '2026-13-45T08:00:00Z' }))).toHaveLength(1);
-    expect(faultsOf(changed({ fixTime: 9e99 }))).toHaveLength(1);
+    const neither = ['position', 'device'];
+    for (const body of [{}, [], null, 7, 'text', { position: [1], device: 'x'.repeat(99) }])
+      expect(faultsOf(body)).toEqual(neither);
+    for (const fixTime of ['2026-13-45T08:00:00Z', 9e99])
+      expect(faultsOf(changed({ fixTime }))).toEqual(['position.fixTime']);
     expect(
       faultsOf(changed({ speed: 'fast', valid: 1, protocol: 7, attributes: [] }, { name: 7 })),
     ).toHaveLength(5);
@@ -130,21 +117,15 @@ describe('reading', () => {
     expect(faultsOf(changed({ attributes: { a: nested(63) } }))).toEqual([]);
     expect(read(changed({ attributes: { a: nested(63) } })).attributes).toEqual({ a: nested(63) });
     for (const levels of [64, 60_000])
-      expect(faultsOf(changed({ attributes: { a: 1, b: nested(levels) } }))).toEqual([
-        'position.attributes must be nested in at most 64 levels, and is {…}',
-      ]);
+      expect(faultsOf(changed({ attributes: { a: 1, b: nested(levels) } }))).toEqual(['position.attributes']);
     expect(faultsOf(changed({ latitude: nested(60_000) }, { name: { a: nested(60_000) } }))).toEqual([
-      'device.name must be a text, and is {…}',
-      'position.latitude must be a number from -90 to 90, and is […]',
+      ...['device.name', 'position.latitude'],
     ]);
-    expect(faultsOf({ position: nested(60_000), device: nested(3) })).toEqual([
-      'position must be an object, and is […]',
-      'device must be an object, and is [[[]]]',
-    ]);
+    expect(faultsOf({ position: nested(60_000), device: nested(3) })).toEqual(['position', 'device']);
     const text = `{"a":${'['.repeat(4000)}${']'.repeat(4000)}}`;
     expect(
       positionInQuery(`uniqueId=a&latitude=1&longitude=1&attributes=${encodeURIComponent(text)}`),
-    ).toEqual([{ parameter: 'attributes', message: 'must be nested in at most 64 levels, and is {…}' }]);
+    ).toMatchObject([{ parameter: 'attributes' }]);
   });
 
   test('the parameters of a URL', () => {
@@ -162,18 +143,13 @@ describe('reading', () => {
       name: '51C "a"',
       attributes: { ignition: true },
     });
-    const faults = positionInQuery('latitude=x&longitude=181&fixTime=now&valid=1&attributes=%7B');
-    expect(faults).toEqual([
-      { parameter: 'uniqueId', message: 'is required: a text of 1 to 128 characters' },
-      { parameter: 'fixTime', message: expect.stringContaining('must be a time') },
-      { parameter: 'latitude', message: 'must be a number from -90 to 90, and is "x"' },
-      { parameter: 'longitude', message: 'must be a number from -180 to 180, and is 181' },
-      { parameter: 'valid', message: 'must be true or false, and is "1"' },
-      { parameter: 'attributes', message: 'must be an object, and is "{"' },
-    ]);
-    expect(positionInQuery('latitude=1&latitude=2&longitude=%zz&uniqueId=a')).toEqual([
-      { parameter: 'latitude', message: 'is given more than once with different values' },
-      { parameter: 'longitude', message: 'is not valid percent-encoded UTF-8' },
+    expect(positionInQuery('latitude=x&longitude=181&fixTime=now&valid=1&attributes=%7B')).toMatchObject(
+      ['uniqueId', 'fixTime', 'latitude', 'longitude', 'valid', 'attributes'].map((parameter) => ({
+        parameter,
+      })),
+    );
+    expect(positionInQuery('latitude=1&latitude=2&longitude=%zz&uniqueId=a')).toMatchObject([
+      ...[{ parameter: 'latitude' }, { parameter: 'longitude' }],
     ]);
   });
 });
