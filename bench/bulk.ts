@@ -12,7 +12,7 @@ import type { BulkProcess, KernelWork } from './bulk/servers.js';
 import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { BenchTable, head } from './head.js';
-import { spread, spreadText } from './measure.js';
+import { OVER_LOADS, overLoads, spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const SERVERS = new URL('./bulk/servers.js', import.meta.url);
@@ -75,6 +75,8 @@ the other core${values['sleeping-load'] ? '' : ' and, but for the rows of all co
 it: the last column.`,
     { rounds, points: smallPoints },
   );
+  /** Ratio to the kernel and nanoseconds a point of each load, by the way. */
+  const loads = new Map<string, { readonly ratios: number[]; readonly nanos: number[] }>();
   for (const way of waysOf(library, pairsDeg)) {
     if (!values.only.split('|').some((part) => way.name.includes(part))) continue;
     const nanos = {
@@ -139,6 +141,15 @@ it: the last column.`,
       millions(echoPerSecond),
     ];
     table.row(row, { name: way.name, nanos, perSecond });
+    const ofWay = loads.get(way.name) ?? { ratios: [], nanos: [] };
+    ofWay.ratios.push(spread(ratiosTo(nanos.kernel)).median);
+    ofWay.nanos.push(spread(nanos.hexcodes).median);
+    loads.set(way.name, ofWay);
+  }
+  for (const [name, { ratios, nanos }] of loads) {
+    if (ratios.length < 2) continue;
+    const cells = [...(place === undefined ? [] : ['']), overLoads(nanos).toFixed(0), '', '', '', ''];
+    table.row([name, OVER_LOADS, overLoads(ratios).toFixed(2), ...cells], { name, ratios, nanos });
   }
   for (const server of [kernel, echo, onOneCore, onAllCores, besideOnOneCore, besideOnAllCores])
     server?.end();

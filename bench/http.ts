@@ -11,7 +11,7 @@ import { CORPUS_NOTES, makeCorpora } from './corpora.js';
 import { BenchTable, head } from './head.js';
 import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
 import type { ServerKind } from './http/servers.js';
-import { spread, spreadText } from './measure.js';
+import { OVER_LOADS, overLoads, spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 
 const POSITIONS = 5000;
@@ -19,6 +19,7 @@ const POSITIONS = 5000;
 /** Connections and requests in flight on each. */
 const LOADS = [
   { name: '32 connections, 1 in flight', connections: 32, depth: 1, isBatch: false },
+  { name: '8 connections, 4 in flight', connections: 8, depth: 4, isBatch: false },
   { name: '8 connections, 16 in flight', connections: 8, depth: 16, isBatch: false },
   { name: 'batches of ten, 8 connections, 16 in flight', connections: 8, depth: 16, isBatch: true },
 ];
@@ -77,6 +78,7 @@ export default async function benchHttp(args: string[]): Promise<void> {
 Requests a second are bounded by the one load process.`,
     { rounds, requests: total },
   );
+  const singlesOf = new Map<Peer, { readonly ratios: number[]; readonly micros: number[] }>();
   for (const { name, connections, depth, isBatch } of LOADS) {
     if (!name.includes(values.only)) continue;
     const requests = isBatch ? batches : singles;
@@ -112,7 +114,16 @@ Requests a second are bounded by the one load process.`,
         spread(perSecond.get(kind) as number[]).median.toFixed(0),
       ];
       table.row(row, { micros: own });
+      if (isBatch) continue;
+      const ofKind = singlesOf.get(kind) ?? { ratios: [], micros: [] };
+      ofKind.ratios.push(spread(ratios).median);
+      ofKind.micros.push(spread(own).median);
+      singlesOf.set(kind, ofKind);
     }
+  }
+  for (const [kind, { ratios, micros }] of singlesOf) {
+    const cells = ['', ...(place === undefined ? [] : ['']), overLoads(micros).toFixed(2), ''];
+    table.row([`singles, ${OVER_LOADS}`, names[kind]!, overLoads(ratios).toFixed(2), ...cells]);
   }
   for (const server of servers.values()) server.end();
   table.end();

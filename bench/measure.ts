@@ -29,6 +29,13 @@ export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.round(share * (sorted.length - 1))]!;
 }
 
+/** Titles of rows that state a figure over all loads that were measured: README.md and bench/README.md take these. */
+export const OVER_LOADS = 'median over loads';
+
+/** The middle one of costs that were measured under several loads; the dearer of two. */
+export const overLoads = (costs: readonly number[]): number =>
+  [...costs].sort((a, b) => a - b)[Math.floor(costs.length / 2)]!;
+
 /** `41.3 (40.2-43.0)`: median and quartiles. */
 export function spreadText({ median, low, high }: Spread, digits = 1): string {
   const text = (value: number) => value.toFixed(value >= 100 ? 0 : digits);

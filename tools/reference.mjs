@@ -209,10 +209,9 @@ ${alertsOf('workers.yml').join('\n').trimEnd()}
 
 /** bench/README.md as it is up to its heading "Results", and the table of bench/results.json. */
 function benchPage() {
-  const { machines, page, results } = JSON.parse(readFileSync('bench/results.json', 'utf8'));
+  const { machines, results } = JSON.parse(readFileSync('bench/results.json', 'utf8'));
   const [head] = readFileSync(BENCH_PAGE, 'utf8').split('\n## Results\n');
   const named = Object.entries(machines).map(([letter, machine]) => `${letter}: ${machine}`);
-  const sizes = Object.entries(page).map(([part, kilobytes]) => `${part} ${kilobytes} KB`);
   return `${head}
 ## Results
 
@@ -222,8 +221,6 @@ ${table(
   ['bench', 'what', 'result', 'run'],
   results.map(([by, ...cells]) => row(code(by), ...cells.map(escaped))),
 )}
-
-The page, as Brotli: ${sizes.join(', ')}.
 `;
 }
 

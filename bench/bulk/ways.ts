@@ -10,6 +10,9 @@ const USUAL_POINTS = 4096;
 const JSON_POINTS = 1024;
 /** Sizes of JSON batches by HTTP. */
 const BATCH_ITEMS = [1, 10, 100, 1000, USUAL_POINTS, 10_000];
+const USUAL_CONNECTIONS = 8;
+/** Connections of the ways whose figures README.md has, which are medians over these and the usual ones. */
+const OTHER_CONNECTIONS = [1, 64];
 const WARMING_REQUESTS = 5000;
 /** The most that warming sends: fewer requests with larger bodies. */
 const WARMING_BYTES = 160_000_000;
@@ -81,10 +84,11 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     contentType: string,
     body: Uint8Array,
     bodyPoints: number,
+    connections = USUAL_CONNECTIONS,
   ): Way => ({
     name,
     operation: path.includes('decode') ? 'decode' : 'encode',
-    connections: 8,
+    connections,
     scale: LARGE_SCALE,
     hasEcho: true,
     run: async (port, points) =>
@@ -93,13 +97,13 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
         path,
         contentType,
         body,
-        connections: 8,
+        connections,
         requests: Math.ceil(points / bodyPoints),
       })),
     warm: async (port) => {
       const start = path.endsWith('/bulk') ? beginningOf(body, contentType === frameType) : body;
       await loadHttp(port, {
-        ...{ path, contentType, body: start, connections: 8 },
+        ...{ path, contentType, body: start, connections },
         requests: Math.min(WARMING_REQUESTS, Math.ceil(WARMING_BYTES / start.length)),
       });
     },
@@ -131,12 +135,19 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       bodyPoints,
     );
   };
+  const csvBody = text(['lat,lng', ...of(BODY_POINTS).map((i) => `${lat(i)},${lng(i)}`)]);
   const encodeOf = (points: number) => encodeFrame(1, part(points));
   const ways = [
     ...[1, 64, 1024, USUAL_POINTS, 16_384, 65_536].map((points) =>
-      stream(`WebSocket binary encode, ${points} a frame`, encodeOf(points), points, 8, 16 + points * 20),
+      stream(
+        `WebSocket binary encode, ${points} a frame`,
+        encodeOf(points),
+        points,
+        USUAL_CONNECTIONS,
+        16 + points * 20,
+      ),
     ),
-    ...[1, 64].map((connections) =>
+    ...OTHER_CONNECTIONS.map((connections) =>
       stream(
         `WebSocket binary encode, ${USUAL_POINTS} a frame`,
         encodeOf(USUAL_POINTS),
@@ -162,12 +173,8 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
       httpFrames('encode', points),
       httpFrames('decode', points),
     ]),
-    http(
-      'HTTP CSV encode',
-      usual.encode,
-      csvType,
-      text(['lat,lng', ...of(BODY_POINTS).map((i) => `${lat(i)},${lng(i)}`)]),
-      BODY_POINTS,
+    ...[USUAL_CONNECTIONS, ...OTHER_CONNECTIONS].map((connections) =>
+      http('HTTP CSV encode', usual.encode, csvType, csvBody, BODY_POINTS, connections),
     ),
     http('HTTP CSV decode', usual.decode, csvType, text(['hexcodes', ...codes]), BODY_POINTS),
     http(
@@ -213,6 +220,7 @@ export function waysOf(library: Hexcodes, pairsDeg: Float64Array): Way[] {
     ),
   ];
   const onAllCores = ways
+    .filter(({ connections }) => connections === USUAL_CONNECTIONS)
     .filter(({ name }) => name === 'HTTP CSV encode' || name === 'HTTP NDJSON encode')
     .map((way) => ({ ...way, name: `${way.name}, all cores`, hasEcho: false, isOnAllCores: true }));
   return [...ways, ...onAllCores];

@@ -228,6 +228,27 @@ export function planFor(request: PlanRequest, results: Results): Plan {
   };
 }
 
+/** Processes and latencies at one rate. */
+export interface Step {
+  readonly demand: Demand;
+  /** Processes with work, of all machines; those that may fail are not among them. */
+  readonly processes: number;
+  readonly answer: Answer;
+}
+
+/** A fleet at a multiple of its mean rate, its connections as they are and without its nights. */
+export const stepAt = (request: PlanRequest, results: Results, times: number): Step =>
+  stepOf({ ...request.fleet, peakFactor: times, nightly: undefined }, request, results);
+
+/** A fleet at a multiple of its vehicles. */
+export const stepGrown = (request: PlanRequest, results: Results, growth: number): Step =>
+  stepOf({ ...request.fleet, growth }, request, results);
+
+function stepOf(fleet: Fleet, request: PlanRequest, results: Results): Step {
+  const planned = new Planner(fleet, request, results);
+  return { demand: planned.demand, processes: planned.sizing.used, answer: planned.answer() };
+}
+
 /** The plan of one fleet: with costs in the middle, and at the quartiles of what was measured. */
 class Planner {
   readonly demand: Demand;

@@ -1,6 +1,7 @@
 // The answer of a plan in words, for who has to decide: what does not hold first, then how many machines and of what,
 // what they cost, what fails first and what moves that, what happens when a machine dies, and how sure all of it is.
 import { VERSION } from '../../hexcodes/version.js';
+import type { Results } from '../measure/results.js';
 import type { Limit, Plan } from '../model/plan.js';
 import { bytes, percent, plain, range, roughTime, time, whole } from './figures.js';
 
@@ -9,18 +10,21 @@ export const HEADLINE_WIDTH = 80;
 export const NOISY_LINE = 'NOT TO BE RELIED ON: the machine was too noisy while it was measured (--force).';
 const HOURS_A_MONTH = 730;
 
+/** The members of results that say whose figures they are. */
+export type Measured = Pick<Results, 'machine' | 'version'>;
+
 /**
  * Five lines, and before them one for each thing that does not hold; none has more than HEADLINE_WIDTH columns.
- * @param isRecorded whether the results are those that ship, of another machine
+ * @param isElsewhere whether the results are of another machine than the one that plans
  */
-export function headlineOf(plan: Plan, isRecorded = false): string[] {
+export function headlineOf(plan: Plan, isElsewhere = false): string[] {
   return [
     ...failuresOf(plan),
     machinesLine(plan),
     costLine(plan),
     limitLine(plan),
     deathLine(plan),
-    isRecorded ? recordedLine(plan.results.version) : sureLine(plan),
+    isElsewhere ? elsewhereLine(plan.results) : sureLine(plan),
   ];
 }
 
@@ -119,19 +123,40 @@ function deathLine({ oneLess }: Plan): string {
   );
 }
 
-/** The last line of any plan from the results that ship. @param measured the version that was measured */
-export function recordedLine(measured: string): string {
-  const version = measured === VERSION ? `hexcodes ${measured}` : `the older hexcodes ${measured}`;
+/** `2 × AMD EPYC`: without what every name of a processor says. */
+export function machineName({ cores, model }: Results['machine']): string {
+  const name = model
+    .replaceAll(/\((?:R|TM)\)|\b(?:CPU|Processor|\d+-Core)\b|@.*/gi, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return `${cores} × ${name}`;
+}
+
+/** The version that was measured, beside this one where it is another. */
+const versionText = ({ version }: Measured): string =>
+  version === VERSION ? `hexcodes ${version}` : `hexcodes ${version} (not ${VERSION})`;
+
+/** The last line of a plan from results of another machine, those that ship among them. */
+export function elsewhereLine(results: Measured): string {
+  const measured = versionText(results);
+  const name = machineName(results.machine);
   return fitting(
-    `How sure: figures of another machine and ${version}. Bench yours.`,
-    'How sure: figures of another machine and version. Run hexcodes bench here.',
+    `How sure: figures of another machine, ${name}, ${measured}. Bench yours.`,
+    `How sure: of another machine, ${name}, ${measured}.`,
+    `How sure: of another machine, ${measured}. Run hexcodes bench here.`,
   );
 }
 
-function sureLine({ results, predictsWithin }: Plan): string {
-  const run = `${results.isQuick ? 'a quick' : 'a full'} run, ${results.isQuietEnough ? 'quiet' : 'noisy'} machine`;
-  if (predictsWithin === null) return `How sure: ${run}; no CPU time follows from others.`;
-  return `How sure: CPU times predict each other within ${percent(Number(predictsWithin.toPrecision(2)))}; ${run}.`;
+function sureLine({ results, predictsWithin, proxy }: Plan): string {
+  const of = results.version === VERSION ? '' : ` of ${versionText(results)}`;
+  const run = `${results.isQuick ? 'a quick' : 'a full'} run${of}, ${results.isQuietEnough ? 'quiet' : 'noisy'} machine`;
+  const other = proxy === null ? '' : '; HAProxy: elsewhere';
+  if (predictsWithin === null) return `How sure: ${run}; no CPU time follows from others${other}.`;
+  const within = percent(Number(predictsWithin.toPrecision(2)));
+  return fitting(
+    `How sure: CPU times predict each other within ${within}; ${run}${other}.`,
+    `How sure: CPU times within ${within}; ${run}${other}.`,
+  );
 }
 
 /** A clause. */

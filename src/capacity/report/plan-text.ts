@@ -5,18 +5,26 @@ import type { Results } from '../measure/results.js';
 import type { Plan } from '../model/plan.js';
 import { MAX_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
 import { bytes, columns, percent, plain, range, roughTime, time, whole } from './figures.js';
-import { headlineOf, NOISY_LINE, recordedLine } from './headline.js';
+import { elsewhereLine, headlineOf, NOISY_LINE } from './headline.js';
 
 /** The source of the results that ship. */
 const RECORDED = 'recorded, a machine of ours: run hexcodes bench on yours';
 
 // A simulated trace for people.
-/** @param source the file that the results are from; undefined: those that ship */
-export function traceText(plan: TracePlan, results: Results, source: string | undefined): string {
+/**
+ * @param source the file that the results are from; undefined: those that ship
+ * @param isElsewhere whether the results are of another machine than the one that plans
+ */
+export function traceText(
+  plan: TracePlan,
+  results: Results,
+  source: string | undefined,
+  isElsewhere: boolean,
+): string {
   const { messages, points, seconds, peakPerS, vehicles, tries, answer, request } = plan;
   const lines = [
     ...(results.isQuietEnough ? [] : [NOISY_LINE]),
-    ...(source === undefined ? [recordedLine(results.version)] : []),
+    ...(isElsewhere ? [elsewhereLine(results)] : []),
     ...(answer === null
       ? [
           `no number of processes up to ${MAX_PROCESSES.toLocaleString('en')} holds a p99 of ${time(request.targetP99Us)} for this trace with ${percent(request.headroom)} headroom`,
@@ -77,12 +85,18 @@ const WHEN = { peak: 'at the peak', mean: 'on average', night: 'at night' } as c
 /**
  * @param source the file that the results are from; undefined: those that ship
  * @param explain adds the arithmetic, and what was measured or assumed
+ * @param isElsewhere whether the results are of another machine than the one that plans
  */
-export function planText(plan: Plan, source: string | undefined, explain = false): string {
+export function planText(
+  plan: Plan,
+  source: string | undefined,
+  explain = false,
+  isElsewhere = source === undefined,
+): string {
   const { request, demand, answer, limits, whatIfs, sizing } = plan;
   const { fleet } = request;
   const lines = [
-    ...headlineOf(plan, source === undefined),
+    ...headlineOf(plan, isElsewhere),
     '',
     columns([
       ['vehicles', plain(fleet.vehicles * fleet.growth), `every ${time(1000 * fleet.intervalMs)}`],

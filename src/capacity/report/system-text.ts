@@ -4,6 +4,7 @@ import type { BusPlan, BusRequest } from '../model/bus.js';
 import type { OncePlan } from '../model/once.js';
 import type { Plan } from '../model/plan.js';
 import { bytes, columns, percent, plain, whole } from './figures.js';
+import { machineName } from './headline.js';
 
 const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -14,8 +15,8 @@ export function lasting(seconds: number): string {
   return seconds < 172_800 ? `${plain(seconds / 3600)} h` : `${plain(seconds / 86_400)} days`;
 }
 
-/** @param isRecorded whether the results are those that ship, of another machine */
-export function onceText(plan: OncePlan, results: Results, isRecorded: boolean): string {
+/** @param isElsewhere whether the results are of another machine than the one that plans */
+export function onceText(plan: OncePlan, results: Results, isElsewhere: boolean): string {
   const { request, nsPerRow, machine, coreSeconds, busyCores, cores, machines, fastestMs, price } = plan;
   const { rows, format, withinMs, coresPerMachine, headroom } = request;
   const disk = `${bytes(plan.bytesPerSPerMachine)}/s`;
@@ -26,8 +27,8 @@ export function onceText(plan: OncePlan, results: Results, isRecorded: boolean):
       : `Cost: ${plain(price)} in all.`,
     `Fails first: ${disk} read and written by each machine; else its cores.`,
     'One machine dies: another converts its files again, or resumes them.',
-    isRecorded
-      ? 'How sure: one run of each format on another machine. Run hexcodes bench here.'
+    isElsewhere || machine !== null
+      ? 'How sure: one run of each format on another machine, named below. Bench yours.'
       : `How sure: one run of each format on a ${results.isQuietEnough ? 'quiet' : 'noisy'} machine.`,
     '',
     columns([
@@ -35,7 +36,7 @@ export function onceText(plan: OncePlan, results: Results, isRecorded: boolean):
       [
         'CPU of a row',
         `${plain(nsPerRow / 1000)} µs`,
-        `all threads of hexcodes encode${machine === null ? '' : `, ${machine}`}`,
+        `all threads of hexcodes encode${`, ${machine ?? machineName(results.machine)}`}`,
       ],
       ['done in', lasting(fastestMs / 1000), 'at best'],
       ['CPU in all', lasting(coreSeconds), `${plain(busyCores)} cores all the time`],
@@ -74,7 +75,7 @@ export function busText(
       : `Cost: ${plain(730 * price)} a month, ${plain((24 * price * 1e9) / demand.pointsPerDay)} for 10⁹ points.`,
     `Fails first: a stream of 1 GiB lasts ${lasting(plan.defaultLastsS)}; set --max-bytes ${plain(plan.streamBytes / 2 ** 30)}G.`,
     'One machine dies: its messages come again after --ack-wait (5 s); none is lost.',
-    'How sure: a worker on another machine, and a simulation (npm run proof scale).',
+    'How sure: a worker on another machine, an Intel Xeon; npm run proof -- scale.',
     '',
     columns([
       [

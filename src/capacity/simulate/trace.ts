@@ -18,7 +18,7 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 
 /** @returns null where the text is neither */
-function instantOf(text: string): Instant | null {
+export function instantOf(text: string): Instant | null {
   const seconds = SECONDS.exec(text);
   if (seconds !== null) {
     const [, sign, whole, fraction] = seconds;
@@ -69,7 +69,7 @@ export class TraceFault extends Error {
   }
 }
 
-const TIME_RULE =
+export const TIME_RULE =
   'neither a number of seconds, such as 12.5, nor ISO 8601 with date and time, such as 2026-01-31T08:15:00.25Z';
 
 export class TraceBuilder {

@@ -85,17 +85,26 @@ export function readNightly(text: string): { points: number; windowMs: number } 
   return { points: wholeFrom(1, MAX_NIGHTLY_POINTS)(points), windowMs };
 }
 
-/** `30%/y:2y`: the share of a year, which may be above 100 %, and for how long. @returns the factor, 1 or more */
-export function readGrowth(text: string): number {
+export interface Growth {
+  /** 1 or more. */
+  readonly factor: number;
+  /** In which it is reached; 0 without growth. */
+  readonly ms: number;
+}
+
+/** `30%/y:2y`: the share of a year, which may be above 100 %, and for how long. */
+export function readGrowth(text: string): Growth {
   const match = /^([^/]+)\/y:(.+)$/.exec(text.trim());
   const share = match === null ? Number.NaN : shareOf(match[1]!);
   if (Number.isNaN(share))
     throw new InvalidArgumentError('Write it as 30%/y:2y, growth of a year and the time.');
-  const factor = (1 + share) ** (readDuration(match![2]!) / MS_OF.y!);
-  if (factor <= MAX_GROWTH) return factor;
+  const ms = readDuration(match![2]!);
+  const factor = (1 + share) ** (ms / MS_OF.y!);
+  if (factor <= MAX_GROWTH) return { factor, ms };
   throw new InvalidArgumentError(`No more than ${grouped(MAX_GROWTH)} times the fleet in all.`);
 }
 
+const NO_GROWTH: Growth = { factor: 1, ms: 0 };
 const PROFILES: readonly FleetProfile[] = ['stream', 'single', 'batch'];
 const MAX_VEHICLES = 1e9;
 const MAX_GATEWAYS = 1e6;
@@ -113,7 +122,8 @@ export interface PlanOptions {
   readonly gateways: number;
   readonly peak: number;
   readonly nightly?: Fleet['nightly'];
-  readonly growth: number;
+  readonly growth: Growth;
+  readonly counts?: string;
   readonly p99: number;
   readonly headroom: number;
   readonly survive: number;
@@ -133,13 +143,14 @@ export interface PlanOptions {
   readonly assumeLinear?: true;
   readonly force?: true;
   readonly explain?: true;
+  readonly html?: string;
   readonly json?: true;
 }
 
 /** They say what a trace says itself, or what a trace does not say: its bytes. */
 const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
   ...(['vehicles', 'interval', 'pointsPerReport', 'reportTogether', 'flush', 'gateways'] as const),
-  ...(['peak', 'nightly', 'growth', 'link', 'proxies'] as const),
+  ...(['peak', 'counts', 'nightly', 'growth', 'link', 'proxies', 'html'] as const),
   ...(['engine', 'replicas', 'maxAge', 'once', 'format', 'within'] as const),
 ];
 
@@ -170,11 +181,15 @@ export function addPlanFlags(command: Command): Command {
     )
     .option('--gateways <number>', 'of --flush', wholeFrom(1, MAX_GATEWAYS), 4)
     .option('--peak <number>', 'peak ÷ mean over a day, 1 or more', numberFrom(1, 1e6), 2)
+    .option(
+      '--counts <file>',
+      'CSV of what came, columns time (ISO 8601 or seconds) and count, of hours or shorter: its busiest hour ÷ mean instead of --peak',
+    )
     .option('--nightly <points:time>', 'CSV that comes every night, such as 2e9:6h', readNightly)
     .addOption(
       new Option('--growth <share/y:time>', 'of the fleet, such as 30%/y:2y')
         .argParser(readGrowth)
-        .default(1, 'none'),
+        .default(NO_GROWTH, 'none'),
     )
     .addOption(
       new Option('--p99 <time>', 'that 99 of 100 messages have to hold')
@@ -243,6 +258,10 @@ export function addPlanFlags(command: Command): Command {
     )
     .option('--force', 'plan from results of a machine that was too noisy, which the first line says')
     .option('--explain', 'add the arithmetic, and which inputs were measured or assumed')
+    .option(
+      '--html <file>',
+      'one page: the plan, replicas by rate, by hour of --counts and by month of --growth; - is stdout',
+    )
     .option('--json', 'the plan as JSON, as docs/reference/plan.schema.json describes it');
 }
 

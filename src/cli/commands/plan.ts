@@ -8,10 +8,13 @@ import { demandOf } from '../../capacity/model/fleet.js';
 import { planOnce } from '../../capacity/model/once.js';
 import { type PlanRequest, planFor } from '../../capacity/model/plan.js';
 import { planTrace, type TraceRequest } from '../../capacity/model/trace-plan.js';
+import { machineNow } from '../../capacity/processes/machine.js';
 import { headlineOf } from '../../capacity/report/headline.js';
+import { planHtml } from '../../capacity/report/plan-html.js';
 import { planText, traceText } from '../../capacity/report/plan-text.js';
 import { busText, onceText } from '../../capacity/report/system-text.js';
-import { type Trace, TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
+import { CountsBuilder, type DayProfile } from '../../capacity/simulate/hours.js';
+import { TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
 import { refuseTwice } from '../../files/columns/columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
@@ -21,32 +24,39 @@ import { dialectOf } from '../../files/formats/csv-dialect.js';
 import { refuseUnreadRows } from '../../files/formats/csv-header.js';
 import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { addPlanFlags, type PlanOptions, refuseFleetFlags } from '../capacity/plan-flags.js';
-import { readResultsFile } from '../capacity/results-output.js';
+import { ResultsOutput, readResultsFile } from '../capacity/results-output.js';
 
-// Reads a file of arrivals for `hexcodes plan --trace`: CSV or TSV, packed or not, with the project's own reader of
-// rows.
+// Reads a file of arrivals for `hexcodes plan --trace`, or of counts for --counts: CSV or TSV, packed or not, with the
+// project's own reader of rows.
 const CHOICE = { delimiter: null, decimal: '.', hasHeader: true } as const;
 
+/** A taker of the columns of a file of times. @throws TraceFault */
+interface TimedRows<Built> {
+  add(columns: readonly (readonly string[])[]): void;
+  build(): Built;
+}
+
 /**
- * @param mostPoints of one message
+ * @param builderOf for the names of the columns
  * @throws CliFailure BAD_INPUT with file, row, column, value and rule
  */
-async function readTraceFile(path: string, mostPoints: number): Promise<Trace> {
+async function readTimedFile<Built>(
+  path: string,
+  what: string,
+  builderOf: (names: readonly string[]) => TimedRows<Built>,
+): Promise<Built> {
   const input = await openInput(path);
   const file = input.name;
   try {
     const format = formatOf(input);
     if (FORMATS[format].delimiter === null)
-      throw badInput({ file }, `it is ${format}, and a trace is CSV or TSV`);
+      throw badInput({ file }, `it is ${format}, and ${what} is CSV or TSV`);
     const { columns, batches } = await openCsv(
       input,
       dialectOf(input.head, format, CHOICE, () => false),
     );
     refuseTwice(columns, file, 'Give one of them another name in the header.');
-    const builder = new TraceBuilder(
-      columns.map(({ name }) => name),
-      mostPoints,
-    );
+    const builder = builderOf(columns.map(({ name }) => name));
     let rows = 0;
     for await (const batch of batches()) {
       refuseUnreadRows(batch, file, rows + 1);
@@ -89,6 +99,7 @@ Examples:
   $ hexcodes plan --vehicles 50000 --interval 5s --p99 50ms --headroom 40%
   $ hexcodes plan --vehicles 50k --profile single --report-together 20% --from results.json
   $ hexcodes plan --vehicles 50k --flush 1s --nightly 2e9:6h --price 0.04/core-h
+  $ hexcodes plan --vehicles 50k --counts week.csv --growth 30%/y:2y --html plan.html
   $ hexcodes plan --vehicles 50k --engine nats --flush 4096 --replicas 3
   $ hexcodes plan --once 2e9 --format parquet --within 8h
   $ hexcodes plan --trace arrivals.csv --cores-per-machine 4`,
@@ -98,6 +109,9 @@ Examples:
 
 async function plan(options: PlanOptions, command: Command): Promise<void> {
   if (options.trace !== undefined) refuseFleetFlags(command);
+  const { once, engine, html, counts } = options;
+  if ((once ?? engine) !== undefined && (html ?? counts) !== undefined)
+    throw new CliFailure(EXIT.USAGE, '--html and --counts: not beside --once and --engine');
   const results = readResultsFile(options.from);
   if (!results.isQuietEnough && !options.force)
     throw new CliFailure(
@@ -111,7 +125,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
       options.trace === undefined
         ? options.once === undefined
           ? options.engine === undefined
-            ? fleetAnswer(options, results, source)
+            ? await fleetAnswer(options, results, command)
             : busAnswer(options, results)
           : onceAnswer(options, results)
         : await traceAnswer(options.trace, options, results, source),
@@ -126,6 +140,12 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
   }
 }
 
+/** Whether results are those that ship, or of another machine than the one that plans. */
+function isElsewhere({ machine }: Results, source: string | undefined): boolean {
+  const { model, cores } = machineNow();
+  return source === undefined || machine.model !== model || machine.cores !== cores;
+}
+
 function onceAnswer(options: PlanOptions, results: Results): string {
   if (options.vehicles !== undefined || options.engine !== undefined)
     throw new CliFailure(EXIT.USAGE, '--vehicles and --engine: not beside --once, which is a history');
@@ -133,7 +153,7 @@ function onceAnswer(options: PlanOptions, results: Results): string {
   const { coresPerMachine, pricePerCoreHour } = machinesOf(options, results);
   const request = { rows: once!, withinMs: within, format, headroom, coresPerMachine, pricePerCoreHour };
   const made = planOnce(request, results);
-  return options.json ? planJson(made) : onceText(made, results, options.from === undefined);
+  return options.json ? planJson(made) : onceText(made, results, isElsewhere(results, options.from));
 }
 
 /** As long as `hexcodes worker collect` lets a position wait, unless told otherwise. */
@@ -163,8 +183,17 @@ function busAnswer(options: PlanOptions, results: Results): string {
     : busText({ answer, request, collected }, { demand, survive, pricePerCoreHour });
 }
 
-function fleetAnswer(options: PlanOptions, results: Results, source: string | undefined): string {
-  const request = requestOf(options, results);
+async function fleetAnswer(options: PlanOptions, results: Results, command: Command): Promise<string> {
+  const { from: source, counts, html } = options;
+  if (counts !== undefined && command.getOptionValueSource('peak') === 'cli')
+    throw new CliFailure(EXIT.USAGE, '--peak: not beside --counts, whose busiest hour it would be');
+  // Its fault is told before anything is simulated.
+  const output = html === undefined ? undefined : new ResultsOutput(html);
+  const day =
+    counts === undefined
+      ? undefined
+      : await readTimedFile(counts, 'a file of counts', (names) => new CountsBuilder(names));
+  const request = requestOf(options, results, day);
   const made = planFor(request, results);
   const { carrying, processesPerMachine, p99Us } = made.answer;
   if (!Number.isFinite(p99Us.high) && carrying * processesPerMachine >= MAX_PROCESSES)
@@ -173,12 +202,19 @@ function fleetAnswer(options: PlanOptions, results: Results, source: string | un
       'this fleet takes more processes than a plan can be made for, 100,000',
       'Fewer vehicles, a longer --interval, or --flush.',
     );
+  const isOther = isElsewhere(results, source);
+  if (output !== undefined) {
+    const text = planText(made, source, true, isOther);
+    await output.write(planHtml(made, results, { day, growthMs: options.growth.ms, text }));
+    if (output.isStandardOutput) return '';
+  }
   return options.json
-    ? planJson({ headline: headlineOf(made, source === undefined), ...made })
-    : planText(made, source, options.explain);
+    ? planJson({ headline: headlineOf(made, isOther), ...made })
+    : planText(made, source, options.explain, isOther);
 }
 
-function requestOf(options: PlanOptions, results: Results): PlanRequest {
+/** @param day of --counts, whose busiest hour takes the place of --peak */
+function requestOf(options: PlanOptions, results: Results, day?: DayProfile): PlanRequest {
   const { vehicles } = options;
   if (vehicles === undefined)
     throw new CliFailure(EXIT.USAGE, 'how many vehicles?', 'hexcodes plan --vehicles 50000 --interval 5s');
@@ -187,13 +223,12 @@ function requestOf(options: PlanOptions, results: Results): PlanRequest {
       vehicles,
       intervalMs: options.interval,
       pointsPerReport: options.pointsPerReport,
-
       togetherShare: options.reportTogether,
       profile: options.profile,
       flush: options.flush,
       gateways: options.gateways,
-      peakFactor: options.peak,
-      growth: options.growth,
+      peakFactor: day?.peakFactor ?? options.peak,
+      growth: options.growth.factor,
       nightly: options.nightly,
     },
     ...machinesOf(options, results),
@@ -209,10 +244,10 @@ async function traceAnswer(
   source: string | undefined,
 ): Promise<string> {
   const mostPoints = options.profile === 'stream' ? MAX_FRAME_POINTS : MAX_BATCH_ITEMS;
-  const trace = await readTraceFile(path, mostPoints);
+  const trace = await readTimedFile(path, 'a trace', (names) => new TraceBuilder(names, mostPoints));
   const request: TraceRequest = { profile: options.profile, ...machinesOf(options, results) };
   const made = planTrace(trace, request, results);
-  return options.json ? planJson(made) : traceText(made, results, source);
+  return options.json ? planJson(made) : traceText(made, results, source, isElsewhere(results, source));
 }
 
 /** The part of a request that a fleet and a trace have in common. */

@@ -91,7 +91,7 @@ export interface Output {
   abandon(): void;
 }
 
-/** Level 6 takes three times the time, and spares a fifth of the size (bench/README.md). */
+/** Level 6 takes three times the time, and spares a fifth of the size. */
 const LEVEL = 1;
 
 /** Compresses into another output. */

@@ -2,11 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { machineNow } from '#dist/capacity/processes/machine.js';
+import { VERSION } from '#dist/hexcodes/version.js';
 import { madeResults } from '../../support/capacity/made-results.js';
 import { CliFolder } from '../../support/cli.js';
 
 const folder = new CliFolder();
-beforeAll(() => folder.write('made.json', JSON.stringify(madeResults())));
+beforeAll(() => {
+  folder.write('made.json', JSON.stringify(madeResults()));
+  const { machine } = madeResults();
+  const here = { machine: { ...machine, ...machineNow() }, version: VERSION };
+  folder.write('here.json', JSON.stringify(madeResults(here)));
+});
 afterAll(() => folder.remove());
 
 const FLEET = ['plan', '--vehicles', '50000', '--interval', '5s'];
@@ -15,6 +22,8 @@ test('five lines answer in words, within 80 columns: machines, cost, what fails,
   const { code, stdout, stderr } = await folder.run([
     ...[...FLEET, '--from', 'made.json', '--headroom', '40%', '--p99', '50ms', '--price', '0.04/core-h'],
   ]);
+  const ofHere = await folder.run([...FLEET, '--from', 'here.json', '--proxies', '0']);
+  const behindProxy = await folder.run([...FLEET, '--from', 'here.json', '--proxies', '2']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.split('\n');
   expect(lines.indexOf('')).toBe(5);
@@ -25,7 +34,12 @@ test('five lines answer in words, within 80 columns: machines, cost, what fails,
   expect(cost).toBe('Cost: 234 a month, 8.89 for 10⁹ points (0.04 for an hour of a core).');
   expect(limit).toMatch(/^Fails first: WebSockets of one key, 0\.\d+ ×: HEXCODES_MAX_SOCKETS_PER_KEY=\d+\.$/);
   expect(death).toMatch(/^One machine dies at the peak: the others are .* busy, p99 .*: held\.$/);
-  expect(sure).toMatch(/^How sure: CPU times predict each other within \d+ %; a full run, quiet machine\.$/);
+  expect(sure).toBe(`How sure: of another machine, 4 × Made, hexcodes 0 (not ${VERSION}).`);
+  const sureOf = (text: string): string | undefined => /^How sure: .*$/m.exec(text)?.[0];
+  expect(sureOf(ofHere.stdout)).toMatch(
+    /^How sure: CPU times predict each other within \d+ %; a full run, quiet machine\.$/,
+  );
+  expect(sureOf(behindProxy.stdout)).toMatch(/^How sure: .* quiet machine; HAProxy: elsewhere\.$/);
   expect(stdout).toContain('twice the fleet');
   expect(stdout).not.toContain('headroom');
 });
@@ -68,9 +82,8 @@ test('the bus and a history answer in five lines as well, each beside no other k
   const fleet = await folder.run(FLEET);
   for (const { stdout } of [fleet, bus, once]) {
     const lines = stdout.split('\n');
-    expect(lines[lines.indexOf('') - 1]).toMatch(/^How sure: .*another machine/);
+    expect(lines[lines.indexOf('') - 1]).toMatch(/^How sure: .*another machine, /);
   }
-  expect(fleet.stdout).toMatch(/^How sure: figures of another machine and the older hexcodes 0\.2\.0\. /m);
   expect(bus.stdout).toContain('3 replicas');
   expect(once.stdout).toMatch(/^rows +2,000,000,000 +parquet$/m);
   // Conversions of the shipped results are newer, and of another machine.
@@ -191,7 +204,7 @@ test('a trace', async () => {
   folder.write('arrivals.csv', 'time\n0\n0.5\n1\n1.5\n2\n');
   const { code, stdout } = await folder.run(['plan', '--trace', 'arrivals.csv', '--from', 'made.json']);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^1 process carries this trace with a p99 of at most 50 ms: p99 [\d.]+-[\d.]+ µs/);
+  expect(stdout).toMatch(/^1 process carries this trace with a p99 of at most 50 ms: p99 [\d.]+-[\d.]+ µs/m);
   expect(stdout).toMatch(
     /\n2 machines of 4 cores, 8 in all \(1 carries it with up to 1 process each, 1 may fail\)\n/,
   );
@@ -284,4 +297,80 @@ test.each([
   const answer = await folder.run(args);
   expect(answer.stderr).toContain(message);
   expect(answer.code).toBe(code);
+});
+
+/** Two weeks of counts; the busiest hour has three times the mean of all. */
+function writeCounts(name: string): { readonly peak: number } {
+  const counts = Array.from({ length: 14 * 24 }, (_, at) => (at % 24 === 7 ? 900 : 100 + (at % 24)));
+  counts[24 * 9 + 18] = 1500;
+  const rows = counts.map((count, at) => {
+    const time = new Date(Date.UTC(2026, 2, 1, at)).toISOString();
+    return `${time.slice(0, 19)}+07:00,${count}`;
+  });
+  folder.write(name, `time,count\n${rows.join('\n')}\n`);
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+  return { peak: 1500 / mean };
+}
+
+test('--html: replicas by rate, by hour of --counts and by month of --growth, on one page without scripts', async () => {
+  const { peak } = writeCounts('week.csv');
+  const flags = ['--counts', 'week.csv', '--growth', '44%/y:2y', '--price', '0.04', '--from', 'here.json'];
+  const { code, stdout } = await folder.run([...FLEET, ...flags, '--html', 'plan.html']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('points/s ');
+  const page = folder.read('plan.html');
+  expect(page).not.toMatch(/<script|https?:|undefined|NaN/);
+  const rowsOf = (title: string): string[][] => {
+    const section = page.slice(page.indexOf(`<h2>${title}</h2>`));
+    const table = section.slice(section.indexOf('<table>'), section.indexOf('</table>'));
+    return [...table.matchAll(/<tr>(.*?)<\/tr>/g)]
+      .slice(1)
+      .map(([, row]) => [...row!.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!));
+  };
+  const number = (text: string): number => Number(text.replaceAll(',', ''));
+  const [rates, hours, months] = ['Replicas by rate', 'Replicas by hour', 'Machines by month'].map(rowsOf);
+  // A higher rate never takes fewer replicas.
+  const replicas = rates!.map((row) => number(row[2]!));
+  expect(replicas).toEqual(replicas.toSorted((a, b) => a - b));
+  expect(replicas.at(-1)).toBeGreaterThan(replicas[0]!);
+  expect(hours).toHaveLength(24);
+  expect(Number.parseFloat(hours![18]![2]!.replace(',', ''))).toBeCloseTo(100 * peak, -1);
+  const busiest = hours!.map((row) => number(row[3]!));
+  expect(busiest.indexOf(Math.max(...busiest))).toBe(18);
+  expect(months).toHaveLength(25);
+  expect(number(months!.at(-1)![1]!)).toBeCloseTo(Number((50_000 * 1.44 ** 2).toPrecision(3)), -2);
+  // The last month is the plan itself.
+  const json = await folder.run([...FLEET, ...flags, '--json']);
+  const plan = JSON.parse(json.stdout);
+  expect(plan.request.fleet.peakFactor).toBeCloseTo(peak);
+  expect(number(months!.at(-1)!.at(-2)!.split('-').at(-1)!)).toBe(plan.answer.machines.high);
+});
+
+test.each([
+  ['when,count\n1,2\n', 'it has no column &quot;time&quot;'],
+  ['time,n\n1,2\n', 'it has no column "count"'],
+  ['time,count\n2026-01-01T00:00:00,5\nnoon,6\n', 'row 2'],
+  ['time,count\n0,5\n3600,many\n', '"many" is no count'],
+  ['time,count\n0,5\n3600,-1\n', '"-1" is no count'],
+  ['time,count\n0,0\n3600,0\n', 'all its counts are 0'],
+  ['time,count\n0,5\n1800,6\n', 'fewer than two hours'],
+  ['time,count\n0,5\n99999999999,6\n', 'more than'],
+])('counts that cannot be read are refused: %j', async (text, message) => {
+  folder.write('bad.csv', text);
+  const { code, stderr } = await folder.run([...FLEET, '--counts', 'bad.csv']);
+  expect(code).toBe(3);
+  expect(stderr).toContain(message.replaceAll('&quot;', '"'));
+});
+
+test('counts take the place of --peak, and a page is that of a fleet', async () => {
+  writeCounts('week.csv');
+  expect((await folder.run([...FLEET, '--counts', 'week.csv', '--peak', '3'])).code).toBe(2);
+  for (const flags of [
+    ['--once', '2e9', '--html', 'x.html'],
+    ['--vehicles', '5', '--engine', 'nats', '--counts', 'week.csv'],
+  ])
+    expect((await folder.run(['plan', ...flags])).code).toBe(2);
+  expect((await folder.run([...FLEET, '--html', 'none/x.html'])).code).toBe(4);
+  const { stdout } = await folder.run([...FLEET, '--html', '-']);
+  expect(stdout).toMatch(/^<!doctype html>/);
 });

@@ -96,8 +96,8 @@ describe('quantities', () => {
   test('shares are at most a whole, growth may be more', () => {
     expect(readShare('40%')).toBe(0.4);
     expect(() => readShare('150%')).toThrow('Write a share');
-    expect(readGrowth('30%/y:2y')).toBeCloseTo(1.69);
-    expect(readGrowth('150%/y:1y')).toBe(2.5);
+    expect(readGrowth('30%/y:2y').factor).toBeCloseTo(1.69);
+    expect(readGrowth('150%/y:1y')).toEqual({ factor: 2.5, ms: 365 * 86_400_000 });
     expect(() => readGrowth('100%/y:10y')).toThrow('No more than 1,000 times');
     expect(() => readGrowth(`${LONG}/y:1y`)).toThrow('No more than 1,000 times');
   });
