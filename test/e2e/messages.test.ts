@@ -4,6 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { DEFAULT_RULES, shapeOf } from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
 import * as geometry from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
@@ -15,9 +17,9 @@ const FILE = 'test/vectors/messages.csv';
 const isWritten = process.env.MESSAGES === 'write';
 
 interface Row {
-  /** `command`, `library`, or a method of HTTP with the type of its body. */
+  /** `command`, `library`, `message` of a bus, or a method of HTTP with the type of its body. */
   readonly entry: string;
-  /** A command line, a name of the library, or a path below /v1/. */
+  /** A command line, a name of the library, a format and headers of a message, or a path below /v1/. */
   readonly input: string;
   /**
    * A body, with `\r` and `\0` for these bytes, or in base64; of the command `in.…` of its line, or its input; of the
@@ -75,6 +77,19 @@ function ofLibrary(name: string, args: string): string {
   }
 }
 
+/** The reason of a dead letter. @param input `json`, or `csv Hexcodes-Resolution:16` */
+async function ofMessage(input: string, body: Uint8Array): Promise<string> {
+  const [format = '', ...headers] = input.split(' ');
+  const own = headers.map((header) => header.split(':') as [string, string]);
+  try {
+    const shape = shapeOf('a', new Map([['Hexcodes-Format', format], ...own]), DEFAULT_RULES);
+    await new MessageConverter(library.kernel, DEFAULT_RULES).convert(body, shape);
+    return 'no error';
+  } catch (error) {
+    return `${(error as Error).name} ${(error as Error).message}`;
+  }
+}
+
 test.each(rows.map((row) => [row.entry, row.input, row] as const))('%s %s', async (entry, input, row) => {
   const content = row.content.startsWith('base64:')
     ? Buffer.from(row.content.slice(7), 'base64')
@@ -82,9 +97,11 @@ test.each(rows.map((row) => [row.entry, row.input, row] as const))('%s %s', asyn
   const answer =
     entry === 'library'
       ? ofLibrary(input, String(content))
-      : entry === 'command'
-        ? await ofCommand(input, content)
-        : await ofService(entry, input, content);
+      : entry === 'message'
+        ? await ofMessage(input, Buffer.from(content))
+        : entry === 'command'
+          ? await ofCommand(input, content)
+          : await ofService(entry, input, content);
   if (isWritten) row.answer = answer;
   expect(answer).toBe(row.answer);
 });

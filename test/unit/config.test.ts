@@ -34,6 +34,10 @@ describe('sources', () => {
     }
   }
 
+  /** What each fault is about: a flag, a variable, or a line of a file. */
+  const subjectsOf = (...given: Parameters<typeof faultsOf>): string[] =>
+    faultsOf(...given).map((fault) => fault.split(' ', 1)[0] as string);
+
   test('no two of service, processes with ports of their own, and admin port have one port', () => {
     const isShared = (port: number, adminPort: number, more: Record<string, unknown> = {}): boolean =>
       faultsOf({ port: String(port), adminPort: String(adminPort), ...more }).some((each) =>
@@ -88,15 +92,13 @@ describe('sources', () => {
     expect(readConfig(SETTING_NAMES, {}, own).otlpEndpoint).toBe('http://b:4318');
     const config = file('HEXCODES_OTLP_ENDPOINT=http://c:4318');
     expect(readConfig(SETTING_NAMES, { config }, env).otlpEndpoint).toBe('http://c:4318');
-    expect(faultsOf({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'a' })).toEqual([
-      'OTEL_EXPORTER_OTLP_ENDPOINT must be an address of http or https without user, query and fragment',
-    ]);
+    expect(subjectsOf({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'a' })).toEqual(['OTEL_EXPORTER_OTLP_ENDPOINT']);
   });
 
   test('PORT is the port where nothing of ours names one', () => {
     expect(readConfig(SETTING_NAMES, {}, { PORT: '3000' }).port).toBe(3000);
     expect(readConfig(SETTING_NAMES, {}, { PORT: '3000', HEXCODES_PORT: '4000' }).port).toBe(4000);
-    expect(faultsOf({}, { PORT: 'x' })[0]).toMatch(/^PORT must be/);
+    expect(subjectsOf({}, { PORT: 'x' })).toEqual(['PORT']);
   });
 
   test('settings of observation that cannot be are named', () => {
@@ -137,22 +139,20 @@ describe('sources', () => {
       'OTHER=1',
     );
     expect(
-      faultsOf({ config, graceMs: '-1' }, { HEXCODES_ADMIN_PROT: '1', HEXCODES_WHATEVER: 'x', OTHER: '1' }),
+      subjectsOf({ config, graceMs: '-1' }, { HEXCODES_ADMIN_PROT: '1', HEXCODES_WHATEVER: 'x', OTHER: '1' }),
     ).toEqual([
-      `${config}:2 is neither HEXCODES_NAME=value nor a comment`,
-      `${config}:4 HEXCODES_PORT stands in line 1 already`,
-      `${config}:1 HEXCODES_PORT must be an integer from 0 to 65535`,
-      '--grace-ms must be an integer from 0 to 600000',
-      'HEXCODES_ADMIN_PROT is no setting; did you mean HEXCODES_ADMIN_PORT?',
-      'HEXCODES_WHATEVER is no setting',
-      `${config}:3 HEXCODES_PROT is no setting; did you mean HEXCODES_PORT?`,
-      `${config}:5 HEXCODES_CONFIG is no setting`,
-      `${config}:6 OTHER is no setting`,
+      ...[
+        `${config}:2`,
+        `${config}:4`,
+        `${config}:1`,
+        '--grace-ms',
+        'HEXCODES_ADMIN_PROT',
+        'HEXCODES_WHATEVER',
+      ],
+      ...[`${config}:3`, `${config}:5`, `${config}:6`],
     ]);
-    expect(faultsOf({ config: join(folder, 'none') })).toEqual([
-      `the configuration file ${join(folder, 'none')} is not there`,
-    ]);
-    expect(faultsOf({ config: folder })[0]).toBe(`the configuration file ${folder} is a folder`);
+    for (const path of [join(folder, 'none'), folder])
+      expect(faultsOf({ config: path })).toEqual([expect.stringContaining(path)]);
   });
 
   test('variables that Kubernetes sets for a Service of the name are no faults, but for a port of another meaning', () => {
@@ -164,9 +164,9 @@ describe('sources', () => {
     };
     expect(faultsOf({}, env)).toEqual([]);
     expect(faultsOf({}, { ...env, HEXCODES_PORT: 'tcp://10.0.0.1:80' })).toEqual([
-      "HEXCODES_PORT must be an integer from 0 to 65535; this one is Kubernetes' own: set enableServiceLinks: false in the pod",
+      expect.stringMatching(/^HEXCODES_PORT .*enableServiceLinks/),
     ]);
-    expect(faultsOf({}, { HEXCODES_EXTRA_PORT: '80' })).toEqual(['HEXCODES_EXTRA_PORT is no setting']);
+    expect(subjectsOf({}, { HEXCODES_EXTRA_PORT: '80' })).toEqual(['HEXCODES_EXTRA_PORT']);
   });
 
   test('settings are shown with their sources, secrets never', () => {

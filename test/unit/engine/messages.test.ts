@@ -7,6 +7,7 @@ import {
   type PositionPaths,
   readFormatRule,
   shapeOf,
+  UnreadableMessage,
 } from '#dist/bus/messages/message-shape.js';
 import {
   lastSequenceOf,
@@ -15,7 +16,7 @@ import {
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
-import { RequestAnswerer } from '#dist/bus/messages/request-answer.js';
+import { BadRequest, RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
@@ -46,16 +47,13 @@ describe('formats', () => {
       });
     });
 
-    test.each([
-      [
-        { 'Hexcodes-Format': 'xml' },
-        'Hexcodes-Format must be one of frames, ndjson, csv, json, avro, not "xml"',
-      ],
-      [{ 'Hexcodes-Resolution': '16' }, 'Hexcodes-Resolution must be an integer from 0 to 15, not "16"'],
-      [{ 'Hexcodes-Operation': 'x'.repeat(99) }, 'Hexcodes-Operation must be one of encode, decode'],
-      [{ 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' }, 'can only be encoded'],
-    ])('%j is refused', (headers, why) => {
-      expect(() => shape('b', headers)).toThrow(why);
+    test.each<Record<string, string>>([
+      { 'Hexcodes-Format': 'xml' },
+      { 'Hexcodes-Resolution': '16' },
+      { 'Hexcodes-Operation': 'x'.repeat(99) },
+      { 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' },
+    ])('%j is refused', (headers) => {
+      expect(() => shape('b', headers)).toThrow(UnreadableMessage);
     });
 
     test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is no rule', (text) => {
@@ -85,12 +83,12 @@ describe('formats', () => {
     });
 
     test.each([
-      [new Uint8Array(0), 'a frame has a header of 16 bytes, and the message has 0'],
-      [encodeFrame(new Float64Array(4)).subarray(0, -1), 'has 48 bytes, and the message has 47'],
-      [new Uint8Array(16), 'the header is not that of a request frame'],
-      [Uint8Array.from([1, 1, 99, 0, ...new Array(12).fill(0)]), 'a value that there is not'],
-    ])('a damaged frame %#', async (bytes, why) => {
-      await expect(convert(bytes, 'frames')).rejects.toThrow(why);
+      [new Uint8Array(0)],
+      [encodeFrame(new Float64Array(4)).subarray(0, -1)],
+      [new Uint8Array(16)],
+      [Uint8Array.from([1, 1, 99, 0, ...new Array(12).fill(0)])],
+    ])('a damaged frame %#', async (bytes) => {
+      await expect(convert(bytes, 'frames')).rejects.toThrow(UnreadableMessage);
     });
 
     test('CSV without a header row, by the columns of the rules', async () => {
@@ -100,7 +98,7 @@ describe('formats', () => {
       );
       expect(await convert('7,105.85,21.03\n8,1,1', 'csv', rules)).toMatchObject({ points: 2, failed: 1 });
       expect(await textOf('', 'csv')).toBe('');
-      await expect(convert(`21,${String.fromCharCode(0)}`, 'csv')).rejects.toThrow('is NUL');
+      await expect(convert(`21,${String.fromCharCode(0)}`, 'csv')).rejects.toThrow(UnreadableMessage);
     });
 
     test('CSV of more than one block', async () => {
@@ -155,7 +153,7 @@ describe('formats', () => {
 
     test('a path that leads nowhere is no position, and a value that is none fails', async () => {
       const rules = { ...DEFAULT_RULES, paths: { lat: 'a.b', lng: undefined } };
-      await expect(convert('{"a":{"c":1}}', 'json', rules)).rejects.toThrow('it has no member "a.b"');
+      await expect(convert('{"a":{"c":1}}', 'json', rules)).rejects.toThrow(UnreadableMessage);
       for (const value of ['[21.03]', '[21.03,105.85,1]', '"here"', 'null', 'true', '{"type":"Point"}'])
         await expect(
           convert(`{"a":{"b":${value}}}`, 'json', rules).catch((error: Error) => error),
@@ -184,19 +182,19 @@ describe('formats', () => {
     });
 
     test.each([
-      ['no json', 'it is no JSON'],
-      ['[1]', 'it is no JSON object, and no array of objects'],
-      ['null', 'it is no JSON object'],
-      ['[{"lat":21,"lng":105},{"lat":21}]', 'item 1: it has no members for latitude and longitude'],
-      ['{"lat":21,"lng":105,"lat_ref":"N","lng_ref":"E"}', 'say on which side the degrees lie'],
-      ['{"a":{"type":"Point","coordinates":[105,21]},"lat":21,"lng":105}', 'more than one of its members'],
-      ['{}', 'no members for latitude and longitude'],
-      ['{"lat":21}', 'no members for latitude and longitude'],
-      ['{"lat":21,"latitude":21,"lng":105}', 'more than one of its members could be latitude'],
-      ['{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}', 'more than one of its members could be the position'],
-      ['{"lat":21,"lng":105,"status":"on"}', 'it has a member "status" already'],
-    ])('%s is no position', async (text, why) => {
-      await expect(convert(text, 'json')).rejects.toThrow(why);
+      'no json',
+      '[1]',
+      'null',
+      '[{"lat":21,"lng":105},{"lat":21}]',
+      '{"lat":21,"lng":105,"lat_ref":"N","lng_ref":"E"}',
+      '{"a":{"type":"Point","coordinates":[105,21]},"lat":21,"lng":105}',
+      '{}',
+      '{"lat":21}',
+      '{"lat":21,"latitude":21,"lng":105}',
+      '{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}',
+      '{"lat":21,"lng":105,"status":"on"}',
+    ])('%s is no position', async (text) => {
+      await expect(convert(text, 'json')).rejects.toThrow(UnreadableMessage);
     });
   });
 
@@ -217,17 +215,15 @@ describe('formats', () => {
     const object = (id: string) =>
       readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
     expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
-    expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow(
-      'its id has 1001 characters, and may have 1000',
-    );
+    expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow(UnreadableMessage);
   });
 
   test('a request is answered by the endpoint of its operation', async () => {
     const answerer = new RequestAnswerer((await loadLibrary()).kernel);
     const frame = encodeFrame(positionsOf(1, 2));
     expect(answerer.answer('encode', frame)).toMatchObject({ points: 2 });
-    expect(() => answerer.answer('decode', frame)).toThrow('the frame is not one to decode');
-    expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow('the request is no whole frame');
+    expect(() => answerer.answer('decode', frame)).toThrow(BadRequest);
+    expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow(BadRequest);
   });
 });
 
@@ -242,7 +238,7 @@ describe('subjects', () => {
   test.each(['', '.', 'a.', '.a', 'a..b', 'a.>.b', 'a b', 'a.b*', 'a>', '>.a', 'a\tb'])(
     '%j is none',
     (text) => {
-      expect(() => requirePattern(text)).toThrow(/is no subject/);
+      expect(() => requirePattern(text)).toThrow();
     },
   );
 
@@ -264,17 +260,17 @@ describe('subjects', () => {
   });
 
   test.each([
-    ['fleet', /is no map of subjects/],
-    ['a=b=c', /is no map of subjects/],
-    ['a.*=b', /the same \* and >/],
-    ['a.*.>=b.>.*', /is no subject/],
-    ['a.>=a.b.>', /received as messages again/],
-    ['*.*=*.*', undefined],
-    ['a.*=a.*', undefined],
-    ['>=out.>', /received as messages again/],
-  ])('the map %s', (text, fault) => {
-    if (fault === undefined) expect(new SubjectMap(text).answers).toContain('*');
-    else expect(() => new SubjectMap(text)).toThrow(fault);
+    ['fleet', false],
+    ['a=b=c', false],
+    ['a.*=b', false],
+    ['a.*.>=b.>.*', false],
+    ['a.>=a.b.>', false],
+    ['*.*=*.*', true],
+    ['a.*=a.*', true],
+    ['>=out.>', false],
+  ])('the map %s is one: %j', (text, isMap) => {
+    if (isMap) expect(new SubjectMap(text).answers).toContain('*');
+    else expect(() => new SubjectMap(text)).toThrow();
   });
 
   const pattern = fc
@@ -355,8 +351,6 @@ describe('frames of positions', () => {
       ['17', 300],
       [undefined, 300],
     ] as const)
-      expect(() => lastSequenceOf(frame, header, lastSeq)).toThrow(
-        /must be two numbers|does not end with|is not behind/,
-      );
+      expect(() => lastSequenceOf(frame, header, lastSeq)).toThrow();
   });
 });
