@@ -34,7 +34,7 @@ describe('sources', () => {
     }
   }
 
-  /** What each fault is about: a flag, a variable, or a line of a file. */
+  /** The subject of each fault: a flag, a variable, or a line of a file. */
   const subjectsOf = (...given: Parameters<typeof faultsOf>): string[] =>
     faultsOf(...given).map((fault) => fault.split(' ', 1)[0] as string);
 
