@@ -109,6 +109,7 @@ describe('methods', () => {
     for (const path of [ENCODE, `${ENCODE}/batch`]) {
       for (const [coding, status] of [
         ['br', 415],
+        ['zstd', 415],
         ['gzip, gzip', 415],
         ['gzip', 400],
       ] as const) {
@@ -233,22 +234,6 @@ describe('sizes', () => {
 });
 
 describe('media types', () => {
-  test('406 if JSON is not accepted', async () => {
-    for (const accept of [
-      ...['text/html', 'application/json;q=0', 'application/json;q=0.0, */*', 'image/*'],
-      ...['*/*, application/*;q=0', 'application/jsonp, application'],
-    ]) {
-      const answer = await call(server, `${ENCODE}?${GOOD}`, { headers: { Accept: accept } });
-      expectError(answer, 406, 'INVALID_REQUEST');
-    }
-    for (const accept of [
-      ...['*/*', 'application/*', 'text/html, */*;q=0.1', 'APPLICATION/JSON; q=1', ' , '],
-      ...['application/json;q=high', 'application/json;q=-1', 'application/json;level=1'],
-    ]) {
-      expect((await call(server, `${ENCODE}?${GOOD}`, { headers: { Accept: accept } })).status).toBe(200);
-    }
-  });
-
   test('several lines of Accept are one list', async () => {
     const statusOf = async (...accepts: string[]): Promise<number | undefined> => {
       const lines = accepts.map((accept) => `Accept: ${accept}\n`).join('');
@@ -264,6 +249,7 @@ describe('media types', () => {
     for (const type of [
       'text/plain',
       'application/xml',
+      'application/jsonx',
       'application/json; charset=latin1',
       'application/json; charset=',
       'application/json; charset=utf-8; charset=latin1',
