@@ -9,7 +9,6 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { KeyInfo } from '#dist/server/keys/key-record.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import type { UsageBatch } from '#dist/server/usage/batch.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
@@ -219,7 +218,7 @@ describe('batches in parts', () => {
   afterAll(() => rmSync(root, { recursive: true }));
 
   const KEYS = 2500;
-  const keyOf = (n: number) => ({ id: `k${n}`, name: `k${n}`, limits: {} }) as unknown as KeyInfo;
+  const keyOf = (n: number) => ({ id: `k${n}`, name: `k${n}`, limits: {} }) as never;
 
   function ledgerOf(): Ledger {
     const store = { isAway: false, isSlow: false, hurry: () => {} };

@@ -7,10 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import type { BulkJob, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
-import type { Pool } from '#dist/pool/pool.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
-import type { Exchange } from '#dist/server/exchange.js';
 import { keptMemory } from '#dist/server/kept-memory.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { inlineBlockBytes } from '#dist/server/offload.js';
@@ -122,7 +120,7 @@ describe('blocks in the pool', () => {
     const onProgress = (): void => {
       calls++;
     };
-    const blocks = new PooledBlocks(x as unknown as Exchange, pool as unknown as Pool, onProgress);
+    const blocks = new PooledBlocks(x as never, pool as never, onProgress);
     return { blocks, x, progress: () => calls };
   }
 
@@ -244,7 +242,7 @@ describe('batches in slices', () => {
   function begin(body: Buffer): Run {
     const x = new FakeExchange();
     const run: Run = { x, ended: [], answer: '' };
-    slices.convert(x as unknown as Exchange, openBatch('encode', body, kernel), {
+    slices.convert(x as never, openBatch('encode', body, kernel), {
       converted(batch) {
         run.ended.push('converted');
         run.answer = Buffer.from(batchBody(batch)).toString();

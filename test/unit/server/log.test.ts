@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ClientAddresses } from '#dist/server/client-address.js';
-import type { Exchange } from '#dist/server/exchange.js';
 import { LogSink, type LogTarget, lineForPeople, openLog } from '#dist/server/log.js';
 import { RequestCounts } from '#dist/server/metrics/request-counts.js';
 import { RequestLog } from '#dist/server/observe/request-log.js';
@@ -209,7 +208,7 @@ describe('lines of requests', () => {
     const { logger } = openLog(level, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
     const log = new RequestLog(logger, new ClientAddresses(['192.0.2.1']), linesPerSecond);
     const add = (fields: object = {}): void =>
-      log.add({ ...REQUEST, ...fields } as unknown as Exchange, 1002.3456, undefined);
+      log.add({ ...REQUEST, ...fields } as never, 1002.3456, undefined);
     return { log, lines, add };
   }
 
@@ -266,7 +265,7 @@ describe('lines of requests', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     add({ head: { ...HEAD, traceparent } });
     add({ head: { ...HEAD, traceparent: `${traceparent}-more` } });
-    log.add({ ...REQUEST, head: { ...HEAD, traceparent } } as unknown as Exchange, 0, {
+    log.add({ ...REQUEST, head: { ...HEAD, traceparent } } as never, 0, {
       traceId: 'a',
       spanId: 'b',
     });

@@ -2,9 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type Kernel, OK } from '#dist/hexcodes/kernel/kernel.js';
-import type { Exchange } from '#dist/server/exchange.js';
-import { type Forwarder, NotTakenError } from '#dist/server/forward/forwarder.js';
+import { OK } from '#dist/hexcodes/kernel/kernel.js';
+import { NotTakenError } from '#dist/server/forward/forwarder.js';
 import type { Route } from '#dist/server/router.js';
 import { positionInJson, positionInQuery, type TrackedPosition } from '#dist/server/traccar/read-position.js';
 import { traccarRoutes } from '#dist/server/traccar/route.js';
@@ -185,12 +184,12 @@ describe('the route', () => {
     const kernel = { exports: { encodeOne: () => OK }, textAt: () => 'HN-6GHP4-83RFR' };
     const forwarder = { hasSpace: () => true, take };
     const [route] = traccarRoutes({
-      kernel: kernel as unknown as Kernel,
-      forwarder: forwarder as unknown as Forwarder,
+      kernel: kernel as never,
+      forwarder: forwarder as never,
       logsPositions: false,
     });
     const x = new FakeExchange(written);
-    route!.handle(x as unknown as Exchange, {} as Parameters<Route['handle']>[1]);
+    route!.handle(x as never, {} as Parameters<Route['handle']>[1]);
     await nextTurn();
     return x.errors;
   }

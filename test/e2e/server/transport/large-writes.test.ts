@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
-import type { Uws } from '#dist/server/transport/uws.js';
 import { Hexcodes } from '#hexcodes';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
@@ -94,7 +93,7 @@ test('the cork holder is closed before it is opened, after it is closed, and if 
     close: () => {},
   };
   const none = new CorkHolder();
-  await none.open({ ...uws, App: () => deaf } as unknown as Uws);
+  await none.open({ ...uws, App: () => deaf } as never);
   expect(none.isOpen).toBe(false);
   none.close();
 });

@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest';
 import { ChunkedAnswer } from '#dist/server/transport/answers/chunked-answer.js';
 import { PACKED_BYTES, PieceQueue } from '#dist/server/transport/answers/piece-queue.js';
 import { SizedAnswer } from '#dist/server/transport/answers/sized-answer.js';
-import type { UwsResponse } from '#dist/server/transport/uws.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 // A fake of uWS's response for chunked answers: it holds, polls and forgets bytes as uWS does under backpressure.
@@ -122,7 +121,7 @@ function answerOn(
     finish = resolve;
   });
   const answer: ChunkedAnswer = new ChunkedAnswer(
-    res as unknown as UwsResponse,
+    res as never,
     {
       writeHead: () => res.headsAt.push(res.corks.length),
       lastWrite: () => {},
@@ -587,7 +586,7 @@ describe('answers of known length', () => {
       finish = resolve;
     });
     const answer = new SizedAnswer(
-      res as unknown as UwsResponse,
+      res as never,
       {
         writeHead: () => res.heads++,
         lastWrite: () => {},

@@ -4,14 +4,8 @@ import { setImmediate as nextTurn, setImmediate as turn } from 'node:timers/prom
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { keptMemory } from '#dist/server/kept-memory.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
-import {
-  BodyLimits,
-  type BodyOwner,
-  RefusedBodies,
-  RequestBody,
-} from '#dist/server/transport/request-body.js';
+import { BodyLimits, RefusedBodies, RequestBody } from '#dist/server/transport/request-body.js';
 import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
-import type { UwsResponse } from '#dist/server/transport/uws.js';
 
 // One turn of the event loop takes 1,000 requests, and four more for each open connection.
 describe('requests and frames', () => {
@@ -86,12 +80,12 @@ describe('bodies', () => {
         guard: (run: () => void) => run(),
         hold: (bytes: number) => this.held.push(bytes),
         endBody: (_isLate: boolean, run: () => void) => run(),
-      } as unknown as BodyOwner;
+      } as never;
       const res = {
         onData: (receive: (chunk: ArrayBuffer, isLast: boolean) => void) => {
           this.#receive = receive;
         },
-      } as unknown as UwsResponse;
+      } as never;
       const context = { turns: new Turns(), maxPastStopBytes: 1, bodyTimeoutMs: 1000 };
       const body = new RequestBody(
         owner,
@@ -219,10 +213,10 @@ describe('refused bodies', () => {
       bodySizeBytes = 2 ** 30,
     ) {
       const head = { bodySizeBytes, isBodyChunked: false, isReadable: true };
-      const owner = { head, state: 'open', keyId } as unknown as BodyOwner;
+      const owner = { head, state: 'open', keyId } as never;
       const res = {
         onData: (receive: Refused['give']) => (this.#receive = receive),
-      } as unknown as UwsResponse;
+      } as never;
       const context = { turns: new Turns(), refusedBodies: bodies, maxPastStopBytes: 1, bodyTimeoutMs: 1 };
       this.body = new RequestBody(owner, res, context);
     }
