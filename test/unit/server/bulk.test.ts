@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkJob, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
+import type { ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
@@ -111,7 +111,7 @@ describe('blocks in the pool', () => {
     }
   }
 
-  const JOB = {} as BulkJob;
+  const JOB = {} as never;
   const BLOCK = new Uint8Array(256 * 1024);
 
   function blocksIn(pool: HeldPool): { blocks: PooledBlocks; x: Errors; progress: () => number } {
