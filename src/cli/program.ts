@@ -1,9 +1,13 @@
 // The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
+import { closeSync, openSync } from 'node:fs';
 import { Command } from 'commander';
 import { CliFailure, EXIT, tellFailure, watchStandardOutput } from '../files/exit-codes.js';
 import { say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { COMMANDS } from './registry.js';
+
+/** Files that a process can open which is not short of them. */
+const MIN_FILES = 256;
 
 /** Whether an import failed because hexcodes-server is not installed. */
 function isServerMissing(error: unknown): boolean {
@@ -85,12 +89,27 @@ try {
   }
   await program.parseAsync();
 } catch (thrown) {
-  const error = withoutServer(thrown, called ?? 'hexcodes');
   // main.ts has a sentence for it.
-  if ((error as NodeJS.ErrnoException).code === 'EMFILE') throw error;
+  if (isOutOfFiles(thrown)) throw Object.assign(thrown as Error, { code: 'EMFILE' });
+  const error = withoutServer(thrown, called ?? 'hexcodes');
   const failure = failureOf(error);
   for (const each of [failure, ...failure.others]) tellFailure(each);
   process.exitCode = failure.exitCode;
+}
+
+/** Where the process may open hardly any files, Node takes a package that it cannot read for an absent one. */
+function isOutOfFiles(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ERR_MODULE_NOT_FOUND') return code === 'EMFILE';
+  const opened: number[] = [];
+  try {
+    while (opened.length < MIN_FILES) opened.push(openSync(process.execPath, 'r'));
+    return false;
+  } catch {
+    return true;
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
 }
 
 function failureOf(error: unknown): CliFailure {
