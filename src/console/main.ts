@@ -5,7 +5,7 @@ import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Counts, Desk, Layers, MapView } from './desk.js';
 import { FILE_PANEL, openDrops } from './file/file-panel.js';
 import { FLEET_PANEL } from './fleet/fleet-panel.js';
-import { openMap } from './map/open-map.js';
+import { openMap, prepareMap } from './map/open-map.js';
 import { openPanels } from './panels.js';
 import { openCodeBox } from './place/code-box.js';
 import { openRecent, openShareLinks } from './place/copy.js';
@@ -72,9 +72,10 @@ function sayFailed(): void {
   );
 }
 
-async function loadLibrary(): Promise<Hexcodes> {
+/** The library, and the boundaries that the map is drawn of, too. */
+async function loadLibrary(): Promise<{ library: Hexcodes; index: Uint8Array }> {
   const [kernel, index, reach] = await Promise.all([bytesOf('kernel'), bytesOf('index'), bytesOf('reach')]);
-  return Hexcodes.from({ kernel: await Kernel.compile(kernel), index, reach });
+  return { library: await Hexcodes.from({ kernel: await Kernel.compile(kernel), index, reach }), index };
 }
 
 /** The panels, in the order of their tabs. */
@@ -84,8 +85,10 @@ openSwitches();
 openSheet();
 openLanguage();
 
+const mapParts = prepareMap();
+
 try {
-  const library = await loadLibrary();
+  const { library, index } = await loadLibrary();
   const desk: Desk = {
     library,
     place: new Value<Place | undefined>(undefined),
@@ -93,6 +96,7 @@ try {
     isDrawing: new Value(false),
     map: new Value<MapView | undefined>(undefined),
     points: new Value<DescribedPoints | undefined>(undefined),
+    waters: new Value<Desk['waters']['now']>([]),
     // Streets have names, over which codes could not be read.
     layers: new Value<Layers>({
       grid: shipped.basemap === null,
@@ -115,7 +119,7 @@ try {
   openShareLinks(desk, box.look);
   // After it: a title is that of the last entry of the history.
   openTitle(desk);
-  await openMap(desk);
+  await openMap(desk, index, mapParts);
   openKeptZones(desk);
   openOffline();
 } catch (error) {

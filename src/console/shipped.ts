@@ -15,6 +15,7 @@ interface Shipped {
       | 'reach'
       | 'land'
       | 'rivers'
+      | 'waters'
       | 'fileWorker'
       | 'fleetWorker'
       | 'zoneWorker'

@@ -29,6 +29,7 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   'fuzz-frames': fuzz('fuzz-frames'),
   'fuzz-http': fuzz('fuzz-http'),
   'fuzz-kernel': async () => ({ default: (await import('./fuzz.js')).proveFuzzKernel }),
+  'first-map': () => import('./first-map.js'),
   flood: () => import('./flood.js'),
   fleet: () => import('./fleet.js'),
   generator: () => import('./generator.js'),

@@ -58,6 +58,16 @@ export async function openConsole(
   return { page, faults, close: () => context.close() };
 }
 
+/** Marks in a page, for `addInitScript`, when it has tabs, its first map, and the map that stays. */
+export function markFirsts(): void {
+  const watched = { box: '#tabs [role=tab]', first: '#map[data-first]', state: '#map[data-state]' };
+  new MutationObserver(() => {
+    for (const [name, selector] of Object.entries(watched))
+      if (performance.getEntriesByName(name).length === 0 && document.querySelector(selector) !== null)
+        performance.mark(name);
+  }).observe(document, { subtree: true, attributes: true, childList: true });
+}
+
 /** WebGL in software is slow on a loaded machine. */
 export const MAP_MS = 90_000;
 

@@ -28,6 +28,7 @@ const SCRIPTS = {
   countWorker: 'src/console/points/worker.ts',
   mapLibraryWorker: 'node_modules/maplibre-gl/src/source/worker.ts',
 };
+const WORKERS = Object.keys(SCRIPTS).filter((role) => role.endsWith('Worker'));
 /** Files of the page that are no script and no style, by role. */
 export const CONSOLE_FILES = {
   kernel: 'dist/kernel.wasm',
@@ -35,7 +36,10 @@ export const CONSOLE_FILES = {
   reach: 'data/reach.bin',
   land: 'data/land.bin',
   rivers: 'data/rivers.bin',
+  waters: 'data/waters.bin',
 };
+/** The module of the map that is drawn first. */
+const FIRST_MAP = 'src/console/map/flat-map.ts';
 /** Styles from here on come with the first panel that is opened. */
 const LATER_STYLES = '5';
 /** In the place of Node's, which src/wire uses. */
@@ -71,6 +75,67 @@ const WITHOUT_EMBEDDED = {
   name: 'without-embedded',
   resolveId: (id) => (/embedded\.js$/.test(id) ? { id: 'hexcodes-embedded', external: true } : null),
 };
+/** The functions of h3-js that the page and its workers call. */
+const H3_FUNCTIONS = [
+  ...['cellArea', 'cellToBoundary', 'cellToChildren', 'cellToLatLng', 'cellToParent', 'compactCells'],
+  ...['edgeLength', 'getHexagonAreaAvg', 'getResolution', 'greatCircleDistance', 'gridDisk', 'isValidCell'],
+  ...['latLngToCell', 'originToDirectedEdges', 'polygonToCells', 'polygonToCellsExperimental'],
+];
+const H3_CONSTANTS = ['UNITS', 'POLYGON_TO_CELLS_FLAGS'];
+const H3_LOADER = resolve('src/console/shell/h3.ts');
+const [LATE_H3, USED_H3] = ['\0late-h3', '\0used-h3'];
+
+/** h3-js is loaded by shell/h3.ts, as the part of it that is used; elsewhere its functions call what is loaded. */
+const lateH3 = async () => {
+  const h3 = (await import('h3-js')).default;
+  const late = [
+    `import { h3 } from ${JSON.stringify(H3_LOADER)};`,
+    ...H3_FUNCTIONS.map((name) => `export const ${name} = (...given) => h3.now.${name}(...given);`),
+    ...H3_CONSTANTS.map((name) => `export const ${name} = ${JSON.stringify(h3[name])};`),
+  ].join('\n');
+  const used = `export { ${H3_FUNCTIONS.join(', ')} } from 'h3-js';`;
+  return {
+    name: 'late-h3',
+    resolveId: (id, importer) =>
+      id !== 'h3-js' || importer === USED_H3 ? null : importer === H3_LOADER ? USED_H3 : LATE_H3,
+    load: (id) =>
+      id === LATE_H3 ? { code: late, moduleSideEffects: false } : id === USED_H3 ? { code: used } : null,
+  };
+};
+
+/**
+ * Few scripts until the first map, as each takes half a second over a slow network: what they and workers have in
+ * common, the rest of the page, and the rest of the first map. Of other modules rolldown makes the chunks.
+ */
+function partsOfStart() {
+  let parts;
+  const partOf = (id, modules) => {
+    const closureOf = (path, hasLater = false, found = new Set()) => {
+      if (found.has(path)) return found;
+      found.add(path);
+      const { importedIds = [], dynamicallyImportedIds = [] } = modules.getModuleInfo(path) ?? {};
+      for (const each of importedIds) closureOf(each, hasLater, found);
+      if (hasLater) for (const each of dynamicallyImportedIds) closureOf(each, true, found);
+      return found;
+    };
+    parts ??= {
+      page: closureOf(resolve(SCRIPTS.page)),
+      map: closureOf(resolve(FIRST_MAP)),
+      workers: WORKERS.map((role) => closureOf(resolve(SCRIPTS[role]), true)),
+    };
+    if (id === resolve(SCRIPTS.page)) return null;
+    if (!parts.page.has(id) && !parts.map.has(id)) return null;
+    // The others ask for a document.
+    if (parts.workers.some((worker) => worker.has(id))) return 'common';
+    return parts.page.has(id) ? 'shell' : 'first-map';
+  };
+  // A group takes what its modules import along, unless one before it has that.
+  return ['common', 'shell', 'first-map'].map((part, i) => ({
+    debugName: part,
+    name: (id, modules) => (partOf(id, modules) === part ? part : null),
+    priority: 2 - i,
+  }));
+}
 
 export async function buildConsole() {
   const { build } = await import('rolldown');
@@ -92,14 +157,14 @@ export async function buildConsole() {
   const { output } = await build({
     ...BUNDLING,
     input: SCRIPTS,
-    plugins: [WITHOUT_EMBEDDED],
+    plugins: [WITHOUT_EMBEDDED, await lateH3()],
     write: false,
     output: {
       format: 'es',
       minify: true,
       entryFileNames: '[name]-[hash].js',
       chunkFileNames: '[name]-[hash].js',
-      codeSplitting: true,
+      codeSplitting: { groups: partsOfStart() },
       postBanner: ({ moduleIds }) =>
         [
           ['/maplibre-gl/', MAP_NOTICE],
@@ -114,7 +179,19 @@ export async function buildConsole() {
     const role = chunk.isEntry ? chunk.name : undefined;
     put(role, chunk.fileName, Buffer.from(chunk.code));
   }
-  const page = output.find(({ isEntry, name }) => isEntry && name === 'page');
+  /** Scripts that the page imports at once, then those of its first map: a browser learns of them one by one. */
+  const imports = new Set();
+  const follow = (fileName) => {
+    for (const each of output.find((chunk) => chunk.fileName === fileName).imports) {
+      if (imports.has(each)) continue;
+      imports.add(each);
+      follow(each);
+    }
+  };
+  follow(roles.page);
+  const firstMap = output.find(({ moduleIds }) => moduleIds.some((id) => id.endsWith(FIRST_MAP))).fileName;
+  imports.add(firstMap);
+  follow(firstMap);
 
   const styles = readdirSync('src/console/style').sort();
   add('style', 'console.css', styleOf(styles.filter((name) => name < LATER_STYLES)));
@@ -141,7 +218,7 @@ export async function buildConsole() {
     })
   ).output;
   writeFileSync(join(OUT, 'service-worker.js'), serviceWorker.code);
-  writeFileSync(join(OUT, 'files.json'), JSON.stringify({ roles, imports: page.imports, files }));
+  writeFileSync(join(OUT, 'files.json'), JSON.stringify({ roles, imports: [...imports], files }));
   rmSync(OLD, { recursive: true, force: true });
 }
 

@@ -7,6 +7,7 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { Box, Desk, Polygons } from '../desk.js';
 import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
+import { h3 } from '../shell/h3.js';
 
 /** The part of the desk that the shapes of a place are made of. */
 type PlacedOn = Pick<Desk, 'library' | 'place' | 'rings' | 'points'>;
@@ -33,8 +34,9 @@ export function drawnResolution(worldPx: number, latDeg: number): number {
 export const pixelM = (worldPx: number, latDeg: number): number =>
   (EARTH_M * Math.cos((latDeg * Math.PI) / 180)) / worldPx;
 
-/** The cells of the view that have codes. */
+/** The cells of the view that have codes; none before h3-js is there. */
 export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygons {
+  if (h3.now === undefined) return collection([]);
   // Cells at the edge of the view have their centres outside it.
   const padLat = (view.north - view.south) * 0.15;
   const padLng = (view.east - view.west) * 0.15;
@@ -55,10 +57,10 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
 
 /**
  * The place that is chosen: the circle of its error, its rings, the next larger hexagon, and its own last. Over points
- * of a file or fleet the larger one would say nothing.
+ * of a file or fleet the larger one would say nothing. Nothing before h3-js is there.
  */
 export function placeShapes({ library, place: { now: place }, rings, points }: PlacedOn): Polygons {
-  if (place === undefined) return collection([]);
+  if (place === undefined || h3.now === undefined) return collection([]);
   const shape = (kind: string, code: string) =>
     feature(kind, cellFeature(library, code).geometry.coordinates, code);
   const around = rings.now === 0 ? [] : gridDisk(library, place.hexcodes, rings.now);
@@ -106,15 +108,13 @@ export function nearestWithCode(
 const VIEW_CELLS = { fine: 6, coarse: 3 };
 const FINE_FROM = 9;
 
-/** The box of a place with room for its rings. */
-export function boxAround(library: Hexcodes, place: Place, rings: number): Box {
-  const [ring = []] = cellFeature(library, place.hexcodes).geometry.coordinates;
-  const lats = ring.map(([, lat]) => lat);
-  const lngs = ring.map(([lng]) => lng);
+/** The box of a place with room for its rings, by the mean size of cells. */
+export function boxAround(place: Place, rings: number): Box {
   const far = (place.resolution > FINE_FROM ? VIEW_CELLS.fine : VIEW_CELLS.coarse) + 2 * rings;
-  const halfLat = ((Math.max(...lats) - Math.min(...lats)) / 2) * far;
-  const halfLng = ((Math.max(...lngs) - Math.min(...lngs)) / 2) * far;
+  const halfM = far * (EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** place.resolution);
+  const halfLat = (halfM / EARTH_M) * 360;
   const { lat, lng } = place;
+  const halfLng = halfLat / Math.cos((lat * Math.PI) / 180);
   const box = { west: lng - halfLng, south: lat - halfLat, east: lng + halfLng, north: lat + halfLat };
   for (const { geometry } of errorCircle(place)) {
     for (const [x, y] of geometry.coordinates.flat()) {

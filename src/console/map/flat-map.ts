@@ -1,9 +1,11 @@
-// The map where WebGL is missing: the same shapes drawn on a canvas, to be dragged, zoomed and clicked.
+// The map before the library of the other one is there, and for good where WebGL is missing: the same shapes drawn on a
+// canvas, to be dragged, zoomed and clicked.
 import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
+import { h3 } from '../shell/h3.js';
 import { isDark } from '../shell/switches.js';
 import { flatEn, flatVi } from '../words/flat-texts.js';
 import { language } from '../words/language.js';
@@ -11,7 +13,7 @@ import { addTexts } from '../words/texts.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
-import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
+import { COUNT_OPACITY, type Palette, paletteOf, RIVERS_TO_ZOOM, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 addTexts({ vi: flatVi, en: flatEn });
@@ -153,11 +155,22 @@ function listenForMoves(canvas: HTMLCanvasElement, moves: Moves): void {
 /** Width of the world in pixels. */
 const MIN_WORLD_PX = 512 * 2 ** 3;
 const MAX_WORLD_PX = 512 * 2 ** 21.5;
+/** Nearer, lines of rivers are as far off as one sees. */
+const RIVERS_TO_PX = 512 * 2 ** RIVERS_TO_ZOOM;
 
 const lngOf = (x: number): number => x * 360 - 180;
 const latOf = (y: number): number => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
 
-export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapView {
+export interface FlatMap extends MapView {
+  /** The view, as MapLibre has it. */
+  camera(): { center: [lng: number, lat: number]; zoom: number };
+  /** Says that no other map comes. */
+  stay(): void;
+  /** Takes it off the page. @returns whether it had the focus */
+  close(): boolean;
+}
+
+export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): FlatMap {
   const canvas = element('canvas', {
     class: 'flat-map',
     label: 'map',
@@ -219,6 +232,12 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
     return { level, outline: new Outline(lines, false) };
   });
 
+  let waters = new Outline([], true);
+  const takeWaters = (areas: Desk['waters']['now']): void => {
+    waters = new Outline(areas.flat(), true);
+    redraw();
+  };
+
   const draw = (): void => {
     const palette = paletteOf(isDark.now);
     const ratio = devicePixelRatio;
@@ -248,11 +267,17 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       context.fill(path, 'evenodd');
     });
     for (const path of areas) line(path, palette.border, WIDTHS.thin);
-    for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
-    const water = pathOf(sea);
-    context.fillStyle = palette.sea;
-    context.fill(water, 'evenodd');
-    line(water, palette.coast, WIDTHS.middle);
+    if (view.worldPx < RIVERS_TO_PX)
+      for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
+    for (const [outline, edge, width] of [
+      [waters, palette.river, WIDTHS.thin],
+      [sea, palette.coast, WIDTHS.middle],
+    ] as const) {
+      const water = pathOf(outline);
+      context.fillStyle = palette.sea;
+      context.fill(water, 'evenodd');
+      line(water, edge, width);
+    }
     context.setLineDash([3, 4]);
     context.globalAlpha = 0.7;
     for (const path of areas) line(path, palette.limit, WIDTHS.thin);
@@ -336,17 +361,20 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
 
   const moved: (() => void)[] = [];
   let isDue = false;
+  let isClosed = false;
   const redraw = (): void => {
     if (isDue) return;
     isDue = true;
     requestAnimationFrame(() => {
       isDue = false;
+      if (isClosed) return;
       keepOnSheet();
       const { grid: isDrawn, codes } = desk.layers.now;
       grid = isDrawn || codes ? gridOf(desk.library, bounds(), gridResolution()).features : [];
       host.dataset.grid = String(gridResolution());
       host.dataset.view = [view.x, view.y, Math.log2(view.worldPx)].map((n) => n.toFixed(4)).join();
       draw();
+      host.dataset.first = '';
       for (const listener of moved) listener();
     });
   };
@@ -381,23 +409,40 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): MapV
       chooseAt(nearestWithCode(desk.library, middle, grid) ?? middle);
     },
   });
-  new ResizeObserver(redraw).observe(canvas);
+  const resizes = new ResizeObserver(redraw);
+  resizes.observe(canvas);
   const { place, rings, points, layers, counts } = desk;
-  for (const value of [isDark, language, place, rings, points, layers, counts, chosenResolution])
-    (value as { on(l: () => void): void }).on(redraw);
-  const note = element('p', { class: 'map-note', key: 'noWebgl' });
-  host.append(note);
-  // It would cover the map for good.
-  setTimeout(() => note.remove(), NOTE_MS);
+  const ends = [isDark, language, place, rings, points, layers, counts, chosenResolution, h3].map((value) =>
+    (value as { on(l: () => void): () => void }).on(redraw),
+  );
+  ends.push(desk.waters.on(takeWaters));
+  takeWaters(desk.waters.now);
   showBox(COUNTRY);
   return {
+    camera: () => ({ center: [lngOf(view.x), latOf(view.y)], zoom: Math.log2(view.worldPx / 512) }),
+    stay: () => {
+      const note = element('p', { class: 'map-note', key: 'noWebgl' });
+      host.append(note);
+      // It would cover the map for good.
+      setTimeout(() => note.remove(), NOTE_MS);
+    },
+    close: () => {
+      const hadFocus = canvas === document.activeElement;
+      isClosed = true;
+      for (const end of ends) end();
+      resizes.disconnect();
+      labels.close();
+      canvas.remove();
+      delete host.dataset.view;
+      return hadFocus;
+    },
     center: () => positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2),
     bounds,
     project,
     positionAt,
     onMove: (listener) => void moved.push(listener),
     gridResolution,
-    show: (place) => showBox(boxAround(desk.library, place, desk.rings.now)),
+    show: (place) => showBox(boxAround(place, desk.rings.now)),
     showBox,
     zoomBy: (levels) => zoomAt(2 ** levels),
   };

@@ -125,6 +125,7 @@ export class Labels {
   readonly #provinces: readonly (Name & { admin: number })[];
   readonly #named: readonly Name[];
   #drawn: Drawn | undefined;
+  readonly #closing = new AbortController();
 
   /** @param hasBasemap a map of the operator's names towns itself */
   constructor(
@@ -152,9 +153,17 @@ export class Labels {
     );
     host.append(this.#codes, this.#box);
     host.parentElement?.append(this.#scale, this.#hover);
-    language.on(() => this.#drawn && this.draw(this.#drawn));
-    host.addEventListener('pointermove', (event) => this.#showCode(event));
-    host.addEventListener('pointerleave', () => this.#hover.classList.remove('is-shown'));
+    const { signal } = this.#closing;
+    const off = language.on(() => this.#drawn && this.draw(this.#drawn));
+    signal.addEventListener('abort', off);
+    host.addEventListener('pointermove', (event) => this.#showCode(event), { signal });
+    host.addEventListener('pointerleave', () => this.#hover.classList.remove('is-shown'), { signal });
+  }
+
+  /** Takes all texts off the map. */
+  close(): void {
+    this.#closing.abort();
+    for (const node of [this.#codes, this.#box, this.#scale, this.#hover]) node.remove();
   }
 
   /** Draws all texts for the map as it is now. */

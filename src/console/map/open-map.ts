@@ -1,6 +1,7 @@
-// Opens the map after the rest of the page: by WebGL where the browser has it, else drawn on a canvas.
+// Opens the map after the rest of the page: drawn on a canvas at first, then by WebGL where the browser has it.
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
 import { byId, element, toast } from '../shell/elements.js';
+import { loadH3 } from '../shell/h3.js';
 import { loadStyle, withStyle } from '../shell/styles.js';
 import { bytesOf, shipped } from '../shipped.js';
 import { say } from '../words/language.js';
@@ -12,53 +13,102 @@ import type { ShapesRequest } from './worker.js';
 /** Towns and rivers: data/README.md. */
 const OTHER_SOURCES = '© GeoNames, CC BY 4.0 · GSHHG, LGPL 3';
 
-/** On the element of the map: `webgl` or `flat` once it is drawn. */
-export async function openMap(desk: Desk): Promise<void> {
+/** Scripts and data of the first map. */
+export interface MapParts {
+  readonly worker: Worker;
+  readonly land: Promise<Uint8Array<ArrayBuffer>>;
+  readonly rivers: Promise<Uint8Array<ArrayBuffer>>;
+  readonly flat: Promise<typeof import('./flat-map.js')>;
+}
+
+/** Begins to load it: over a slow network each request behind another takes half a second. */
+export function prepareMap(): MapParts {
+  const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
+  const [land, rivers, flat] = [bytesOf('land'), bytesOf('rivers'), import('./flat-map.js')];
+  // Their failures are met where they are awaited.
+  for (const each of [land, rivers, flat]) each.catch(() => undefined);
+  return { worker, land, rivers, flat };
+}
+
+/**
+ * Opens the plain map first, then what shapes of cells need, then the library of the other map, where the browser has
+ * WebGL. On the element of the map: `data-first` once one is drawn, `data-state`, `webgl` or `flat`, in the end.
+ */
+export async function openMap(desk: Desk, index: Uint8Array, parts: MapParts): Promise<void> {
   const host = byId('map');
-  const hasWebgl = document.createElement('canvas').getContext('webgl2') !== null;
-  const library = hasWebgl ? import('./webgl-map.js') : undefined;
-  // Its failure is met where it is awaited.
-  library?.catch(() => undefined);
-  const shapes = await loadShapes();
+  const frame = host.parentElement!;
+  const [shapes, { openFlatMap }] = await Promise.all([loadShapes(index, parts), parts.flat]);
   byId('credit').textContent = [shipped.basemap?.attribution, shapes.notice, OTHER_SOURCES]
     .filter(Boolean)
     .join(' · ');
-  let map: MapView | undefined;
-  if (library !== undefined) {
+  const first = openFlatMap(host, desk, shapes);
+  const { map, use } = exchangeable(first);
+  openControls(map);
+  comeNear(frame, desk, shapes, map);
+  showPlace(desk, map);
+  await loadH3();
+  openLayers(frame, desk, host);
+  countPoints(frame, desk, map);
+  desk.map.set(map);
+  showPlace(desk, map);
+  if (document.createElement('canvas').getContext('webgl2') !== null) {
     try {
-      const [{ openWebglMap }] = await Promise.all([library, loadStyle('mapStyle')]);
-      map = await openWebglMap(host, desk, shapes);
+      const [{ openWebglMap }] = await Promise.all([import('./webgl-map.js'), loadStyle('mapStyle')]);
+      use(await openWebglMap(host, desk, shapes, first));
       host.dataset.state = 'webgl';
+      return;
     } catch (error) {
       // A browser may have WebGL and refuse it in the end.
       console.warn(error);
-      host.replaceChildren();
+      for (const node of host.querySelectorAll('[class^=maplibregl]')) node.remove();
       host.removeAttribute('class');
     }
   }
-  if (map === undefined) {
-    const { openFlatMap } = await import('./flat-map.js');
-    map = openFlatMap(host, desk, shapes);
-    host.dataset.state = 'flat';
-  }
-  openControls(map);
-  openLayers(host.parentElement!, desk, host.dataset.state === 'flat');
-  countPoints(host.parentElement!, desk, map);
-  comeNear(host.parentElement!, desk, shapes, map);
-  desk.map.set(map);
-  // A click that came while the map was being drawn is where it was made.
+  first.stay();
+  host.dataset.state = 'flat';
+}
+
+/** A click that came while the map was being drawn is where it was made. */
+function showPlace(desk: Desk, map: MapView): void {
   const place = desk.place.now;
   if (place !== undefined && place.isClicked !== true) map.show(place);
 }
 
-async function loadShapes(): Promise<Shapes> {
-  const [index, land, rivers] = await Promise.all([bytesOf('index'), bytesOf('land'), bytesOf('rivers')]);
-  const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
+/** A map for all others, in whose place another one may come. */
+function exchangeable(first: MapView): { map: MapView; use(next: MapView): void } {
+  let now = first;
+  const listeners: (() => void)[] = [];
+  const map: MapView = {
+    center: () => now.center(),
+    bounds: () => now.bounds(),
+    project: (lng, lat) => now.project(lng, lat),
+    positionAt: (x, y) => now.positionAt(x, y),
+    onMove: (listener) => {
+      listeners.push(listener);
+      now.onMove(listener);
+    },
+    gridResolution: () => now.gridResolution(),
+    show: (place) => now.show(place),
+    showBox: (box) => now.showBox(box),
+    zoomBy: (levels) => now.zoomBy(levels),
+  };
+  const use = (next: MapView): void => {
+    now = next;
+    for (const listener of listeners) {
+      next.onMove(listener);
+      listener();
+    }
+  };
+  return { map, use };
+}
+
+async function loadShapes(index: Uint8Array, { worker, ...parts }: MapParts): Promise<Shapes> {
+  const [land, rivers] = await Promise.all([parts.land, parts.rivers]);
   const shapes = await new Promise<Shapes>((resolve, reject) => {
     worker.onmessage = ({ data }: MessageEvent<Shapes>) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));
     const request: ShapesRequest = { index, land, rivers };
-    worker.postMessage(request, [index.buffer, land.buffer, rivers.buffer]);
+    worker.postMessage(request, [land.buffer, rivers.buffer]);
   });
   worker.terminate();
   return shapes;
@@ -85,12 +135,16 @@ function openControls(map: MapView): void {
 /** Views that are wider, degrees, show by themselves where they are. */
 const MAX_VIEW_DEG = 3;
 
-/** Shows the small map of the country while the view is near; it comes with the first such view. */
+/** Shows the small map of the country while the view is near; it comes with the first such view, and so do lakes. */
 function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView): void {
   let inset: Promise<Inset> | undefined;
+  let waters: Promise<void> | undefined;
   const update = (): void => {
     const { west, east } = map.bounds();
     const isNear = east - west < MAX_VIEW_DEG;
+    // Streets have theirs.
+    if (isNear && shipped.basemap === null)
+      waters ??= import('./load-waters.js').then(({ loadWaters }) => loadWaters(desk)).catch(() => undefined);
     if (isNear) inset ??= import('./inset.js').then(({ openInset }) => openInset(frame, desk, shapes, map));
     // Without a network it stays away.
     inset?.then(({ show }) => show(isNear)).catch(() => undefined);
@@ -100,7 +154,7 @@ function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView):
 }
 
 /** The switch of layers, whose choices come when it is first opened. */
-function openLayers(frame: HTMLElement, desk: Desk, isFlat: boolean): void {
+function openLayers(frame: HTMLElement, desk: Desk, { dataset }: HTMLElement): void {
   const choices = element('div', { class: 'menu' });
   const fold = element('details', { class: 'layers' }, element('summary', { key: 'layers' }), choices);
   let asked = false;
@@ -108,7 +162,7 @@ function openLayers(frame: HTMLElement, desk: Desk, isFlat: boolean): void {
     if (asked) return;
     asked = true;
     withStyle(import('./layer-switch.js')).then(
-      ({ layerChoices }) => choices.append(...layerChoices(desk, isFlat)),
+      ({ layerChoices }) => choices.append(...layerChoices(desk, dataset.state === 'flat')),
       () => {
         asked = false;
         toast(say('failed'));

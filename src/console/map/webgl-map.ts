@@ -8,7 +8,7 @@ import {
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl';
-import { type Box, COUNTRY, type Desk, type Layers, type MapView, type Polygons } from '../desk.js';
+import type { Box, Desk, Layers, MapView, Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
 import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
@@ -17,6 +17,7 @@ import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
+import type { FlatMap } from './flat-map.js';
 import { Labels } from './labels.js';
 import { paletteOf } from './palette.js';
 import { SHEET, type Shapes } from './shapes.js';
@@ -174,13 +175,18 @@ const LONG_WAY = 4;
 const NEAR_MS = 900;
 const FAR_MS = 2400;
 
-export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes): Promise<MapView> {
+/** Takes the place of the first map, with what that shows, once all of it is drawn. */
+export async function openWebglMap(
+  host: HTMLElement,
+  desk: Desk,
+  shapes: Shapes,
+  first: FlatMap,
+): Promise<MapView> {
   setWorkerUrl(shipped.files.mapLibraryWorker);
   const map = new MapLibre({
     container: host,
     style: await styleNow(shapes),
-    bounds: boundsOf(COUNTRY),
-    fitBoundsOptions: { padding: 12 },
+    ...first.camera(),
     minZoom: 3,
     maxZoom: MAX_ZOOM,
     maxBounds: boundsOf(SHEET),
@@ -216,9 +222,9 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   let placed = EMPTY;
   // Streets have names, towns have ours.
   const hasNames = shipped.basemap !== null && shipped.basemap.archive?.isVector !== true;
-  const labels = new Labels(host, desk, shapes.labels, hasNames);
+  let labels: Labels | undefined;
   const drawLabels = (): void =>
-    labels.draw({
+    labels?.draw({
       project: (lng, lat) => map.project([lng, lat]),
       positionAt: (x, y) => map.unproject([x, y]),
       bounds: bounds(),
@@ -239,6 +245,10 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     const hexagons = desk.counts.now?.hexagons ?? EMPTY;
     fill('counts', hexagons);
     host.dataset.counts = String(hexagons.features.length);
+  };
+  const drawWaters = (areas: Desk['waters']['now']): void => {
+    const geometry = { type: 'MultiPolygon', coordinates: areas };
+    fill('waters', { type: 'Feature', properties: {}, geometry });
   };
   const drawPlace = (): void => {
     const place = desk.place.now;
@@ -289,6 +299,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   map.on('resize', drawGrid);
   map.on('style.load', () => {
     drawGrid();
+    drawWaters(desk.waters.now);
     drawPlace();
     drawCounts();
     drawPoints();
@@ -298,6 +309,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
   isDark.on(drawAgain);
   // Names of streets are in the style.
   if (shipped.basemap?.archive?.isVector === true) language.on(drawAgain);
+  desk.waters.on(drawWaters);
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);
@@ -313,7 +325,15 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
     const { lat, lng } = nearestWithCode(desk.library, map.getCenter(), grid.features) ?? map.getCenter();
     chooseAt(lat, lng);
   });
+  // Until then the first map is seen and moved.
+  const container = map.getCanvasContainer();
+  container.style.visibility = 'hidden';
   await new Promise((loaded) => map.once('idle', loaded));
+  map.jumpTo(first.camera());
+  container.style.visibility = '';
+  if (first.close()) canvas.focus();
+  labels = new Labels(host, desk, shapes.labels, hasNames);
+  drawGrid();
 
   /** Flies there; from afar over a view of the province. */
   const showBox = (box: Box): void => {
@@ -334,7 +354,7 @@ export async function openWebglMap(host: HTMLElement, desk: Desk, shapes: Shapes
       map.on('resize', listener);
     },
     gridResolution,
-    show: (place) => showBox(boxAround(desk.library, place, desk.rings.now)),
+    show: (place) => showBox(boxAround(place, desk.rings.now)),
     showBox,
     zoomBy: (levels) => void map.zoomTo(map.getZoom() + levels, { duration: 250 }),
   };

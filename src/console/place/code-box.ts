@@ -7,6 +7,7 @@ import { suggest } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
 import { COUNTRY, type Desk } from '../desk.js';
 import { byId, element, toast } from '../shell/elements.js';
+import { h3, loadH3 } from '../shell/h3.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
@@ -18,6 +19,7 @@ import { cellErrorM, typedErrorM } from './typed-precision.js';
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
 const MIN_LETTERS = 5;
 const PAUSE_MS = 700;
+const H3_INDEX = /8[\da-f]{14}/i;
 const MAX_SUGGESTIONS = 5;
 /** Sights are known to some 100 m, whatever their size. */
 const LANDMARK_M = 100;
@@ -46,6 +48,10 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     box.removeAttribute('aria-invalid');
     if (text === '') return;
     const typed = isFinal ? {} : { typed: text };
+    if (h3.now === undefined && H3_INDEX.test(text)) {
+      readLater(text);
+      return;
+    }
     const found = findCode(desk.library, text);
     if (found?.kind === 'several') {
       desk.place.set(undefined);
@@ -68,8 +74,17 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     if (names.length > 0) {
       listNames(names);
       if (isFinal) goTo(names[0]!);
-    } else if (isFinal) explain(text);
+    } else if (isFinal && h3.now === undefined) readLater(text);
+    else if (isFinal) explain(text);
     else if (text.length >= MIN_LETTERS) timer = setTimeout(() => read(true), PAUSE_MS);
+  };
+
+  /** An H3 index, or a text that may be a code with a slip: what is not read before h3-js is there. */
+  const readLater = (text: string): void => {
+    loadH3().then(
+      () => box.value.trim() === text && read(true),
+      () => toast(say('failed')),
+    );
   };
 
   const take = (found: FoundCode | FoundPosition, text: string, typed: { typed?: string }): void => {

@@ -5,6 +5,7 @@ import { parent } from '../../hexcodes/geometry/family.js';
 import { edge } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { byId, element } from '../shell/elements.js';
+import { h3 } from '../shell/h3.js';
 import { say } from '../words/language.js';
 import { length } from './around.js';
 import { FIRST_GROUP, partsOf, withSlip } from './code-parts.js';
@@ -12,8 +13,9 @@ import { FIRST_GROUP, partsOf, withSlip } from './code-parts.js';
 export function howMade(library: Hexcodes, code: string): HTMLElement {
   const { province, cell, finer, check } = partsOf(code);
   const { resolution = 0 } = library.read(code) ?? {};
+  // On the first view the numbers come with h3-js.
   const edgeAt = (of: number): string =>
-    length(edge(library, parent(library, code, of))).replace(' ', '\u00a0');
+    h3.now === undefined ? '…' : length(edge(library, parent(library, code, of))).replace(' ', '\u00a0');
   const part = (symbols: string, words: string): HTMLElement =>
     element('div', {}, element('dt', { class: 'code', text: symbols }), element('dd', { text: words }));
   const wrong = withSlip(code);

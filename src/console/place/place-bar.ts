@@ -3,6 +3,7 @@
 import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Desk } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
+import { loadH3 } from '../shell/h3.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { nearWords } from './around.js';
@@ -86,7 +87,7 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
         button(
           'copyGeoJson',
           'copy-geojson',
-          () => void copy(JSON.stringify(cellFeature(library, place.hexcodes))),
+          () => void loadH3().then(() => copy(JSON.stringify(cellFeature(library, place.hexcodes)))),
         ),
       ),
     ),

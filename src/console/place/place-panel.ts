@@ -5,6 +5,7 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
 import { element, toast } from '../shell/elements.js';
+import { h3 } from '../shell/h3.js';
 import { language, number, say } from '../words/language.js';
 import { ladder, length, nearWords, neighborList, ringSlider, sizeSlider } from './around.js';
 import { keepRecent, recentCodes } from './copy.js';
@@ -152,12 +153,16 @@ export const PLACE_PANEL: Panel = {
     const redraw = (place: Place | undefined): void => {
       const open = new Set([...host.querySelectorAll('details[open]')].map(({ id }) => id));
       const focused = host.contains(document.activeElement) ? document.activeElement?.id : undefined;
-      host.replaceChildren(...(place === undefined ? welcome(desk) : about(desk, place)));
+      const isEarly = place !== undefined && h3.now === undefined;
+      host.replaceChildren(
+        ...(place === undefined ? welcome(desk) : isEarly ? waiting() : about(desk, place)),
+      );
       for (const fold of host.querySelectorAll('details')) fold.open = fold.id !== '' && open.has(fold.id);
       if (focused) document.getElementById(focused)?.focus();
     };
     desk.place.each(redraw);
     language.on(() => redraw(desk.place.now));
+    h3.on(() => redraw(desk.place.now));
     recentCodes.on(() => desk.place.now === undefined && redraw(undefined));
   },
 };
@@ -187,6 +192,8 @@ function exactness({ library }: Desk, { hexcodes, accuracyM }: Place): string {
   const cell = say('within', { distance: length(radius(library, hexcodes)) });
   return accuracyM === undefined ? cell : `${cell}; ${say('measured', { distance: length(accuracyM) })}`;
 }
+
+const waiting = (): HTMLElement[] => [element('p', { class: 'soft', key: 'loading' })];
 
 function about(desk: Desk, place: Place): HTMLElement[] {
   const unit = ADMIN_UNITS.find(({ code }) => code === place.admin_code);

@@ -1,5 +1,6 @@
 // The worker that counts the points of the map by hexagon, so that a million of them do not hold up the page.
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { loadH3 } from '../shell/h3.js';
 import { kernelOf } from '../shell/worker-kernel.js';
 import { Counter } from './counting.js';
 import type { CountNews, CountTask } from './messages.js';
@@ -17,7 +18,7 @@ addEventListener('message', ({ data }: MessageEvent<CountTask>) => {
 });
 
 async function work(task: CountTask): Promise<void> {
-  if (task.kind === 'open') opening = kernelOf(task.paths);
+  if (task.kind === 'open') opening = loadH3().then(() => kernelOf(task.paths));
   else if (task.kind === 'points') {
     counter = opening?.then((kernel) => {
       const made = new Counter(kernel, task.positions);

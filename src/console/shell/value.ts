@@ -33,9 +33,10 @@ export class Value<T> {
     for (const listener of this.#listeners) listener(this.now);
   }
 
-  /** Calls `listener` at each change. */
-  on(listener: (value: T) => void): void {
+  /** Calls `listener` at each change. @returns ends this */
+  on(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Calls `listener` now and at each change. */

@@ -3,6 +3,7 @@
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { cover } from '../../hexcodes/geometry/cover.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { loadH3 } from '../shell/h3.js';
 import { type KernelPaths, kernelFiles } from '../shell/worker-kernel.js';
 import type { CoverTask, ZoneCodes } from './messages.js';
 
@@ -19,8 +20,11 @@ export class ZoneTooLargeError extends Error {
   }
 }
 
-export const libraryOf = async (paths: KernelPaths): Promise<Hexcodes> =>
-  Hexcodes.from(await kernelFiles(paths));
+/** The library, with what its shapes need. */
+export async function libraryOf(paths: KernelPaths): Promise<Hexcodes> {
+  const [files] = await Promise.all([kernelFiles(paths), loadH3()]);
+  return Hexcodes.from(files);
+}
 
 /** The codes of each zone, in the order of their H3 indexes. @throws ZoneTooLargeError */
 export function codesOfZones(

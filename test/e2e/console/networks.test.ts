@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'zones of a file': ['import-zones'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
-  'map without WebGL': ['flat-map'],
+  'lakes and wide rivers': ['load-waters', 'waters'],
   'where in the country': ['inset'],
   'counts by hexagon': ['open-counts', 'countWorker'],
   'switch of layers': ['layer-switch'],
@@ -69,6 +69,7 @@ function expectAbout(part: string, bytes: number): void {
 describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
   let server: TestServer;
   const first = new Set<string>();
+  let firstMap: string[] = [];
   let pageBytes = 0;
   beforeAll(async () => {
     server = await startServer({}, shippedFiles());
@@ -79,7 +80,20 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
         const name = /\/assets\/([^/]+)$/.exec(request.url())?.[1];
         if (name !== undefined) first.add(name);
       });
+      let release = (): void => undefined;
+      const released = new Promise<void>((done) => {
+        release = done;
+      });
+      await page.route('**/*h3-*.js', async (route) => {
+        first.delete(route.request().url().split('/').at(-1)!);
+        await released;
+        await route.continue();
+      });
       await page.goto(`http://127.0.0.1:${server.port}/`);
+      await page.locator('#map[data-first]').waitFor({ timeout: MAP_MS });
+      firstMap = [...first];
+      first.add(files.find((name) => /h3-.*js$/.test(name))!);
+      release();
       expect(await mapState(page)).toBe('webgl');
       pageBytes = await new Promise<number>((resolve, reject) => {
         const headers = { 'accept-encoding': 'br' };
@@ -96,7 +110,7 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
   });
   afterAll(() => server.stop());
 
-  test('the first map stands after 500 KB, 250 KB of them without its library', () => {
+  test('the map of WebGL stands after 500 KB, 250 KB of them without its library', () => {
     const library = [...first].filter(isOfMapLibrary);
     expect(library.length).toBe(4);
     const all = bytesOf(first) + pageBytes;
@@ -104,7 +118,12 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
     expect(all - bytesOf(library)).toBeLessThanOrEqual(MAX_WITHOUT_MAP_BYTES);
     expectAbout('before the library of the map', all - bytesOf(library));
     expectAbout('library of the map', bytesOf(library));
-    expectAbout('until the first map stands', all);
+    expectAbout('until the map of WebGL stands', all);
+  });
+
+  test('a plain map stands while h3-js is held up, before the library of the other map is asked for', () => {
+    expect(firstMap.filter(isOfMapLibrary)).toEqual([]);
+    expectAbout('until the plain map stands', bytesOf(firstMap) + pageBytes);
   });
 
   test.each(Object.entries(PARTS))('%s: comes when it is used', (part, stems) => {
@@ -114,6 +133,22 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
     const all = new Set(entries.flatMap((name) => [...closureOf(name)]));
     const own = [...all].filter((name) => !first.has(name));
     expectAbout(part, bytesOf(own));
+  });
+
+  test('no worker imports a script that asks for a document', () => {
+    for (const name of files.filter((each) => /Worker-.*js$/.test(each))) {
+      const all = [...closureOf(name)];
+      const later = all.flatMap((each) =>
+        [...readFileSync(`${FOLDER}/${each}`, 'utf8').matchAll(/import\(["'`]\.\/([\w.-]+\.js)/g)].map(
+          ([, to]) => to!,
+        ),
+      );
+      const asked = new Set([...all, ...later.flatMap((each) => [...closureOf(each)])]);
+      expect(
+        [...asked].filter((each) => /^(?:page|shell|first-map)-[\w-]{8}\.js$/.test(each)),
+        name,
+      ).toEqual([]);
+    }
   });
 
   test('every file of the page belongs to a part', () => {

@@ -266,6 +266,7 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
 
   test('a position abroad, and a text that is nothing, are refused in words', async () => {
     const { page } = await served.open();
+    await mapState(page);
     await page.locator('#code').fill('13.7563, 100.5018');
     await page.locator('#code').press('Enter');
     expect(await page.locator('#box-answer').textContent()).toContain('in no province of Viet Nam');
@@ -302,7 +303,7 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     const words = (): Promise<string[]> => page.locator('.made dd').allTextContents();
     await expect.poll(parts).toEqual(['HN', '6GHP4', '83RF', 'R']);
     await page.locator('#code').fill('HUE-6HQ64-HH9J6');
-    expect(await parts()).toEqual(['HUE', '6HQ64', 'HH9J', '6']);
+    await expect.poll(parts).toEqual(['HUE', '6HQ64', 'HH9J', '6']);
     expect((await words())[0]).toBe('Huế');
     await page.locator('#resolution').fill('7');
     expect(await parts()).toEqual(['HUE', '6HQ64', expect.any(String)]);

@@ -236,6 +236,7 @@ describe('drawings', () => {
           return found;
         };
         await page.waitForSelector('#place-code');
+        await mapState(page);
         // The page itself: the sheet of its place.
         expect(await printed()).toEqual([1, 210, 297]);
         expect(await page.locator('.paper').count()).toBe(0);

@@ -19,12 +19,11 @@ describe('hexagons', async () => {
     gridResolutionAt(worldPx: number, latDeg: number): number;
     gridOf(library: Hexcodes, view: object, resolution: number): Polygons;
     placeShapes(desk: object): Polygons;
-    boxAround(
-      library: Hexcodes,
-      place: object,
-      rings: number,
-    ): Record<'west' | 'south' | 'east' | 'north', number>;
+    boxAround(place: object, rings: number): Record<'west' | 'south' | 'east' | 'north', number>;
   }>('map/features.ts');
+  const { h3, loadH3 } =
+    await consoleModule<typeof import('../../../src/console/shell/h3.js')>('shell/h3.ts');
+  await loadH3();
   const library = await Hexcodes.load();
   const place = library.read('HN-6GHP4-83RFR')!;
   const shapesOf = (now: object, rings: number, points?: object) =>
@@ -43,13 +42,22 @@ describe('hexagons', async () => {
     expect([gridResolutionAt(1, 16), gridResolutionAt(1e15, 16)]).toEqual([0, 15]);
   });
 
+  test('before h3-js is there the map has no hexagons, and a place a view all the same', () => {
+    const loaded = h3.now;
+    h3.now = undefined;
+    const view = { west: 105.8, south: 21.0, east: 105.9, north: 21.1 };
+    expect([gridOf(library, view, 8).features, shapesOf(place, 2).features]).toEqual([[], []]);
+    expect(boxAround(place, 0).north).toBeGreaterThan(place.lat);
+    h3.now = loaded;
+  });
+
   test('a measured position is drawn with the circle of its error, which the map makes room for', () => {
     const measured = { ...place, from: { lat: 21.0288, lng: 105.8525 }, accuracyM: 2500 };
     const [circle] = shapesOf(measured, 0).features;
     expect(circle!.properties.kind).toBe('error');
     const lats = circle!.geometry.coordinates[0]!.map(([, lat]) => lat);
     expect(((Math.max(...lats) - Math.min(...lats)) / 360) * 40_075_017).toBeCloseTo(5000, 0);
-    const box = boxAround(library, measured, 0);
+    const box = boxAround(measured, 0);
     expect([box.north, box.south]).toEqual([Math.max(...lats), Math.min(...lats)]);
   });
 
@@ -68,7 +76,7 @@ describe('hexagons', async () => {
   });
 
   test('the box has room for the rings, and the grid only cells with codes', () => {
-    const [near, far] = [boxAround(library, place, 0), boxAround(library, place, 3)];
+    const [near, far] = [boxAround(place, 0), boxAround(place, 3)];
     expect(
       near.west < place.lng && place.lng < near.east && near.south < place.lat && place.lat < near.north,
     ).toBe(true);
