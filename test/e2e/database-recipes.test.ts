@@ -1,13 +1,14 @@
 // The recipes for PostgreSQL and pandas, run as they stand in docs/recipes.md: against a server of its own, which this
 // test starts where PostgreSQL is installed, and with the Python there is, where it has pandas.
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { broughtFile, SHOP_CODES } from '../support/brought-files.js';
 import { CliFolder } from '../support/cli.js';
+import { randomFrom } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { noPostgres, Postgres } from '../support/postgres.js';
 import { CODE_ROWS } from '../support/vectors.js';
@@ -116,6 +117,41 @@ test.skipIf(noPostgres !== undefined)('PostgreSQL (needs its programs)', async (
     folder.remove();
   }
 });
+
+test.skipIf(noPostgres !== undefined)(
+  'the line of docs/command.md by which psql reads the answers of the command (needs its programs)',
+  async () => {
+    const folder = new CliFolder();
+    const postgres = await Postgres.start();
+    try {
+      const url = postgres.newDatabase();
+      const [, line = ''] = /`(\\copy [^`]+)`/.exec(readFileSync('docs/command.md', 'utf8')) ?? [];
+      const random = randomFrom(53);
+      const points = Array.from({ length: 3000 }, (_, id) => [id, 8 + 15 * random(), 102 + 8 * random()]);
+      folder.write('points.csv', ['id,lat,lng', ...points, ''].join('\n'));
+      postgres.sql(
+        'CREATE TABLE points (id int, lat float8, lng float8, hexcodes text, resolution int, admin_code text, status text)',
+        url,
+      );
+      const env = environmentIn(folder, {});
+      await promisify(execFile)('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', line, url], {
+        cwd: folder.path,
+        env,
+      });
+      const library = await Hexcodes.load();
+      const codes = library.codes(
+        library.encodeBatch(Float64Array.from(points.flatMap(([, ...position]) => position))),
+      );
+      expect(new Set(codes).size).toBeGreaterThan(500);
+      const wanted = points.map((point, row) => [...point, codes[row] ?? ''].join('|'));
+      const found = postgres.sql('SELECT id, lat, lng, hexcodes FROM points ORDER BY id', url);
+      expect(found.trimEnd().split('\n')).toEqual(wanted);
+    } finally {
+      await postgres.remove();
+      folder.remove();
+    }
+  },
+);
 
 const hasPandas = spawnSync('python3', ['-c', 'import pandas']).status === 0;
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, TypeVar, Union, ov
 
 from ._errors import HexcodesError
 from ._kernel import Decoded
-from ._library import DEFAULT_RESOLUTION, Border, DecodedColumns, Hexcodes
+from ._library import DEFAULT_RESOLUTION, Border, DecodedColumns, Hexcodes, default
 from ._suggest import Suggestion
 from ._units import PROVINCES
 from ._version import __version__
@@ -32,9 +32,6 @@ __all__ = [
     "borders", "boundary", "cells", "check", "children", "decode", "default", "encode", "former_provinces", "neighbors", "parent",
     "provinces", "suggest",
 ]
-
-#: The instance with the package's own boundaries, which the functions of this module use.
-default = Hexcodes()
 
 
 _Values = Union[List[float], List[Optional[float]], Tuple[Optional[float], ...]]
@@ -168,3 +165,8 @@ def boundary(code: Any) -> Any:
 def suggest(text: str, near: Optional[Tuple[float, float]] = None, limit: int = 10) -> List[Suggestion]:
     """`Hexcodes.suggest` with the package's boundaries."""
     return default.suggest(text, near, limit)
+
+
+if not TYPE_CHECKING:
+    # A function around each would take a tenth of what a single value costs.
+    encode, decode = default.encode, default.decode

@@ -10,8 +10,8 @@ import json
 import math
 import struct
 import zlib
-from functools import partial
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import wasmtime
 
@@ -65,26 +65,98 @@ _CALLS = {
     "pack": ("i64 i32", "i32"),
 }
 _SINGLE = ("encodeOne", "readText", "regionOf", "unitOf", "borderOf", "neighbourOf", "pack")
-_READ = struct.Struct("<ddQBB")
-#: Where readText writes the canonical record, behind OUTPUT.
-_READ_RECORD = 32
 _AREAS = ("INPUT", "OUTPUT", "RESOLUTIONS", "TEXT_IN", "REACH", "INDEX")
 
 
-class Decoded(NamedTuple):
-    """The content of a hexcode."""
+class Decoded(Sequence[Any]):
+    """The content of a hexcode: six members, in a fixed order, as a named tuple has them. It cannot be changed.
 
-    #: Centre of the cell, degrees.
-    lat: float
-    lng: float
-    #: H3 resolution, 0 to 15.
-    resolution: int
-    #: Province of the position that the code was made from, which may not be that of the centre.
-    admin_code: str
-    #: Canonical text.
-    hexcodes: str
-    #: H3 cell.
-    cell: int
+    Cell, resolution, province and text stay packed as the kernel wrote them until they are asked for: unpacking all of them takes as long
+    as the kernel's work.
+    """
+
+    __slots__ = ("_lat", "_lng", "_rest")
+    _lat: float
+    _lng: float
+    #: As _REST.
+    _rest: bytes
+    _fields = __match_args__ = ("lat", "lng", "resolution", "admin_code", "hexcodes", "cell")
+
+    def __new__(cls, lat: float, lng: float, resolution: int, admin_code: str, hexcodes: str, cell: int) -> Decoded:
+        self = object.__new__(cls)
+        self._lat, self._lng = lat, lng
+        self._rest = _REST.pack(cell, resolution, CODES.index(admin_code), hexcodes.encode("ascii"))
+        return self
+
+    if TYPE_CHECKING:
+
+        @property
+        def lat(self) -> float:
+            """Latitude of the centre of the cell, degrees."""
+
+        @property
+        def lng(self) -> float:
+            """Longitude of the centre of the cell, degrees."""
+    else:
+        lat = property(attrgetter("_lat"), doc="Latitude of the centre of the cell, degrees.")
+        lng = property(attrgetter("_lng"), doc="Longitude of the centre of the cell, degrees.")
+
+    @property
+    def resolution(self) -> int:
+        """H3 resolution, 0 to 15."""
+        return self._rest[8]
+
+    @property
+    def admin_code(self) -> str:
+        """Province of the position that the code was made from, which may not be that of the centre."""
+        return CODES[self._rest[9]]
+
+    @property
+    def hexcodes(self) -> str:
+        """Canonical text."""
+        return self._rest[16:].rstrip(b"\0").decode("ascii")
+
+    @property
+    def cell(self) -> int:
+        """H3 cell."""
+        return int.from_bytes(self._rest[:8], "little")
+
+    def _values(self) -> Tuple[float, float, int, str, str, int]:
+        return self._lat, self._lng, self.resolution, self.admin_code, self.hexcodes, self.cell
+
+    def _asdict(self) -> Dict[str, Any]:
+        return dict(zip(self._fields, self._values()))
+
+    def _replace(self, **changes: Any) -> Decoded:
+        return Decoded(**{**self._asdict(), **changes})
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._values()[at]
+
+    def __eq__(self, other: object) -> bool:
+        return self._values() == (other._values() if isinstance(other, Decoded) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        return f"Decoded({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Decoded, self._values()
+
+
+#: What readText answers behind degrees: cell, resolution, admin number and canonical record.
+_REST = struct.Struct(f"<QBB6x{RECORD_BYTES}s")
+_READ = struct.Struct(f"<dd{_REST.size}s")
+#: A text and, in the slot behind it, the number of its UTF-16 units.
+_TEXT = struct.Struct(f"<{2 * MAX_TEXT_UNITS}sQ8x")
+put_text, get_read = _TEXT.pack_into, _READ.unpack_from
+#: A position and a resolution, in the slots of encodeOne.
+put_position = struct.Struct("<d8xd8xi12x").pack_into
 
 
 class Compiled(NamedTuple):
@@ -119,7 +191,7 @@ class Kernel:
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
             raise _unusable(str(error).splitlines()[0]) from None
         self._require(exports)
-        self._exports = {name: self._export(name, exports[name], *types) for name, types in _CALLS.items()}
+        self._exports = {name: self._export(name, exports[name]) for name in _CALLS}
         at = {name: exports[name].value(self._store) for name in _AREAS}
         memory = exports["memory"]
 
@@ -149,19 +221,31 @@ class Kernel:
         self.text_at, self.resolutions_at = at["TEXT_IN"], at["RESOLUTIONS"]
         self._units, self.bands = _description_of(index)
         self._views: Any = None
-        memory_at = MemoryAt(address + self.text_at, address + self.output_at)
-        #: The code of a position, and None where it has none: degrees, resolution 0 to 15.
-        self.encode_one = _encoder(self._exports["encodeOne"], memory_at)
-        self._canonical = (ctypes.c_char * RECORD_BYTES).from_address(memory_at.output)
-        #: What a text says; None for no code.
-        self.decode_one = _decoder(self._exports["readText"], memory_at)
+        text, output = address + self.text_at, address + self.output_at
+        self._canonical = (ctypes.c_char * RECORD_BYTES).from_address(output)
+        one = self._exports["encodeOne"]
+        #: For Hexcodes.encode: `put_position` packs into the first, and the second is called with the third. Then the fourth is 0, unless
+        #: the kernel trapped, and the value of the last is the code, empty where there is none.
+        self.encoding = memoryview(one.slots).cast("B"), one.invoke, one.arguments, one.trap, self._canonical
+        given, answer = ((ctypes.c_ubyte * size).from_address(at) for size, at in ((_TEXT.size, text), (_READ.size, output)))
+        slot = (ctypes.c_ubyte * _SLOT_BYTES).from_buffer(given, 2 * MAX_TEXT_UNITS)
+        read = self._export("readText", exports["readText"], slot)
+        #: For Hexcodes.decode in the same way: `put_text` packs into the first, `get_read` unpacks the last, NaN first for no code.
+        self.decoding = memoryview(given).cast("B"), read.invoke, read.arguments, read.trap, memoryview(answer).cast("B")
+
+    def encode_one(self, lat: float, lng: float, resolution: int) -> str:
+        """The code of a position, and an empty text where it has none."""
+        self.call("encodeOne", lat, lng, resolution)
+        return self._canonical.value.decode("ascii")
 
     def call(self, name: str, *parameters: Any) -> int:
         """Calls an export. Counts the call."""
         self.calls += 1
-        put, run = self._exports[name]
-        put(*parameters)
-        return run()
+        export = self._exports[name]
+        export.layout.pack_into(export.slots, 0, *parameters)
+        if export.invoke(*export.arguments) or export.trap:
+            raise RuntimeError("the kernel trapped")
+        return export.answer.value
 
     def pack(self, cell: int, admin: int) -> Optional[str]:
         """The code of an H3 cell within a province by its number; None if `decode_one` would accept none."""
@@ -206,97 +290,57 @@ class Kernel:
         if sizes != (CAPACITY, RECORD_BYTES):
             raise _unusable("it is of another build")
 
-    def _export(self, name: str, function: Any, parameters: str, result: str) -> Export:
-        """An export, by wasmtime's C interface where this release of wasmtime has it: 0.4 instead of 40 us a call."""
+    def _export(self, name: str, function: Any, slots: Any = None) -> Export:
+        """An export, by wasmtime's C interface where this release of wasmtime has it: 0.3 instead of 40 us a call."""
+        parameters, results = (types.split() for types in _CALLS[name])
+        layout = struct.Struct("<" + "".join(f"{_CODES[each]}{_SLOT_BYTES - struct.calcsize(_CODES[each])}x" for each in parameters))
+        if slots is None:
+            slots = (ctypes.c_ubyte * max(_SLOT_BYTES, layout.size))()
+        answer = ctypes.c_uint32.from_buffer(slots) if results else ctypes.c_uint32()
         try:
-            return _direct(self._store, function, parameters.split(), bool(result), name in _SINGLE)
+            invoke, arguments, trap = _direct(self._store, function, slots, name in _SINGLE)
         except (AttributeError, ImportError, TypeError):
-            given: List[Any] = []
+            arguments, trap = (), ctypes.c_uint64()
 
-            def put(*parameters: Any) -> None:
-                given[:] = parameters
+            def invoke() -> None:
+                answer.value = function(self._store, *layout.unpack_from(slots)) or 0
 
-            return Export(put, lambda: function(self._store, *given) or 0)
+        return Export(layout, slots, invoke, arguments, trap, answer)
 
 
 class Export(NamedTuple):
-    """A call of the module in two steps, since Python takes 0.1 us to pass on parameters whose number it does not know."""
+    """A call of the module as wasmtime's C interface has it."""
 
-    put: Callable[..., None]
-    run: Callable[[], int]
+    #: Of the parameters in their slots.
+    layout: struct.Struct
+    slots: Any
+    #: Called with the arguments, it returns an error or None.
+    invoke: Callable[..., Any]
+    arguments: Tuple[Any, ...]
+    #: The address of a trap after the call, else 0.
+    trap: ctypes.c_uint64
+    #: The result after the call: the first slot.
+    answer: ctypes.c_uint32
 
 
-def _direct(store: Any, function: Any, parameters: List[str], has_result: bool, is_short: bool) -> Export:
+#: Types of WebAssembly as struct has them.
+_CODES = {"i32": "i", "i64": "q", "f64": "d"}
+_SLOT_BYTES = 16
+
+
+def _direct(store: Any, function: Any, slots: Any, is_short: bool) -> Tuple[Any, Tuple[Any, ...], ctypes.c_uint64]:
     """is_short: the interpreter's lock is held during the call, which takes 0.1 us of work."""
     from wasmtime import _bindings as c
 
-    size = max(len(parameters), 1)
-    slot = ctypes.sizeof(c.wasmtime_val_raw_t)
-    code = {"i32": "i", "i64": "q", "f64": "d"}
-    layout = "<" + "".join(f"{code[each]}{slot - struct.calcsize(code[each])}x" for each in parameters)
-    values = (c.wasmtime_val_raw_t * size)()
-    trap = ctypes.POINTER(c.wasm_trap_t)()
-    # Plain addresses, and a function without types of parameters: ctypes converts nothing. `kept` keeps alive what they point to.
-    kept = store._context(), ctypes.pointer(function._func), values, ctypes.pointer(trap)
-    context, target, slots, trap_address = (ctypes.cast(each, ctypes.c_void_p) for each in kept)
-    arguments = context, target, slots, ctypes.c_size_t(size), trap_address
-    prototype = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(ctypes.c_void_p)
+    if ctypes.sizeof(c.wasmtime_val_raw_t) != _SLOT_BYTES:
+        raise TypeError("values of another size")
     address: Any = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
-    invoke: Any = prototype(address)
-    answer = ctypes.c_uint32.from_buffer(values)
-
-    def run() -> int:
-        if invoke(*arguments) or trap:
-            raise RuntimeError("the kernel trapped", kept)
-        return answer.value if has_result else 0
-
-    return Export(partial(struct.Struct(layout).pack_into, values, 0), run)
-
-
-class MemoryAt(NamedTuple):
-    """Addresses that single calls read and write."""
-
-    text: int
-    output: int
-
-
-# Single calls are functions of their own, with what they need in variables: each layer costs as much as the kernel's work. Arrays of
-# ctypes give and take their bytes without a slice of the memory.
-
-
-def _encoder(encode_one: Export, at: MemoryAt) -> Callable[[float, float, int], Optional[str]]:
-    put, run = encode_one
-    record = (ctypes.c_char * RECORD_BYTES).from_address(at.output)
-
-    def encode(lat: float, lng: float, resolution: int) -> Optional[str]:
-        put(lat, lng, resolution)
-        return None if run() else record.value.decode("ascii")
-
-    return encode
-
-
-def _decoder(read_text: Export, at: MemoryAt) -> Callable[[str], Optional[Decoded]]:
-    put, run = read_text
-    units = (ctypes.c_char * (2 * MAX_TEXT_UNITS)).from_address(at.text)
-    answer = (ctypes.c_char * _READ.size).from_address(at.output)
-    canonical = (ctypes.c_char * RECORD_BYTES).from_address(at.output + _READ_RECORD)
-    unpack = _READ.unpack
-    # Decoded() is a function of Python.
-    new: Callable[..., Decoded] = tuple.__new__
-
-    def decode(text: str) -> Optional[Decoded]:
-        # Behind the mark of the byte order: the codecs without one take three times as long.
-        data = text.encode("utf-16", "surrogatepass")[2:]
-        if len(data) > 2 * MAX_TEXT_UNITS:
-            return None
-        units.raw = data
-        put(len(data) >> 1)
-        if run():
-            return None
-        lat, lng, cell, resolution, admin = unpack(answer.raw)
-        return new(Decoded, (lat, lng, resolution, CODES[admin], canonical.value.decode("ascii"), cell))
-
-    return decode
+    invoke: Any = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(ctypes.c_void_p)(address)
+    trap = ctypes.c_uint64()
+    # Arguments in the form in which ctypes passes them on, and a function without types of parameters: nothing is converted in a call.
+    context = ctypes.c_void_p.from_param(ctypes.cast(store._context(), ctypes.c_void_p).value)
+    count = ctypes.c_size_t.from_param(ctypes.sizeof(slots) // _SLOT_BYTES)
+    return invoke, (context, ctypes.byref(function._func), ctypes.byref(slots), count, ctypes.byref(trap)), trap
 
 
 def _masks_of(reach: bytes) -> bytes:

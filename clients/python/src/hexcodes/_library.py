@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from codecs import utf_16_le_encode
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Type, Union
 
 from ._errors import HexcodesError
-from ._kernel import FAR, NONE, Compiled, Decoded, Kernel, compile_kernel
+from ._kernel import FAR, NONE, Compiled, Decoded, Kernel, compile_kernel, get_read, put_position, put_text
 from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
@@ -18,6 +19,8 @@ DATA = files(__package__).joinpath("data")
 FILES = ("kernel.wasm", "index.bin", "reach.bin")
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
+#: Decoded() is a function of Python.
+_new: Callable[[Type[Decoded]], Decoded] = object.__new__
 Source = Union[bytes, bytearray, memoryview, str, Path]
 
 
@@ -42,24 +45,6 @@ class Border(NamedTuple):
     neighbour_code: Any
 
 
-class _OfThread(threading.local):
-    """The kernel of a thread and its calls for one value, made when a thread first asks for one of them."""
-
-    kernel: Kernel
-    encode_one: Callable[[float, float, int], Optional[str]]
-    decode_one: Callable[[str], Optional[Decoded]]
-
-    def __init__(self, load: Callable[[], Tuple[Compiled, bytes, bytes]]) -> None:
-        self._load = load
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("kernel", "encode_one", "decode_one"):
-            raise AttributeError(name)
-        kernel = self.kernel = Kernel(*self._load())
-        self.encode_one, self.decode_one = kernel.encode_one, kernel.decode_one
-        return getattr(self, name)
-
-
 class Hexcodes:
     """A kernel with its boundaries. Threads share nothing but its compiled code, and an instance goes to other processes by pickle.
 
@@ -76,19 +61,25 @@ class Hexcodes:
         Raises HexcodesError BAD_DATA that says which of them cannot be used, and why.
         """
         self._given = tuple(bytes(each) if isinstance(each, (bytearray, memoryview)) else each for each in (kernel, index, reach))
-        self._local = _OfThread(self._load)
+        #: The kernel of a thread, and what single calls need of it, once the thread has asked for it.
+        self._local = threading.local()
         self._lock = threading.Lock()
         self._loaded: Optional[Tuple[Compiled, bytes, bytes]] = None
         if any(each is not None for each in self._given):
             _ = self.kernel
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return Hexcodes, self._given
+    def __reduce__(self) -> Union[str, Tuple[Any, ...]]:
+        return "default" if self is default else (Hexcodes, self._given)
 
     @property
     def kernel(self) -> Kernel:
         """The kernel of this thread."""
-        return self._local.kernel
+        try:
+            return self._local.kernel  # type: ignore[no-any-return]
+        except AttributeError:
+            kernel = self._local.kernel = Kernel(*self._load())
+            self._local.encoding, self._local.decoding = kernel.encoding, kernel.decoding
+            return kernel
 
     def encode(self, lat: Any, lng: Any = None, resolution: Any = DEFAULT_RESOLUTION) -> Any:
         """The hexcode of a position, or of each row of two columns.
@@ -99,9 +90,17 @@ class Hexcodes:
         for columns of different kinds, lengths or indexes, in single precision, or of another type than numbers, Decimal and text.
         """
         if type(lat) is float and type(lng) is float and type(resolution) is int and 0 <= resolution <= 15:
-            text = self._local.encode_one(lat, lng, resolution)
-            if text is not None:
-                return text
+            # Kernel.encode_one in place: a call between functions takes a tenth of the whole.
+            try:
+                given, invoke, arguments, trap, record = self._local.encoding
+            except AttributeError:
+                given, invoke, arguments, trap, record = self.kernel.encoding
+            put_position(given, 0, lat, lng, resolution)
+            if invoke(*arguments) or trap:
+                raise RuntimeError("the kernel trapped")
+            text = record.value
+            if text:
+                return text.decode("ascii")
         lat, lng, kind = _columns_of(lat, lng)
         if kind is None:
             return self._encode_one(lat, lng, resolution)
@@ -176,7 +175,20 @@ class Hexcodes:
         admin_code and cell. A text is never corrected.
         """
         if type(code) is str:
-            return self._local.decode_one(code)
+            try:
+                given, invoke, arguments, trap, answer = self._local.decoding
+            except AttributeError:
+                given, invoke, arguments, trap, answer = self.kernel.decoding
+            units = utf_16_le_encode(code, "surrogatepass")[0]
+            put_text(given, 0, units, len(units) >> 1)
+            if invoke(*arguments) or trap:
+                raise RuntimeError("the kernel trapped")
+            lat, lng, rest = get_read(answer)
+            if lat != lat:
+                return None
+            found = _new(Decoded)
+            found._lat, found._lng, found._rest = lat, lng, rest
+            return found
         kind = _text_kind(code)
         if kind is None:
             return self._decode_one(code)
@@ -270,7 +282,7 @@ class Hexcodes:
             raise HexcodesError("NOT_A_COORDINATE", f"Not a position: lat and lng are numbers in degrees, not {lat!r} and {lng!r}")
         kernel = self.kernel
         text = kernel.encode_one(lat_deg, lng_deg, resolution)
-        if text is not None:
+        if text:
             return text
         swapped = abs(lng_deg) <= 90 and abs(lat_deg) <= 180 and kernel.call("regionOf", lng_deg, lat_deg) != NONE
         position = f"lat {lat}, lng {lng}{_SWAPPED_HINT if swapped else ''}"
@@ -279,7 +291,7 @@ class Hexcodes:
         raise HexcodesError("NOT_A_COORDINATE", f"Not a position in degrees (lat -90 to 90, lng -180 to 180): {position}")
 
     def _decode_one(self, code: Any) -> Optional[Decoded]:
-        return self._local.decode_one(code) if isinstance(code, str) else None
+        return self.decode(str.__str__(code)) if isinstance(code, str) else None
 
     # Columns
 
@@ -345,6 +357,10 @@ class Hexcodes:
             if self._loaded is None:
                 self._loaded = _loaded(self._given)
             return self._loaded
+
+
+#: The instance with the package's own boundaries, which the functions of the package use; in another process it is that one's.
+default = Hexcodes()
 
 
 def _loaded(given: Tuple[Optional[Source], ...]) -> Tuple[Compiled, bytes, bytes]:
