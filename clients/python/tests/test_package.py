@@ -6,6 +6,7 @@ test/conformance/python-package.test.ts and doors.test.ts.
 
 import concurrent.futures
 import importlib
+import json
 import multiprocessing
 import pickle
 import subprocess
@@ -124,6 +125,14 @@ class Columns(unittest.TestCase):
             singles = [hexcodes.decode(each) for each in texts]
             for name in ("lat", "lng", "resolution", "admin_code", "cell"):
                 self.assertEqual(getattr(answer, name).tolist(), [getattr(each, name) for each in singles], name)
+
+    def test_one_answer_is_a_named_tuple(self):
+        one = hexcodes.decode("HN-6GHP4-83J")
+        self.assertIsInstance(one, tuple)
+        self.assertEqual(json.loads(json.dumps(one)), list(one))
+        self.assertEqual(pickle.loads(pickle.dumps(one)), one)
+        columns = ["lat", "lng", "resolution", "admin_code", "hexcodes", "cell"]
+        self.assertEqual(list(pd.DataFrame([one, one]).columns), columns)
 
     def test_borders_of_columns(self):
         lats, lngs = [21.0757, 20.4463, 0.0, None], [105.9872, 106.3366, 0.0, 105.0]

@@ -10,8 +10,7 @@ import json
 import math
 import struct
 import zlib
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import wasmtime
 
@@ -68,90 +67,25 @@ _SINGLE = ("encodeOne", "readText", "regionOf", "unitOf", "borderOf", "neighbour
 _AREAS = ("INPUT", "OUTPUT", "RESOLUTIONS", "TEXT_IN", "REACH", "INDEX")
 
 
-class Decoded(Sequence[Any]):
-    """The content of a hexcode: six members, in a fixed order, as a named tuple has them. It cannot be changed.
+class Decoded(NamedTuple):
+    """The content of a hexcode."""
 
-    Cell, resolution, province and text stay packed as the kernel wrote them until they are asked for: unpacking all of them takes as long
-    as the kernel's work.
-    """
-
-    __slots__ = ("_lat", "_lng", "_rest")
-    _lat: float
-    _lng: float
-    #: As _REST.
-    _rest: bytes
-    _fields = __match_args__ = ("lat", "lng", "resolution", "admin_code", "hexcodes", "cell")
-
-    def __new__(cls, lat: float, lng: float, resolution: int, admin_code: str, hexcodes: str, cell: int) -> Decoded:
-        self = object.__new__(cls)
-        self._lat, self._lng = lat, lng
-        self._rest = _REST.pack(cell, resolution, CODES.index(admin_code), hexcodes.encode("ascii"))
-        return self
-
-    if TYPE_CHECKING:
-
-        @property
-        def lat(self) -> float:
-            """Latitude of the centre of the cell, degrees."""
-
-        @property
-        def lng(self) -> float:
-            """Longitude of the centre of the cell, degrees."""
-    else:
-        lat = property(attrgetter("_lat"), doc="Latitude of the centre of the cell, degrees.")
-        lng = property(attrgetter("_lng"), doc="Longitude of the centre of the cell, degrees.")
-
-    @property
-    def resolution(self) -> int:
-        """H3 resolution, 0 to 15."""
-        return self._rest[8]
-
-    @property
-    def admin_code(self) -> str:
-        """Province of the position that the code was made from, which may not be that of the centre."""
-        return CODES[self._rest[9]]
-
-    @property
-    def hexcodes(self) -> str:
-        """Canonical text."""
-        return self._rest[16:].rstrip(b"\0").decode("ascii")
-
-    @property
-    def cell(self) -> int:
-        """H3 cell."""
-        return int.from_bytes(self._rest[:8], "little")
-
-    def _values(self) -> Tuple[float, float, int, str, str, int]:
-        return self._lat, self._lng, self.resolution, self.admin_code, self.hexcodes, self.cell
-
-    def _asdict(self) -> Dict[str, Any]:
-        return dict(zip(self._fields, self._values()))
-
-    def _replace(self, **changes: Any) -> Decoded:
-        return Decoded(**{**self._asdict(), **changes})
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._values()[at]
-
-    def __eq__(self, other: object) -> bool:
-        return self._values() == (other._values() if isinstance(other, Decoded) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._values())
-
-    def __repr__(self) -> str:
-        return f"Decoded({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return Decoded, self._values()
+    #: Centre of the cell, degrees.
+    lat: float
+    lng: float
+    #: H3 resolution, 0 to 15.
+    resolution: int
+    #: Province of the position that the code was made from, which may not be that of the centre.
+    admin_code: str
+    #: Canonical text.
+    hexcodes: str
+    #: H3 cell.
+    cell: int
 
 
-#: What readText answers behind degrees: cell, resolution, admin number and canonical record.
-_REST = struct.Struct(f"<QBB6x{RECORD_BYTES}s")
-_READ = struct.Struct(f"<dd{_REST.size}s")
+#: What readText answers: degrees, cell, resolution and admin number; the canonical record follows at _READ_RECORD.
+_READ = struct.Struct("<ddQBB")
+_READ_RECORD = 32
 #: A text and, in the slot behind it, the number of its UTF-16 units.
 _TEXT = struct.Struct(f"<{2 * MAX_TEXT_UNITS}sQ8x")
 put_text, get_read = _TEXT.pack_into, _READ.unpack_from
@@ -230,8 +164,10 @@ class Kernel:
         given, answer = ((ctypes.c_ubyte * size).from_address(at) for size, at in ((_TEXT.size, text), (_READ.size, output)))
         slot = (ctypes.c_ubyte * _SLOT_BYTES).from_buffer(given, 2 * MAX_TEXT_UNITS)
         read = self._export("readText", exports["readText"], slot)
-        #: For Hexcodes.decode in the same way: `put_text` packs into the first, `get_read` unpacks the last, NaN first for no code.
-        self.decoding = memoryview(given).cast("B"), read.invoke, read.arguments, read.trap, memoryview(answer).cast("B")
+        #: For Hexcodes.decode in the same way: `put_text` packs into the first, `get_read` unpacks the fifth, NaN first for no code, and the
+        #: value of the last is the canonical text.
+        canonical = (ctypes.c_char * RECORD_BYTES).from_address(output + _READ_RECORD)
+        self.decoding = memoryview(given).cast("B"), read.invoke, read.arguments, read.trap, memoryview(answer).cast("B"), canonical
 
     def encode_one(self, lat: float, lng: float, resolution: int) -> str:
         """The code of a position, and an empty text where it has none."""

@@ -20,7 +20,7 @@ FILES = ("kernel.wasm", "index.bin", "reach.bin")
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
 #: Decoded() is a function of Python.
-_new: Callable[[Type[Decoded]], Decoded] = object.__new__
+_new: Callable[[Type[Decoded], Tuple[Any, ...]], Decoded] = tuple.__new__
 Source = Union[bytes, bytearray, memoryview, str, Path]
 
 
@@ -176,19 +176,17 @@ class Hexcodes:
         """
         if type(code) is str:
             try:
-                given, invoke, arguments, trap, answer = self._local.decoding
+                given, invoke, arguments, trap, answer, canonical = self._local.decoding
             except AttributeError:
-                given, invoke, arguments, trap, answer = self.kernel.decoding
+                given, invoke, arguments, trap, answer, canonical = self.kernel.decoding
             units = utf_16_le_encode(code, "surrogatepass")[0]
             put_text(given, 0, units, len(units) >> 1)
             if invoke(*arguments) or trap:
                 raise RuntimeError("the kernel trapped")
-            lat, lng, rest = get_read(answer)
+            lat, lng, cell, resolution, admin = get_read(answer)
             if lat != lat:
                 return None
-            found = _new(Decoded)
-            found._lat, found._lng, found._rest = lat, lng, rest
-            return found
+            return _new(Decoded, (lat, lng, resolution, CODES[admin], canonical.value.decode("ascii"), cell))
         kind = _text_kind(code)
         if kind is None:
             return self._decode_one(code)
