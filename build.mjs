@@ -168,14 +168,6 @@ await step(
 const LIBRARY_INPUTS = [...Object.values(BINARIES), 'src/hexcodes', 'tools/packages/bundle.mjs'];
 await step('pages', LIBRARY_INPUTS, ['src/hexcodes/dist/web/geometry.js'], bundleForPages);
 
-const COMMAND = 'build/tests/command';
-await step(
-  'command of tests',
-  ['src', 'data/capacity.json', 'tools/packages/bundle.mjs'],
-  [`${COMMAND}/main.js`],
-  () => bundleProgram('cli', COMMAND),
-);
-
 if (!isForTests) {
   const inputs = [...LIBRARY_INPUTS, 'tsconfig.json', 'tools/packages/tsconfig.cjs.json'];
   await step('packages/hexcodes', inputs, ['src/hexcodes/dist/library/hexcodes.js'], async () => {

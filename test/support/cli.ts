@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The command in one bundle, as it ships: hundreds of modules would take 80 ms of CPU longer to load, each time. */
-const MAIN = resolve('build/tests/command/main.js');
+const MAIN = resolve('dist/cli/main.js');
 
 export interface Ran {
   /** Exit code; null if a signal ended it. */

@@ -105,7 +105,7 @@ describe('src', () => {
   const ONLY_IN: Record<string, string | string[]> = {
     'uWebSockets.js': 'server/transport',
     piscina: 'pool',
-    'h3-js': 'hexcodes/geometry',
+    'h3-js': ['hexcodes/geometry', 'console/shell'],
     'hdr-histogram-js': 'capacity',
     tinybench: 'capacity',
     libsql: 'server/keys',

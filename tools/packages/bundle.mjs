@@ -117,13 +117,11 @@ function groupsOf(together) {
 }
 
 /**
- * The command or the server, into src/NAME/dist; the command of tests into another folder, where it imports the service
- * from dist/.
+ * The command or the server, into src/NAME/dist.
  * @param {'cli' | 'server'} name
- * @param {string} out three levels below the root
  */
-export async function bundleProgram(name, out = join('src', name, 'dist')) {
-  const isOfTests = !out.startsWith('src');
+export async function bundleProgram(name) {
+  const out = join('src', name, 'dist');
   const program = PROGRAMS[name];
   const entries =
     name === 'server' ? [...program.entries, ...importedFrom('server', 'cli')] : program.entries;
@@ -133,10 +131,9 @@ export async function bundleProgram(name, out = join('src', name, 'dist')) {
     resolveId(id, importer) {
       if (importer === undefined || !id.startsWith('.')) return null;
       const path = relative(DIST, resolve(dirname(importer), id));
-      if (!path.startsWith('server/')) return null;
-      return isOfTests
-        ? { id: `${MARK}../../../dist/${path}`, external: true }
-        : { id: `hexcodes-server/${path.slice('server/'.length)}`, external: true };
+      return path.startsWith('server/')
+        ? { id: `hexcodes-server/${path.slice('server/'.length)}`, external: true }
+        : null;
     },
   };
   rmSync(out, { recursive: true, force: true });
@@ -161,7 +158,7 @@ export async function bundleProgram(name, out = join('src', name, 'dist')) {
   await bundle.close();
   await writeH3(out, H3_NOTICE);
   for (const [from, to] of Object.entries(program.files)) cpSync(from, join(out, to), { recursive: true });
-  if (name === 'cli' && !isOfTests) {
+  if (name === 'cli') {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     // Not before: it reads the declarations of the commands in dist/.
     const { manPage } = await import('./man.mjs');
