@@ -1,7 +1,7 @@
 // Numbers of CSV fields that are not written as usual (decimals.ts): with blanks around them, or with a decimal comma,
 // as spreadsheets write them under Vietnamese settings. A coordinate with one comma and no point has no other meaning.
 
-import { COMMA, POINT, SPACE, TAB } from "../chars";
+import { COMMA, MINUS, POINT, SPACE, TAB } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber, readSmallInteger } from "../numbers/parse";
 import { setCoordinateText, setPlainBytes } from "../row";
 import { longerEnd, readLonger } from "./decimals";
@@ -12,10 +12,13 @@ export let coordinateKind: u32 = 0;
 /** Reads the coordinate in a field without blanks around it. */
 export function readCoordinate(row: usize, axis: usize, start: usize, end: usize): f64 {
   setCoordinateText(row, axis, start);
-  let value = readLonger(start);
+  const isNegative = load<u8>(start) == MINUS;
+  const digits = start + <usize>isNegative;
+  let value = readLonger(digits, POINT);
+  if (longerEnd != end) value = readLonger(digits, COMMA);
   if (longerEnd == end) {
     coordinateKind = NUMBER;
-    return value;
+    return isNegative ? -value : value;
   }
   value = readNumber(start, false);
   const comma = numberEnd;

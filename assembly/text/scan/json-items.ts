@@ -3,7 +3,7 @@
 // must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, QUOTE, ZERO } from "../chars";
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO } from "../chars";
 import { NOT_A_NUMBER, NUMBER, numberEnd, numberIsPlain, numberKind, readNumber } from "../numbers/parse";
 import {
   addRowFlags, CODE_HAD_ESCAPES, coordinateText, idBytes, idStart, LAT, LNG, NO_RESOLUTION, rowResolution, setCodeText, setCoordinateText, setId, setPlainBytes,
@@ -132,7 +132,7 @@ export function coordinate(index: u32, row: usize, p: usize, axis: usize): usize
 /** A number without a shape. */
 function unusualCoordinate(index: u32, row: usize, p: usize, axis: usize): usize {
   const at = pointAt(index) + (axis << 3);
-  store<f64>(at, readLonger(p));
+  store<f64>(at, readLonger(p, POINT));
   if (longerEnd) return longerEnd;
   const value = readNumber(p, true);
   if (numberKind != NUMBER) return 0;
