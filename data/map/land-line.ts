@@ -6,6 +6,7 @@ import { inZone, ZONES } from './coverage.js';
 import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
 import { thinChain } from './plane/simplify.js';
 import type { Polygon } from './sources.js';
+import { varints } from './varints.js';
 
 export const LAND_LINE_FILE = 'data/land.bin';
 export const OUTLINE_FILE = 'data/sources/outline.json.gz';
@@ -148,22 +149,14 @@ export function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => b
 }
 
 function encode(rings: readonly (readonly number[])[]): Uint8Array {
-  const bytes: number[] = [];
-  const put = (value: number): void => {
-    let left = value;
-    for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
-    bytes.push(left);
-  };
+  const { put, putSteps, bytes } = varints();
   put(rings.length);
   for (const ring of rings) {
     put(ring.length / 2);
-    const last = [0, 0];
-    ring.forEach((value, i) => {
-      const place = Math.round(value / FILE_STEP);
-      const step = place - last[i % 2]!;
-      put(step < 0 ? -2 * step - 1 : 2 * step);
-      last[i % 2] = place;
-    });
+    putSteps(
+      ring.map((value) => Math.round(value / FILE_STEP)),
+      [0, 0],
+    );
   }
   return Uint8Array.from(bytes);
 }

@@ -5,6 +5,7 @@ import { nearnessTo } from './land-line.js';
 import { STEPS_PER_DEGREE } from './plane/grid.js';
 import { thinChain } from './plane/simplify.js';
 import { readLand } from './sources.js';
+import { varints } from './varints.js';
 
 export const RIVERS_SOURCE = 'data/sources/rivers.json.gz';
 export const RIVERS_FILE = 'data/rivers.bin';
@@ -29,12 +30,7 @@ const MAX_FAR_LEVEL = 2;
  */
 export function drawRivers(): Uint8Array {
   const source = JSON.parse(gunzipSync(readFileSync(RIVERS_SOURCE)).toString('utf8')) as RiverSource;
-  const bytes: number[] = [];
-  const put = (value: number): void => {
-    let left = value;
-    for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
-    bytes.push(left);
-  };
+  const { put, putSteps, bytes } = varints();
   const scale = STEPS_PER_DEGREE / source.stepsPerDegree;
   const isNear = nearnessTo(readLand().filter(({ country }) => country === 'VNM'));
   const lines = source.lines.flatMap(([level, ...steps]) => {
@@ -47,13 +43,10 @@ export function drawRivers(): Uint8Array {
   for (const { level, kept } of lines) {
     put(level);
     put(kept.length / 2);
-    const last = [0, 0];
-    kept.forEach((value, i) => {
-      const at = Math.round(value / FILE_STEP);
-      const step = at - last[i % 2]!;
-      put(step < 0 ? -2 * step - 1 : 2 * step);
-      last[i % 2] = at;
-    });
+    putSteps(
+      kept.map((value) => Math.round(value / FILE_STEP)),
+      [0, 0],
+    );
   }
   return Uint8Array.from(bytes);
 }

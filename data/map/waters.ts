@@ -2,6 +2,7 @@
 // src/console/map/load-waters.ts reads it.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { varints } from './varints.js';
 
 export const WATERS_SOURCE = 'data/sources/waters.json.gz';
 export const WATERS_FILE = 'data/waters.bin';
@@ -23,12 +24,7 @@ const FILE_STEPS_PER_DEGREE = 2000;
  */
 export function drawWaters(): Uint8Array {
   const source = JSON.parse(gunzipSync(readFileSync(WATERS_SOURCE)).toString('utf8')) as WaterSource;
-  const bytes: number[] = [];
-  const put = (value: number): void => {
-    let left = value;
-    for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
-    bytes.push(left);
-  };
+  const { put, putSteps, bytes } = varints();
   const scale = FILE_STEPS_PER_DEGREE / source.stepsPerDegree;
   const areas = source.areas
     .map((rings) => rings.map((ring) => onGrid(ring, scale)).filter((ring) => ring.length >= 6))
@@ -36,16 +32,12 @@ export function drawWaters(): Uint8Array {
     // One after the other from west to east, steps between them are short.
     .sort((a, b) => a[0]![0]! - b[0]![0]! || a[0]![1]! - b[0]![1]!);
   put(areas.length);
-  const last = [0, 0];
+  const last: [number, number] = [0, 0];
   for (const rings of areas) {
     put(rings.length);
     for (const ring of rings) {
       put(ring.length / 2);
-      ring.forEach((at, i) => {
-        const step = at - last[i % 2]!;
-        put(step < 0 ? -2 * step - 1 : 2 * step);
-        last[i % 2] = at;
-      });
+      putSteps(ring, last);
     }
   }
   return Uint8Array.from(bytes);

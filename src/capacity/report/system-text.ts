@@ -36,7 +36,7 @@ export function onceText(plan: OncePlan, results: Results, isElsewhere: boolean)
       [
         'CPU of a row',
         `${plain(nsPerRow / 1000)} µs`,
-        `all threads of hexcodes encode${`, ${machine ?? machineName(results.machine)}`}`,
+        `all threads of hexcodes encode, ${machine ?? machineName(results.machine)}`,
       ],
       ['done in', lasting(fastestMs / 1000), 'at best'],
       ['CPU in all', lasting(coreSeconds), `${plain(busyCores)} cores all the time`],

@@ -29,6 +29,8 @@ export class CountsBuilder {
   readonly #countAt: number;
   /** Counts of each hour, by hours since 1970, with the hour of the day. */
   readonly #hours = new Map<number, { readonly hour: number; count: number }>();
+  #first = Number.POSITIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
   #rows = 0;
 
   /** @throws TraceFault without a column `time` or `count` */
@@ -42,7 +44,7 @@ export class CountsBuilder {
       if (at === -1) throw new TraceFault(`it has no column "${name}"`);
   }
 
-  /** @param columns texts of the next rows, by column. @throws TraceFault */
+  /** @param columns texts of the next rows, by column. @throws TraceFault for a row, and past MAX_HOURS */
   add(columns: readonly (readonly string[])[]): void {
     for (const [at, time] of columns[this.#timeAt]!.entries()) {
       this.#rows++;
@@ -51,6 +53,10 @@ export class CountsBuilder {
       if (instant === null)
         throw new TraceFault(`${JSON.stringify(text)} is ${TIME_RULE}`, this.#rows, 'time');
       const since = Math.floor(instant.wholeS / HOUR_S);
+      this.#first = Math.min(this.#first, since);
+      this.#last = Math.max(this.#last, since);
+      if (this.#last - this.#first >= MAX_HOURS)
+        throw new TraceFault(`its counts are of more than ${MAX_HOURS} hours`, this.#rows, 'time');
       const hour = Number(ISO_HOUR.exec(text)?.[1] ?? ((since % 24) + 24) % 24);
       const count = this.#countOf(columns[this.#countAt]![at]!.trim());
       const known = this.#hours.get(since);
@@ -59,13 +65,10 @@ export class CountsBuilder {
     }
   }
 
-  /** @throws TraceFault where the counts are none, or of too long a time */
+  /** @throws TraceFault where the counts are none, or of one hour */
   build(): DayProfile {
-    const numbers = [...this.#hours.keys()];
-    const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
-    const counted = last - first + 1;
-    if (!(counted >= 2)) throw new TraceFault('its counts are of fewer than two hours');
-    if (counted > MAX_HOURS) throw new TraceFault(`its counts are of more than ${MAX_HOURS} hours`);
+    const counted = this.#last - this.#first + 1;
+    if (counted < 2) throw new TraceFault('its counts are of fewer than two hours');
     const counts = [...this.#hours.values()];
     const mean = counts.reduce((sum, { count }) => sum + count, 0) / counted;
     if (mean === 0) throw new TraceFault('all its counts are 0');

@@ -354,12 +354,22 @@ test.each([
   ['time,count\n0,5\n3600,-1\n', '"-1" is no count'],
   ['time,count\n0,0\n3600,0\n', 'all its counts are 0'],
   ['time,count\n0,5\n1800,6\n', 'fewer than two hours'],
-  ['time,count\n0,5\n99999999999,6\n', 'more than'],
+  ['time,count\n0,5\n99999999999,6\n', 'row 2, column time: its counts are of more than'],
 ])('counts that cannot be read are refused: %j', async (text, message) => {
   folder.write('bad.csv', text);
   const { code, stderr } = await folder.run([...FLEET, '--counts', 'bad.csv']);
   expect(code).toBe(3);
   expect(stderr).toContain(message.replaceAll('&quot;', '"'));
+});
+
+test('counts of as many hours as may be are read, and of one more refused', async () => {
+  const rows = Array.from({ length: 20 * 366 * 24 + 1 }, (_, hour) => `${hour * 3600},${hour % 24}\n`);
+  folder.write('more.csv', `time,count\n${rows.join('')}`);
+  folder.write('most.csv', `time,count\n${rows.slice(1).join('')}`);
+  const ran = await Promise.all(
+    ['more.csv', 'most.csv'].map((name) => folder.run([...FLEET, '--counts', name, '--from', 'here.json'])),
+  );
+  expect(ran.map(({ code }) => code)).toEqual([3, 0]);
 });
 
 test('counts take the place of --peak, and a page is that of a fleet', async () => {
