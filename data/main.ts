@@ -16,7 +16,6 @@ import { buildShippedMap, INDEX_FILE, LICENCE } from './map/shipped-map.js';
 import { readLand } from './map/sources.js';
 import { measure, measureTable } from './map/user/measure.js';
 import { buildUserMap } from './map/user/user-map.js';
-import { drawWaters, WATERS_FILE } from './map/waters.js';
 
 const values = readOptions();
 
@@ -30,7 +29,6 @@ else if (values.reach) makeReach();
 else if (values.land) makeLandLine();
 else if (values.names) await writeNames();
 else if (values.rivers) makeRivers();
-else if (values.waters) makeWaters();
 else makeIndex();
 
 function makeIndex(): void {
@@ -53,13 +51,6 @@ function makeRivers(): void {
   const file = drawRivers();
   writeFileSync(RIVERS_FILE, file);
   console.log(`${RIVERS_FILE}: ${file.length} bytes`);
-}
-
-/** The lakes and wide rivers that the console shows. */
-function makeWaters(): void {
-  const file = drawWaters();
-  writeFileSync(WATERS_FILE, file);
-  console.log(`${WATERS_FILE}: ${file.length} bytes`);
 }
 
 function makeUserIndex(path: string): void {
@@ -147,7 +138,6 @@ function readOptions() {
         land: { type: 'boolean', default: false },
         names: { type: 'boolean', default: false },
         rivers: { type: 'boolean', default: false },
-        waters: { type: 'boolean', default: false },
         force: { type: 'boolean', default: false },
       },
     }).values;

@@ -5,11 +5,10 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { isInside, OUTLINE_FILE, type OutlineSource, outlineOf } from './land-line.js';
+import { OUTLINE_FILE, type OutlineSource, outlineOf } from './land-line.js';
 import { TOWNS_FILE, type TownSource } from './names.js';
-import { ringArea, STEPS_PER_DEGREE as STEPS } from './plane/grid.js';
+import { STEPS_PER_DEGREE as STEPS } from './plane/grid.js';
 import { LAND_FILE, type LandSource, LICENCE_FILE, UNITS_FILE } from './sources.js';
-import { WATERS_SOURCE, type WaterSource } from './waters.js';
 
 /** Degrees. Holds every foreign shore within 50 km of the zones. */
 const BOX = { west: 98, south: 4, east: 121, north: 25.5 };
@@ -70,39 +69,6 @@ export function cutSources(packagesFolder: string): void {
   };
   writeFileSync(LAND_FILE, gzipSync(JSON.stringify(land), { level: 9 }));
   cutOutline(world);
-  cutWaters(packagesFolder, rings.VNM!);
-}
-
-/** Smaller waters would be a dot: Hồ Hoàn Kiếm has 0.12 km². In square steps, at 16 degrees north. */
-const MIN_WATER_KM2 = 0.1;
-const SQUARE_STEP_KM2 = (111.2 / STEPS_PER_DEGREE) ** 2 * Math.cos((16 * Math.PI) / 180);
-
-interface WatersFile {
-  readonly geometries: readonly { readonly coordinates: readonly (readonly (readonly Position[])[])[] }[];
-}
-
-/** Lakes and wide rivers that touch our land, without the sea. */
-function cutWaters(packagesFolder: string, own: readonly (readonly number[])[]): void {
-  const path = join(packagesFolder, '@geo-maps/earth-waterbodies-100m/map.geo.json');
-  const { geometries } = JSON.parse(readFileSync(path, 'utf8')) as WatersFile;
-  const areaKm2 = (ring: readonly number[]): number =>
-    (Math.abs(ringArea(Int32Array.from(ring))) / 2) * SQUARE_STEP_KM2;
-  const isWithin = (ring: readonly Position[]): boolean =>
-    ring.every(([x, y]) => x > BOX.west && x < BOX.east && y > BOX.south && y < BOX.north);
-  const isOurs = (ring: readonly number[]): boolean =>
-    own.some((land) => ring.some((x, i) => i % 2 === 0 && isInside(land, x, ring[i + 1]!)));
-  const areas = geometries
-    .flatMap(({ coordinates }) => coordinates)
-    .filter(([outer]) => isWithin(outer!))
-    .map((rings) => rings.map((ring) => clip(ring, BOX)).filter((ring) => areaKm2(ring) >= MIN_WATER_KM2))
-    .filter(([outer]) => outer !== undefined && isOurs(outer));
-  const source: WaterSource = {
-    from: `@geo-maps/earth-waterbodies-100m@0.6.0 map.geo.json, those of ${MIN_WATER_KM2} km² and more on the land of VNM`,
-    notice: 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0',
-    stepsPerDegree: STEPS_PER_DEGREE,
-    areas,
-  };
-  writeFileSync(WATERS_SOURCE, gzipSync(JSON.stringify(source), { level: 9 }));
 }
 
 function cutOutline({ features }: CountriesFile): void {

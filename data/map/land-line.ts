@@ -77,8 +77,7 @@ export function outlineOf(land: readonly Polygon[]): number[][] {
   });
 }
 
-/** @param ring open, x and y in turn */
-export function isInside(ring: readonly number[], x: number, y: number): boolean {
+function isInside(ring: readonly number[], x: number, y: number): boolean {
   let isWithin = false;
   for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
     const [x0, y0, x1, y1] = [ring[j]!, ring[j + 1]!, ring[i]!, ring[i + 1]!];

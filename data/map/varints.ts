@@ -1,4 +1,4 @@
-// Writes the numbers of the map's files: of 7 bits a byte, low ones first. src/console/map/varints.ts reads them.
+// Writes the numbers of the map's files: of 7 bits a byte, low ones first. src/console/map/shapes.ts reads them.
 
 export interface Varints {
   readonly bytes: number[];

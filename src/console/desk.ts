@@ -1,7 +1,6 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
 import type { CellFeature } from '../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
-import type { Ring } from './map/shapes.js';
 import type { Place } from './place/place.js';
 import type { DescribedPoints } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
@@ -78,8 +77,6 @@ export interface Desk {
   readonly isDrawing: Value<boolean>;
   /** Points of the file that was converted last, or of the fleet. */
   readonly points: Value<DescribedPoints | undefined>;
-  /** Lakes and wide rivers, each with its islands behind its outline; none before the first near view. */
-  readonly waters: Value<readonly (readonly Ring[])[]>;
   readonly layers: Value<Layers>;
   /** Undefined while nothing is counted. */
   readonly counts: Value<Counts | undefined>;

@@ -96,7 +96,6 @@ try {
     isDrawing: new Value(false),
     map: new Value<MapView | undefined>(undefined),
     points: new Value<DescribedPoints | undefined>(undefined),
-    waters: new Value<Desk['waters']['now']>([]),
     // Streets have names, over which codes could not be read.
     layers: new Value<Layers>({
       grid: shipped.basemap === null,

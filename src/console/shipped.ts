@@ -15,7 +15,6 @@ interface Shipped {
       | 'reach'
       | 'land'
       | 'rivers'
-      | 'waters'
       | 'fileWorker'
       | 'fleetWorker'
       | 'zoneWorker'

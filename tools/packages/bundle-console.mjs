@@ -36,7 +36,6 @@ export const CONSOLE_FILES = {
   reach: 'data/reach.bin',
   land: 'data/land.bin',
   rivers: 'data/rivers.bin',
-  waters: 'data/waters.bin',
 };
 /** The module of the map that is drawn first. */
 const FIRST_MAP = 'src/console/map/flat-map.ts';

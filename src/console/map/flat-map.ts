@@ -13,7 +13,7 @@ import { addTexts } from '../words/texts.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import { mercatorX, mercatorY, Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
-import { COUNT_OPACITY, type Palette, paletteOf, RIVERS_TO_ZOOM, WIDTHS } from './palette.js';
+import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 addTexts({ vi: flatVi, en: flatEn });
@@ -155,8 +155,6 @@ function listenForMoves(canvas: HTMLCanvasElement, moves: Moves): void {
 /** Width of the world in pixels. */
 const MIN_WORLD_PX = 512 * 2 ** 3;
 const MAX_WORLD_PX = 512 * 2 ** 21.5;
-/** Nearer, lines of rivers are as far off as one sees. */
-const RIVERS_TO_PX = 512 * 2 ** RIVERS_TO_ZOOM;
 
 const lngOf = (x: number): number => x * 360 - 180;
 const latOf = (y: number): number => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
@@ -232,12 +230,6 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     return { level, outline: new Outline(lines, false) };
   });
 
-  let waters = new Outline([], true);
-  const takeWaters = (areas: Desk['waters']['now']): void => {
-    waters = new Outline(areas.flat(), true);
-    redraw();
-  };
-
   const draw = (): void => {
     const palette = paletteOf(isDark.now);
     const ratio = devicePixelRatio;
@@ -267,17 +259,11 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
       context.fill(path, 'evenodd');
     });
     for (const path of areas) line(path, palette.border, WIDTHS.thin);
-    if (view.worldPx < RIVERS_TO_PX)
-      for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
-    for (const [outline, edge, width] of [
-      [waters, palette.river, WIDTHS.thin],
-      [sea, palette.coast, WIDTHS.middle],
-    ] as const) {
-      const water = pathOf(outline);
-      context.fillStyle = palette.sea;
-      context.fill(water, 'evenodd');
-      line(water, edge, width);
-    }
+    for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
+    const water = pathOf(sea);
+    context.fillStyle = palette.sea;
+    context.fill(water, 'evenodd');
+    line(water, palette.coast, WIDTHS.middle);
     context.setLineDash([3, 4]);
     context.globalAlpha = 0.7;
     for (const path of areas) line(path, palette.limit, WIDTHS.thin);
@@ -415,8 +401,6 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   const ends = [isDark, language, place, rings, points, layers, counts, chosenResolution, h3].map((value) =>
     (value as { on(l: () => void): () => void }).on(redraw),
   );
-  ends.push(desk.waters.on(takeWaters));
-  takeWaters(desk.waters.now);
   showBox(COUNTRY);
   return {
     camera: () => ({ center: [lngOf(view.x), latOf(view.y)], zoom: Math.log2(view.worldPx / 512) }),

@@ -135,16 +135,12 @@ function openControls(map: MapView): void {
 /** Views that are wider, degrees, show by themselves where they are. */
 const MAX_VIEW_DEG = 3;
 
-/** Shows the small map of the country while the view is near; it comes with the first such view, and so do lakes. */
+/** Shows the small map of the country while the view is near; it comes with the first such view. */
 function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView): void {
   let inset: Promise<Inset> | undefined;
-  let waters: Promise<void> | undefined;
   const update = (): void => {
     const { west, east } = map.bounds();
     const isNear = east - west < MAX_VIEW_DEG;
-    // Streets have theirs.
-    if (isNear && shipped.basemap === null)
-      waters ??= import('./load-waters.js').then(({ loadWaters }) => loadWaters(desk)).catch(() => undefined);
     if (isNear) inset ??= import('./inset.js').then(({ openInset }) => openInset(frame, desk, shapes, map));
     // Without a network it stays away.
     inset?.then(({ show }) => show(isNear)).catch(() => undefined);

@@ -25,9 +25,6 @@ export interface Palette {
 /** Widths of lines but rivers, pixels: borders and hexagons; the coast and what belongs to a place; its own cell. */
 export const WIDTHS = { thin: 0.8, middle: 1.4, strong: 2.5 } as const;
 
-/** Nearer, a line of a river is as far off as one sees: some 500 m. Areas of wide ones stay. */
-export const RIVERS_TO_ZOOM = 11;
-
 /** Hexagons of counts let borders and streets through. */
 export const COUNT_OPACITY = 0.82;
 

@@ -3,7 +3,6 @@
 // in worker.ts.
 import { ProvinceBorders, type ProvinceGeometry } from '../../hexcodes/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
-import { type Varints, varintsOf } from './varints.js';
 
 // Reads the land line: data/land.bin, which data/map/land-line.ts draws.
 
@@ -13,7 +12,28 @@ export type Ring = [lng: number, lat: number][];
 const STEPS_PER_DEGREE = 10_000;
 const RIVER_STEPS_PER_DEGREE = 1000;
 
-function readLine({ next, step }: Varints, stepsPerDegree: number): [lng: number, lat: number][] {
+/** Reads numbers of 7 bits a byte, low ones first; `step` undoes the zigzag. */
+function numbersOf(bytes: Uint8Array): { next(): number; step(): number } {
+  let at = 0;
+  const next = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++] as number;
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  const step = (): number => {
+    const value = next();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  };
+  return { next, step };
+}
+
+function readLine(
+  { next, step }: ReturnType<typeof numbersOf>,
+  stepsPerDegree: number,
+): [lng: number, lat: number][] {
   let [x, y] = [0, 0];
   return Array.from({ length: next() }, (): [number, number] => {
     x += step();
@@ -24,7 +44,7 @@ function readLine({ next, step }: Varints, stepsPerDegree: number): [lng: number
 
 /** The outlines of all land, each as a closed ring. */
 export function readLand(bytes: Uint8Array): Ring[] {
-  const numbers = varintsOf(bytes);
+  const numbers = numbersOf(bytes);
   return Array.from({ length: numbers.next() }, () => {
     const ring = readLine(numbers, STEPS_PER_DEGREE);
     ring.push([...(ring[0] as [number, number])]);
@@ -34,7 +54,7 @@ export function readLand(bytes: Uint8Array): Ring[] {
 
 /** data/rivers.bin, which data/map/rivers.ts draws. */
 function readRivers(bytes: Uint8Array): River[] {
-  const numbers = varintsOf(bytes);
+  const numbers = numbersOf(bytes);
   return Array.from({ length: numbers.next() }, () => ({
     level: numbers.next(),
     line: readLine(numbers, RIVER_STEPS_PER_DEGREE),

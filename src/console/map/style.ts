@@ -7,7 +7,7 @@ import type {
   StyleSpecification,
 } from 'maplibre-gl';
 import type { Polygons } from '../desk.js';
-import { COUNT_OPACITY, type Palette, paletteOf, RIVERS_TO_ZOOM, WIDTHS } from './palette.js';
+import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
@@ -60,7 +60,6 @@ export function ownStyle(
         geometry: { type: 'LineString', coordinates: line },
       })),
     }),
-    waters: geojson(EMPTY),
     beyond: geojson(polygon(BEYOND)),
     grid: geojson(EMPTY),
     counts: geojson(EMPTY),
@@ -110,14 +109,6 @@ export function ownStyle(
           2.5,
         ],
       },
-      maxzoom: RIVERS_TO_ZOOM,
-    },
-    { id: 'waters', type: 'fill', source: 'waters', paint: { 'fill-color': palette.sea } },
-    {
-      id: 'shores',
-      type: 'line',
-      source: 'waters',
-      paint: { 'line-color': palette.river, 'line-width': WIDTHS.thin },
     },
     ...(hasBasemap ? [] : sea),
     {

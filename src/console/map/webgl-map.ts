@@ -246,10 +246,6 @@ export async function openWebglMap(
     fill('counts', hexagons);
     host.dataset.counts = String(hexagons.features.length);
   };
-  const drawWaters = (areas: Desk['waters']['now']): void => {
-    const geometry = { type: 'MultiPolygon', coordinates: areas };
-    fill('waters', { type: 'Feature', properties: {}, geometry });
-  };
   const drawPlace = (): void => {
     const place = desk.place.now;
     placed = placeShapes(desk);
@@ -299,7 +295,6 @@ export async function openWebglMap(
   map.on('resize', drawGrid);
   map.on('style.load', () => {
     drawGrid();
-    drawWaters(desk.waters.now);
     drawPlace();
     drawCounts();
     drawPoints();
@@ -309,7 +304,6 @@ export async function openWebglMap(
   isDark.on(drawAgain);
   // Names of streets are in the style.
   if (shipped.basemap?.archive?.isVector === true) language.on(drawAgain);
-  desk.waters.on(drawWaters);
   desk.place.on(drawPlace);
   desk.rings.on(drawPlace);
   desk.points.on(drawPoints);

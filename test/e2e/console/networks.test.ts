@@ -26,7 +26,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'zones of a file': ['import-zones'],
   fleet: ['open-fleet', 'fleetWorker'],
   "streets of the operator's archive": ['archive-style'],
-  'lakes and wide rivers': ['load-waters', 'waters'],
   'where in the country': ['inset'],
   'counts by hexagon': ['open-counts', 'countWorker'],
   'switch of layers': ['layer-switch'],

@@ -7,11 +7,10 @@ import { NAMES_FILE, namesModule } from '../../../../data/map/names.js';
 import { drawPicture } from '../../../../data/map/picture.js';
 import { drawRivers, RIVERS_FILE } from '../../../../data/map/rivers.js';
 import { readLand } from '../../../../data/map/sources.js';
-import { drawWaters, WATERS_FILE } from '../../../../data/map/waters.js';
 import { INDEX_FILE } from '../../../support/region/shipped-index.js';
 
-// Land line, rivers, waters and names of the console are drawn from the sources, the same bytes each time.
-describe('land, rivers, waters and names', () => {
+// Land line, rivers and names of the console are drawn from the sources, the same bytes each time.
+describe('land, rivers and names', () => {
   test('data/land.bin is what the sources give', () => {
     const drawn = drawLandLine(readLand());
     expect(Buffer.compare(drawn, readFileSync(LAND_LINE_FILE))).toBe(0);
@@ -19,10 +18,6 @@ describe('land, rivers, waters and names', () => {
 
   test('data/rivers.bin is what the source gives', () => {
     expect(Buffer.compare(drawRivers(), readFileSync(RIVERS_FILE))).toBe(0);
-  });
-
-  test('data/waters.bin is what the source gives', () => {
-    expect(Buffer.compare(drawWaters(), readFileSync(WATERS_FILE))).toBe(0);
   });
 
   test('the list of names is what the sources give', async () => {
