@@ -44,7 +44,6 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   mixes: () => import('./mixes.js'),
   mutants: () => import('./mutants.js'),
   numbers: () => import('./numbers.js'),
-  text: () => import('./text.js'),
   overload: () => import('./overload.js'),
   pairs: () => import('./pairs.js'),
   pack: () => import('./pack.js'),

@@ -4,8 +4,6 @@
 // above 1.6, which is measured three times as long again first, or a row is left to the host. With --beside, the
 // spelled rows go through another checkout in the same turns; --all prints every cell.
 import { parseArgs } from 'node:util';
-import type { BulkFormat, Operation } from '#dist/hexcodes/wire/job.js';
-import { type BuiltConversions, builtConversions } from '../support/built-conversions.js';
 import { quantile } from '../support/quantile.js';
 import {
   codeSpellings,
@@ -14,6 +12,7 @@ import {
   positionsOf,
   type SpelledRows,
 } from '../support/spellings.js';
+import { type BulkFormat, type Operation, Wire } from '../support/wire.js';
 import { report } from './run-length.js';
 
 const MAX_RATIO = 1.6;
@@ -25,7 +24,7 @@ interface Cell {
   readonly name: string;
   readonly spelled: Uint8Array;
   readonly compact: Uint8Array;
-  readonly run: (build: BuiltConversions, body: Uint8Array) => unknown;
+  readonly run: (build: Wire, body: Uint8Array) => unknown;
 }
 
 const RULES = { resolution: 13, prefix: '' } as const;
@@ -45,7 +44,7 @@ function* cellsOf(spelling: SpelledRows, operation: Operation): Generator<Cell> 
   yield {
     name: `JSON frame, ${operation}: ${name}`,
     ...both((items) => `{"seq":1,"op":"${operation}","${member}":[${items.join()}]}`),
-    run: (build, body) => build.frame(body),
+    run: (build, body) => build.jsonFrame(body),
   };
   if (isArrayAlone) return;
   for (const output of ['ndjson', 'csv'] as const) yield bulkCell('ndjson', output, operation, name, both);
@@ -79,7 +78,7 @@ function* allCells(seed: number, size: number, codes: readonly string[]): Genera
 }
 
 /** Codes of positions on land. */
-function codesOf(build: BuiltConversions, seed: number, size: number): string[] {
+function codesOf(build: Wire, seed: number, size: number): string[] {
   const points = positionsOf(seed, size * 4).map(([lat, lng]) => `[${lat},${lng}]`);
   const answer = Buffer.from(build.batch('encode', Buffer.from(`{"points":[${points.join()}]}`))).toString();
   const { results } = JSON.parse(answer) as { results: { hexcodes: string | null }[] };
@@ -98,9 +97,9 @@ interface Measured {
   readonly ns: readonly number[];
 }
 
-function measure(cell: Cell, builds: readonly BuiltConversions[], size: number, rounds: number): Measured {
+function measure(cell: Cell, builds: readonly Wire[], size: number, rounds: number): Measured {
   const { run, spelled, compact } = cell;
-  const [here] = builds as [BuiltConversions];
+  const [here] = builds as [Wire];
   const work = [() => run(here, compact), ...builds.map((build) => () => run(build, spelled))];
   for (let warm = 0; warm < 3; warm++) for (const each of work) each();
   const begin = cpuUs();
@@ -134,9 +133,9 @@ export default async function proveSpellings(args: string[]): Promise<void> {
   const [size, rounds, seed] = [Number(values.size), Number(values.rounds), Number(values.seed)];
   const only = new RegExp(values.only);
   const builds = await Promise.all(
-    ['.', ...(values.beside === '' ? [] : [values.beside])].map((folder) => builtConversions(folder)),
+    ['.', ...(values.beside === '' ? [] : [values.beside])].map((folder) => Wire.ofCheckout(folder)),
   );
-  const [here] = builds as [BuiltConversions];
+  const [here] = builds as [Wire];
   const faults: string[] = [];
   const worst = new Map<string, { ratio: number; text: string }>();
   let cells = 0;

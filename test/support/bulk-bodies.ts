@@ -1,10 +1,8 @@
 // Bodies for /bulk, what the service must answer to them, and a raw peer that sends and reads at its own pace.
 import { connect, type Socket } from 'node:net';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import type { BulkFormat, BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
 import type { Kernel } from '#hexcodes';
 import { randomFrom } from './open-world.js';
+import { type BulkFormat, type BulkRequest, type Operation, Wire } from './wire.js';
 
 export const MEDIA: Record<BulkFormat, string> = {
   csv: 'text/csv',
@@ -42,11 +40,7 @@ export function dueAnswer(
   body: Uint8Array,
   more: Partial<BulkRequest> = {},
 ): Buffer {
-  const request = { operation, input, output: input, resolution: 13, prefix: '', ...more };
-  const reader = new BulkReader(request, undefined, kernel);
-  const blocks = [...reader.push(body), ...reader.end()];
-  const answers = blocks.map((block) => convertBlock(kernel, reader.job!, block).bytes);
-  return Buffer.concat([reader.head, ...answers]);
+  return new Wire(kernel).bulk({ operation, input, ...more }, body);
 }
 
 export interface RawRequest {

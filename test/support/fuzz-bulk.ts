@@ -4,12 +4,12 @@
 import { isUtf8 } from 'node:buffer';
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { BulkFormat, Operation } from '#dist/hexcodes/wire/job.js';
 import { Hexcodes, type Kernel } from '#hexcodes';
 import { dueAnswer, MEDIA } from './bulk-bodies.js';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import type { ServerProcess } from './server-process.js';
 import { decodeFrame, encodeFrame } from './stream-frames.js';
+import type { BulkFormat, Operation } from './wire.js';
 
 const CONNECTIONS = 32;
 const HANG_MS = 30_000;

@@ -2,14 +2,13 @@
 // answered as the wire answers the same bytes in this process, in its order; damaged WebSocket frames may end the
 // connection or leave it silent, and disturb no other.
 
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import { answerFrame, frameCount } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
+import { frameCount } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import type { Kernel } from '#hexcodes';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from './raw-websocket.js';
 import type { ServerProcess } from './server-process.js';
 import { decodeFrame, encodeFrame } from './stream-frames.js';
+import { Wire } from './wire.js';
 
 const CONNECTIONS = 32;
 const MESSAGES = 100;
@@ -22,14 +21,16 @@ export class FramesFuzz {
   answered = 0;
   broken = 0;
   readonly faults: string[] = [];
-  readonly #sink = new ByteSink();
+  readonly #wire: Wire;
 
   /** @param kernel of the same build and map as the server's */
   constructor(
     readonly server: ServerProcess,
-    readonly kernel: Kernel,
+    kernel: Kernel,
     readonly random: Random,
-  ) {}
+  ) {
+    this.#wire = new Wire(kernel);
+  }
 
   async run(goesOn: (messages: number) => boolean): Promise<void> {
     const worker = async (): Promise<void> => {
@@ -101,10 +102,7 @@ export class FramesFuzz {
   }
 
   #due(message: Buffer, isBinary: boolean): Buffer {
-    const bytes = isBinary
-      ? answerFrame(this.kernel, message)
-      : answerJsonFrame(this.kernel, message, this.#sink).bytes;
-    return Buffer.from(bytes);
+    return Buffer.from(isBinary ? this.#wire.frame(message) : this.#wire.jsonFrame(message));
   }
 
   #message(isBinary: boolean): Buffer {

@@ -2,12 +2,11 @@
 // fills the areas, makes many calls, and compares all other memory with a copy, and the tables with the module's.
 import { readFileSync } from 'node:fs';
 import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { BulkInputError } from '#dist/hexcodes/wire/job.js';
 import type { Kernel } from '#hexcodes';
 import { below, pick, type Random } from './mutate.js';
 import { type Build, KERNEL_FILES } from './open-world.js';
+import { Wire } from './wire.js';
 
 /** Where an area begins and ends, in bytes of the memory. */
 type Area = readonly [from: number, to: number];
@@ -19,6 +18,7 @@ export class KernelFuzz {
   /** Calls for one point or text, and points or rows of calls for many. */
   calls = 0;
   readonly faults: string[] = [];
+  readonly #wire: Wire;
   readonly #memory: Buffer;
   /** The tables below INPUT as the module brings them; what is zero there may be a place where a call works. */
   readonly #tables: Buffer;
@@ -29,6 +29,7 @@ export class KernelFuzz {
     readonly random: Random,
     build: Build = 'kernel',
   ) {
+    this.#wire = new Wire(kernel);
     const { exports } = kernel;
     const fresh = exportsOf(new WebAssembly.Module(readFileSync(KERNEL_FILES[build])));
     this.#tables = Buffer.from(fresh.memory.buffer.slice(0, fresh.INPUT.value));
@@ -134,7 +135,6 @@ export class KernelFuzz {
     const output = pick(['csv', 'ndjson', input] as const, this.random);
     const operation = pick(['encode', 'decode'] as const, this.random);
     const certainty = operation === 'encode' && output !== 'frames' && this.random() < 0.5;
-    const reader = new BulkReader({ operation, input, output, resolution: 9, prefix: '', certainty });
     // Bodies of CSV are refused unless they are UTF-8.
     const alphabet = pick(input === 'csv' ? ALPHABETS.slice(1) : ALPHABETS, this.random);
     const text = Buffer.alloc(below(100_000, this.random));
@@ -143,8 +143,9 @@ export class KernelFuzz {
       for (let i = 0; i < text.length; i++) text[i] = alphabet.charCodeAt(text[i]! % alphabet.length);
     const head = input === 'csv' ? (operation === 'encode' ? 'lat,lng,resolution\n' : 'hexcodes\n') : '';
     try {
-      const blocks = [...reader.push(Buffer.concat([Buffer.from(head), text])), ...reader.end()];
-      for (const block of blocks) this.calls += convertBlock(this.kernel, reader.job!, block).rows;
+      const asked = { operation, input, output, resolution: 9, certainty };
+      const { job, blocks } = this.#wire.cut(asked, [Buffer.concat([Buffer.from(head), text])]);
+      for (const block of blocks) this.calls += this.#wire.block(job, block).rows;
     } catch (error) {
       if (!(error instanceof BulkInputError)) throw error;
     }

@@ -6,14 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { loadLibrary } from '#dist/files/library.js';
 import type { convertFiles } from '#dist/files/run.js';
-import type { BulkFormat, Operation } from '#dist/hexcodes/wire/job.js';
 import type * as Allowance from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { libraryModule } from '../../../bench/beside.js';
-import { type BuiltConversions, builtConversions } from '../built-conversions.js';
 import { randomFrom } from '../open-world.js';
 import { csvByPeer, itemByPeer } from '../peers/bulk-text.js';
 import { codeSpellings, csvSpellings, jsonSpellings, type SpelledRows } from '../spellings.js';
 import { CODE_ROWS } from '../vectors.js';
+import { type BulkFormat, type Operation, Wire } from '../wire.js';
 import { answerTo, type Extras, POSITIONS, RECORDED, type Table, tableIn, textOf } from './reference.js';
 
 type FilesRequest = Parameters<typeof convertFiles>[1];
@@ -84,7 +83,7 @@ export class DifferentialEngine {
   #rows = 0;
 
   private constructor(
-    readonly build: BuiltConversions,
+    readonly build: Wire,
     readonly files: typeof convertFiles,
     readonly library: Awaited<ReturnType<typeof loadLibrary>>,
     readonly counts: Partial<typeof Allowance>,
@@ -95,7 +94,7 @@ export class DifferentialEngine {
     const run = await libraryModule<{ convertFiles: typeof convertFiles }>(folder, '../files/run.js');
     const library = await libraryModule<{ loadLibrary: typeof loadLibrary }>(folder, '../files/library.js');
     const counts = await libraryModule<typeof Allowance>(folder, 'wire/rows/row-allowance.js');
-    const build = await builtConversions(folder);
+    const build = await Wire.ofCheckout(folder);
     return new DifferentialEngine(build, run.convertFiles, await library.loadLibrary(), counts);
   }
 
@@ -150,7 +149,7 @@ export class DifferentialEngine {
       results(this.build.batch(operation, Buffer.from(`{${body}}`))),
     );
     this.#same(`JSON frame, ${operation}, ${option}`, name, rows.length, due.join(), () =>
-      results(this.build.frame(Buffer.from(`{"seq":1,"op":"${operation}",${body}}`))),
+      results(this.build.jsonFrame(Buffer.from(`{"seq":1,"op":"${operation}",${body}}`))),
     );
     if (isArrayAlone) return;
     const end = LINE_ENDS[this.#cases % LINE_ENDS.length];

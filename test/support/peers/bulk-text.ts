@@ -1,9 +1,9 @@
 // The bulk conversions of text once more, slowly: csv-parse, JSON.parse, Number and String, one object a row, and the
 // library. convertBlock must give the same bytes, but for the wording of messages.
 import { parse } from 'csv-parse/sync';
-import type { Operation } from '#dist/hexcodes/wire/job.js';
 import { eachMember } from '#dist/hexcodes/wire/params/json-grammar.js';
 import type { Hexcodes } from '#hexcodes';
+import type { Operation } from '../wire.js';
 
 const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 

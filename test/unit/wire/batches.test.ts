@@ -1,13 +1,11 @@
 // Rows and batches: the envelope, allowances, and reports of blocks.
 import { describe, expect, test } from 'vitest';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import type { BulkRequest, ConvertedBlock } from '#dist/hexcodes/wire/job.js';
 import { JsonEnvelope, MAX_MEMBERS } from '#dist/hexcodes/wire/rows/envelope.js';
 import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../support/open-world.js';
+import { type BulkRequest, type ConvertedBlock, Wire } from '../../support/wire.js';
 
 // The envelope of a batch: how many members it may have, that a body with more is given up there, and that arrays end
 // where they do without the kernel.
@@ -115,7 +113,7 @@ describe('allowances', () => {
 
 // Reports of blocks beyond what the property tests draw: more rows than one scan takes, and codes in every spelling.
 describe('reports', () => {
-  const kernel = openKernel();
+  const wire = new Wire(openKernel());
   const library = new Hexcodes(openKernel());
 
   function convert(text: string, body: string, refusal?: 'UNAVAILABLE'): ConvertedBlock {
@@ -124,11 +122,9 @@ describe('reports', () => {
       BulkRequest['input'],
       BulkRequest['output'],
     ];
-    const reader = new BulkReader({ operation, input, output, resolution: 13, prefix: '' });
-    const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
+    const { job, blocks } = wire.cut({ operation, input, output }, [body]);
     expect(blocks).toHaveLength(1);
-    const job = { ...reader.job!, wantsReport: true, ...(refusal === undefined ? {} : { refusal }) };
-    return convertBlock(kernel, job, blocks[0]!);
+    return wire.block({ ...job, wantsReport: true, ...(refusal && { refusal }) }, blocks[0]!);
   }
 
   function byCode(counts: Uint32Array): Record<string, number> {
@@ -212,15 +208,8 @@ describe('reports', () => {
   });
 
   test('a job that asks for none gets none, and answer frames have none', () => {
-    const reader = new BulkReader({
-      operation: 'encode',
-      input: 'ndjson',
-      output: 'ndjson',
-      resolution: 13,
-      prefix: '',
-    });
-    const [block] = [...reader.push(Buffer.from('[21,105.8]\n')), ...reader.end()];
-    expect(convertBlock(kernel, reader.job!, block!).report).toBeUndefined();
+    const { job, blocks } = wire.cut({ input: 'ndjson' }, ['[21,105.8]\n']);
+    expect(wire.block(job, blocks[0]!).report).toBeUndefined();
     expect(convert('encode ndjson frames', '[21,105.8]\n').report).toBeUndefined();
   });
 });

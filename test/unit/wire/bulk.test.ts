@@ -1,29 +1,26 @@
 // Bulk bodies that the property tests do not draw, the limit of a header row, and lines as they come.
 import { describe, expect, test } from 'vitest';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { MAX_HEADER_BYTES } from '#dist/hexcodes/wire/bulk/csv-header.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { LineSplitter } from '#dist/hexcodes/wire/bulk/splitters.js';
-import { answerFrame, framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import {
-  BLOCK_BYTES,
-  BulkInputError,
-  type BulkJob,
-  type BulkRequest,
-  type ConvertedBlock,
-  type Delimiter,
-  MAX_NDJSON_ROW_BYTES,
-  ROW_STATUSES,
-} from '#dist/hexcodes/wire/job.js';
+import { framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { BulkInputError, ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { Hexcodes } from '#hexcodes';
-import { piecesByKernelSink } from '../../support/kernel-sink.js';
 import { openKernel, randomFrom } from '../../support/open-world.js';
+import { type BulkJob, type BulkRequest, type ConvertedBlock, Wire } from '../../support/wire.js';
+
+const BLOCK_BYTES = 262_144;
+const MAX_HEADER_BYTES = 65_536;
+const MAX_NDJSON_ROW_BYTES = 65_536;
+
+const inChunks = (bytes: Buffer, chunkBytes: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, i) =>
+    bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes),
+  );
 
 // Bulk bodies that the property tests do not draw: header rows, rows and lines that are too long, long bodies in
 // random chunks, frames in and out, refusals.
 describe('bodies', () => {
-  const kernel = openKernel();
+  const wire = new Wire(openKernel());
   const library = new Hexcodes(openKernel());
 
   function request(text: string, options: Partial<BulkRequest> = {}): BulkRequest {
@@ -43,15 +40,14 @@ describe('bodies', () => {
   const buffers = new BlockBuffers();
 
   function answer(asked: BulkRequest, chunks: readonly (Uint8Array | string)[]): Answer {
-    const reader = new BulkReader(asked, buffers);
-    const cut = [...chunks.flatMap((chunk) => reader.push(Buffer.from(chunk))), ...reader.end()];
+    const { head, job, blocks: cut } = wire.cut(asked, chunks, [], buffers);
     const blocks = cut.map((block) => {
       expect(block.length).toBeLessThanOrEqual(BLOCK_BYTES + MAX_NDJSON_ROW_BYTES);
-      return convertBlock(kernel, reader.job!, block);
+      return wire.block(job, block);
     });
-    const bytes = Buffer.concat([reader.head, ...blocks.map((block) => block.bytes)]);
-    const pieces = cut.length === 0 ? [] : piecesByKernelSink(kernel, reader.job!, cut);
-    expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+    const bytes = Buffer.concat([head, ...blocks.map((block) => block.bytes)]);
+    const pieces = cut.length === 0 ? [] : wire.pieces(job, cut);
+    expect(Buffer.concat([head, ...pieces]).equals(bytes)).toBe(true);
     for (const block of cut) buffers.giveBack(block);
     return { text: bytes.toString(), bytes, blocks };
   }
@@ -247,16 +243,16 @@ describe('bodies', () => {
 
   test('a row whose answer is longer than the kernel has room for leaves in pieces', () => {
     const body = Buffer.from(`hexcodes\nHN\n${'\x01'.repeat(260_000)}\nHN\n`);
-    const reader = new BulkReader(request('decode csv', { output: 'ndjson' }));
-    const blocks = [...reader.push(body), ...reader.end()];
-    const due = Buffer.concat(blocks.map((block) => convertBlock(kernel, reader.job!, block).bytes));
-    const pieces = piecesByKernelSink(kernel, reader.job!, blocks);
+    const { job, blocks } = wire.cut(request('decode csv ndjson'), [body]);
+    const due = Buffer.concat(blocks.map((block) => wire.block(job, block).bytes));
+    const pieces = wire.pieces(job, blocks);
     expect(due.length).toBeGreaterThan(6 * 260_000);
     expect(pieces.length).toBeGreaterThan(1);
     expect(Buffer.concat(pieces).equals(due)).toBe(true);
   });
 
   describe('frames', () => {
+    const FRAMES_JOB = wire.cut(request('encode frames'), []).job;
     function frame(
       operation: 1 | 2,
       resolution: number,
@@ -285,7 +281,7 @@ describe('bodies', () => {
         frame(1, 5, 1, 4, points(9000)),
         frame(1, 15, 0, 5, awkward),
       ];
-      const wanted = Buffer.concat(frames.map((f) => answerFrame(kernel, f)));
+      const wanted = Buffer.concat(frames.map((f) => wire.frame(f)));
       const body = Buffer.concat(frames);
       const asked = request('encode frames');
       expect(answer(asked, [body]).bytes.equals(wanted)).toBe(true);
@@ -297,20 +293,18 @@ describe('bodies', () => {
 
     test('one larger than a block passes whole', () => {
       const large = frame(1, 13, 0, 7, points(65_536));
-      const wanted = answerFrame(kernel, large);
+      const wanted = wire.frame(large);
       const chunks = [large.subarray(0, 100_000), large.subarray(100_000, 600_001), large.subarray(600_001)];
-      const reader = new BulkReader(request('encode frames'));
-      const blocks = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
+      const { job, blocks } = wire.cut(request('encode frames'), chunks);
       expect(blocks.map(({ length }) => length)).toEqual([large.length]);
-      expect(Buffer.from(convertBlock(kernel, reader.job!, blocks[0]!).bytes).equals(wanted)).toBe(true);
+      expect(Buffer.from(wire.block(job, blocks[0]!).bytes).equals(wanted)).toBe(true);
     });
 
     test('that together are more than the kernel has room for are handed on in pieces', () => {
       const counts = [300, 65_536, 65_536, 70];
       const frames = counts.map((count, seq) => frame(1, 13, 0, seq, points(count)));
-      const job = new BulkReader(request('encode frames')).job!;
-      const pieces = piecesByKernelSink(kernel, job, frames);
-      const due = frames.map((f) => answerFrame(kernel, f));
+      const pieces = wire.pieces(FRAMES_JOB, frames);
+      const due = frames.map((f) => wire.frame(f));
       expect(pieces.map((piece) => piece.length)).toEqual([32 + 20 * 65_836, 32 + 20 * 65_606]);
       expect(Buffer.concat(pieces).equals(Buffer.concat(due))).toBe(true);
     });
@@ -331,17 +325,16 @@ describe('bodies', () => {
         });
         const whole = Buffer.concat(frames);
         const block = random() < 0.3 ? whole.subarray(0, Math.floor(random() * whole.length)) : whole;
-        const plain = new BulkReader(request(pick(['encode frames', 'decode frames']))).job!;
+        const plain = wire.cut(request(pick(['encode frames', 'decode frames'])), []).job;
         const job: BulkJob = random() < 0.1 ? { ...plain, refusal: 'UNAVAILABLE' } : plain;
-        const { bytes, failed } = convertBlock(kernel, job, block);
+        const { bytes, failed } = wire.block(job, block);
         bad += failed;
         expect(framesAnswerBytes(job, [block], 1000)).toBe(bytes.length);
         expect(framesAnswerBytes(job, [block, block], 1000)).toBe(2 * bytes.length);
       }
       expect(bad).toBeGreaterThan(100);
-      const job = new BulkReader(request('encode frames')).job!;
       const three = Buffer.concat([1, 2, 3].map((seq) => frame(1, 13, 0, seq, points(1))));
-      expect([2, 3].map((most) => framesAnswerBytes(job, [three], most))).toEqual([undefined, 3 * 36]);
+      expect([2, 3].map((most) => framesAnswerBytes(FRAMES_JOB, [three], most))).toEqual([undefined, 3 * 36]);
     });
 
     test('refused, of any size, leave nothing behind in the kernel', () => {
@@ -352,19 +345,15 @@ describe('bodies', () => {
         frame(1, 13, 2, 4, points(3000)),
         frame(1, 13, 0, 5, points(10)),
       ];
-      const job = new BulkReader(request('encode frames')).job!;
-      const due = Buffer.concat(frames.map((f) => answerFrame(kernel, f)));
-      expect(Buffer.concat(piecesByKernelSink(kernel, job, frames)).equals(due)).toBe(true);
+      const due = Buffer.concat(frames.map((f) => wire.frame(f)));
+      expect(Buffer.concat(wire.pieces(FRAMES_JOB, frames)).equals(due)).toBe(true);
     });
 
     test('of 4,096 points go four to a block; any others whole, none lost, whatever the chunks', () => {
       const usual = Buffer.concat(Array.from({ length: 9 }, (_, seq) => frame(1, 13, 0, seq, points(4096))));
       const lengths = (chunkBytes: number): number[] => {
-        const reader = new BulkReader(request('encode frames'));
-        const blocks: Uint8Array[] = [];
-        for (let at = 0; at < usual.length; at += chunkBytes)
-          blocks.push(...reader.push(usual.subarray(at, at + chunkBytes)));
-        return [...blocks, ...reader.end()].map((block) => block.length / (16 + 16 * 4096));
+        const { blocks } = wire.cut(request('encode frames'), inChunks(usual, chunkBytes));
+        return blocks.map((block) => block.length / (16 + 16 * 4096));
       };
       expect([usual.length, 524_288, 100_000, 4097].map(lengths)).toEqual(Array(4).fill([4, 4, 1]));
 
@@ -491,18 +480,14 @@ describe('bodies', () => {
 
   test('a job that refuses answers every row with its status and converts none', () => {
     for (const refusal of ['OVER_QUERY_LIMIT', 'UNAVAILABLE'] as const) {
-      const reader = new BulkReader(request('encode csv'));
-      const [block] = [...reader.push(Buffer.from('lat,lng\n21.0288,105.8525\n10,106\n')), ...reader.end()];
-      const converted = convertBlock(kernel, { ...reader.job!, refusal }, block!);
+      const { job, blocks } = wire.cut(request('encode csv'), ['lat,lng\n21.0288,105.8525\n10,106\n']);
+      const converted = wire.block({ ...job, refusal }, blocks[0]!);
       expect(Buffer.from(converted.bytes).toString()).toBe(
         `21.0288,105.8525,,13,,${refusal}\n10,106,,13,,${refusal}\n`,
       );
       expect(converted.byStatus[ROW_STATUSES.indexOf(refusal)]).toBe(2);
-      const lines = new BulkReader(request('decode ndjson'));
-      const [first] = [...lines.push(Buffer.from('{"hexcodes":"HN-6GHMK-53FMF","id":3}\n')), ...lines.end()];
-      const body = JSON.parse(
-        Buffer.from(convertBlock(kernel, { ...lines.job!, refusal }, first!).bytes).toString(),
-      );
+      const line = '{"hexcodes":"HN-6GHMK-53FMF","id":3}\n';
+      const body = JSON.parse(wire.bulk(request('decode ndjson'), line, { refusal }).toString());
       expect([body.status, typeof body.message, body.id]).toEqual([refusal, 'string', 3]);
     }
   });
@@ -514,16 +499,9 @@ describe('the limit of a header row', () => {
   const bodyOf = (headerBytes: number): Buffer =>
     Buffer.from(`lat,lng,${'n'.repeat(headerBytes - 9)}\n21,105,x\n`);
 
-  function read(body: Buffer, chunkBytes: number, delimiter?: Delimiter): number {
-    const reader = new BulkReader({
-      ...{ operation: 'encode', input: 'csv', output: 'csv', resolution: 13, prefix: '' },
-      ...(delimiter === undefined ? {} : { delimiter }),
-    });
-    let blocks = 0;
-    for (let at = 0; at < body.length; at += chunkBytes)
-      blocks += reader.push(body.subarray(at, at + chunkBytes)).length;
-    return blocks + reader.end().length;
-  }
+  const wire = new Wire(openKernel());
+  const read = (body: Buffer, chunkBytes: number, delimiter?: ','): number =>
+    wire.cut({ input: 'csv', ...(delimiter && { delimiter }) }, inChunks(body, chunkBytes)).blocks.length;
 
   for (const delimiter of [undefined, ','] as const)
     for (const chunkBytes of [1000, 65_536, 1e6])
@@ -539,11 +517,10 @@ describe('the limit of a header row', () => {
 describe('lines', () => {
   /** Each chunk's blocks, as text. */
   function blocksOf(chunks: readonly string[]): string[][] {
-    const splitter = new LineSplitter(new BlockBuffers());
+    const lines = { operation: 'encode', input: 'ndjson', output: 'ndjson' } as const;
+    const reader = new BulkReader({ ...lines, resolution: 13, prefix: '' });
     return chunks.map((chunk) =>
-      [...splitter.push(Buffer.from(chunk)), ...splitter.flush()].map((block) =>
-        Buffer.from(block).toString(),
-      ),
+      [...reader.push(Buffer.from(chunk)), ...reader.flush()].map((block) => Buffer.from(block).toString()),
     );
   }
 

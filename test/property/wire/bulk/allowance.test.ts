@@ -2,18 +2,17 @@
 // progress as long as there is one. Batches are answered whole or not at all.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convertBlock, convertInto } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkFormat, BulkJob, Operation } from '#dist/hexcodes/wire/job.js';
-import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
-import { RowAllowance, slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { batchBody, convertAllowed, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { CODES, item } from '../../../support/items.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
+import { type BulkFormat, type BulkJob, type Operation, Wire } from '../../../support/wire.js';
 
 const SEED = 20_261_122;
 const kernel = openKernel();
+const wire = new Wire(kernel);
 
 const csvRow = fc.constantFrom(
   ...[
@@ -68,14 +67,14 @@ function inParts(job: BulkJob, block: Uint8Array, rows: number, slowRows: number
     const shared = { left: slowRows };
     const allowance = new RowAllowance(rows, shared, 1);
     sink.start();
-    const before = slowWork.rows;
-    const { restAt } = convertInto(kernel, job, rest, sink, { allowance });
-    expect(slowWork.rows - before).toBeLessThanOrEqual(slowRows + 1);
+    const before = wire.slowRows();
+    const { restAt } = wire.blockInto(sink, job, rest, { allowance });
+    expect(wire.slowRows() - before).toBeLessThanOrEqual(slowRows + 1);
     parts.push(Buffer.from(sink.take()));
     if (restAt === 0) {
       // The first row alone is more than the allowance: it goes where there is none.
       expect(allowance.isSlowSpent).toBe(true);
-      parts.push(Buffer.from(convertBlock(kernel, job, rest).bytes));
+      parts.push(Buffer.from(wire.block(job, rest).bytes));
       break;
     }
     if (restAt < rest.length) expect(allowance.isSlowSpent || allowance.rows === 0).toBe(true);
@@ -122,12 +121,11 @@ test('blocks that are answered in parts', () => {
       fc.integer({ min: 0, max: 20 }),
       ([input, output, operation, text], rows, slow) => {
         const body = input === 'frames' ? frames(operation, Number(text)) : Buffer.from(text);
-        const reader = new BulkReader({ operation, input, output, resolution: 11, prefix: 'p_' });
-        const blocks = [...reader.push(body), ...(body.length === 0 && input === 'csv' ? [] : reader.end())];
+        const { job, blocks } = wire.cut({ operation, input, output, resolution: 11, prefix: 'p_' }, [body]);
         for (const block of blocks) {
-          const whole = Buffer.from(convertBlock(kernel, reader.job!, block).bytes);
+          const whole = Buffer.from(wire.block(job, block).bytes);
           // A frame costs 32 rows, so that fewer would never answer one.
-          const parts = inParts(reader.job!, block, input === 'frames' ? rows + 32 : rows, slow);
+          const parts = inParts(job, block, input === 'frames' ? rows + 32 : rows, slow);
           seen[parts.length > 1 ? 'parts' : 'whole']++;
           const joined = Buffer.concat(parts);
           if (output === 'frames' && input !== 'frames') {
@@ -150,10 +148,9 @@ test.each<[string, Operation, BulkFormat, string]>([
 ])('%s: no part has more of them than its allowance', (_name, operation, input, row) => {
   const slowRows = 5;
   const header = input === 'csv' ? (operation === 'encode' ? 'lat,lng\n' : 'hexcodes\n') : '';
-  const reader = new BulkReader({ operation, input, output: 'ndjson', resolution: 11, prefix: '' });
-  const body = Buffer.from(header + `${row}\n`.repeat(50));
-  const blocks = [...reader.push(body), ...reader.end()];
-  const parts = blocks.flatMap((block) => inParts(reader.job!, block, 1000, slowRows));
+  const asked = { operation, input, output: 'ndjson', resolution: 11 } as const;
+  const { job, blocks } = wire.cut(asked, [header + `${row}\n`.repeat(50)]);
+  const parts = blocks.flatMap((block) => inParts(job, block, 1000, slowRows));
   const rowsOfParts = parts.map((part) => part.toString().split('\n').length - 1);
   expect(rowsOfParts.reduce((a, b) => a + b)).toBe(50);
   expect(Math.max(...rowsOfParts)).toBeLessThanOrEqual(slowRows + 1);
@@ -170,18 +167,19 @@ test('a batch is answered whole or not at all', () => {
       fc.integer({ min: 0, max: 40 }),
       fc.integer({ min: 0, max: 20 }),
       (items, rows, slow) => {
-        const batch = openBatch('encode', Buffer.from(`{"points":[${items.join(',')}]}`), kernel);
+        const body = Buffer.from(`{"points":[${items.join(',')}]}`);
+        const batch = openBatch('encode', body, kernel);
         const allowance = new RowAllowance(rows, { left: slow }, 0);
-        const before = slowWork.rows;
+        const before = wire.slowRows();
         const converted = convertAllowed(kernel, batch, sink, allowance);
-        expect(slowWork.rows - before).toBeLessThanOrEqual(slow);
+        expect(wire.slowRows() - before).toBeLessThanOrEqual(slow);
         seen[converted === undefined ? 'refused' : 'whole']++;
         if (converted === undefined) {
           expect(items.length > rows || allowance.isSlowSpent).toBe(true);
           return;
         }
         const answer = Buffer.from(batchBody(converted));
-        expect(answer.equals(batchBody(convertBatch(kernel, batch, sink)))).toBe(true);
+        expect(answer.equals(wire.batch('encode', body))).toBe(true);
       },
     ),
     { seed: SEED, numRuns: 1000 },

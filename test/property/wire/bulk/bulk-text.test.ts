@@ -3,25 +3,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
+import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
+import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
+import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
+import { CODES, item, numberText, space } from '../../../support/items.js';
+import { openKernel } from '../../../support/open-world.js';
+import { csvByPeer, ndjsonByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
 import {
   type BulkJob,
   type BulkRequest,
   type ConvertedBlock,
   type Operation,
-  ROW_STATUSES,
-} from '#dist/hexcodes/wire/job.js';
-import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
-import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
-import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { CODES, item, numberText, space } from '../../../support/items.js';
-import { piecesByKernelSink } from '../../../support/kernel-sink.js';
-import { openKernel } from '../../../support/open-world.js';
-import { csvByPeer, ndjsonByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
+  Wire,
+} from '../../../support/wire.js';
 
-const kernel = openKernel();
-const debugKernel = openKernel('kernel.debug');
+const release = new Wire(openKernel());
+const debug = new Wire(openKernel('kernel.debug'));
 const library = new Hexcodes(openKernel());
 
 /** Shared by all bodies, so that blocks lie in buffers that hold bytes of earlier ones. */
@@ -31,28 +29,22 @@ const buffers = new BlockBuffers();
 function answer(
   request: BulkRequest,
   chunks: readonly Uint8Array[],
-  k = kernel,
+  wire = release,
   flushes?: boolean[],
 ): Buffer {
-  const reader = new BulkReader(request, buffers, k);
-  const blocks = chunks.flatMap((chunk, i) => [
-    ...reader.push(chunk),
-    ...(flushes?.[i] ? reader.flush() : []),
-  ]);
-  blocks.push(...reader.end());
+  const { head, job: plain, blocks } = wire.cut(request, chunks, flushes, buffers);
   let rows = 0;
   const parts = blocks.map((block) => {
-    const job = { ...reader.job!, wantsReport: chunks.length === 1 };
-    const converted = convertBlock(k, job, block);
+    const job = { ...plain, wantsReport: chunks.length === 1 };
+    const converted = wire.block(job, block);
     if (job.wantsReport) checkReport(job, block, converted);
     expect(converted.byStatus.reduce((sum, n) => sum + n)).toBe(converted.rows);
     rows += converted.rows;
     return converted.bytes;
   });
-  const bytes = Buffer.concat([reader.head, ...parts]);
+  const bytes = Buffer.concat([head, ...parts]);
   if (blocks.length > 0) {
-    const pieces = piecesByKernelSink(k, reader.job!, blocks);
-    expect(Buffer.concat([reader.head, ...pieces]).equals(bytes)).toBe(true);
+    expect(Buffer.concat([head, ...wire.pieces(plain, blocks)]).equals(bytes)).toBe(true);
     for (const block of blocks) buffers.giveBack(block);
   }
   if (request.input !== 'csv' && request.output === 'ndjson')
@@ -74,7 +66,7 @@ function checkReport(job: BulkJob, block: Uint8Array, { bytes, byStatus, report 
     expect(byAdmin).toEqual(due);
   } else {
     // The provinces of JSON answers to the same rows are checked above.
-    const asJson = convertBlock(kernel, { ...job, output: 'ndjson' }, block);
+    const asJson = release.block({ ...job, output: 'ndjson' }, block);
     expect(byAdmin).toEqual(asJson.report!.byAdmin);
   }
   const failed = failedRowsOf(report!);
@@ -222,7 +214,7 @@ describe('CSV', () => {
               11,
             );
           expect(answer(asked, [bytes]).toString('latin1')).toBe(wanted);
-          expect(answer(asked, [bytes], debugKernel).toString('latin1')).toBe(wanted);
+          expect(answer(asked, [bytes], debug).toString('latin1')).toBe(wanted);
         }
       }),
       500,
@@ -238,10 +230,10 @@ describe('CSV', () => {
         const flushes = [...flips.take(2)];
         for (let cut = 0; cut <= bytes.length; cut++) {
           const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
-          expect(answer(asked, chunks, kernel, flushes).equals(whole)).toBe(true);
+          expect(answer(asked, chunks, release, flushes).equals(whole)).toBe(true);
         }
         const single = [...bytes].map((byte) => Uint8Array.of(byte));
-        expect(answer(asked, single, kernel, [...flips.take(single.length)]).equals(whole)).toBe(true);
+        expect(answer(asked, single, release, [...flips.take(single.length)]).equals(whole)).toBe(true);
       }),
       20,
     );
@@ -273,7 +265,7 @@ describe('NDJSON', () => {
         for (const operation of ['encode', 'decode'] as const) {
           const wanted = ndjsonByPeer(library, operation, bytes, 11);
           expect(bodies(answer(request(operation, 'ndjson'), [bytes]))).toEqual(wanted);
-          expect(bodies(answer(request(operation, 'ndjson'), [bytes], debugKernel))).toEqual(wanted);
+          expect(bodies(answer(request(operation, 'ndjson'), [bytes], debug))).toEqual(wanted);
         }
       }),
       1000,
@@ -287,7 +279,7 @@ describe('NDJSON', () => {
         const whole = answer(asked, [bytes]);
         for (let cut = 0; cut <= bytes.length; cut++) {
           const chunks = [bytes.subarray(0, cut), bytes.subarray(cut)];
-          expect(answer(asked, chunks, kernel, [flush]).equals(whole)).toBe(true);
+          expect(answer(asked, chunks, release, [flush]).equals(whole)).toBe(true);
         }
       }),
       30,

@@ -3,49 +3,35 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { BulkFormat, Delimiter } from '#dist/hexcodes/wire/job.js';
-import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
-import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
-import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { Hexcodes } from '#hexcodes';
 import { openKernel } from '../../../support/open-world.js';
 import { itemByPeer, ndjsonByPeer } from '../../../support/peers/bulk-text.js';
+import { type Asked, Wire } from '../../../support/wire.js';
 
 const SEED = 20_261_126;
 const RESOLUTION = 11;
-const kernel = openKernel();
+const wire = new Wire(openKernel());
 const library = new Hexcodes(openKernel());
-const sink = new ByteSink();
 
 /** The answer of `work`, and how many rows the host has read or written for it. */
 function counted<T>(work: () => T): { answer: T; slow: number } {
-  const before = slowWork.rows;
+  const before = wire.slowRows();
   const answer = work();
-  return { answer, slow: slowWork.rows - before };
+  return { answer, slow: wire.slowRows() - before };
 }
 
-function bulk(input: BulkFormat, output: BulkFormat, body: string, delimiter: Delimiter = ','): string {
-  const rules = { input, output, resolution: RESOLUTION, prefix: '', delimiter };
-  const reader = new BulkReader({ operation: 'encode', ...rules }, undefined, kernel);
-  const blocks = [...reader.push(Buffer.from(body)), ...reader.end()];
-  const parts = blocks.map((block) => Buffer.from(convertBlock(kernel, reader.job!, block).bytes));
-  return Buffer.concat([Buffer.from(reader.head), ...parts]).toString();
-}
+const bulk = (asked: Asked, body: string): string =>
+  wire.bulk({ resolution: RESOLUTION, delimiter: ',', ...asked }, body).toString();
 
 /** The results of a batch and of a JSON frame with this array of items. */
 function inArrays(array: string): string[] {
   const body = Buffer.from(
     `{"seq" : 1, "op":\t"encode","resolution": ${RESOLUTION},\r\n"points" : ${array}\n}`,
   );
-  const batch = batchBody(convertBatch(kernel, openBatch('encode', body, kernel), sink));
-  const texts = [
-    Buffer.from(batch).toString(),
-    Buffer.from(answerJsonFrame(kernel, body, sink).bytes).toString(),
-  ];
-  return texts.map((text) => text.slice(text.indexOf('"results":[') + 11, -2));
+  return [wire.batch('encode', body), wire.jsonFrame(body)].map((answer) => {
+    const text = Buffer.from(answer).toString();
+    return text.slice(text.indexOf('"results":[') + 11, -2);
+  });
 }
 
 test('pairs', () => {
@@ -92,10 +78,10 @@ test('ids with escapes, quotes and delimiters become fields of CSV, none by the 
   fc.assert(
     fc.property(
       fc.array(id, { minLength: 1, maxLength: 8 }),
-      fc.constantFrom(',', ';', '\t', '|'),
+      fc.constantFrom(',' as const, ';' as const, '\t' as const, '|' as const),
       (ids, delimiter) => {
         const lines = ids.map((each) => `{"id":${each},"lat":21.5,"lng":105.5}\n`).join('');
-        const { answer, slow } = counted(() => bulk('ndjson', 'csv', lines, delimiter));
+        const { answer, slow } = counted(() => bulk({ input: 'ndjson', output: 'csv', delimiter }, lines));
         const wanted = ids.map((each) => Buffer.from(JSON.parse(each) as string).toString());
         const fields = wanted.map((text) =>
           text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
@@ -121,7 +107,7 @@ const WRITTEN: Readonly<Record<string, string>> = JSON.parse(
 
 test.each(Object.entries(WRITTEN))('%s: as a program wrote it', (name, text) => {
   if (name.endsWith('.csv')) {
-    const { answer, slow } = counted(() => bulk('csv', 'csv', text));
+    const { answer, slow } = counted(() => bulk({ input: 'csv' }, text));
     const lines = answer.trimEnd().split(/\r?\n/);
     expect(lines.length).toBeGreaterThan(2);
     for (const line of lines.slice(1)) expect(line).toMatch(/,[A-Z]+-[0-9A-Z]+-[0-9A-Z]+,11,[A-Z]+,OK$/);
@@ -139,7 +125,7 @@ test.each(Object.entries(WRITTEN))('%s: as a program wrote it', (name, text) => 
   expect(counted(() => inArrays(array))).toEqual({ answer: [due.join(), due.join()], slow: 0 });
   if (isArray) return;
   const lines = ndjsonByPeer(library, 'encode', Buffer.from(text), RESOLUTION);
-  expect(counted(() => bulk('ndjson', 'ndjson', text))).toEqual({
+  expect(counted(() => bulk({ input: 'ndjson' }, text))).toEqual({
     answer: `${lines.join('\n')}\n`,
     slow: 0,
   });

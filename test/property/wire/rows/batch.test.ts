@@ -1,16 +1,16 @@
 // Batches in JSON: broken where JSON.parse says so, else item by item what the slow peer makes of them.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import { MAX_NDJSON_ROW_BYTES, type Operation } from '#dist/hexcodes/wire/job.js';
-import { BrokenBatchError, batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { BrokenBatchError } from '#dist/hexcodes/wire/rows/batch.js';
 import { Hexcodes } from '#hexcodes';
 import { item, space } from '../../../support/items.js';
 import { openKernel } from '../../../support/open-world.js';
 import { itemByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
+import { type Operation, Wire } from '../../../support/wire.js';
 
-const kernels = [openKernel(), openKernel('kernel.debug')];
-const sink = new ByteSink();
+const wires = [new Wire(openKernel()), new Wire(openKernel('kernel.debug'))];
+/** Bytes of an item, at most. */
+const MAX_ITEM_BYTES = 65_536;
 const library = new Hexcodes(openKernel());
 
 interface Answer {
@@ -19,9 +19,8 @@ interface Answer {
   results: { status: string; lat?: number; id?: unknown; message?: string }[];
 }
 
-function textOf(operation: Operation, body: string | Uint8Array, kernel = kernels[0]!): string {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return Buffer.from(batchBody(convertBatch(kernel, openBatch(operation, bytes, kernel), sink))).toString();
+function textOf(operation: Operation, body: string | Uint8Array, wire = wires[0]!): string {
+  return Buffer.from(wire.batch(operation, Buffer.from(body))).toString();
 }
 
 function answerTo(operation: Operation, body: string): Answer {
@@ -67,15 +66,15 @@ test('random batches', () => {
       } catch {
         parsed = undefined;
       }
-      for (const kernel of kernels) {
+      for (const wire of wires) {
         if (parsed === undefined || texts.some((text) => text.trim() === '')) {
           const isEmpty = texts.every((text) => text.trim() === '') && texts.length < 2;
-          if (!isEmpty) expect(() => textOf(operation as Operation, body, kernel)).toThrow(BrokenBatchError);
+          if (!isEmpty) expect(() => textOf(operation as Operation, body, wire)).toThrow(BrokenBatchError);
           continue;
         }
         // Texts that are no JSON may join to what is some.
         if (!texts.every(isJson)) continue;
-        const text = textOf(operation as Operation, body, kernel);
+        const text = textOf(operation as Operation, body, wire);
         const answer = JSON.parse(text) as Answer;
         const wanted = texts.map((t) =>
           itemByPeer(library, operation as Operation, Buffer.from(t), resolution),
@@ -192,10 +191,10 @@ test('batches larger than the kernel takes at once, and items larger than any', 
   expect(results.map(({ id }) => id)).toEqual(points.map(({ id }) => id));
   expect(results.map(({ lat }) => lat)).toEqual(points.map(({ lat }) => lat));
 
-  const long = { lat: 10, lng: 106, id: 'long', note: 'y'.repeat(MAX_NDJSON_ROW_BYTES) };
+  const long = { lat: 10, lng: 106, id: 'long', note: 'y'.repeat(MAX_ITEM_BYTES) };
   const mixed = answerTo('encode', JSON.stringify({ points: [points[0], long, points[1]] }));
   expect(mixed.results.map(({ status }) => status)).toEqual(['OK', 'INVALID_REQUEST', 'OK']);
-  expect(mixed.results[1]?.message).toBe(`item is longer than ${MAX_NDJSON_ROW_BYTES} bytes`);
+  expect(mixed.results[1]?.message).toBe(`item is longer than ${MAX_ITEM_BYTES} bytes`);
   const broken = JSON.stringify({ points: [long] }).replace('"id"', 'id');
   expect(() => answerTo('encode', broken)).toThrow('points is not valid JSON');
 });

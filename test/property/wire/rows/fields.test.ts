@@ -1,18 +1,11 @@
-// Fields of CSV, texts that mean harm, and spellings of positions, over generated input.
-
+// Fields of CSV, and spellings of positions, over generated input.
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { convertBlock } from '#dist/hexcodes/wire/bulk/convert-block.js';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import * as batch from '#dist/hexcodes/wire/rows/batch.js';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
-import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
-import { HostileText, type TextWay } from '../../../support/hostile-text.js';
-import { openKernel, randomFrom } from '../../../support/open-world.js';
+import { randomFrom } from '../../../support/open-world.js';
 import { isSame, positionNear, spellingOf } from '../../../support/position-spellings.js';
 
 // The fields of CSV rows against csv-parse, with quotes, delimiters and NUL at every place.
@@ -55,28 +48,6 @@ describe('fields of CSV', () => {
   test('line ends in quotes are text', () => {
     expect(csvFields('"a\nb",c', 44)).toEqual(['a\nb', 'c']);
     expect(csvFields('"a\r\nb"x,"', 44)).toBeUndefined();
-  });
-});
-
-// Hostile CSV, NDJSON, JSON batches and JSON frames through both builds of the kernel, in one of them without its
-// help for envelopes; `npm run proof -- text` runs millions of rows through two checkouts.
-describe('hostile texts', () => {
-  const SEED = 20261124;
-
-  test('both builds give the same bytes and errors', () => {
-    const shared = { convertBlock, BulkReader, ByteSink, answerJsonFrame };
-    const release: TextWay = { kernel: openKernel(), batch, ...shared };
-    const withoutKernel: TextWay['batch'] = {
-      ...batch,
-      openBatch: (operation, bytes) => batch.openBatch(operation, bytes),
-    };
-    const debug: TextWay = { kernel: openKernel('kernel.debug'), batch: withoutKernel, ...shared };
-    const texts = new HostileText(release, debug, randomFrom(SEED));
-    for (let round = 0; round < 8; round++) texts.round();
-    expect(texts.wrong, `seed ${SEED}`).toEqual([]);
-    expect(texts.rows).toBe(8 * 4800);
-    expect(texts.refused).toBeGreaterThan(0);
-    expect(texts.refused).toBeLessThan(texts.texts / 2);
   });
 });
 
