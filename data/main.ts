@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { decodeReach, encodeReach } from '#dist/hexcodes/kernel/reach.js';
+import { encodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
 import { writeIndexFile } from './map/index-file.js';
@@ -34,7 +34,7 @@ else makeIndex();
 function makeIndex(): void {
   const { partition } = buildShippedMap();
   const file = writeIndexFile(partition, LICENCE);
-  checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
+  checkWithinReach(partition, file, readFileSync(REACH_FILE));
   writeFileSync(INDEX_FILE, file);
   console.log(`${INDEX_FILE}: ${partition.left.length} lines, ${file.length} bytes`);
 }
@@ -71,7 +71,7 @@ function makeUserIndex(path: string): void {
     const { partition, report, warnings } = made;
     for (const warning of warnings) console.error(`warning: ${warning}`);
     const file = writeIndexFile(partition, licence);
-    checkWithinReach(partition, file, decodeReach(readFileSync(REACH_FILE)));
+    checkWithinReach(partition, file, readFileSync(REACH_FILE));
     writeFileSync(out, file);
     console.log(`${report}\n\n${out}: ${file.length} bytes`);
   } catch (error) {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { cellToLatLng, cellToParent, getResolution, gridDisk, latLngToCell } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
+import { decodeReach, encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
 import type { Partition } from './partition.js';
 import { METRES_PER_STEP, type Ring, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';
@@ -157,13 +157,17 @@ export function isBeyondReach(ring: Ring, admin: number, rows: BigUint64Array): 
   return true;
 }
 
-/** Throws if a province has a point in a cell whose hexcodes may not name that province. */
+/**
+ * Throws if a province has a point in a cell whose hexcodes may not name that province.
+ * @param reach the file of the reach
+ */
 export function checkWithinReach(
   partition: Partition,
   index: Uint8Array,
-  rows: BigUint64Array,
+  reach: Uint8Array,
   laid = FOR_A_CHECK,
 ): void {
+  const rows = decodeReach(reach);
   for (const [cell, mask] of provincesOfCells(partition, index, laid)) {
     const row = rowOf(cell);
     const missing = row === null ? mask : mask & ~rows[row]!;

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { Hexcodes } from '#hexcodes';
 import { KERNEL_FILES, randomFrom } from '../support/open-world.js';
 import { checkBorders } from '../support/region/border-check.js';
 import { shippedFiles } from '../support/shipped.js';
@@ -15,7 +15,7 @@ export default async function proveBorder(args: string[]): Promise<void> {
   });
   const { index, reach } = shippedFiles();
   for (const [build, path] of Object.entries(KERNEL_FILES)) {
-    const kernel = Kernel.create(readFileSync(path), index, reach);
+    const kernel = Hexcodes.from({ kernel: readFileSync(path), index, reach }).kernel;
     const { points, near, worstM, wrong } = checkBorders(
       kernel,
       index,

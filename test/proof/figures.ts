@@ -1,6 +1,10 @@
 // Figures of a service whose core neighbours share, who halve its speed for seconds: each is divided by the time of a
 // piece of work on that core just before and behind it.
-import type { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
+import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
+import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 
 /** Where others are at hand, a figure whose core changed its speed by more than this meanwhile does not count. */
 const MAX_CHANGE = 0.15;
@@ -41,4 +45,29 @@ export class Figures {
     const mean = kept.reduce((sum, value) => sum + value, 0) / kept.length;
     return mean * (of === 'costUs' ? this.#fastestUs : 1);
   }
+}
+
+export interface GaugedService {
+  readonly service: ServiceProcess;
+  readonly gauge: Gauge;
+}
+
+/** A service that is scheduled in real time, which takes root, and the gauge of its load. */
+export async function startGauged(
+  generator: GeneratorProcess,
+  seed: number,
+  warmUpMs: number,
+): Promise<GaugedService> {
+  const service = await ServiceProcess.start();
+  for (const pid of service.pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
+  const guard = new QuietGuard(0, undefined);
+  const gauge = new Gauge({ generator, subject: service, seed, warmUpMs, guard, onJob: () => {} });
+  return { service, gauge };
+}
+
+/** CPU time that a service without load takes in a second, µs. */
+export async function restUsPerS(service: ServiceProcess, ms: number): Promise<number> {
+  const beforeUs = service.cpuUs();
+  await sleep(ms);
+  return (1000 * (service.cpuUs() - beforeUs)) / ms;
 }

@@ -10,8 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { EXIT } from '#dist/files/exit-codes.js';
-import { DAMAGES, type Damage, damagedBytes, outcomeOf } from '../support/files/damaged.js';
+import { BAD_INPUT, DAMAGES, type Damage, damagedBytes, outcomeOf } from '../support/files/damaged.js';
 import { arrowWithCount, longTexts, workbook } from '../support/files/hostile.js';
 import { pick } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
@@ -137,7 +136,7 @@ function faultOf({ outcome, thrown, peakKib }: Answer, name: string, damage: str
     // A file that was not opened was not read.
     if (/call stack|string length|array length|allocation failed|cannot read \//i.test(outcome.fault))
       return outcome.fault;
-    return outcome.exitCode === EXIT.BAD_INPUT ? 'refused' : `exit code ${outcome.exitCode}`;
+    return outcome.exitCode === BAD_INPUT ? 'refused' : `exit code ${outcome.exitCode}`;
   }
   const canTell = name === 'whole.csv.gz' || (damage === 'cut off' && /^whole\.(parquet|arrow)$/.test(name));
   return canTell && outcome.rows !== ROWS ? `${outcome.rows} rows without a word` : undefined;

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadLibrary } from '#dist/files/library.js';
+import { Hexcodes } from '#hexcodes';
 import { faultOfText, hostilePiece, LinearWork } from '../support/files/linear.js';
 import { randomFrom } from '../support/open-world.js';
 import { RunLength, report } from './run-length.js';
@@ -20,7 +20,7 @@ export default async function proveLinear(args: string[]): Promise<void> {
   const random = randomFrom(seed);
   const length = new RunLength(Number.POSITIVE_INFINITY, values.for);
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-linear-'));
-  const work = new LinearWork(await loadLibrary(), folder);
+  const work = new LinearWork(await Hexcodes.load(), folder);
   const faults: string[] = [];
   let pieces = 0;
   let runs = 0;

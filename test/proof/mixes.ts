@@ -2,19 +2,16 @@
 // together, by the model from curves of single kinds, against that measured, on one service in turns. It is
 // about how the surcharge of a wake-up is shared; the proof `rates` is about rates.
 // Start it as root in a session of its own, as `rates`: the service is scheduled in real time.
-import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Load, WayKind } from '#dist/capacity/generator/job.js';
-import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { sizeLoad } from '#dist/capacity/measure/profiles.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
 import { loadOf } from '#dist/capacity/model/sizing.js';
 import { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
-import { ServiceProcess } from '#dist/capacity/processes/service-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
-import { Figures } from './figures.js';
+import { Figures, type GaugedService, restUsPerS, startGauged } from './figures.js';
 import { report } from './run-length.js';
 
 const MAX_ERROR = 0.15;
@@ -53,12 +50,7 @@ const REST = 'at rest';
 export default async function proveMixes(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '5' } } });
   const [generator, core] = [await GeneratorProcess.start(), await CoreSpeed.start()];
-  const service = await ServiceProcess.start();
-  for (const pid of service.pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
-  const gauge = new Gauge({
-    ...{ generator, subject: service, seed: 1, warmUpMs: 300, guard: new QuietGuard(0, undefined) },
-    onJob: () => {},
-  });
+  const { service, gauge } = await startGauged(generator, 1, 300);
   const figures = new Figures(core);
   const measure = (name: string, ofUs: () => Promise<number>): Promise<void> =>
     figures.measure(name, async () => ({ ratePerS: 0, costUs: await ofUs(), turnsPerS: 0 }));
@@ -71,11 +63,7 @@ export default async function proveMixes(args: string[]): Promise<void> {
     const runs = [...CURVES, ...MIXES].toSorted((a, b) => perSOf(a) - perSOf(b));
     const rounds = Number(values.rounds);
     for (let round = 0; round < rounds; round++) {
-      await measure(REST, async () => {
-        const beforeUs = service.cpuUs();
-        await sleep(EACH_MS);
-        return (1000 * (service.cpuUs() - beforeUs)) / EACH_MS;
-      });
+      await measure(REST, () => restUsPerS(service, EACH_MS));
       // Low rates first, as V8 collects what a load has left some seconds after it.
       for (const parts of runs) await measure(nameOf(parts), () => atRates(gauge, parts));
     }
@@ -135,7 +123,7 @@ const nameOf = (parts: readonly Part[]): string =>
 const backlogOf = ({ kind, points }: Part): string => `backlog of ${kind} ${points}`;
 
 /** CPU time of the service, at rest included, for each of all messages. */
-async function atRates(gauge: Gauge, parts: readonly Part[]): Promise<number> {
+async function atRates(gauge: GaugedService['gauge'], parts: readonly Part[]): Promise<number> {
   const loads = parts.map(
     ({ kind, points, perS }): Load => ({
       ...{ kind, points, connections: points > POINTS.batch ? 8 : 128, depth: 4 },

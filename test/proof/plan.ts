@@ -1,8 +1,7 @@
 // `npm run proof -- plan [--way batch] [--tries 8] [--times 3] [--for 1h]`: predict, then measure. A plan made from
 // cost under backlog and service times must name the rate at which a fresh search finds the p99 target, within 15 %, as
 // often in a row as --times says; CPU at 20, 50 and 80 % of it as well; control servers of known service time within 5
-// %. Only minutes that the noise control accepts count; where none was accepted, CPU and p90 are compared by services
-// that take turns.
+// %. Only minutes that the noise control accepts count; the proof `rates` compares CPU where none is accepted.
 import { parseArgs } from 'node:util';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
@@ -12,13 +11,12 @@ import { searchKnee } from '#dist/capacity/measure/knee-search.js';
 import { type Durations, PROFILES, QUICK } from '#dist/capacity/measure/profiles.js';
 import type { RatePoint, Results } from '#dist/capacity/measure/results.js';
 import { Costs } from '#dist/capacity/model/cost.js';
-import { predictKneePerS } from '#dist/capacity/model/sizing.js';
-import { busyAtTarget } from '#dist/capacity/model/tail.js';
+import { loadOf, predictKneePerS } from '#dist/capacity/model/sizing.js';
+import { busyAtTarget, simulateTail } from '#dist/capacity/model/tail.js';
 import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
 import { CoreSpeed, GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
-import { busyAt, busyOf, comparePlan, p90Of } from './plan-interleaved.js';
 import { millisecondsOf, report } from './run-length.js';
 
 const TARGET_P99_US = 50_000;
@@ -26,7 +24,7 @@ const MAX_ERROR = 0.15;
 const MAX_CONTROL_ERROR = 0.05;
 const NOISE_MS = 2000;
 const STEP_MS = 5000;
-/** Time of each bench and each search for measuring again after a disturbance by the hypervisor. */
+/** Time of a bench and of a search for measuring again after a disturbance by the hypervisor. */
 const AGAIN_MS = 600_000;
 const SERVICE_MS = 1;
 const SHARES = [0.2, 0.5, 0.8];
@@ -63,14 +61,12 @@ export default async function provePlan(args: string[]): Promise<void> {
   const generator = await GeneratorProcess.start();
   const core = await CoreSpeed.start();
   let [held, accepted] = [0, 0];
-  let last: Results | undefined;
   for (
     let tries = 0;
     tries < Number(values.tries) && held < Number(values.times) && performance.now() < endMs;
     tries++
   ) {
     const results = await benchOf(way);
-    last = results;
     const costs = new Costs(results);
     const predictedPerS = predictKneePerS(costs, way, TARGET_P99_US);
     const fresh = await measureFresh(generator, core, way, predictedPerS);
@@ -83,10 +79,15 @@ export default async function provePlan(args: string[]): Promise<void> {
     };
     const isAccepted = areQuiet(noises, worst) && !fresh.isGeneratorLimit;
     const error = off(predictedPerS, fresh.kneePerS);
-    const cpuErrors = fresh.points.map((point) => off(busyAt(costs, way, point.ratePerS), busyOf(point)));
-    const p90 = fresh.points.map(
-      (point) => `${p90Of(costs, way, point.ratePerS).toFixed(0)} / ${point.p90Us.toFixed(0)}`,
-    );
+    const cpuErrors = fresh.points.map(({ ratePerS, answeredPerS, costUs }) => {
+      const [loaded] = streamsAt(costs, way, ratePerS);
+      return off(ratePerS * loaded!.costUs, answeredPerS * costUs!);
+    });
+    const p90 = fresh.points.map(({ ratePerS, p90Us }) => {
+      const fleet = { singlePerS: ratePerS, together: 0, everyUs: 1e6 };
+      const predicted = simulateTail(costs, streamsAt(costs, way, ratePerS), fleet).p90Us;
+      return `${predicted.toFixed(0)} / ${p90Us.toFixed(0)}`;
+    });
     say(
       `${isAccepted ? '' : '(not accepted) '}${way}: predicted ${predictedPerS.toFixed(0)}/s, found ${fresh.kneePerS.toFixed(0)}/s (${signed(error)})${fresh.isGeneratorLimit ? ', the generator was the limit' : ''}; CPU at 20, 50, 80 %: ${cpuErrors.map(signed).join(', ')}; p90 predicted / seen: ${p90.join(', ')} us; noise p99 at most ${Math.max(...noises.map(({ p99Us }) => p99Us)).toFixed(0)} us, work ${worst.slowness.toFixed(2)}, stolen at most ${(100 * worst.stealShare).toFixed(1)} %`,
     );
@@ -99,43 +100,21 @@ export default async function provePlan(args: string[]): Promise<void> {
       break;
     }
   }
-  if (accepted === 0) {
-    say('no minute was accepted by the noise control: CPU and p90 are compared instead, in turns');
-    await proveInTurns(generator, core, last ?? (await benchOf(way, 0)), say, faults);
-  }
+  if (accepted === 0) say('no minute was accepted by the noise control: nothing is proved');
   await proveControls(generator, core, Number(values.tries), say, faults);
   generator.end();
   core.end();
   report('plan', `${held} of ${accepted} accepted tries held`, 1, faults);
 }
 
-async function proveInTurns(
-  generator: GeneratorProcess,
-  core: CoreSpeed,
-  results: Results,
-  say: (line: string) => void,
-  faults: string[],
-): Promise<void> {
-  const way = results.ways[0]!.name as 'batch';
-  const kneePerS = predictKneePerS(new Costs(results), way, TARGET_P99_US);
-  for (const { share, predicted, seen, stealShare } of await comparePlan(
-    generator,
-    core,
-    results,
-    kneePerS,
-    SHARES,
-  )) {
-    const errors = [off(predicted.cpuUs, seen.cpuUs), off(predicted.p90Us, seen.p90Us)] as const;
-    const line = `${way} at ${100 * share} % of ${kneePerS.toFixed(0)}/s: CPU predicted ${predicted.cpuUs.toFixed(1)} us, seen ${seen.cpuUs.toFixed(1)} (${signed(errors[0])}); p90 predicted ${predicted.p90Us.toFixed(0)} us, seen ${seen.p90Us.toFixed(0)} (${signed(errors[1])}); stolen at most ${(100 * stealShare).toFixed(1)} %`;
-    say(line);
-    if (Math.abs(errors[0]) > MAX_ERROR) faults.push(line);
-  }
+function streamsAt(costs: Costs, kind: 'batch', messagesPerS: number) {
+  return loadOf([{ kind, pointsPerMessage: costs.way(kind).pointsPerUnit, messagesPerS }], costs, 1, 1);
 }
 
-function benchOf(way: string, againMs = AGAIN_MS): Promise<Results> {
+function benchOf(way: string): Promise<Results> {
   return runBench({
     ...{
-      durations: { ...DURATIONS, againMs },
+      durations: { ...DURATIONS, againMs: AGAIN_MS },
       isQuick: true,
       seed: 1,
       targetP99Us: TARGET_P99_US,

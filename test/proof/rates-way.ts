@@ -1,9 +1,7 @@
 // One way of the proof `rates`: its curve from one service and its six rates from another, a point of one after a point
 // of the other, round by round.
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Gauge, QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { wasSentOnTime } from '#dist/capacity/measure/knee-search.js';
 import { ratesOf } from '#dist/capacity/measure/measure-way.js';
 import { PROFILES, type Profile } from '#dist/capacity/measure/profiles.js';
@@ -11,10 +9,9 @@ import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/c
 import { Costs } from '#dist/capacity/model/cost.js';
 import { loadOf } from '#dist/capacity/model/sizing.js';
 import type { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
-import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
 import { type OutsideLoad, sleepsIn } from '../support/capacity/outside-load.js';
-import { Figures, type Seen } from './figures.js';
+import { Figures, type GaugedService, restUsPerS, type Seen, startGauged } from './figures.js';
 import type { RunLength } from './run-length.js';
 
 const RATES = 6;
@@ -36,6 +33,8 @@ const REST = 'at rest';
 const IDLE_MS = 2000;
 /** V8 collects what a load has left some 8 s after its end: that is no cost of the low rates that come then. */
 const REST_MS = 12_000;
+
+type Gauge = GaugedService['gauge'];
 
 /** One of the six rates. */
 export interface AtRate {
@@ -60,17 +59,9 @@ export async function proveWay(
   lengthOf: (share: number) => RunLength,
   { generator, outside, core }: Tools,
 ) {
-  const services = [await ServiceProcess.start(), await ServiceProcess.start()] as const;
+  const { service: known, gauge: bench } = await startGauged(generator, 1000, WARM_UP_MS);
+  const { service: other, gauge: fresh } = await startGauged(generator, 1000, WARM_UP_MS);
   try {
-    for (const { pids } of services)
-      for (const pid of pids) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(pid)]);
-    const [bench, fresh] = services.map(
-      (subject) =>
-        new Gauge({
-          ...{ generator, subject, seed: 1000, warmUpMs: WARM_UP_MS, guard: new QuietGuard(0, undefined) },
-          onJob: () => {},
-        }),
-    ) as [Gauge, Gauge];
     const { name } = profile;
     // The mixed fleet is predicted from the ways of its parts.
     const parts = name === 'mixed' ? [profileOf('stream'), profileOf('csv')] : [profile];
@@ -84,8 +75,8 @@ export async function proveWay(
     const ours = (gauge: Gauge, of: Profile, ratePerS: number) => () => atRate(gauge, of, ratePerS);
     const theirs = (ratePerS: number): Promise<Seen> =>
       name === 'stream'
-        ? outside.stream(services[1], ratePerS, OUTSIDE_MS)
-        : outside.http(services[1], name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS);
+        ? outside.stream(other, ratePerS, OUTSIDE_MS)
+        : outside.http(other, name as 'single', profile.pointsPerUnit, ratePerS, OUTSIDE_MS);
     const isOutside = (ratePerS: number): boolean => ratePerS <= MAX_OUTSIDE_PER_S[name];
     const curveOf = (part: Profile): number[] => (part === parts[0] ? ratesOf(fullPerS) : [FIRST_PER_S]);
     const isLow = (ratePerS: number): boolean => ratePerS <= Math.max(LOW_PER_S, MAX_OUTSIDE_PER_S[name]);
@@ -120,7 +111,9 @@ export async function proveWay(
     await sleep(REST_MS);
     let low = 0;
     for (const length = lengthOf(1); length.goesOn(low); low++) {
-      await figures.measure(REST, () => atRest(services[0]));
+      await figures.measure(REST, async () => ({
+        ...{ ratePerS: 1, costUs: await restUsPerS(known, IDLE_MS), turnsPerS: 0 },
+      }));
       await inTurns(curvesAt(true), askedAt(true));
     }
     let high = 0;
@@ -150,7 +143,7 @@ export async function proveWay(
     });
     return { curve: name === 'mixed' ? null : ways[0]!, rates };
   } finally {
-    for (const service of services) await service.stop();
+    for (const service of [known, other]) await service.stop();
   }
 }
 
@@ -176,14 +169,7 @@ async function atRate(gauge: Gauge, profile: Profile, ratePerS: number): Promise
   };
 }
 
-/** CPU time of a second. */
-async function atRest(service: ServiceProcess): Promise<Seen> {
-  const beforeUs = service.cpuUs();
-  await sleep(IDLE_MS);
-  return { ratePerS: 1, costUs: (1000 * (service.cpuUs() - beforeUs)) / IDLE_MS, turnsPerS: 0 };
-}
-
-async function turnsPerS({ pids }: Subject, afterMs: number, ms: number): Promise<number> {
+async function turnsPerS({ pids }: Gauge['subject'], afterMs: number, ms: number): Promise<number> {
   const now = () => ({
     ms: performance.now(),
     sleeps: sleepsIn(readFileSync(`/proc/${pids[0]!}/status`, 'utf8')),

@@ -3,10 +3,12 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { loadUws } from '#dist/server/transport/load-uws.js';
-import type { Uws, UwsApp } from '#dist/server/transport/uws.js';
 
 /** The build that serves here is uws-pack 20.0.8, of 2024. In the other, 20.57.0 of 2026, some facts are different. */
 export const isUwsPack = (await loadUws()).build.name === 'uws-pack';
+
+type Uws = Awaited<ReturnType<typeof loadUws>>['uws'];
+type UwsApp = ReturnType<Uws['App']>;
 
 export interface BareUws {
   readonly uws: Uws;

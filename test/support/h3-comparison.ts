@@ -2,7 +2,10 @@
 // cellOf is the careful path; encodeCells is what batches answer, whatever path they take. Both must agree with h3-js.
 
 import { cellToBoundary, h3IndexToSplitLong, latLngToCell } from 'h3-js';
-import { EACH_ITS_OWN, type Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import type { Kernel } from '#hexcodes';
+
+/** In place of one resolution for all points of a batch. */
+const EACH_ITS_OWN = 255;
 
 /** The kernel's domain, degrees. */
 export const DOMAIN = { south: 5, north: 25, west: 100, east: 119 };

@@ -2,8 +2,8 @@
 // province occurs, and a reach that allows every province everywhere. Also seeded random numbers.
 
 import { readFileSync } from 'node:fs';
-import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/reach.js';
+import { Hexcodes, type Kernel } from '#hexcodes';
 import { writeIndexFile } from '../../data/map/index-file.js';
 import type { Partition } from '../../data/map/partition.js';
 
@@ -73,8 +73,7 @@ export function openWorld(build: Build = 'kernel') {
 }
 
 export function openKernel(build: Build = 'kernel'): Kernel {
-  const { kernel, index, reach } = openWorld(build);
-  return Kernel.create(kernel, index, reach);
+  return Hexcodes.from(openWorld(build)).kernel;
 }
 
 /** mulberry32, public domain, two draws a number: 53 bits in [0, 1). */

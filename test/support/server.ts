@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
 import { openLog } from '#dist/server/log.js';
-import type { ServedData } from '#dist/server/parts.js';
-import { type ServeTuning, serve } from '#dist/server/serve.js';
+import { serve } from '#dist/server/serve.js';
 import { openWorld } from './open-world.js';
+
+type ServedData = Parameters<typeof serve>[1];
+type ServeTuning = NonNullable<Parameters<typeof serve>[3]>;
 
 export interface TestServer {
   readonly port: number;

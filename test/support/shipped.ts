@@ -1,6 +1,6 @@
 // A kernel with what the package ships, as the server has it.
 import { readFileSync } from 'node:fs';
-import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { Hexcodes, type Kernel } from '#hexcodes';
 
 /** The three binaries of the package, for `Hexcodes.from` and servers. */
 export function shippedFiles() {
@@ -11,6 +11,5 @@ export function shippedFiles() {
 }
 
 export function shippedKernel(): Kernel {
-  const { kernel, index, reach } = shippedFiles();
-  return Kernel.create(kernel, index, reach);
+  return Hexcodes.from(shippedFiles()).kernel;
 }

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { VERSION } from '#dist/hexcodes/version.js';
+
+const { version: VERSION } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 // The documents of the repository name files that exist, by links and by paths in backticks.
 describe('links', () => {

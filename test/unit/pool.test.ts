@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { BlockShelf } from '#dist/pool/block-shelf.js';
 import { Pool, PoolLostError } from '#dist/pool/pool.js';
 import { defaultThreads, usableCores } from '#dist/pool/usable-cores.js';
 import { PoolFullError, type QueuedBlock, WorkQueue } from '#dist/pool/work-queue.js';
 import { KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel, randomFrom } from '../support/open-world.js';
+import { Wire } from '../support/wire.js';
 
 // The pool: answers equal to the kernel's own, the bounds of its queue, and workers that die.
 describe('threads', async () => {
-  const kernel = openKernel();
+  const wire = new Wire(openKernel());
   const source = {
     module: await WebAssembly.compile(readFileSync(KERNEL_FILES.kernel)),
     index: OPEN_INDEX,
@@ -38,7 +38,7 @@ describe('threads', async () => {
   test('answers as the kernel does, from memory that the caller may change at once', async () => {
     pool = new Pool({ kernel: source, threads: 2 });
     const frames = Array.from({ length: 40 }, () => frameOf(Math.floor(random() * 20_000)));
-    const due = frames.map((frame) => answerFrame(kernel, frame));
+    const due = frames.map((frame) => wire.frame(frame));
     const answers = frames.map((frame) => {
       const answer = pool.answerFrame(frame);
       frame.fill(255);
@@ -71,7 +71,7 @@ describe('threads', async () => {
   test('workers killed mid-block lose and double nothing', async () => {
     pool = new Pool({ kernel: source, threads: 2 });
     const frame = frameOf(30_000);
-    const due = answerFrame(kernel, frame);
+    const due = wire.frame(frame);
     let killed = 0;
     for (let round = 0; round < 20; round++) {
       const answers = Array.from({ length: 4 }, () => pool.answerFrame(frame));
@@ -126,7 +126,7 @@ describe('threads', async () => {
     await sleep(100);
     expect(pool.workers).toHaveLength(0);
     const frame = frameOf(30_000);
-    const due = answerFrame(kernel, frame);
+    const due = wire.frame(frame);
     for (let round = 0; round < 3; round++) {
       const answers = Array.from({ length: 12 }, () => pool.answerFrame(frame));
       for (const answer of await Promise.all(answers)) expect(Buffer.from(answer).equals(due)).toBe(true);
@@ -149,7 +149,7 @@ describe('threads', async () => {
     const frame = frameOf(100);
     const answered = pool.answerFrame(frame);
     await expect.poll(() => pool.oldestS).toBeGreaterThanOrEqual(1);
-    expect(Buffer.from(await answered).equals(answerFrame(kernel, frame))).toBe(true);
+    expect(Buffer.from(await answered).equals(wire.frame(frame))).toBe(true);
     expect([pool.oldestS, pool.figures.lostWorkers]).toEqual([0, 1]);
     run.mockRestore();
   });

@@ -10,7 +10,6 @@ import fc from 'fast-check';
 import Database from 'libsql';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
-import type { UsageBatch } from '#dist/server/usage/batch.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { grantOf } from '#dist/server/usage/grants.js';
@@ -19,6 +18,8 @@ import { CELLS } from '#dist/server/usage/operations.js';
 import { SqliteUsage, usagePath } from '#dist/server/usage/store/sqlite-usage.js';
 import type { UsageReply } from '#dist/server/usage/worker.js';
 import { CliFolder } from '../support/cli.js';
+
+type UsageBatch = NonNullable<ReturnType<Ledger['take']>>;
 
 // Days, months and hours of a time zone, and a clock that is set forward and back.
 describe('the calendar', () => {

@@ -2,9 +2,8 @@
 // alike.
 
 import { expect, test } from 'vitest';
-import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
-import { ADMIN_UNITS } from '#hexcodes';
+import { ADMIN_UNITS, Hexcodes, type Kernel } from '#hexcodes';
 import { type Build, openKernel, openWorld, randomFrom } from '../../support/open-world.js';
 import { randomCodes, SYMBOLS } from '../../support/typos.js';
 
@@ -24,7 +23,7 @@ function patchyMasks(random: () => number): BigUint64Array {
 
 function patchyKernel(masks: BigUint64Array, build?: Build): Kernel {
   const { kernel, index } = openWorld(build);
-  return Kernel.create(kernel, index, encodeReach(masks));
+  return Hexcodes.from({ kernel, index, reach: encodeReach(masks) }).kernel;
 }
 
 /** Whether a canonical code is within the masks: its row is its first symbol and the first pair. */

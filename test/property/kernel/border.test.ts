@@ -4,8 +4,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_BORDER } from '#dist/hexcodes/kernel/index-file.js';
-import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { Hexcodes, type Kernel } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Build, KERNEL_FILES, OPEN_REACH, randomFrom } from '../../support/open-world.js';
@@ -19,8 +18,15 @@ const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 console.log(`border: seed ${seed}`);
 
 const { index, reach } = shippedFiles();
+/** What borderOf answers where no border is near. */
+const NO_BORDER = 65_535;
+
 const kernelOf = (build: Build, file: Uint8Array): Kernel =>
-  Kernel.create(readFileSync(KERNEL_FILES[build]), file, file === index ? reach : OPEN_REACH);
+  Hexcodes.from({
+    kernel: readFileSync(KERNEL_FILES[build]),
+    index: file,
+    reach: file === index ? reach : OPEN_REACH,
+  }).kernel;
 
 describe.each(BUILDS)('%s', (build) => {
   const kernel = kernelOf(build, index);

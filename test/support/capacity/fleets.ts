@@ -1,6 +1,8 @@
 // A fleet of 50,000 vehicles and a request to plan it, as tests change them.
-import type { Fleet } from '#dist/capacity/model/fleet.js';
 import type { PlanRequest } from '#dist/capacity/model/plan.js';
+
+export type Fleet = PlanRequest['fleet'];
+export type { PlanRequest };
 
 export const FLEET: Fleet = {
   ...{

@@ -1,8 +1,7 @@
 // Results of a bench as a machine of round numbers would give them: every cost is known, so a plan can be reckoned by
 // hand.
 import { Latencies } from '#dist/capacity/generator/latencies.js';
-import type { RatePoint, Results, WayResult } from '#dist/capacity/measure/results.js';
-import { samplesOf } from '#dist/capacity/measure/results.js';
+import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
 
 const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 95 };
 

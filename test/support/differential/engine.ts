@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { loadLibrary } from '#dist/files/library.js';
 import type { convertFiles } from '#dist/files/run.js';
 import type * as Allowance from '#dist/hexcodes/wire/rows/row-allowance.js';
+import type { Hexcodes } from '#hexcodes';
 import { libraryModule } from '../../../bench/beside.js';
 import { randomFrom } from '../open-world.js';
 import { csvByPeer, itemByPeer } from '../peers/bulk-text.js';
@@ -85,14 +85,14 @@ export class DifferentialEngine {
   private constructor(
     readonly build: Wire,
     readonly files: typeof convertFiles,
-    readonly library: Awaited<ReturnType<typeof loadLibrary>>,
+    readonly library: Hexcodes,
     readonly counts: Partial<typeof Allowance>,
   ) {}
 
   /** @param folder of a checkout that is built */
   static async of(folder: string): Promise<DifferentialEngine> {
     const run = await libraryModule<{ convertFiles: typeof convertFiles }>(folder, '../files/run.js');
-    const library = await libraryModule<{ loadLibrary: typeof loadLibrary }>(folder, '../files/library.js');
+    const library = await libraryModule<{ loadLibrary(): Promise<Hexcodes> }>(folder, '../files/library.js');
     const counts = await libraryModule<typeof Allowance>(folder, 'wire/rows/row-allowance.js');
     const build = await Wire.ofCheckout(folder);
     return new DifferentialEngine(build, run.convertFiles, await library.loadLibrary(), counts);

@@ -7,6 +7,9 @@ import { dialectOf } from '#dist/files/formats/csv-dialect.js';
 import { openSource } from '#dist/files/formats/open.js';
 import { below, pick, type Random } from '../mutate.js';
 
+/** The exit code of the command for an input that it cannot read. */
+export const BAD_INPUT = 3;
+
 export type Damage = 'changed' | 'cut off' | 'left out' | 'claims';
 
 export const DAMAGES: readonly Damage[] = ['changed', 'cut off', 'left out', 'claims'];

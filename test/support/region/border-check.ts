@@ -1,7 +1,10 @@
 // The kernel's border_m and neighbour at random points against the peer that asks every line.
-import { NO_ADMIN, NO_BORDER } from '#dist/hexcodes/kernel/index-file.js';
 import type { Kernel } from '#hexcodes';
 import { BorderPeer, FARTHEST_M } from '../peers/border-distance.js';
+
+/** What the kernel answers where there is no border, and no province. */
+const NO_BORDER = 65_535;
+const NO_ADMIN = 255;
 
 const METRES_PER_DEGREE = 111_195;
 

@@ -1,8 +1,8 @@
 // Walks along every line of the map and looks to both sides: each position that lies in a province has a hexcode at
 // each of the 16 resolutions, the hexcode names that province, and reads back.
 
-import type { IndexArc } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, type Hexcodes } from '#hexcodes';
+import type { CheckedMap } from './map-checks.js';
 
 const METRES_PER_DEGREE = 111_320;
 /** Places looked at from a place on a line, in micro-degrees: itself, its neighbours, and about 100 m away. */
@@ -16,7 +16,7 @@ const LOOKS = [0, 1, -1, 900, -900].flatMap((far) =>
 );
 
 /** lat, lng, lat, lng, … of places beside the lines: vertices, and points between them at a fixed distance. */
-export function placesAlong(arcs: readonly IndexArc[], everyM: number): Float64Array {
+export function placesAlong(arcs: CheckedMap['arcs'], everyM: number): Float64Array {
   const places: number[] = [];
   for (const { vertices } of arcs)
     for (let i = 0; i + 3 < vertices.length; i += 2) {

@@ -1,7 +1,7 @@
 // Rules that hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 
-import { type IndexArc, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import type { KernelExports } from '#hexcodes';
 import { BatchWitness } from './bare-kernel.js';
 import type { Random } from './made-partitions.js';
@@ -9,9 +9,12 @@ import { type Border, RingContainment, ringsOf } from './rings.js';
 
 const NOBODY = 255;
 
+type IndexArc = ReturnType<typeof readIndexArcs>[number];
+
 /** The map of an index file, once by regions (admin numbers) and once by units. */
 export class CheckedMap {
   readonly arcs: readonly IndexArc[];
+  readonly meta: ReturnType<typeof readIndexMeta>;
   readonly borders: readonly Border[];
   readonly regions: RingContainment;
   readonly units: RingContainment;
@@ -24,7 +27,8 @@ export class CheckedMap {
   ) {
     this.#batch = new BatchWitness(kernel);
     this.arcs = readIndexArcs(file);
-    const admins = readIndexMeta(file).units.map(({ admin }) => admin);
+    this.meta = readIndexMeta(file);
+    const admins = this.meta.units.map(({ admin }) => admin);
     this.borders = this.arcs.map(({ left, right, vertices }) => ({
       left: admins[left] ?? NOBODY,
       right: admins[right] ?? NOBODY,

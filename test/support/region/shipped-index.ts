@@ -1,6 +1,5 @@
 // The boundary index that ships, in a kernel, and as the partition that it was written from.
 import { readFileSync } from 'node:fs';
-import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import type { KernelExports } from '#hexcodes';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Build, bareKernel, putIndex } from './bare-kernel.js';
@@ -16,8 +15,8 @@ export function shippedIndex(build: Build = 'kernel'): { file: Uint8Array; kerne
   return { file, kernel };
 }
 
-/** The lines of an index file one by one. */
-export function partitionOf(file: Uint8Array, { arcs }: CheckedMap): Partition {
+/** The lines of a map one by one. */
+export function partitionOf({ arcs, meta }: CheckedMap): Partition {
   const segments: number[] = [];
   const left: number[] = [];
   const right: number[] = [];
@@ -27,7 +26,7 @@ export function partitionOf(file: Uint8Array, { arcs }: CheckedMap): Partition {
       left.push(arc.left);
       right.push(arc.right);
     }
-  const { units, notice, source, bands, bandsNote } = readIndexMeta(file);
+  const { units, notice, source, bands, bandsNote } = meta;
   return {
     units,
     notice,

@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { loadLibrary } from '#dist/files/library.js';
 import { convertFiles } from '#dist/files/run.js';
+import { Hexcodes } from '#hexcodes';
 import { handshake, RawWebSocket, TEXT } from '../raw-websocket.js';
 import { startServer, type TestServer } from '../server.js';
 import { shippedFiles } from '../shipped.js';
@@ -56,16 +56,16 @@ function wordsOfCsv(text: string, delimiter: string): string[] {
 
 export class SameBytes {
   readonly #server: TestServer;
-  readonly #library: Awaited<ReturnType<typeof loadLibrary>>;
+  readonly #library: Hexcodes;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hexcodes-same-'));
 
-  private constructor(server: TestServer, library: Awaited<ReturnType<typeof loadLibrary>>) {
+  private constructor(server: TestServer, library: Hexcodes) {
     this.#server = server;
     this.#library = library;
   }
 
   static async open(): Promise<SameBytes> {
-    return new SameBytes(await startServer({ logLevel: 'error' }, shippedFiles()), await loadLibrary());
+    return new SameBytes(await startServer({ logLevel: 'error' }, shippedFiles()), await Hexcodes.load());
   }
 
   async close(): Promise<void> {

@@ -6,16 +6,16 @@ import { busBytesPerSecond, SPARE } from '#dist/bus/sizing.js';
 import { parseResults, samplesOf } from '#dist/capacity/measure/results.js';
 import { busOf } from '#dist/capacity/model/bus.js';
 import { Costs } from '#dist/capacity/model/cost.js';
-import { demandOf, type Fleet } from '#dist/capacity/model/fleet.js';
+import { demandOf } from '#dist/capacity/model/fleet.js';
 import { planOnce } from '#dist/capacity/model/once.js';
-import { type PlanRequest, planFor } from '#dist/capacity/model/plan.js';
+import { planFor } from '#dist/capacity/model/plan.js';
 import { proxyOf } from '#dist/capacity/model/proxy.js';
 import { scalingOf } from '#dist/capacity/model/scaling.js';
 import { networkBitsPerS, predictKneePerS, Sizer, spaceOf } from '#dist/capacity/model/sizing.js';
 import { wireOfStreams } from '#dist/capacity/model/wire.js';
 import { headlineOf } from '#dist/capacity/report/headline.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
-import { FLEET, requestOf } from '../../support/capacity/fleets.js';
+import { FLEET, type Fleet, type PlanRequest, requestOf } from '../../support/capacity/fleets.js';
 import { madeResults } from '../../support/capacity/made-results.js';
 
 // Plans from results of round numbers, held against a reckoning by hand.

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
-import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
+import { Hexcodes } from '#hexcodes';
 import { converted } from '../../support/files/roads.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-progress-'));
@@ -17,7 +16,7 @@ const STEP_MS = 6000;
 let hexcodes: Hexcodes;
 
 beforeAll(async () => {
-  hexcodes = await loadLibrary();
+  hexcodes = await Hexcodes.load();
   const points = Array.from(
     { length: ROWS },
     (_, i) => [i, 21 + (i % 900) / 1e4, 105.8 + (i % 700) / 1e4] as const,

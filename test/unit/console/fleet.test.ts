@@ -2,11 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { answerFrame, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import { refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
+import { Wire } from '../../support/wire.js';
 
 // The figures of the fleet: counted from answers alone, inside the window, and 0 where nothing answers.
 describe('figures', async () => {
@@ -36,8 +37,8 @@ describe('figures', async () => {
       codeOf(vehicle: number): string;
     };
   }>('fleet/fleet-stream.ts');
-  const kernel = shippedKernel();
-  const answerOf = (frame: Uint8Array): Uint8Array => answerFrame(kernel, frame).slice();
+  const wire = new Wire(shippedKernel());
+  const answerOf = (frame: Uint8Array): Uint8Array => wire.frame(frame).slice();
   const ready = (window: number): string =>
     JSON.stringify({
       type: 'ready',

@@ -4,11 +4,12 @@ import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredKey } from '#dist/server/keys/key-record.js';
 import { Follower } from '#dist/server/keys/store/follower.js';
 import { SqliteStore, storePath } from '#dist/server/keys/store/sqlite-store.js';
 import { CliFolder } from '../../support/cli.js';
 import { storedKey } from '../../support/keys.js';
+
+type StoredKey = ReturnType<typeof storedKey>;
 
 // The changes that a follower reports, over a store of the test: every change once, a removal whenever the store is
 // another one, and nothing where nothing has changed.

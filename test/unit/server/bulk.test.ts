@@ -4,9 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import type { ConvertedBlock } from '#dist/hexcodes/wire/job.js';
-import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { batchBody, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
 import { keptMemory } from '#dist/server/kept-memory.js';
@@ -16,6 +14,7 @@ import { SlicedBatches } from '#dist/server/routes/sliced-batches.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/stream-frames.js';
+import { type ConvertedBlock, Wire } from '../../support/wire.js';
 
 // A bulk body that waits for points of its key, by an entry that the test answers for.
 describe('points of a key', () => {
@@ -228,10 +227,7 @@ describe('batches in slices', () => {
     item = (i: number): string => `{"lat":21,"lng":${105 + i / 1e6},"id":${i}}`,
   ) => Buffer.from(`{"points":[${Array.from({ length: items }, (_, i) => item(i)).join(', ')}]}`);
 
-  const inOneGo = (body: Buffer): string =>
-    Buffer.from(
-      batchBody(convertBatch(kernel, openBatch('encode', body, kernel), new ByteSink())),
-    ).toString();
+  const inOneGo = (body: Buffer): string => Buffer.from(new Wire(kernel).batch('encode', body)).toString();
 
   interface Run {
     readonly x: FakeExchange;

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EXIT } from '#dist/files/exit-codes.js';
 import { CliFolder } from '../../../support/cli.js';
-import { DAMAGES, damagedBytes, outcomeOf } from '../../../support/files/damaged.js';
+import { BAD_INPUT, DAMAGES, damagedBytes, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const SEED = 20_260_603;
@@ -47,7 +46,7 @@ describe.each(NAMES)('%s', (name) => {
       const outcome = await outcomeOf(path);
       if ('rows' in outcome) continue;
       faults++;
-      expect([outcome.exitCode, outcome.fault]).toEqual([EXIT.BAD_INPUT, expect.stringContaining(name)]);
+      expect([outcome.exitCode, outcome.fault]).toEqual([BAD_INPUT, expect.stringContaining(name)]);
     }
     expect(faults).toBeGreaterThan(0);
   });

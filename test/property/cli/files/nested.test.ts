@@ -2,8 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
-import type { Hexcodes } from '#hexcodes';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/files/roads.js';
 import { PYTHON } from '../../../support/python-env.js';
@@ -35,7 +34,7 @@ describe.skipIf(!hasPyarrow)('(needs build/python-env: .ci/python makes it)', ()
   afterAll(() => folder.remove());
   let hexcodes: Hexcodes;
   beforeAll(async () => {
-    hexcodes = await loadLibrary();
+    hexcodes = await Hexcodes.load();
   });
 
   test.each(['parquet'])(

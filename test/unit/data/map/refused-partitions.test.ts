@@ -1,7 +1,6 @@
 // Partitions that are none: what `checkPartition` and `writeIndexFile` refuse, and a map outside of the reach.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { checkPartition } from '../../../../data/map/check-partition.js';
 import { writeIndexFile } from '../../../../data/map/index-file.js';
 import type { Partition } from '../../../../data/map/partition.js';
@@ -82,8 +81,8 @@ test('a map is refused that is empty, too wide, or has a line of no length', () 
 test('a province where no hexcode has a head is outside the reach', () => {
   const partition = partitionOf(square(118_960_000, 22_000_000, 20_000));
   const index = writeIndexFile(partition, '');
-  const reach = decodeReach(readFileSync(REACH_FILE));
+  const reach = readFileSync(REACH_FILE);
   expect(() => checkWithinReach(partition, index, reach)).toThrow(/reach is frozen/);
   // also where the reach allows every province in every cell that has a hexcode
-  expect(() => checkWithinReach(partition, index, decodeReach(OPEN_REACH))).toThrow(/reach is frozen/);
+  expect(() => checkWithinReach(partition, index, OPEN_REACH)).toThrow(/reach is frozen/);
 });

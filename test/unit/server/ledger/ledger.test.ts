@@ -1,12 +1,13 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
 // counts.
 import { expect, test, vi } from 'vitest';
-import type { KeyLimits } from '#dist/server/keys/key-record.js';
-import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
 import { CELLS, cellAt, FAILED, OK, OPERATIONS, REFUSED } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
+
+type KeyLedger = ReturnType<Ledger['of']>;
+type KeyLimits = ConstructorParameters<typeof Ledger>[0]['defaults'];
 
 const ENCODE = OPERATIONS.indexOf('encode');
 const BATCH = OPERATIONS.indexOf('encode_batch');

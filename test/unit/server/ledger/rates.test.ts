@@ -1,13 +1,14 @@
 // Rates and quotas by themselves: the token bucket, one quota of one process, and limits that processes share.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KeyLimits } from '#dist/server/keys/key-record.js';
-import type { KeyLedger } from '#dist/server/ledger/key-ledger.js';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { TokenBucket } from '#dist/server/ledger/token-bucket.js';
 import { OPERATIONS } from '#dist/server/usage/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
+
+type KeyLedger = ReturnType<Ledger['of']>;
+type KeyLimits = ConstructorParameters<typeof Ledger>[0]['defaults'];
 
 // The token bucket: its rate, its capacity, work larger than it, and clocks that move.
 describe('the token bucket', () => {

@@ -7,13 +7,12 @@ import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type Input, openInput } from '#dist/files/disk/input.js';
-import { EXIT } from '#dist/files/exit-codes.js';
 import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
 import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
 import { openSink } from '#dist/files/formats/open.js';
 import { CliFolder } from '../../../../support/cli.js';
-import { outcomeOf } from '../../../../support/files/damaged.js';
+import { BAD_INPUT, outcomeOf } from '../../../../support/files/damaged.js';
 
 // Compressed Arrow, as pandas and pyarrow write it: LZ4 frames, whose blocks refer to those before them, and
 // Zstandard. The files are of pyarrow 25.0.1: 20,000 rows in one batch, `write_feather(table, name,
@@ -366,7 +365,7 @@ describe('lengths', () => {
         if ('rows' in outcome) continue;
         refused++;
         expect([outcome.exitCode, outcome.fault]).toEqual([
-          EXIT.BAD_INPUT,
+          BAD_INPUT,
           expect.stringContaining('lengths.arrow'),
         ]);
       }
@@ -384,7 +383,7 @@ describe('lengths', () => {
       const outcome = await outcomeWith(bytes);
       if ('rows' in outcome) continue;
       refused++;
-      expect(outcome.exitCode).toBe(EXIT.BAD_INPUT);
+      expect(outcome.exitCode).toBe(BAD_INPUT);
     }
     expect(refused).toBeGreaterThanOrEqual(2);
   });
