@@ -1,15 +1,15 @@
 // The Python package hexcodes, installed from its wheel (.ci/python), against the library: random positions, positions
 // beside borders, mangled texts, suggestions; and its own tests, its types, and what its archives hold.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, children, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
+import { ownFolder } from '../support/own-folder.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
 import { placesAlong } from '../support/region/border-walk.js';
 import { shippedFiles, shippedKernel } from '../support/shipped.js';
@@ -20,8 +20,7 @@ const BORDER_EVERY_M = 5000;
 const TEXTS = 20_000;
 const RESOLUTIONS = [5, 13, 15];
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-package-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder('package');
 const write = (name: string, content: string | ArrayBufferView): void =>
   writeFileSync(
     join(folder, name),

@@ -1,8 +1,7 @@
 // Settings: where they come from, and what they may be.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ConfigError,
   flaglessOf,
@@ -11,11 +10,11 @@ import {
   readSettings,
   SETTING_NAMES,
 } from '#dist/config/config.js';
+import { ownFolder } from '../support/own-folder.js';
 
 // Settings from flags, environment and file: which of them holds, what is a fault, and what is shown.
 describe('sources', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-config-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder('config');
 
   let files = 0;
   function file(...lines: string[]): string {
@@ -198,8 +197,7 @@ describe('sources', () => {
 
 // Secrets in files, as orchestrators mount them; no message and no shown value repeats one.
 describe('files of secrets', () => {
-  const root = mkdtempSync(join(tmpdir(), 'hexcodes-secrets-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = ownFolder('secrets');
   let count = 0;
   const file = (text: string): string => {
     const path = join(root, `secret-${++count}`);
@@ -258,8 +256,7 @@ describe('files of secrets', () => {
 
 // Addresses of sinks, as the settings have them.
 describe('Traccar', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sink-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder('sink');
 
   const sinkOf = (text: string) => readConfig(SETTING_NAMES, { traccarSink: text }, {}).traccarSink;
   function faultOf(text: string): string {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MutantCopy } from '../support/mutant-copy.js';
+import { ownFolder } from '../support/own-folder.js';
 
 // The small twin of the proof `mutants`, on a checkout of three files: what notices a fault, and what is left behind.
 describe('planted faults', () => {
@@ -87,8 +88,7 @@ describe('planted faults', () => {
 
 // `npm run check` compiles every workspace: a type error that is planted in each of them is reported for each.
 describe('errors of types', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-types-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder('types');
 
   const WORKSPACES = readdirSync('src');
   const PLANTED = 'export const planted: number = "a text";\n';

@@ -1,14 +1,13 @@
 // Usage: days of a zone, grants, what a store has not taken, and rows that nobody writes.
 
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import Database from 'libsql';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
@@ -18,6 +17,7 @@ import { CELLS } from '#dist/server/usage/operations.js';
 import { SqliteUsage, usagePath } from '#dist/server/usage/store/sqlite-usage.js';
 import type { UsageReply } from '#dist/server/usage/worker.js';
 import { CliFolder } from '../support/cli.js';
+import { ownFolder } from '../support/own-folder.js';
 
 type UsageBatch = NonNullable<ReturnType<Ledger['take']>>;
 
@@ -138,8 +138,7 @@ describe('grants', () => {
 // Counts that a process left in a file: added once to the store by the next one, which removes the file then and only
 // then.
 describe('what is left over', () => {
-  const root = mkdtempSync(join(tmpdir(), 'hexcodes-left-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = ownFolder('left');
 
   const batch = (points: number): UsageBatch => ({
     number: 1,
@@ -215,8 +214,7 @@ describe('what is left over', () => {
 
 // Counts of many keys: batches go to the store in parts, are stored as one, and the answers come in parts.
 describe('batches in parts', () => {
-  const root = mkdtempSync(join(tmpdir(), 'hexcodes-parts-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = ownFolder('parts');
 
   const KEYS = 2500;
   const keyOf = (n: number) => ({ id: `k${n}`, name: `k${n}`, limits: {} }) as never;

@@ -1,17 +1,16 @@
 // A quota that several processes share, by a model that drives the shipped reservations (test/support/quota-model):
 // large by `npm run proof -- quota`.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Quota } from '#dist/server/ledger/quota.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { type QuotaClass, runSchedule } from '../../support/quota-model.js';
 
 const SCHEDULES = 4000;
 const STEPS = 120;
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-quota-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder('quota');
 
 describe.each([
   ['never', false],

@@ -25,7 +25,7 @@ import {
 } from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import type { convertFiles } from '#dist/files/run.js';
+import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 
 export type Request = Parameters<typeof convertFiles>[1];
@@ -45,7 +45,6 @@ export async function converted(
   output: string,
   given: Partial<Request>,
 ): Promise<Converted> {
-  const { convertFiles } = await import('#dist/files/run.js');
   const lines: string[] = [];
   const request = {
     ...{ operation: 'encode', inputs, output, from: null, to: null, resolution: 12 },
@@ -162,6 +161,12 @@ export const policies = (scratch: string, to: string) =>
     { kind: 'stop' },
     { kind: 'file', path: join(scratch, `rejects.${to}`) },
   );
+
+/** Whether and in how much memory rows are sorted, where the target is sorted at all. */
+export const sorts = (to: string) =>
+  to === 'parquet'
+    ? fc.constantFrom<Request['sort']>(null, null, { memoryBytes: 1 }, { memoryBytes: 1e9 })
+    : fc.constant(null);
 
 export const rarely = <Value>(broken: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: broken });
@@ -402,7 +407,7 @@ export async function bothRoads(
 }
 
 /** The counts of a tally as text, without its time. Reasons are sorted, since slices may meet them in any order. */
-export function tallyText(tally: { save(bytes: number): unknown }): string {
+function tallyText(tally: { save(bytes: number): unknown }): string {
   const inOrder = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

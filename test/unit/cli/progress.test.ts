@@ -1,14 +1,13 @@
 // The progress line of each format: the share of the bytes that is done, and the time that is left by it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { converted } from '../../support/files/roads.js';
+import { ownFolder } from '../../support/own-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-progress-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder('progress');
 const file = (name: string): string => join(folder, name);
 const ROWS = 60_000;
 /** Time between two looks at the clock. */

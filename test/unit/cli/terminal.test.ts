@@ -1,9 +1,8 @@
 // The command as people see it: texts of others, the greeting, quantities, and the file of results.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   numberFrom,
   readDuration,
@@ -17,6 +16,7 @@ import { planJson } from '#dist/cli/commands/plan.js';
 import { greetingLines } from '#dist/cli/serve/greeting.js';
 import { CliFailure, EXIT } from '#dist/files/exit-codes.js';
 import { visible, visibleMessage } from '#dist/files/terminal/say.js';
+import { ownFolder } from '../../support/own-folder.js';
 
 // Texts of others on a terminal: nothing but plain text is left.
 describe('texts of others', () => {
@@ -36,8 +36,7 @@ describe('texts of others', () => {
 
 // The greeting of `hexcodes serve`: more for a person at a terminal.
 describe('the greeting', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-greeting-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder('greeting');
   const firstKeyFile = join(folder, 'first-key');
   writeFileSync(firstKeyFile, 'hx_secret\n');
   const greeting = { host: '0.0.0.0', port: 8080, firstKeyFile, transport: { name: 't', version: '1' } };
@@ -120,8 +119,7 @@ describe('plans as JSON', () => {
 // The file of `hexcodes bench --json`: an older one keeps its content until the new one is whole, and a faulty path
 // is found out early.
 describe('the file of results', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-results-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = ownFolder('results');
 
   test('before the write nothing is changed or left behind, after it the new text is whole', async () => {
     const path = join(folder, 'old.json.gz');

@@ -4,7 +4,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,19 +11,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkedText } from '#dist/config/checked-state.js';
 import { Backlog } from '#dist/server/forward/backlog/backlog.js';
 import { LeftFolders, leave, nameOwn, release } from '#dist/server/forward/backlog/owner.js';
 import { line, newFolder, opened, root, texts, until } from '../../support/forwarders.js';
+import { ownFolder } from '../../support/own-folder.js';
 
 // The backlog on disk: order, segments, what a killed process leaves, and whose it is.
 describe('the backlog', () => {
-  const root = mkdtempSync(join(tmpdir(), 'hexcodes-backlog-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = ownFolder('backlog');
   let folders = 0;
   const newFolder = (): string => join(root, `own-${++folders}`);
 

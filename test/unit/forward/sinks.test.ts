@@ -2,24 +2,22 @@
 import {
   appendFileSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FileSink } from '#dist/server/forward/sinks/file-sink.js';
 import { HttpSink } from '#dist/server/forward/sinks/http-sink.js';
 import { NatsSink } from '#dist/server/forward/sinks/nats-sink.js';
+import { ownFolder } from '../../support/own-folder.js';
 
 // Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.
 describe('files', () => {
-  const root = mkdtempSync(join(tmpdir(), 'hexcodes-file-sink-'));
-  afterAll(() => rmSync(root, { recursive: true }));
+  const root = ownFolder('file-sink');
 
   const line = (id: string, name: string | null = null): string =>
     `${JSON.stringify({

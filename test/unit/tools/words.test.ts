@@ -1,13 +1,12 @@
 // Comments and identifiers that `npm run check` refuses: each fault is planted once, and plain words pass.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ownFolder } from '../../support/own-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-words-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder('words');
 
 interface Words {
   wordFaults: (path: string, text: string) => string[];

@@ -1,49 +1,18 @@
 // NDJSON to NDJSON by bytes gives the bytes and counts of the conversion value by value, which a pipe is converted by:
 // over lines of every kind, also those that the kernel leaves, in blocks with thousands of usual ones.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { convertFiles } from '#dist/files/run.js';
+import { beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
+import { converted, expectAlike, policies } from '../../../support/files/roads.js';
+import { ownFolder } from '../../../support/own-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-lines-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = ownFolder('lines');
 let hexcodes: Hexcodes;
 beforeAll(async () => {
   hexcodes = await Hexcodes.load();
 });
-
-type Request = Parameters<typeof convertFiles>[1];
-
-async function converted(
-  given: string | string[],
-  output: string,
-  errors: Request['errors'],
-  columns: Request['columns'],
-  by: Partial<Request> = {},
-) {
-  const inputs = [given].flat();
-  const lines: string[] = [];
-  const request: Request = {
-    ...{ operation: 'encode', inputs, output, from: 'ndjson', to: 'ndjson', resolution: 12 },
-    ...{ isFormer: false, sort: null, columns, errors },
-    ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
-    ...{ threads: 1, isQuiet: true, isVerbose: true },
-    ...by,
-  } as Request;
-  try {
-    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
-    return {
-      lines,
-      tally: JSON.stringify(tally.save(0)).replace(/"elapsedMs":\d+/, ''),
-      bytes: readFileSync(output),
-    };
-  } catch (error) {
-    return { lines, fault: (error as Error).message.replaceAll(inputs[0]!, 'FILE') };
-  }
-}
 
 const number = fc.oneof(
   fc.double({ min: 8, max: 23, noNaN: true }),
@@ -113,13 +82,6 @@ const broken = fc.constantFrom(
   '{"a":"\0"}',
   '{"lat":21,"lng":105.8,}',
 );
-const policies = fc.constantFrom<Request['errors']>(
-  { kind: 'keep' },
-  { kind: 'skip' },
-  { kind: 'stop' },
-  { kind: 'file', path: join(scratch, 'rejects.ndjson') },
-);
-
 const options = fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() });
 /** Names of the position in the file, with and without options that name them, and whether rows have resolutions. */
 const names = fc.constantFrom<readonly [lat: string, lng: string, isChosen: boolean, hasOwn: boolean]>(
@@ -141,7 +103,7 @@ test('lines of every kind', async () => {
       }),
       fc.array(odd, { maxLength: 20 }),
       fc.option(broken, { freq: 1 }),
-      policies,
+      policies(scratch, 'ndjson'),
       fc.integer({ min: 0, max: 4000 }),
       fc.boolean(),
       fc.boolean(),
@@ -152,6 +114,7 @@ test('lines of every kind', async () => {
       async (given, middle, wrong, errors, between, hasEnd, isLate, isThreaded, sliceBytes, by, named) => {
         const [lat, lng, isChosen, hasOwn] = named;
         const columns = isChosen ? { prefix: '', lat, lng } : { prefix: '' };
+        const asked = { errors, columns, ...by };
         const first = hasOwn ? given.map((line, n) => `${line.slice(0, -1)},"resolution":${n % 17}}`) : given;
         // The columns are those of the first 8,192 rows.
         const before = isLate ? Array.from({ length: 8200 }, (_, i) => first[i % first.length]!) : [];
@@ -169,23 +132,15 @@ test('lines of every kind', async () => {
         const [fast, slow] = [join(scratch, 'fast.ndjson'), join(scratch, 'slow.ndjson')];
         const text = all.join('\n') + (hasEnd ? '\n' : '');
         writeFileSync(path, text.replaceAll('"lat"', `"${lat}"`).replaceAll('"lng"', `"${lng}"`));
-        const quick = await converted(path, fast, errors, columns, by);
-        const rejected = errors.kind === 'file' && 'bytes' in quick ? readFileSync(errors.path, 'utf8') : '';
+        const quick = await converted(hexcodes, [path], fast, asked);
         if (quick.lines.some((line) => line.startsWith('Converted by bytes'))) byBytes++;
-        if (isThreaded) {
-          const threaded = await converted(path, slow, errors, columns, { ...by, threads: 2, sliceBytes });
-          expect(threaded).toEqual(quick);
-          if (errors.kind === 'file' && 'bytes' in quick)
-            expect(readFileSync(errors.path, 'utf8')).toBe(rejected);
-        }
-        const careful = await converted(path, slow, errors, columns, { ...by, road: 'columns' });
+        if (isThreaded)
+          expect(await converted(hexcodes, [path], slow, { ...asked, threads: 2, sliceBytes })).toEqual(
+            quick,
+          );
+        const careful = await converted(hexcodes, [path], slow, { ...asked, road: 'columns' });
         expect(careful.lines.some((line) => line.startsWith('Converted by bytes'))).toBe(false);
-        expect(quick.fault).toBe(careful.fault);
-        expect(quick.tally).toBe(careful.tally);
-        if (quick.bytes !== undefined) {
-          expect(quick.bytes.equals(careful.bytes ?? Buffer.alloc(0))).toBe(true);
-          if (errors.kind === 'file') expect(rejected).toBe(readFileSync(errors.path, 'utf8'));
-        }
+        await expectAlike(quick, careful, 'ndjson');
       },
     ),
     { numRuns: 12, endOnFailure: true },
@@ -198,13 +153,8 @@ test('fields of a second file in another order, on both roads', async () => {
   writeFileSync(a, '{"lat":21.03,"lng":105.8}\n');
   writeFileSync(b, '{"lng":105.8,"id":1,"lat":21.03}\n');
   for (const by of [{}, { road: 'columns' }] as const) {
-    const { bytes } = await converted(
-      [a, b],
-      join(scratch, 'both.ndjson'),
-      { kind: 'stop' },
-      { prefix: '' },
-      by,
-    );
+    const both = join(scratch, 'both.ndjson');
+    const { bytes } = await converted(hexcodes, [a, b], both, { errors: { kind: 'stop' }, ...by });
     const codes = bytes!.toString().match(/"hexcodes":"[^"]+"/g);
     expect(codes).toHaveLength(2);
     expect(new Set(codes).size).toBe(1);

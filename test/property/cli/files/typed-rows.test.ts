@@ -1,11 +1,10 @@
 // Formats of types by rows of bytes give what the conversion value by value gives: columns, types, rows, bounds, counts
 // and faults; NDJSON after a survey of all its rows, Parquet by its plain values; sorted, too.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import {
   arrowOf,
@@ -17,23 +16,19 @@ import {
   policies,
   type Request,
   rarely,
+  sorts,
   TYPES,
   typedRow,
   usualNumber,
 } from '../../../support/files/roads.js';
+import { ownFolder } from '../../../support/own-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-typed-rows-'));
+const scratch = ownFolder('typed-rows');
 const output = join(scratch, 'out-');
-afterAll(() => rmSync(scratch, { recursive: true }));
 let hexcodes: Hexcodes;
 beforeAll(async () => {
   hexcodes = await Hexcodes.load();
 });
-
-const sorts = (to: string) =>
-  to === 'parquet'
-    ? fc.constantFrom<Request['sort']>(null, null, { memoryBytes: 1 }, { memoryBytes: 1e9 })
-    : fc.constant(null);
 
 /** Numbers by which the columns of a file are integers, integers and fractions, or of any kind. */
 const integer = fc.oneof(

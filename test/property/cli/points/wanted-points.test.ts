@@ -1,29 +1,30 @@
 // Points of which some columns are wanted, read by the kernel or from single columns of Parquet, against the same files
 // read value by value: positions, values, numbers of rows and faults, over fields and rows of every kind.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type PointFiles, runPoints } from '#dist/files/points/run-points.js';
 import { numberOf } from '#dist/files/points/values.js';
 import { Hexcodes } from '#hexcodes';
+import { ownFolder } from '../../../support/own-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-wanted-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = ownFolder('wanted');
 let hexcodes: Hexcodes;
 beforeAll(async () => {
   hexcodes = await Hexcodes.load();
 });
 
-const WANTED = { numbers: ['speed'], others: ['name'] };
+type Wanted = NonNullable<PointFiles['wanted']>;
+const WANTED: Wanted = { numbers: ['speed'], others: ['name'] };
+const NOTHING: Wanted = { numbers: [], others: [] };
 
 /** Batches without the values that nobody wants. */
 let pruned = 0;
 
-/** Every row that is read, and the fault that ends the run. */
-async function read(inputs: readonly string[], wanted: PointFiles['wanted']) {
+/** Every row that is read, with the values of some columns, and the fault that ends the run. */
+async function read(inputs: readonly string[], { numbers, others }: Wanted, wanted: PointFiles['wanted']) {
   const rows: unknown[] = [];
   const request = {
     inputs,
@@ -39,14 +40,14 @@ async function read(inputs: readonly string[], wanted: PointFiles['wanted']) {
       isQuiet: true,
       take({ columns, rows: { rowCount, values }, latLngDeg, firstRow }) {
         const at = (name: string): number => columns.findIndex((column) => column.name === name);
-        if (wanted !== undefined && rowCount > 0 && values[at('id')] === undefined) pruned++;
+        const numberIn = (row: number, column: number) =>
+          column < 0 ? Number.NaN : numberOf(columns[column]!, values[column]?.[row]);
+        if (wanted !== undefined && rowCount > 0 && values[at('lat')] === undefined) pruned++;
         for (let row = 0; row < rowCount; row++)
           rows.push([
-            firstRow + row,
-            latLngDeg[2 * row],
-            latLngDeg[2 * row + 1],
-            numberOf(columns[at('speed')]!, values[at('speed')]?.[row]),
-            values[at('name')]?.[row],
+            ...[firstRow + row, latLngDeg[2 * row], latLngDeg[2 * row + 1]],
+            ...numbers.map((name) => numberIn(row, at(name))),
+            ...others.map((name) => values[at(name)]?.[row] ?? null),
           ]);
       },
       async end() {
@@ -59,13 +60,21 @@ async function read(inputs: readonly string[], wanted: PointFiles['wanted']) {
   return { rows, fault: '' };
 }
 
-async function compare(path: string | readonly string[]): Promise<number> {
+/**
+ * Reads the columns of every file of this test, or others and positions alone as well.
+ * @returns the rows of a file that both ways read to its end, else 0
+ */
+async function compare(path: string | readonly string[], wanted = WANTED): Promise<number> {
   const inputs = [path].flat();
-  const fast = await read(inputs, WANTED);
-  const slow = await read(inputs, undefined);
+  const fast = await read(inputs, wanted, wanted);
+  const slow = await read(inputs, wanted, undefined);
   expect(fast.fault).toBe(slow.fault);
   // A fault of a row ends a run; how many rows were read before it is nowhere shown.
-  if (fast.fault === 'no output is wanted') expect(fast.rows).toEqual(slow.rows);
+  if (fast.fault !== 'no output is wanted') return 0;
+  expect(fast.rows).toEqual(slow.rows);
+  if (wanted === WANTED) return fast.rows.length;
+  const positions = await read(inputs, NOTHING, NOTHING);
+  expect(positions.rows).toEqual(fast.rows.map((row) => (row as unknown[]).slice(0, 3)));
   return fast.rows.length;
 }
 
@@ -198,4 +207,37 @@ test('Parquet: doubles, floats, nulls, other types, several row groups', async (
     await compare(path);
   }
   expect(pruned).toBeGreaterThan(before);
+});
+
+const usualLine = fc
+  .tuple(fc.integer(), fc.double({ min: -91, max: 91 }), fc.double({ noDefaultInfinity: true }))
+  .map(([id, lat, lng]) => JSON.stringify({ id, lat, lng, ...(id % 3 === 0 ? { name: `xe ${id}` } : {}) }));
+const oddLine = fc.constantFrom(
+  ...['', '  ', ' {"lat":21,"lng":105.8} ', '{"lat":21,"lng":105.8}\r', '{"lat":"21,03","lng":"105.8"}'],
+  ...['{"lat":null,"lng":105.8}', '{"lng":105.8}', '{}', '{"lat":21,"lng":105.8,"lat":22}', '[21,105.8]'],
+  ...['{"lat":2.10e1,"lng":1058E-1,"big":123456789012345678901}', '{"lat":21,"lng":105.8,"name":"Hà Nội"}'],
+  ...[`{"lat":21,"lng":105.8,"long":"${'x'.repeat(2000)}"}`, '{"lat":21,"lng":105.8,"h\\u0065":1}', '{'],
+  ...['{"lat":21,"lng":105.8}x', 'null', '{"lat":true,"lng":[1]}', '\u001e{"lat":21,"lng":105.8}'],
+);
+
+test('NDJSON of every kind', async () => {
+  const wanted = { numbers: ['id'], others: ['name'] };
+  const ofEither = fc.oneof({ weight: 2, arbitrary: usualLine }, { weight: 1, arbitrary: oddLine });
+  let whole = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(usualLine, { minLength: 1, maxLength: 50 }),
+      fc.array(ofEither, { maxLength: 6 }),
+      fc.integer({ min: 0, max: 9000 }),
+      fc.boolean(),
+      async (first, middle, between, hasEnd) => {
+        const filler = Array.from({ length: between }, (_, i) => first[i % first.length]!);
+        const path = join(scratch, 'in.ndjson');
+        writeFileSync(path, [...first, ...filler, ...middle, ...filler].join('\n') + (hasEnd ? '\n' : ''));
+        if ((await compare(path, wanted)) > 0) whole++;
+      },
+    ),
+    { numRuns: 25, endOnFailure: true },
+  );
+  expect(whole).toBeGreaterThan(5);
 });

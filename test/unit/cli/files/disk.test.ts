@@ -16,13 +16,14 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkedText, readChecked } from '#dist/config/checked-state.js';
 import { destinationOf } from '#dist/files/disk/destination.js';
 import { openInput } from '#dist/files/disk/input.js';
 import { SpillFolder } from '#dist/files/disk/spill-folder.js';
 import { Targets, type TargetsRequest } from '#dist/files/disk/targets.js';
 import { FILE_FORMATS, FORMATS, formatOfBytes, formatOfName } from '#dist/files/format.js';
+import { ownFolder } from '../../../support/own-folder.js';
 
 // The files of a run: what is on the disk after a crash at each step, and how the next run begins.
 describe('the files of a run', () => {
@@ -221,8 +222,7 @@ describe('the files of a run', () => {
 
 // Files that cannot be converted are not left open: a worker meets thousands of them.
 describe('inputs', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-input-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder('input');
   const OPEN = '/proc/self/fd';
 
   /** How many descriptors of this process lead to a file. */

@@ -1,17 +1,16 @@
 // Archives of map tiles: what was written is read; a file that is no archive, a damaged one and one of another schema
 // are refused in one sentence that names the file.
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { BasemapArchive } from '#dist/server/basemap/archive.js';
 import { openBasemap } from '#dist/server/basemap/open-basemap.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { ownFolder } from '../../../support/own-folder.js';
 
 const VECTOR = 'test/fixtures/basemap/vector.pmtiles';
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-basemap-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder('basemap');
 
 let files = 0;
 /** The path of a file with these bytes. */

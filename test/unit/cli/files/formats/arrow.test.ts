@@ -1,11 +1,10 @@
 // Arrow: compressed, nested, with dictionaries, cut off, and with lengths that it does not have.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Input, openInput } from '#dist/files/disk/input.js';
 import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
@@ -13,6 +12,7 @@ import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
 import { openSink } from '#dist/files/formats/open.js';
 import { CliFolder } from '../../../../support/cli.js';
 import { BAD_INPUT, outcomeOf } from '../../../../support/files/damaged.js';
+import { ownFolder } from '../../../../support/own-folder.js';
 
 // Compressed Arrow, as pandas and pyarrow write it: LZ4 frames, whose blocks refer to those before them, and
 // Zstandard. The files are of pyarrow 25.0.1: 20,000 rows in one batch, `write_feather(table, name,
@@ -104,8 +104,7 @@ describe('nested columns', () => {
 // Dictionaries of an Arrow stream that change between its batches: one that is replaced is forgotten, one that is
 // added to stays.
 describe('dictionaries', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-dictionaries-'));
-  afterAll(() => rmSync(scratch, { recursive: true }));
+  const scratch = ownFolder('dictionaries');
   afterEach(() => {
     delete process.env.HEXCODES_READ_MEMORY;
   });
@@ -292,8 +291,7 @@ describe('ends', () => {
 // Lengths that an Arrow file claims and does not have: a sentence, before the values are collected.
 describe('lengths', () => {
   const ROWS = 37;
-  const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-arrow-'));
-  afterAll(() => rmSync(scratch, { recursive: true }));
+  const scratch = ownFolder('arrow');
 
   const list = (of: arrow.DataType) => new arrow.List(new arrow.Field('item', of, true));
   const struct = new arrow.Struct([new arrow.Field('n', new arrow.Int32(), true)]);

@@ -1,16 +1,15 @@
 // Batches of text formats end at as many bytes as at as many rows, and hold every row once; rows that are read again
 // after `--resume` are the same, whatever the ceiling is.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openInput } from '#dist/files/disk/input.js';
 import { formatOfName } from '#dist/files/format.js';
 import { dialectOf } from '#dist/files/formats/csv-dialect.js';
 import { openSource } from '#dist/files/formats/open.js';
+import { ownFolder } from '../../../../support/own-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-batches-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = ownFolder('batches');
 
 async function batchesOf(name: string, content: string): Promise<{ rows: number; ids: unknown[] }[]> {
   const path = join(scratch, name);

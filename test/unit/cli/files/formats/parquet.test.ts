@@ -1,20 +1,19 @@
 // Parquet: numbers that a file claims of itself, and the metadata of a written one.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSink } from '#dist/files/formats/open.js';
 import { walkThrift } from '#dist/files/formats/parquet/footer.js';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
 import type { SinkColumns } from '#dist/files/formats/table.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
+import { ownFolder } from '../../../../support/own-folder.js';
 
 // Numbers that a Parquet file claims of itself and that are not true: refused before anything is made of them.
 describe('claims', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-claims-'));
-  afterAll(() => rmSync(scratch, { recursive: true }));
+  const scratch = ownFolder('claims');
 
   interface Claimed {
     /** Rows of the group in place of 300. */
