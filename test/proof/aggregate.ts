@@ -4,15 +4,15 @@ import { spawn } from 'node:child_process';
 import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { randomFrom } from '../support/open-world.js';
+import { optionsOf } from './run-length.js';
 
 const MAIN = resolve('dist/cli/main.js');
 const SEED = 20261122;
 
 export default async function proof(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string' }, seed: { type: 'string' } } });
+  const values = optionsOf(args, { size: undefined, seed: undefined });
   const rows = Number(values.size ?? 10_000_000);
   const seed = Number(values.seed ?? SEED);
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-proof-'));

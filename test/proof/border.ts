@@ -2,17 +2,14 @@
 // of the kernel, at random points against every line of the map.
 
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { KERNEL_FILES, randomFrom } from '../support/open-world.js';
 import { checkBorders } from '../support/region/border-check.js';
 import { shippedFiles } from '../support/shipped.js';
+import { optionsOf } from './run-length.js';
 
 export default async function proveBorder(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { size: '100000', seed: '1' });
   const { index, reach } = shippedFiles();
   for (const [build, path] of Object.entries(KERNEL_FILES)) {
     const kernel = Hexcodes.from({ kernel: readFileSync(path), index, reach }).kernel;

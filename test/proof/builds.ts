@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { canHaveOtherNodes, NODE_VERSIONS, type OtherNode, otherNode } from '../support/other-nodes.js';
+import { optionsOf } from './run-length.js';
 
 /** Kept from run to run. */
 const FOLDER = join('build', 'nodes');
@@ -19,13 +19,7 @@ interface Report {
 }
 
 export default async function builds(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      node: { type: 'string', default: '20,22,24,26' },
-      tests: { type: 'string', default: 'test/e2e' },
-    },
-  });
+  const values = optionsOf(args, { node: '20,22,24,26', tests: 'test/e2e' });
   if (!canHaveOtherNodes)
     throw new Error('the binaries of Node that this proof fetches are for Linux on x64');
   const majors = values.node.split(',');

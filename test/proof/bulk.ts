@@ -1,7 +1,6 @@
 // `npm run proof -- bulk [--part NAME] [--size POINTS] [--seed S]`: long bodies through the real server, peers that
 // read badly, workers that die. Small twins: test/e2e/server/bulk and server/stream.
 import { createHash } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import type { Pool } from '#dist/pool/pool.js';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
@@ -11,6 +10,7 @@ import { clientFrame, handshake, RawWebSocket } from '../support/raw-websocket.j
 import { startServer } from '../support/server.js';
 import { ServerProcess } from '../support/server-process.js';
 import { encodeFrame } from '../support/stream-frames.js';
+import { optionsOf } from './run-length.js';
 
 interface Options {
   readonly size: number | undefined;
@@ -21,14 +21,7 @@ interface Options {
 const PARTS: Record<string, (options: Options) => Promise<string>> = { stream, stalled, kills, chunked };
 
 export default async function bulk(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      part: { type: 'string' },
-      size: { type: 'string' },
-      seed: { type: 'string', default: '1' },
-    },
-  });
+  const values = optionsOf(args, { part: undefined, size: undefined, seed: '1' });
   const options = {
     size: values.size === undefined ? undefined : Number(values.size),
     seed: Number(values.seed),

@@ -5,7 +5,7 @@ import { runKafkaKills } from '../support/engine/kafka-kill-run.js';
 import { killsInNamespace } from '../support/engine/run-kills.js';
 import { noKafka } from '../support/kafka.js';
 import { noNats } from '../support/nats.js';
-import { millisecondsOf } from './run-length.js';
+import { millisecondsOf, optionsOf } from './run-length.js';
 
 const FRAMES_PER_SECOND = 100;
 
@@ -13,7 +13,7 @@ const FRAMES_PER_SECOND = 100;
 // the server is killed twice and the network cut once. Every point must be among the answers once, equal to the
 // library's.
 export async function proveEngine(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { for: { type: 'string', default: '75s' } } });
+  const values = optionsOf(args, { for: '75s' });
   if (noNats !== undefined) throw new Error(noNats);
   const report = await killsInNamespace({
     lengthMs: millisecondsOf(values.for),
@@ -30,7 +30,7 @@ const MESSAGES_PER_SECOND = 900;
 // is killed every second, and the broker twice. kcat counts: every message must have one answer, equal to the
 // library's.
 export async function proveKafka(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { for: { type: 'string', default: '75s' } } });
+  const values = optionsOf(args, { for: '75s' });
   if (noKafka !== undefined) throw new Error(noKafka);
   const report = await runKafkaKills({
     lengthMs: millisecondsOf(values.for),

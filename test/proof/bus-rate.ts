@@ -4,7 +4,6 @@
 // of its own for the worker. At the end every position has one answer; CPU of each process is beside the plan's.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { createInbox, headers } from '@nats-io/transport-node';
 import { Producer } from '@platformatic/kafka';
@@ -15,7 +14,7 @@ import { encodeFrame, positionsOf } from '../support/engine/frames.js';
 import { WorkerProcess } from '../support/engine/worker-process.js';
 import { KafkaBroker, noKafka } from '../support/kafka.js';
 import { NatsServer, noNats } from '../support/nats.js';
-import { millisecondsOf } from './run-length.js';
+import { millisecondsOf, optionsOf } from './run-length.js';
 
 const TICK_MS = 50;
 const SETTLE_MS = 60_000;
@@ -35,15 +34,7 @@ const secondsOf = (pid: number): number => {
 };
 
 export default async function busRate(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      kafka: { type: 'boolean', default: false },
-      single: { type: 'boolean', default: false },
-      'points-per-second': { type: 'string', default: '10000' },
-      for: { type: 'string', default: '10m' },
-    },
-  });
+  const values = optionsOf(args, { kafka: false, single: false, 'points-per-second': '10000', for: '10m' });
   const pointsPerSecond = Number(values['points-per-second']);
   const lengthMs = millisecondsOf(values.for);
   const reason = values.kafka ? noKafka : noNats;

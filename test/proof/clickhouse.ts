@@ -3,11 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../support/cli.js';
 import { randomFrom } from '../support/open-world.js';
 import { shippedKernel } from '../support/shipped.js';
+import { optionsOf } from './run-length.js';
 
 const CHDB = 'chdb==4.4.0';
 const ARGUMENTS = ['lat', 'lng']
@@ -18,7 +18,7 @@ sql = "SELECT hexcode(lat, lng) FROM file('positions.csv', 'CSV', 'lat Float64, 
 print(chdb.query(sql, 'TSV', '', sys.argv[1]), end='')`;
 
 export default async function clickhouse(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string', default: '100000' } } });
+  const values = optionsOf(args, { size: '100000' });
   const random = randomFrom(53);
   const positions = Array.from(
     { length: Number(values.size) },

@@ -4,12 +4,11 @@
 // test/e2e/server/transport/crowds.test.ts.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Crowd } from '../support/crowd.js';
 import { freedMemory } from '../support/freed-memory.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServeCommand } from '../support/serve-command.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 const KEY = 'one_key_0123456789abcdef';
 const REQUESTS = 100_000;
@@ -21,10 +20,7 @@ const WARM_UP_MS = 300_000;
 const MAX_GROWTH_MIB = 20;
 
 export default async function proveCrowd(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { for: { type: 'string', default: '30m' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { for: '30m', seed: '1' });
   const [lengthMs, seed] = [millisecondsOf(values.for), Number(values.seed)];
   if (freedMemory === undefined) throw new Error('this proof needs a C compiler (cc) and glibc');
   const command = new ServeCommand([...LIMITS, '--log-level', 'error'], {

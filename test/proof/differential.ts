@@ -1,20 +1,11 @@
 // `npm run proof -- differential [--seed S] [--share 0.2] [--files 6] [--folder CHECKOUT]`: the differential engine of
 // test/support/differential over more cases than the test, or over another checkout that is built. Fails where an
 // answer differs, and prints which cells left the fast path.
-import { parseArgs } from 'node:util';
 import { DifferentialEngine } from '../support/differential/engine.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 export default async function proveDifferential(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      seed: { type: 'string', default: '20261126' },
-      share: { type: 'string', default: '0.2' },
-      files: { type: 'string', default: '6' },
-      folder: { type: 'string', default: '.' },
-    },
-  });
+  const values = optionsOf(args, { seed: '20261126', share: '0.2', files: '6', folder: '.' });
   const engine = await DifferentialEngine.of(values.folder);
   const seed = Number(values.seed);
   try {

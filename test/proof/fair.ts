@@ -4,12 +4,11 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { abusersOf } from '../support/abusers/catalogue.js';
 import { type HonestTally, sendHonestSingles } from '../support/honest-singles.js';
 import { runInNamespace, SMALL_RMEM } from '../support/network-namespace.js';
 import { ServerProcess } from '../support/server-process.js';
-import { millisecondsOf } from './run-length.js';
+import { millisecondsOf, optionsOf } from './run-length.js';
 
 const LOAD_CORE = '1';
 const SERVER_CORE = '0';
@@ -24,14 +23,7 @@ interface Told {
 }
 
 export default async function proveFair(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      only: { type: 'string', default: '' },
-      for: { type: 'string', default: '8s' },
-      net: { type: 'string', default: 'both' },
-    },
-  });
+  const values = optionsOf(args, { only: '', for: '8s', net: 'both' });
   if (values.net !== 'here') {
     for (const net of values.net === 'both' ? ['small', 'system'] : [values.net]) inNamespace(net, args);
     return;

@@ -1,8 +1,8 @@
 // `npm run proof -- first-map [--runs 5]`: when the box of the page answers and when its first map is drawn, over
 // 400 kbit/s with 400 ms of latency and a quarter of the CPU, as Chromium emulates both; and the bytes until then.
-import { parseArgs } from 'node:util';
 import { hasChromium, MAP_MS, mapState, markFirsts, openBrowser } from '../support/console-page.js';
 import { ServerProcess } from '../support/server-process.js';
+import { optionsOf } from './run-length.js';
 
 const NETWORK = { latency: 400, downloadThroughput: 400_000 / 8, uploadThroughput: 400_000 / 8 };
 const CPU_SLOWER = 4;
@@ -10,7 +10,7 @@ const AIM_MS = 8000;
 const PLACE = '#HN-6GHP4-83RFR';
 
 export default async function proveFirstMap(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { runs: { type: 'string', default: '5' } } });
+  const values = optionsOf(args, { runs: '5' });
   if (!hasChromium) throw new Error('no browser: install chromium, or name one with CHROMIUM=path');
   const server = await ServerProcess.start({ isQuiet: true });
   const browser = await openBrowser();

@@ -9,7 +9,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { parseResults } from '#dist/capacity/measure/results.js';
 import { demandOf } from '#dist/capacity/model/fleet.js';
 import { proxyOf } from '#dist/capacity/model/proxy.js';
@@ -18,7 +17,7 @@ import { Traffic } from '#dist/capacity/traffic/traffic.js';
 import { FLEET } from '../support/capacity/fleets.js';
 import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
 import { COMMAND_KEY } from '../support/serve-command.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 const SHORT_HEAD_BYTES = 6;
 /** Sockets of one of k6's virtual users. */
@@ -38,15 +37,7 @@ export default async function proveFleet(args: string[]): Promise<void> {
     process.exitCode = spawnSync('unshare', command, { env, stdio: 'inherit' }).status ?? 1;
     return;
   }
-  const { values } = parseArgs({
-    args,
-    options: {
-      vehicles: { type: 'string', default: '4000' },
-      interval: { type: 'string', default: '5s' },
-      'own-ports': { type: 'string', default: '0' },
-      k6: { type: 'string', default: 'k6' },
-    },
-  });
+  const values = optionsOf(args, { vehicles: '4000', interval: '5s', 'own-ports': '0', k6: 'k6' });
   const [vehicles, intervalMs] = [Number(values.vehicles), millisecondsOf(values.interval)];
   const ownPorts = Number(values['own-ports']);
   const most = mostVehicles();

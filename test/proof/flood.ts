@@ -6,13 +6,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { leastDivisor } from '../support/deploy/proxies.js';
 import { runProxied } from '../support/deploy/run-in-namespace.js';
 import { KEPT } from '../support/deploy/task-flood.js';
 import { askRaw, rawClient } from '../support/raw-client.js';
 import { ServeCommand } from '../support/serve-command.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const KEY = 'one_key_0123456789abcdef';
 const CALL = `GET /v1/hexcodes/encode?lat=21.0288&lng=105.8525 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\n\r\n`;
@@ -51,10 +50,7 @@ async function startFlood(port: number, count: number, from: readonly string[]):
 }
 
 export default async function proveFlood(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { calls: { type: 'string', default: '300' }, behind: { type: 'string' } },
-  });
+  const values = optionsOf(args, { calls: '300', behind: undefined });
   if (values.behind !== undefined) return floodProxy(values.behind);
   const calls = Number(values.calls);
   const faults: string[] = [];

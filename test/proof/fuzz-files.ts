@@ -8,13 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { BAD_INPUT, DAMAGES, type Damage, damagedBytes, outcomeOf } from '../support/files/damaged.js';
 import { arrowWithCount, longTexts, workbook } from '../support/files/hostile.js';
 import { pick } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
-import { RunLength, report } from './run-length.js';
+import { optionsOf, RunLength, report } from './run-length.js';
 
 const NAMES = ['whole.csv', 'whole.ndjson', 'whole.geojson', 'whole.parquet', 'whole.arrow', 'whole.csv.gz'];
 /** Files of all types and packings, whose rows are not counted. */
@@ -40,14 +39,7 @@ interface Answer {
 }
 
 export default async function proveFuzzFiles(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      size: { type: 'string', default: '100000' },
-      seed: { type: 'string', default: '1' },
-      for: { type: 'string' },
-    },
-  });
+  const values = optionsOf(args, { size: '100000', seed: '1', for: undefined });
   const seed = Number(values.seed);
   const length = new RunLength(Number(values.size), values.for);
   const random = randomFrom(seed);

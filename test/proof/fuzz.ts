@@ -5,7 +5,6 @@
 // test/property/kernel/fuzz-kernel.test.ts.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { BulkFuzz } from '../support/fuzz-bulk.js';
 import { FramesFuzz } from '../support/fuzz-frames.js';
 import { HttpFuzz } from '../support/fuzz-http.js';
@@ -13,7 +12,7 @@ import { KernelFuzz } from '../support/fuzz-kernel.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';
 import { shippedKernel } from '../support/shipped.js';
-import { millisecondsOf, RunLength, report } from './run-length.js';
+import { millisecondsOf, optionsOf, RunLength, report } from './run-length.js';
 
 /** Growth of the resident memory that garbage may cause after the warm-up. */
 const MAX_GROWTH_MB = 64;
@@ -104,14 +103,7 @@ export async function proveFuzzKernel(args: string[]): Promise<void> {
 
 /** A warm-up of a minute, unless the whole is shorter. */
 function lengthOf(args: string[], size: number): { seed: number; length: () => RunLength; warmUp: string } {
-  const { values } = parseArgs({
-    args,
-    options: {
-      size: { type: 'string', default: String(size) },
-      seed: { type: 'string', default: '1' },
-      for: { type: 'string' },
-    },
-  });
+  const values = optionsOf(args, { size: String(size), seed: '1', for: undefined });
   const warmUp = values.for !== undefined && millisecondsOf(values.for) < 60_000 ? values.for : '60s';
   return { seed: Number(values.seed), length: () => new RunLength(Number(values.size), values.for), warmUp };
 }

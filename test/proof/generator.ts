@@ -3,7 +3,6 @@
 // accepts. The truth is what the server recorded of each answer: on a machine that others use too its timers are late
 // as well. autocannon, a tool in a closed loop, is run against the same server to show how wrong that is.
 
-import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import type { Behaviour } from '#dist/capacity/control/control-server.js';
 import type { Job } from '#dist/capacity/generator/job.js';
@@ -11,7 +10,7 @@ import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { watchSteal } from '#dist/capacity/processes/machine.js';
 import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noise.js';
 import { GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const RATE_PER_S = 500;
 const NOISE_MS = 3000;
@@ -39,10 +38,7 @@ const CASES: readonly Case[] = [
 ];
 
 export default async function proveGenerator(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { tries: { type: 'string', default: '5' }, seconds: { type: 'string', default: '20' } },
-  });
+  const values = optionsOf(args, { tries: '5', seconds: '20' });
   const seconds = Number(values.seconds);
   const generator = await GeneratorProcess.start();
   const faults: string[] = [];

@@ -20,9 +20,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { hasProgram } from '../support/deploy/proxies.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 // A stand-in for the base image of the Dockerfile, for machines that reach no registry of images: Node, npm, a shell
 // and what these and the packages' native code need, taken from this machine. It shows that the file builds and that
@@ -106,7 +105,7 @@ const BASE = /^ARG BASE=(\S+)/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ??
 const USER = 65532;
 
 export default async function proveImage(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { base: { type: 'string' } } });
+  const values = optionsOf(args, { base: undefined });
   const missing = ['buildah', 'bwrap'].filter((program) => !hasProgram(program));
   if (missing.length > 0) throw new Error(`not installed: ${missing.join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-image-'));

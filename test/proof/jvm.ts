@@ -2,11 +2,11 @@
 // .ci/java makes; Maven fetches some 500 MB for them. Each prints the library's codes of 10,000 positions.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { noJar } from '../support/java.js';
 import { randomFrom } from '../support/open-world.js';
 import { shippedKernel } from '../support/shipped.js';
+import { optionsOf } from './run-length.js';
 
 const FOLDER = 'examples/jvm';
 const PROGRAMS: Record<string, string> = { spark: 'SqlFunction', flink: 'CodeMap', kafka: 'Topology' };
@@ -34,7 +34,7 @@ function run(program: string, args: readonly string[]): string {
 }
 
 export default async function jvm(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { only: { type: 'string', default: 'spark,flink,kafka' } } });
+  const values = optionsOf(args, { only: 'spark,flink,kafka' });
   if (noJar !== undefined) throw new Error(noJar);
   const library = new Hexcodes(shippedKernel());
   const random = randomFrom(21);

@@ -5,17 +5,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { faultOfText, hostilePiece, LinearWork } from '../support/files/linear.js';
 import { randomFrom } from '../support/open-world.js';
-import { RunLength, report } from './run-length.js';
+import { optionsOf, RunLength, report } from './run-length.js';
 
 export default async function proveLinear(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { for: { type: 'string', default: '10m' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { for: '10m', seed: '1' });
   const seed = Number(values.seed);
   const random = randomFrom(seed);
   const length = new RunLength(Number.POSITIVE_INFINITY, values.for);

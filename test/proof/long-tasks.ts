@@ -3,16 +3,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { hasChromium, mapState, openBrowser, openConsole } from '../support/console-page.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';
+import { optionsOf } from './run-length.js';
 
 const MAX_MS = 100;
 
 export default async function proveLongTasks(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string', default: '1000000' } } });
+  const values = optionsOf(args, { size: '1000000' });
   const size = Number(values.size);
   if (!hasChromium) throw new Error('no browser: install chromium, or name one with CHROMIUM=path');
   const random = randomFrom(3);

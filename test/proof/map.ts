@@ -1,21 +1,18 @@
 // `npm run proof -- map [--size 2000000] [--seed S]`: the shipped lines against the definition they were drawn from
 // (data/map/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
 // nearest line is how far that line is from its true place.
-import { parseArgs } from 'node:util';
 import { STEPS_PER_DEGREE } from '../../data/map/plane/grid.js';
 import { OUTSIDE, taggedLinesOfMap } from '../../data/map/plane/labelled-lines.js';
 import { LineField } from '../../data/map/plane/line-field.js';
 import { buildShippedMap } from '../../data/map/shipped-map.js';
 import { randomFrom } from '../support/region/made-partitions.js';
+import { optionsOf } from './run-length.js';
 
 /** How far lines at sea may be from their place by the design; most are far below it. */
 const MAX_M = 500;
 
 export default async function proveMap(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '2000000' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { size: '2000000', seed: '1' });
   const random = randomFrom(Number(values.seed));
   const size = Number(values.size);
   const { definition, map } = buildShippedMap();

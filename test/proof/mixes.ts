@@ -3,7 +3,6 @@
 // about how the surcharge of a wake-up is shared; the proof `rates` is about rates.
 // Start it as root in a session of its own, as `rates`: the service is scheduled in real time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Load, WayKind } from '#dist/capacity/generator/job.js';
 import { sizeLoad } from '#dist/capacity/measure/profiles.js';
 import { samplesOf } from '#dist/capacity/measure/results.js';
@@ -12,7 +11,7 @@ import { loadOf } from '#dist/capacity/model/sizing.js';
 import { CoreSpeed, GeneratorProcess } from '#dist/capacity/processes/pinned-process.js';
 import { madeResults } from '../support/capacity/made-results.js';
 import { Figures, type GaugedService, restUsPerS, startGauged } from './figures.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const MAX_ERROR = 0.15;
 const RATES = [100, 300, 1000, 3000, 9000];
@@ -48,7 +47,7 @@ const SIZES: readonly Part[] = [
 const REST = 'at rest';
 
 export default async function proveMixes(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '5' } } });
+  const values = optionsOf(args, { rounds: '5' });
   const [generator, core] = [await GeneratorProcess.start(), await CoreSpeed.start()];
   const { service, gauge } = await startGauged(generator, 1, 300);
   const figures = new Figures(core);

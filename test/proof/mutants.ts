@@ -2,26 +2,22 @@
 // faults of one line, one at a time: each is built in a copy of the checkout, and must fail in the tests that are named
 // beside it in test/fixtures/mutants.txt. First the copy is built and tested without a fault; with --unchecked, if that
 // was done at this commit, only built. With --suite, the faults that pass their tests meet all tests.
-import { parseArgs } from 'node:util';
 import { MutantCopy } from '../support/mutant-copy.js';
 import { readMutants } from '../support/mutants.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 /** How many times as long as the tests of one fault all tests together may take. */
 const SUITE_TIMEOUTS = 6;
 
 export default async function proveMutants(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      from: { type: 'string', default: '1' },
-      to: { type: 'string', default: 'Infinity' },
-      only: { type: 'string', default: '' },
-      for: { type: 'string', default: '2h' },
-      timeout: { type: 'string', default: '10m' },
-      unchecked: { type: 'boolean', default: false },
-      suite: { type: 'boolean', default: false },
-    },
+  const values = optionsOf(args, {
+    from: '1',
+    to: 'Infinity',
+    only: '',
+    for: '2h',
+    timeout: '10m',
+    unchecked: false,
+    suite: false,
   });
   const endMs = performance.now() + millisecondsOf(values.for);
   const all = readMutants().map((mutant, i) => ({ ...mutant, number: i + 1 }));

@@ -5,12 +5,11 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { sendHonestSingles } from '../support/honest-singles.js';
 import type { OpenLoopOrder, OpenLoopTally } from '../support/load/open-loop.js';
 import { quantile } from '../support/quantile.js';
 import { ServerProcess } from '../support/server-process.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 const SERVER_CORE = '0';
 const LOAD_CORE = '1';
@@ -19,15 +18,7 @@ const MAX_RECOVERY_MS = 5000;
 const CLOSED_CONNECTIONS = 32;
 
 export default async function proveOverload(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      for: { type: 'string', default: '60s' },
-      times: { type: 'string', default: '3' },
-      points: { type: 'string', default: '1000' },
-      connections: { type: 'string', default: '2000' },
-    },
-  });
+  const values = optionsOf(args, { for: '60s', times: '3', points: '1000', connections: '2000' });
   const lengthMs = millisecondsOf(values.for);
   const server = await ServerProcess.start({ core: SERVER_CORE, isQuiet: true });
   const entry = new URL('../support/load/open-loop.js', import.meta.url);

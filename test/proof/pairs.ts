@@ -6,13 +6,12 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../support/cli.js';
 import { below, pick, type Random } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
 import { runPython } from '../support/python-env.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const INPUTS = [
   'csv',
@@ -162,10 +161,7 @@ const DECODE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export default async function provePairs(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '200000' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { size: '200000', seed: '1' });
   const seed = Number(values.seed);
   const count = Math.ceil(Number(values.size) / (INPUTS.length * OUTPUTS.length));
   const hexcodes = await Hexcodes.load();

@@ -2,7 +2,6 @@
 // cost under backlog and service times must name the rate at which a fresh search finds the p99 target, within 15 %, as
 // often in a row as --times says; CPU at 20, 50 and 80 % of it as well; control servers of known service time within 5
 // %. Only minutes that the noise control accepts count; the proof `rates` compares CPU where none is accepted.
-import { parseArgs } from 'node:util';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import { runBench } from '#dist/capacity/measure/bench.js';
@@ -17,7 +16,7 @@ import { areQuiet, measureNoise, workSpread } from '#dist/capacity/processes/noi
 import { CoreSpeed, GeneratorProcess, startControlProcess } from '#dist/capacity/processes/pinned-process.js';
 import { ServiceProcess, type Subject } from '#dist/capacity/processes/service-process.js';
 import { ServiceTimes } from '#dist/capacity/simulate/service-times.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 const TARGET_P99_US = 50_000;
 const MAX_ERROR = 0.15;
@@ -41,15 +40,7 @@ const off = (predicted: number, seen: number): number => predicted / seen - 1;
 const signed = (error: number): string => `${error >= 0 ? '+' : ''}${(100 * error).toFixed(1)} %`;
 
 export default async function provePlan(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      way: { type: 'string', default: 'batch' },
-      tries: { type: 'string', default: '8' },
-      times: { type: 'string', default: '3' },
-      for: { type: 'string', default: '1h' },
-    },
-  });
+  const values = optionsOf(args, { way: 'batch', tries: '8', times: '3', for: '1h' });
   const endMs = performance.now() + millisecondsOf(values.for);
   const way = values.way as 'batch';
   const lines: string[] = [];

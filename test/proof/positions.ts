@@ -4,7 +4,6 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/plus-code.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
@@ -21,6 +20,7 @@ import {
 } from '../support/position-spellings.js';
 import { startServer } from '../support/server.js';
 import { shippedFiles } from '../support/shipped.js';
+import { optionsOf } from './run-length.js';
 
 /** Spellings that go through files and the service, and texts for the judges. */
 const ROWS = 20_000;
@@ -48,10 +48,7 @@ class Counts {
 }
 
 export default async function provePositions(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '20261126' } },
-  });
+  const values = optionsOf(args, { size: '1000000', seed: '20261126' });
   const size = Number(values.size);
   const seed = Number(values.seed);
   const hexcodes = await Hexcodes.load();

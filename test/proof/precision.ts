@@ -2,20 +2,17 @@
 // the whole coverage with its sea and islands: the table of docs/reference/precision.md. Fails if a point moves farther
 // than the radius of its cell.
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { cellToParent } from 'h3-js';
 import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { Hexcodes } from '#hexcodes';
 import { area, distance, edge, type LatLng, radius } from '#hexcodes/geometry';
 import { randomFrom } from '../support/open-world.js';
+import { optionsOf } from './run-length.js';
 
 const FINEST = 15;
 
 export default async function precision(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '2e4' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { size: '2e4', seed: '1' });
   const hexcodes = await Hexcodes.load();
   const points = coveredPoints(hexcodes, Number(values.size), randomFrom(Number(values.seed)));
   const cellOf = ([latDeg, lngDeg]: LatLng, resolution: number): string =>

@@ -1,10 +1,9 @@
 // Two nodes behind each proxy that is installed.
-import { parseArgs } from 'node:util';
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { runProxied } from '../support/deploy/run-in-namespace.js';
 import type { TaskOptions } from '../support/deploy/task.js';
 import type { TaskName } from '../support/deploy/tasks.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 // `npm run proof -- proxies [--megabytes 1000] [--times 10] [--refused 100] [--seconds 60] [--rate 12M] [--proxy
 // nginx]`: two nodes behind each proxy that is installed, with the files of deploy/ as they ship. Bodies of a gigabyte
@@ -12,17 +11,14 @@ import { report } from './run-length.js';
 // can be answered no answer is the proxy's own. The disk needs some five times a body. Needs root. The small twin is
 // test/e2e/deploy/proxies.test.ts.
 export async function proveProxies(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      megabytes: { type: 'string', default: '1000' },
-      times: { type: 'string', default: '10' },
-      slow: { type: 'string', default: '10' },
-      refused: { type: 'string', default: '100' },
-      seconds: { type: 'string', default: '60' },
-      rate: { type: 'string', default: '12M' },
-      proxy: { type: 'string' },
-    },
+  const values = optionsOf(args, {
+    megabytes: '1000',
+    times: '10',
+    slow: '10',
+    refused: '100',
+    seconds: '60',
+    rate: '12M',
+    proxy: undefined,
   });
   const [megabytes, times, slow] = [Number(values.megabytes), Number(values.times), Number(values.slow)];
   const seconds = Number(values.seconds);
@@ -64,15 +60,7 @@ export async function proveProxies(args: string[]): Promise<void> {
 // proxy that is installed with the file of deploy/ as it ships, by Node's agent, undici over HTTP/2, and Go. No report
 // may fail. Needs root. The twin with shorter timers is test/e2e/deploy/proxies.test.ts.
 export async function proveIntervals(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      vehicles: { type: 'string', default: '60' },
-      seconds: { type: 'string', default: '180' },
-      delay: { type: 'string', default: '50' },
-      proxy: { type: 'string' },
-    },
-  });
+  const values = optionsOf(args, { vehicles: '60', seconds: '180', delay: '50', proxy: undefined });
   const options = {
     vehicles: Number(values.vehicles),
     seconds: Number(values.seconds),

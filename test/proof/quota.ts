@@ -1,9 +1,9 @@
 // `npm run proof -- quota [--size N] [--seed S]`: a quota that several processes share, N schedules in all (1,000,000)
 // by the model of test/support/quota-model, a quarter each with the store always there, with processes that die, and
 // away with closed and open limits.
-import { parseArgs } from 'node:util';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { runSchedule } from '../support/quota-model.js';
+import { optionsOf } from './run-length.js';
 
 const STEPS = 120;
 const WAYS = [
@@ -14,7 +14,7 @@ const WAYS = [
 ] as const;
 
 export default async function proveQuota(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string' }, seed: { type: 'string' } } });
+  const values = optionsOf(args, { size: undefined, seed: undefined });
   const each = Math.ceil(Number(values.size ?? 1_000_000) / WAYS.length);
   const first = Number(values.seed ?? 1);
   for (const [away, deaths] of WAYS) {

@@ -1,18 +1,15 @@
 // `npm run proof -- region [--size 20000000] [--seed S]`: the shipped map in the kernel against rings, at full size:
 // points anywhere, every line, sweeps of one row in a thousand of the map, and the codes of places every 100 m along
 // every line at all 16 resolutions.
-import { parseArgs } from 'node:util';
 import { Hexcodes } from '#hexcodes';
 import { checkCodes, placesAlong } from '../support/region/border-walk.js';
 import { randomFrom } from '../support/region/made-partitions.js';
 import { CheckedMap } from '../support/region/map-checks.js';
 import { shippedIndex } from '../support/region/shipped-index.js';
+import { optionsOf } from './run-length.js';
 
 export default async function proveRegion(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { size: { type: 'string', default: '20000000' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { size: '20000000', seed: '1' });
   const size = Number(values.size);
   const seed = Number(values.seed);
   const { file, kernel } = shippedIndex();

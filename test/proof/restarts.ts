@@ -1,17 +1,16 @@
 // Stops and restarts under load: of nodes, of nodes behind a proxy, and of their database.
-import { parseArgs } from 'node:util';
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { runRolling } from '../support/deploy/run-in-namespace.js';
 import { databaseAway } from '../support/load/database-away.js';
 import { stopUnderLoad } from '../support/load/stop-under-load.js';
 import { noPostgres } from '../support/postgres.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 // `npm run proof -- stops [--size 50]`: SIGTERM under full load, SIZE times, every other time with two processes.
 // Counts what the service read and what was answered in whole; both must be equal. The small twin is
 // test/e2e/server/processes.test.ts.
 export async function proveStops(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string', default: '50' } } });
+  const values = optionsOf(args, { size: '50' });
   const size = Number(values.size);
   const faults: string[] = [];
   const sums = { requests: 0, frames: 0, slowestMs: 0 };
@@ -32,10 +31,7 @@ export async function proveStops(args: string[]): Promise<void> {
 // installed, with the files of deploy/ as they ship, under singles, batches, uploads and streams of the client. Needs
 // root.
 export async function proveRolling(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { rounds: { type: 'string', default: '20' }, proxy: { type: 'string' } },
-  });
+  const values = optionsOf(args, { rounds: '20', proxy: undefined });
   const wanted = PROXIES.filter(({ name }) => values.proxy === undefined || values.proxy === name);
   for (const { name, program } of wanted) {
     if (!hasProgram(program)) {
@@ -55,7 +51,7 @@ export async function proveRolling(args: string[]): Promise<void> {
 // started again. No call may fail, and every point that was converted is stored once. The small twin is
 // test/e2e/usage/quota.test.ts.
 export async function proveAway(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { for: { type: 'string', default: '60s' } } });
+  const values = optionsOf(args, { for: '60s' });
   if (noPostgres !== undefined) throw new Error(noPostgres);
   const { requests, frames, points, storedPoints, faults } = await databaseAway(millisecondsOf(values.for));
   const counts = `${requests} requests, ${frames} frames, ${points} points, ${storedPoints} stored`;

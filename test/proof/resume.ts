@@ -5,23 +5,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { runKilled } from '../support/files/kill.js';
 import { writePointsCsv } from '../support/files/points-csv.js';
 import { randomFrom } from '../support/open-world.js';
+import { optionsOf } from './run-length.js';
 
 /** Kills of one file before the next is begun. */
 const KILLS_A_FILE = 10;
 
 export default async function resume(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      kills: { type: 'string', default: '50' },
-      size: { type: 'string', default: '1e6' },
-      seed: { type: 'string', default: '1' },
-    },
-  });
+  const values = optionsOf(args, { kills: '50', size: '1e6', seed: '1' });
   const wanted = Number(values.kills);
   const seed = Number(values.seed);
   const random = randomFrom(seed);

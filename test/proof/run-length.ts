@@ -1,5 +1,31 @@
-// `--for 30m` of a proof, and the one line that every proof prints at its end.
+// Options of a proof, `--for 30m` among them, and the one line that every proof prints at its end.
 import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+type Values<Defaults> = {
+  -readonly [Name in keyof Defaults]: Defaults[Name] extends boolean
+    ? boolean
+    : Defaults[Name] extends string
+      ? string
+      : string | undefined;
+};
+
+/**
+ * @param defaults of all options: a text, undefined for one that may be missing, false for a flag
+ * @throws Error where an option has another name
+ */
+export function optionsOf<const Defaults extends Readonly<Record<string, string | false | undefined>>>(
+  args: string[],
+  defaults: Defaults,
+): Values<Defaults> {
+  const options = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [
+      name,
+      value === false ? { type: 'boolean' as const } : { type: 'string' as const },
+    ]),
+  );
+  return { ...defaults, ...parseArgs({ args, options }).values } as Values<Defaults>;
+}
 
 /** Milliseconds of `90s`, `30m` or `2h`. */
 export function millisecondsOf(text: string): number {

@@ -2,10 +2,9 @@
 // `npm run bench -- engine` measured: one worker, one machine, ten, and the fleets for 10^8 and 10^9 points
 // a second, in peace and with deaths; then what binds first where only workers are added. Every frame must be
 // stored once.
-import { parseArgs } from 'node:util';
 import type { FleetPlan, FleetResult } from '../support/engine/fleet-plan.js';
 import { simulateFleet } from '../support/engine/simulated-fleet.js';
-import { millisecondsOf, report } from './run-length.js';
+import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 /** A frame of 16,384 points, on one core of the machine of the bench. To take one is counted as to hand one out. */
 const MEASURED = {
@@ -32,10 +31,7 @@ const STEPS = [
 ];
 
 export default async function proveScale(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { for: { type: 'string', default: '30s' }, seed: { type: 'string', default: '1' } },
-  });
+  const values = optionsOf(args, { for: '30s', seed: '1' });
   const lengthS = millisecondsOf(values.for) / 1000;
   const seed = Number(values.seed);
   const faults: string[] = [];

@@ -1,13 +1,13 @@
 // `npm run proof -- spark [--size 20000000]`: Parquet of that many rows through examples/python/spark_parquet.py, an
 // executor killed while it runs; complete, each row once, equal to the command's answer. Its twin is
 // test/conformance/engines.test.ts.
-import { parseArgs } from 'node:util';
 import { CliFolder } from '../support/cli.js';
 import { checkEngine, makePositions, runSpark } from '../support/engines.js';
 import { noSpark } from '../support/python-env.js';
+import { optionsOf } from './run-length.js';
 
 export default async function spark(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: 'string', default: '20000000' } } });
+  const values = optionsOf(args, { size: '20000000' });
   if (noSpark !== undefined) throw new Error(noSpark);
   const rows = Number(values.size);
   const folder = new CliFolder();

@@ -3,7 +3,6 @@
 // in turns in one process: by /bulk, batches, JSON frames and messages. Fails where the median ratio of a spelling is
 // above 1.6, which is measured three times as long again first, or a row is left to the host. With --beside, the
 // spelled rows go through another checkout in the same turns; --all prints every cell.
-import { parseArgs } from 'node:util';
 import { quantile } from '../support/quantile.js';
 import {
   codeSpellings,
@@ -13,7 +12,7 @@ import {
   type SpelledRows,
 } from '../support/spellings.js';
 import { type BulkFormat, type Operation, Wire } from '../support/wire.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const MAX_RATIO = 1.6;
 /** Least time of a turn: many times the resolution of the clock of CPU. */
@@ -119,16 +118,13 @@ function measure(cell: Cell, builds: readonly Wire[], size: number, rounds: numb
 }
 
 export default async function proveSpellings(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      size: { type: 'string', default: '400' },
-      rounds: { type: 'string', default: '9' },
-      seed: { type: 'string', default: '20261126' },
-      only: { type: 'string', default: '' },
-      beside: { type: 'string', default: '' },
-      all: { type: 'boolean', default: false },
-    },
+  const values = optionsOf(args, {
+    size: '400',
+    rounds: '9',
+    seed: '20261126',
+    only: '',
+    beside: '',
+    all: false,
   });
   const [size, rounds, seed] = [Number(values.size), Number(values.rounds), Number(values.seed)];
   const only = new RegExp(values.only);

@@ -1,8 +1,8 @@
 // A proof cut into parts for worker threads: options, parts with their seeds, results as they come.
 
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { optionsOf } from './run-length.js';
 
 interface Task {
   seed: number;
@@ -31,13 +31,10 @@ export async function proveInThreads<Result>(
   { size: defaultSize, partSize }: { size: number; partSize: number },
   receive: (result: Result) => void,
 ): Promise<{ size: number; seed: number }> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      size: { type: 'string', default: String(defaultSize) },
-      seed: { type: 'string', default: '20261121' },
-      threads: { type: 'string', default: String(availableParallelism()) },
-    },
+  const values = optionsOf(args, {
+    size: String(defaultSize),
+    seed: '20261121',
+    threads: String(availableParallelism()),
   });
   const [size, seed, threads] = [Number(values.size), Number(values.seed), Number(values.threads)];
   let parts = 0;

@@ -5,24 +5,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { runInNamespace } from '../support/network-namespace.js';
 import { ServerProcess } from '../support/server-process.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 const HEADER = 'lat,lng\n';
 const ROW = '21.0288,105.8525\n';
 
 export default async function proveUploads(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      megabytes: { type: 'string', default: '10000' },
-      times: { type: 'string', default: '1' },
-      net: { type: 'string', default: 'small' },
-      file: { type: 'boolean', default: false },
-      inside: { type: 'boolean', default: false },
-    },
+  const values = optionsOf(args, {
+    megabytes: '10000',
+    times: '1',
+    net: 'small',
+    file: false,
+    inside: false,
   });
   if (!values.inside) {
     const inner = [process.execPath, process.argv[1]!, 'upload', ...args, '--inside'];

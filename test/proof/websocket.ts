@@ -1,13 +1,12 @@
 // `npm run proof -- websocket [--only 5.]`: the cases of the Autobahn suite by number, each with its verdict. The small
 // twin is test/e2e/server/transport/websocket-cases.test.ts.
-import { parseArgs } from 'node:util';
 import { sizeCases, webSocketCases } from '../support/websocket/cases.js';
 import { ECHO_LIMIT_BYTES, openEcho } from '../support/websocket/echo.js';
 import { runCase, type Verdict } from '../support/websocket/run-case.js';
-import { report } from './run-length.js';
+import { optionsOf, report } from './run-length.js';
 
 export default async function proveWebSocket(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { only: { type: 'string', default: '' } } });
+  const values = optionsOf(args, { only: '' });
   const echo = await openEcho();
   const byVerdict = new Map<Verdict, string[]>();
   for (const each of [...webSocketCases(), ...sizeCases()]) {
