@@ -5,7 +5,7 @@ import { STEPS_PER_DEGREE } from '../../data/map/plane/grid.js';
 import { OUTSIDE, taggedLinesOfMap } from '../../data/map/plane/labelled-lines.js';
 import { LineField } from '../../data/map/plane/line-field.js';
 import { buildShippedMap } from '../../data/map/shipped-map.js';
-import { randomFrom } from '../support/region/made-partitions.js';
+import { randomFrom } from '../support/random.js';
 import { optionsOf } from './run-length.js';
 
 /** How far lines at sea may be from their place by the design; most are far below it. */

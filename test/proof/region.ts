@@ -2,8 +2,8 @@
 // points anywhere, every line, sweeps of one row in a thousand of the map, and the codes of places every 100 m along
 // every line at all 16 resolutions.
 import { Hexcodes } from '#hexcodes';
+import { randomFrom } from '../support/random.js';
 import { checkCodes, placesAlong } from '../support/region/border-walk.js';
-import { randomFrom } from '../support/region/made-partitions.js';
 import { CheckedMap } from '../support/region/map-checks.js';
 import { shippedIndex } from '../support/region/shipped-index.js';
 import { optionsOf } from './run-length.js';

@@ -45,6 +45,10 @@ export class DescribedApi {
     this.#ajv.addSchema(document, 'api');
   }
 
+  operations(): Operation[] {
+    return Object.values(this.document.paths).flatMap((methods) => Object.values(methods));
+  }
+
   operation(path: string, method: string): Operation {
     return this.document.paths[path]![method]!;
   }

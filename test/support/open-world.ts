@@ -1,11 +1,14 @@
 // A kernel for tests that are not about boundaries: 63 rectangles over 4-26 N, 99-120 E as the index, so that every
-// province occurs, and a reach that allows every province everywhere. Also seeded random numbers.
+// province occurs, and a reach that allows every province everywhere.
 
 import { readFileSync } from 'node:fs';
 import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/reach.js';
 import { Hexcodes, type Kernel } from '#hexcodes';
 import { writeIndexFile } from '../../data/map/index-file.js';
 import type { Partition } from '../../data/map/partition.js';
+import { randomFrom } from './random.js';
+
+export { randomFrom };
 
 export type Build = 'kernel' | 'kernel.debug';
 
@@ -74,18 +77,6 @@ export function openWorld(build: Build = 'kernel') {
 
 export function openKernel(build: Build = 'kernel'): Kernel {
   return Hexcodes.from(openWorld(build)).kernel;
-}
-
-/** mulberry32, public domain, two draws a number: 53 bits in [0, 1). */
-export function randomFrom(seed: number): () => number {
-  let state = seed | 0;
-  const draw = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-  return () => (draw() * 2 ** 21 + (draw() >>> 11)) / 2 ** 53;
 }
 
 /** Points all over the open world, some of them outside it or no coordinates. */

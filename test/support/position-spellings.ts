@@ -1,8 +1,6 @@
 // Spellings of positions, made from numbers: every unit, mark, side, sign, blank and order that people and programs
 // write, each with the position that its digits say. A reader gives that position, or refuses the text.
-
-/** 0 to 1, 1 left out. */
-export type Random = () => number;
+import type { Random } from './random.js';
 
 export interface Spelling {
   /** The whole position. */

@@ -4,6 +4,7 @@
 import type { NotTaken, Quota, QuotaPeriod, QuotaStore } from '#dist/server/ledger/quota.js';
 import { NOTHING_USED, type UsageBatch } from '#dist/server/usage/batch.js';
 import { CELLS, cellAt, OK } from '#dist/server/usage/operations.js';
+import { randomFrom } from './random.js';
 import { UsageInMemory } from './usage-in-memory.js';
 
 export type QuotaClass = new (
@@ -42,15 +43,10 @@ interface Piece {
   readonly period: QuotaPeriod;
 }
 
-/** A seeded source of numbers (mulberry32). */
+/** Whole numbers below a bound. */
 function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
+  const random = randomFrom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 class Process {

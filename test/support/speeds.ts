@@ -57,7 +57,6 @@ export const REST = [
   'test/e2e/types.test.ts',
   'test/e2e/usage/**/*.test.ts',
   'test/property/cli/files/by-*.test.ts',
-  'test/property/cli/files/typed-rows.test.ts',
   'test/unit/capacity/plan.test.ts',
   'test/unit/cli/progress.test.ts',
   'test/unit/cli/files/{value-table,values}.test.ts',

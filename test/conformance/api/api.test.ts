@@ -4,13 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { wordOf } from '#dist/server/answers.js';
-import { REASONS } from '#dist/server/api/document.js';
-import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
-import { OPERATIONS } from '#dist/server/api/operations.js';
-import { apiPage } from '#dist/server/api/page/page.js';
-import { RECORDED_ANSWERS } from '#dist/server/api/recorded-answers.js';
 import type { DescribedApi } from '../../support/described-api.js';
 import { DescribedServer } from '../../support/described-server.js';
 import { valuesOf } from '../../support/schema-values.js';
@@ -19,79 +13,66 @@ import { valuesOf } from '../../support/schema-values.js';
 describe('answers', async () => {
   const program = pathToFileURL(resolve('tools/answers.mjs')).href;
   const { recordAnswers } = (await import(program)) as {
-    recordAnswers(base: string, key: string): Promise<typeof RECORDED_ANSWERS>;
+    recordAnswers(base: string, key: string): Promise<Record<string, Record<string, unknown>>>;
   };
 
   let described: DescribedServer;
+  let page: string;
   beforeAll(async () => {
     described = await DescribedServer.start();
+    page = await (await fetch(`http://127.0.0.1:${described.server.port}/docs`)).text();
   });
   afterAll(() => described.stop());
 
-  test('every operation has an answer, and it is the one that a service gives', async () => {
-    const { server } = described;
+  test('every operation shows one, as a service gives it and as its schema says; the page says which are shortened', async () => {
+    const { api, server } = described;
     const answers = await recordAnswers(`http://127.0.0.1:${server.port}`, server.key);
-    expect(Object.keys(RECORDED_ANSWERS)).toEqual(OPERATIONS.map(({ id }) => id));
-    for (const { id } of OPERATIONS) expect(RECORDED_ANSWERS[id], id).toEqual(answers[id]);
-  });
-
-  test('the document shows them, and they are as its schemas say', async () => {
-    const { api } = described;
-    let shown = 0;
-    for (const [path, methods] of Object.entries(api.document.paths)) {
-      for (const [method, operation] of Object.entries(methods)) {
-        const { content } = operation.responses[200]!;
-        // A vector tile is no text.
-        if (operation.operationId === 'gridTile') continue;
-        const examples = Object.entries(content!).filter(([, media]) => 'example' in media);
-        expect(examples, `${method} ${path}`).not.toEqual([]);
-        for (const [type, { schema, example }] of examples) {
-          expect(example).toEqual(RECORDED_ANSWERS[operation.operationId]![type]);
-          expect(api.schemaFaultOf(schema, example), `${method} ${path} ${type}`).toBeUndefined();
-          shown++;
-        }
+    const shown: string[] = [];
+    for (const { operationId: id, responses } of api.operations()) {
+      // A vector tile is no text.
+      if (id === 'gridTile') continue;
+      const examples = Object.entries(responses[200]!.content!).filter(([, media]) => 'example' in media);
+      for (const [type, { schema, example }] of examples) {
+        shown.push(id);
+        expect(example, `${id} ${type}`).toEqual(answers[id]![type]);
+        expect(api.schemaFaultOf(schema, example), `${id} ${type}`).toBeUndefined();
       }
     }
-    expect(shown).toBe(OPERATIONS.length + 1);
-  });
-
-  test('the page says which of them are shortened', async () => {
-    const page = await (await fetch(`http://127.0.0.1:${described.server.port}/docs`)).text();
-    expect(page.match(/<summary>An answer, /g)).toHaveLength(OPERATIONS.length + 1);
+    const ids = api.operations().map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !shown.includes(id))).toEqual(['gridTile']);
+    expect(page.match(/<summary>An answer, /g)).toHaveLength(ids.length + 1);
     const whole = await Promise.all(
       ['/v1/grid/12/3252/1803', '/v1/admin-units/HN', '/v1/hexcodes/HN-6GHP4-83RFR'].map((path) =>
         described.send(path, 'get', {}).then((answer) => answer.json()),
       ),
     );
     const isWhole = ['grid', 'adminUnit', 'codeInfo'].map(
-      (id, i) => JSON.stringify(RECORDED_ANSWERS[id]!['application/json']) === JSON.stringify(whole[i]),
+      (id, i) => JSON.stringify(answers[id]!['application/json']) === JSON.stringify(whole[i]),
     );
     expect(isWhole).toEqual([false, false, true]);
     expect(page.match(/<summary>An answer, application\/json, shortened</g)).toHaveLength(2);
   });
-});
 
-// The catalogue of status words on /docs: every word of the service and of its rows, under every HTTP status that has
-// it.
-describe('errors', () => {
-  const entryOf = (word: string) => STATUS_CATALOGUE.find((entry) => entry.word === word);
-
-  test('every HTTP status of an error stands under its word', () => {
+  // Every word of the service and of its rows stands there, under every HTTP status that has it.
+  test('the table of status words on the page', () => {
+    const row =
+      /<code id="status-(\w+)">\1<\/code><\/th><td>([\d, –-]*)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g;
+    const rows = [...page.matchAll(row)].map(([, word, http, meaning, remedy]) => ({
+      ...{ word: word!, http: (http!.match(/\d+/g) ?? []).map(Number), meaning: meaning!, remedy: remedy! },
+    }));
+    for (const word of [
+      ...['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES', 'OVER_QUERY_LIMIT', 'UNAVAILABLE'],
+    ])
+      expect(rows.map((each) => each.word)).toContain(word);
+    for (const { meaning, remedy } of rows) expect(meaning.length * remedy.length).toBeGreaterThan(0);
+    const ofErrors = rows.filter(({ word }) => word !== 'OK' && word !== 'INVALID_HEXCODES');
+    for (const { word, http } of ofErrors) expect([...new Set(http.map(wordOf))]).toEqual([word]);
     // Beside those of the description: a wrong method, and a stream without its handshake.
-    for (const status of [...Object.keys(REASONS).map(Number), 405, 426]) {
-      expect(entryOf(wordOf(status))?.http, `${status}`).toContain(status);
-    }
-    const errors = STATUS_CATALOGUE.filter(({ word }) => word !== 'OK' && word !== 'INVALID_HEXCODES');
-    for (const { word, http } of errors) expect([...new Set(http.map(wordOf))]).toEqual([word]);
-  });
-
-  test('every status of a row has its entry, and every entry says what to do, on the page too', () => {
-    const { html } = apiPage([]);
-    for (const word of ROW_STATUSES) expect(entryOf(word), word).toBeDefined();
-    for (const { word, meaning, remedy } of STATUS_CATALOGUE) {
-      expect(meaning.length * remedy.length).toBeGreaterThan(0);
-      expect(html).toContain(`id="status-${word}"`);
-    }
+    const statuses = described.api
+      .operations()
+      .flatMap(({ responses }) => Object.keys(responses).map(Number));
+    for (const status of new Set([...statuses.filter((each) => each >= 400), 405, 426]))
+      expect(ofErrors.flatMap(({ http }) => http)).toContain(status);
   });
 });
 

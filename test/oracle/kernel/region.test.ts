@@ -6,14 +6,13 @@ import { INDEX_REFUSALS, readIndexArcs, readIndexMeta } from '#dist/hexcodes/ker
 import { ADMIN_UNITS, Hexcodes, type KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
+import { type Random, randomFrom } from '../../support/random.js';
 import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
 import { checkCodes, placesAlong } from '../../support/region/border-walk.js';
 import { rowsOf } from '../../support/region/fixtures.js';
 import {
   CELL_AND_STEP,
   fieldsPartition,
-  type Random,
-  randomFrom,
   retold,
   SOUTH,
   tanglePartition,

@@ -5,11 +5,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { WayKind } from '#dist/capacity/generator/job.js';
 import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
 import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
-import type { Subject } from '#dist/capacity/processes/service-process.js';
 import type { Traffic } from '#dist/capacity/traffic/traffic.js';
+
+type WayKind = Parameters<Traffic['exchangesOf']>[0];
+
+/** A service under load. */
+interface Subject {
+  readonly base: string;
+  readonly key: string;
+  readonly pids: readonly number[];
+}
 
 const run = promisify(execFile);
 /** Bytes of a client's head of a WebSocket message below 126 bytes, its mask included. */

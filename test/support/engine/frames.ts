@@ -1,4 +1,6 @@
-// Frames of positions for the engine's tests, and their answers by the library.
+// Frames of positions for the engine's tests, their answers by the library, and the converter of messages.
+import { MessageConverter } from '#dist/bus/messages/message-converter.js';
+import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
 
 const HEADER_BYTES = 16;
@@ -9,6 +11,20 @@ let library: Hexcodes | undefined;
 export async function loadLibrary(): Promise<Hexcodes> {
   library ??= await Hexcodes.load();
   return library;
+}
+
+export type Rules = ConstructorParameters<typeof MessageConverter>[1];
+
+/** @param rules those that are not the defaults */
+export const rulesOf = (rules: Partial<Rules> = {}): Rules => ({ ...DEFAULT_RULES, ...rules });
+
+/** @param rules those that are not the defaults @param avro reads messages in Avro */
+export function converterOf(
+  { kernel }: Hexcodes,
+  rules: Partial<Rules> = {},
+  avro?: ConstructorParameters<typeof MessageConverter>[3],
+): MessageConverter {
+  return new MessageConverter(kernel, rulesOf(rules), undefined, avro);
 }
 
 /** Positions in and around Viet Nam, by a number alone: lat, lng, lat, lng, … */

@@ -243,7 +243,7 @@ export const TYPES = {
   ...{ share: 'FLOAT', isOn: 'BOOLEAN', at: 'TIMESTAMP' },
 } as const;
 
-type TypedRow = typeof typedRow extends fc.Arbitrary<infer Row> ? Row : never;
+export type TypedRow = typeof typedRow extends fc.Arbitrary<infer Row> ? Row : never;
 
 /** Texts as views, as Polars writes them: short ones within them, others in two buffers by turns. */
 function viewsOf(texts: readonly (string | null)[], batchRows: number): Column<unknown> {

@@ -1,19 +1,7 @@
 // Partitions made up for tests: maps of distorted fields, and tangles of closed lines that cross at will (the sum
 // over segments is defined for those too). Seeded; coordinates are multiples of 10 micro-degrees.
 import type { Partition } from '../../../data/map/partition.js';
-
-export type Random = () => number;
-
-/** mulberry32, public domain: numbers in [0, 1). */
-export function randomFrom(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import type { Random } from '../random.js';
 
 export const WEST = 102_000_000;
 export const SOUTH = 7_000_000;

@@ -3,8 +3,8 @@
 
 import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import type { KernelExports } from '#hexcodes';
+import type { Random } from '../random.js';
 import { BatchWitness } from './bare-kernel.js';
-import type { Random } from './made-partitions.js';
 import { type Border, RingContainment, ringsOf } from './rings.js';
 
 const NOBODY = 255;

@@ -1,12 +1,12 @@
 // Costs of a message at a rate, and the load that more processes carry.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { uniformFrom } from '#dist/capacity/generator/random.js';
 import { parseResults, samplesOf } from '#dist/capacity/measure/results.js';
 import { Costs, leaveOneOut, worstOf } from '#dist/capacity/model/cost.js';
 import { fitUsl, scalingOf, uslAt } from '#dist/capacity/model/scaling.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
 import { madeResults } from '../../support/capacity/made-results.js';
+import { randomFrom } from '../../support/open-world.js';
 
 // Costs between measured rates: a power of the rate, never rising, and how well each point follows from the others.
 describe('costs', () => {
@@ -105,7 +105,7 @@ describe('the law of scaling', () => {
   const LAW = { lambda: 1, sigma: 0.04, kappa: 0.0008 };
 
   function measured(counts: number[], noise: number, law = LAW) {
-    const uniform = uniformFrom(3);
+    const uniform = randomFrom(3);
     return counts.map((processes) => ({
       processes,
       speedUp: samplesOf(

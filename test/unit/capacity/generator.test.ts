@@ -6,8 +6,8 @@ import { Schedule } from '#dist/capacity/generator/arrivals.js';
 import { runClosedLoop } from '#dist/capacity/generator/closed-loop.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { type OpenFigures, runOpenLoop } from '#dist/capacity/generator/open-loop.js';
-import { uniformFrom } from '#dist/capacity/generator/random.js';
 import { VirtualClock, VirtualPeer } from '../../support/capacity/virtual-time.js';
+import { randomFrom } from '../../support/open-world.js';
 
 // When requests should start.
 describe('arrivals', () => {
@@ -20,21 +20,21 @@ describe('arrivals', () => {
   }
 
   test('a constant rate has even gaps', () => {
-    expect(times(new Schedule('constant', 250, uniformFrom(1)), 4)).toEqual([4, 8, 12, 16]);
+    expect(times(new Schedule('constant', 250, randomFrom(1)), 4)).toEqual([4, 8, 12, 16]);
   });
 
   test('requests that start together keep the rate', () => {
-    expect(times(new Schedule('constant', 250, uniformFrom(1), 2), 5)).toEqual([8, 8, 16, 16, 24]);
+    expect(times(new Schedule('constant', 250, randomFrom(1), 2), 5)).toEqual([8, 8, 16, 16, 24]);
   });
 
   test('a Poisson process is the same for the same seed, and another for another', () => {
-    const of = (seed: number) => times(new Schedule('poisson', 1000, uniformFrom(seed)), 50);
+    const of = (seed: number) => times(new Schedule('poisson', 1000, randomFrom(seed)), 50);
     expect(of(7)).toEqual(of(7));
     expect(of(7)).not.toEqual(of(8));
   });
 
   test('gaps of a Poisson process have the distribution of its rate', () => {
-    const at = times(new Schedule('poisson', 1000, uniformFrom(5)), 100_000);
+    const at = times(new Schedule('poisson', 1000, randomFrom(5)), 100_000);
     const gaps = at.map((ms, i) => ms - (at[i - 1] ?? 0));
     const share = (limitMs: number) => gaps.filter((ms) => ms > limitMs).length / gaps.length;
     // Four standard deviations of a share of 100,000 draws are at most 0.0064.
@@ -43,7 +43,7 @@ describe('arrivals', () => {
   });
 
   test('a rate has to be above 0', () => {
-    expect(() => new Schedule('constant', 0, uniformFrom(1))).toThrow(RangeError);
+    expect(() => new Schedule('constant', 0, randomFrom(1))).toThrow(RangeError);
   });
 });
 
@@ -111,7 +111,7 @@ describe('the open loop', () => {
   ): Promise<OpenFigures> {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, answerTimes(behaviour, 0), mostUnanswered);
-    const schedule = new Schedule('constant', ratePerS, uniformFrom(1), startTogether);
+    const schedule = new Schedule('constant', ratePerS, randomFrom(1), startTogether);
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], times, clock);
     const [figures] = await clock.run(running);
     return figures!;
@@ -152,7 +152,7 @@ describe('the open loop', () => {
   test('the naive latency of a late start leaves the delay out, the intended one has it', async () => {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, (arrivalMs) => arrivalMs + 1);
-    const schedule = new Schedule('constant', 100, uniformFrom(1));
+    const schedule = new Schedule('constant', 100, randomFrom(1));
     const running = runOpenLoop(
       [{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }],
       { ...TIMES, durationMs: 1000 },
@@ -209,7 +209,7 @@ describe('the open loop', () => {
   test('requests without an answer are counted, with the latency that they have reached', async () => {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, () => undefined);
-    const schedule = new Schedule('constant', 100, uniformFrom(1));
+    const schedule = new Schedule('constant', 100, randomFrom(1));
     const running = runOpenLoop(
       [{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }],
       { warmUpMs: 0, durationMs: 100, drainMs: 400 },
@@ -230,7 +230,7 @@ describe('the open loop', () => {
   test('refusals are no answers, and keep their latency', async () => {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, (arrivalMs) => arrivalMs + 3, 100, 'refused');
-    const schedule = new Schedule('poisson', 100, uniformFrom(3));
+    const schedule = new Schedule('poisson', 100, randomFrom(3));
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], TIMES, clock);
     const [{ due, answered, refused, intended }] = (await clock.run(running)) as [OpenFigures];
     expect({ answered, refused }).toEqual({ answered: 0, refused: due });
@@ -240,7 +240,7 @@ describe('the open loop', () => {
   test('a fault of a peer ends the run', async () => {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, (arrivalMs) => arrivalMs);
-    const schedule = new Schedule('constant', 100, uniformFrom(1));
+    const schedule = new Schedule('constant', 100, randomFrom(1));
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], TIMES, clock);
     clock.at(50, () => peer.onFault('a wrong answer'));
     await expect(clock.run(running)).rejects.toThrow('a wrong answer');

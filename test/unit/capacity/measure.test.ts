@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { searchKnee } from '#dist/capacity/measure/knee-search.js';
-import type { RatePoint } from '#dist/capacity/measure/results.js';
 import { areQuiet, measureNoise, type Noise, workSpread } from '#dist/capacity/processes/noise.js';
 import { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
+
+type RatePoint = Awaited<ReturnType<Parameters<typeof searchKnee>[0]['measure']>>;
 
 // The search for the highest rate that holds a latency target, against servers of which it is known.
 describe('the search for a knee', () => {

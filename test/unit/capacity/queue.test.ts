@@ -1,9 +1,12 @@
 // The simulated queue: against theory, and in turns of an event loop.
 import { describe, expect, test } from 'vitest';
-import { exponential, uniformFrom } from '#dist/capacity/generator/random.js';
 import { percentilesOf, shareAtMost, simulateShared } from '#dist/capacity/simulate/queue.js';
 import { simulateSplitTurns, simulateTurns } from '#dist/capacity/simulate/turns.js';
 import { waitBatchesMD1, waitMDc, waitMMc } from '../../support/capacity/queue-theory.js';
+import { randomFrom } from '../../support/open-world.js';
+
+/** A number of the exponential distribution. */
+const exponential = (random: () => number, mean: number): number => -mean * Math.log(1 - random());
 
 // The simulation against theory. Both sides have a mean: that of the simulation, over seeds, must lie within four
 // standard errors of the true one, and its standard error must be small enough for that to say something.
@@ -14,7 +17,7 @@ describe('theory', () => {
   /** Mean waiting times, in units of the service time, one for each seed. */
   function simulatedWaits(servers: number, busy: number, isExponential: boolean, batch = 1): number[] {
     return Array.from({ length: SEEDS }, (_, seed) => {
-      const uniform = uniformFrom(100 + seed);
+      const uniform = randomFrom(100 + seed);
       const arrivals = new Float64Array(REQUESTS);
       let atUs = 0;
       for (let request = 0; request < REQUESTS; request++) {
@@ -88,7 +91,7 @@ describe('theory', () => {
   });
 
   test('percentiles are those of the sorted values, whatever their order', () => {
-    const uniform = uniformFrom(3);
+    const uniform = randomFrom(3);
     const orders: ((at: number) => number)[] = [
       (at) => at,
       (at) => -at,
@@ -123,7 +126,7 @@ describe('turns', () => {
   });
 
   test('where turns cost nothing it is a queue in the order of arrival', () => {
-    const uniform = uniformFrom(3);
+    const uniform = randomFrom(3);
     const arrivals = new Float64Array(5000);
     for (let n = 1; n < arrivals.length; n++) arrivals[n] = arrivals[n - 1]! + exponential(uniform, 10);
     const services = Array.from(arrivals, () => exponential(uniform, 8));
@@ -133,7 +136,7 @@ describe('turns', () => {
   });
 
   test('with turns a server carries more the more waits: at a load above its capacity alone the queue does not grow', () => {
-    const uniform = uniformFrom(4);
+    const uniform = randomFrom(4);
     const arrivals = new Float64Array(50_000);
     for (let n = 1; n < arrivals.length; n++) arrivals[n] = arrivals[n - 1]! + exponential(uniform, 12);
     // 10 of a turn and 5 of a message are 15 alone, every 12.
@@ -146,7 +149,7 @@ describe('turns', () => {
 describe('several processes', () => {
   /** Messages with services and processes by chance, some of them at the same moment. */
   function load(count: number, processes: number) {
-    const uniform = uniformFrom(5);
+    const uniform = randomFrom(5);
     let atUs = 0;
     const arrivalsUs = Float64Array.from({ length: count }, () => {
       if (uniform() < 0.7) atUs += exponential(uniform, 10);

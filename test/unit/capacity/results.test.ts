@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
-import { uniformFrom } from '#dist/capacity/generator/random.js';
 import {
   type Knee,
   parseResults,
@@ -18,6 +17,7 @@ import { doubtsAboutKnee, heldKnee, heldRate } from '#dist/capacity/report/doubt
 import { withTable } from '../../../bench/report/readme-table.js';
 import { requestOf } from '../../support/capacity/fleets.js';
 import { madeResults } from '../../support/capacity/made-results.js';
+import { randomFrom } from '../../support/open-world.js';
 
 // Files of results: those of older runs are read, and one that lacks a field is refused with the field and its rule.
 describe('files of results', () => {
@@ -151,7 +151,7 @@ describe('files of results', () => {
 describe('comparisons', () => {
   /** Samples around a value, some per cent of noise, of a seed. */
   function noisy(value: number, noise: number, seed: number, count = 40): number[] {
-    const uniform = uniformFrom(seed);
+    const uniform = randomFrom(seed);
     return Array.from(
       { length: count },
       () => value * (1 + noise * (uniform() + uniform() + uniform() - 1.5)),

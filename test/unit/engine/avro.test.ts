@@ -6,10 +6,9 @@ import type { AddressInfo } from 'node:net';
 import avsc from 'avsc';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AvroReader } from '#dist/bus/messages/avro.js';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES, MessageLater, UnreadableMessage } from '#dist/bus/messages/message-shape.js';
+import { MessageLater, UnreadableMessage } from '#dist/bus/messages/message-shape.js';
 import type { Hexcodes } from '#hexcodes';
-import { loadLibrary } from '../../support/engine/frames.js';
+import { converterOf, loadLibrary } from '../../support/engine/frames.js';
 
 const POSITION = {
   type: 'record',
@@ -84,7 +83,7 @@ const position = (id: bigint, lat: object | null, lng: object | null): Buffer =>
     positionType.toBuffer({ id, gps: { lat, lng }, fuel: Buffer.from([0xfe, 0x0c]), raw: Buffer.from('21') }),
   );
 const answer = async (bytes: Buffer): Promise<unknown> => {
-  const converter = new MessageConverter(library.kernel, DEFAULT_RULES, undefined, reader);
+  const converter = converterOf(library, {}, reader);
   const { bytes: made } = await converter.convert(bytes, {
     format: 'avro',
     operation: 'encode',

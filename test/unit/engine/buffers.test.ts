@@ -1,10 +1,15 @@
 // Memory and marks of workers of a bus: answers that are kept, messages of a turn, and rates of what was reached.
 import { describe, expect, test } from 'vitest';
-import { AnswerBuffers, MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
+import { AnswerBuffers } from '#dist/bus/messages/message-converter.js';
 import { Marks } from '#dist/bus/nats/give-back.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+import {
+  answerByLibrary,
+  converterOf,
+  encodeFrame,
+  loadLibrary,
+  positionsOf,
+} from '../../support/engine/frames.js';
 
 // Memory of answers is used again, and never while somebody may still read it.
 describe('memory of answers', () => {
@@ -32,7 +37,7 @@ describe('memory of answers', () => {
 
   test('an answer stays as it is until it is released, and a later one in its memory is right', async () => {
     const library = await loadLibrary();
-    const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+    const converter = converterOf(library);
     const shape = { format: 'frames', operation: 'encode', resolution: 12 } as const;
     const positions = [300, 10, 299].map((points, i) => positionsOf(i, points));
     const rightOf = (i: number): Buffer => Buffer.from(answerByLibrary(library, positions[i]!));

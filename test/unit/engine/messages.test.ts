@@ -1,14 +1,7 @@
 // Messages of a bus: their formats, subjects, and frames of positions.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import {
-  DEFAULT_RULES,
-  type PositionPaths,
-  readFormatRule,
-  shapeOf,
-  UnreadableMessage,
-} from '#dist/bus/messages/message-shape.js';
+import { readFormatRule, shapeOf, UnreadableMessage } from '#dist/bus/messages/message-shape.js';
 import {
   lastSequenceOf,
   PositionBatch,
@@ -19,7 +12,15 @@ import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-objec
 import { BadRequest, RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+import {
+  answerByLibrary,
+  converterOf,
+  encodeFrame,
+  loadLibrary,
+  positionsOf,
+  type Rules,
+  rulesOf,
+} from '../../support/engine/frames.js';
 
 // Messages of each format become what the library says; a message that cannot be read says why.
 describe('formats', () => {
@@ -33,7 +34,7 @@ describe('formats', () => {
   const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
   describe('how a message is read', () => {
-    const rules = { ...DEFAULT_RULES, formats: ['a.*=json', 'a.>=csv'].map(readFormatRule) };
+    const rules = rulesOf({ formats: ['a.*=json', 'a.>=csv'].map(readFormatRule) });
     const shape = (subject: string, headers: Record<string, string> = {}) =>
       shapeOf(subject, new Map(Object.entries(headers)), rules);
 
@@ -65,12 +66,12 @@ describe('formats', () => {
     const convert = (
       text: string | Uint8Array,
       format: string,
-      rules = DEFAULT_RULES,
+      rules: Partial<Rules> = {},
       operation = 'encode',
     ) =>
-      new MessageConverter(library.kernel, rules).convert(typeof text === 'string' ? bytesOf(text) : text, {
+      converterOf(library, rules).convert(typeof text === 'string' ? bytesOf(text) : text, {
         ...{ format, operation, resolution: 13 },
-      } as Parameters<MessageConverter['convert']>[1]);
+      } as ReturnType<typeof shapeOf>);
     const textOf = async (...args: Parameters<typeof convert>) =>
       new TextDecoder().decode((await convert(...args)).bytes);
 
@@ -92,7 +93,7 @@ describe('formats', () => {
     });
 
     test('CSV without a header row, by the columns of the rules', async () => {
-      const rules = { ...DEFAULT_RULES, columns: 'id,lng,lat' };
+      const rules = { columns: 'id,lng,lat' };
       expect(await textOf('7,105.85,21.03\r\n8,1,1', 'csv', rules)).toBe(
         `7,105.85,21.03,${code},13,HN,OK\r\n8,1,1,,13,,NOT_FOUND\n`,
       );
@@ -112,7 +113,7 @@ describe('formats', () => {
       expect(await textOf('{"lat":21.03,"lng":105.85,"id":"a"}\n', 'ndjson')).toContain(
         `"hexcodes":"${code}"`,
       );
-      const row = JSON.parse(await textOf(`{"hexcodes":"${code}"}`, 'ndjson', DEFAULT_RULES, 'decode'));
+      const row = JSON.parse(await textOf(`{"hexcodes":"${code}"}`, 'ndjson', {}, 'decode'));
       expect(row).toMatchObject({ status: 'OK', resolution: 13 });
     });
 
@@ -126,14 +127,13 @@ describe('formats', () => {
       });
       expect(JSON.parse(await textOf('{"lat":"x","lng":1}', 'json')).status).toBe('INVALID_REQUEST');
       const prefixed = await textOf('{"lat":21.03,"lng":105.85,"status":"on"}', 'json', {
-        ...DEFAULT_RULES,
         prefix: 'hex_',
       });
       expect(JSON.parse(prefixed)).toMatchObject({ status: 'on', hex_status: 'OK', hex_hexcodes: code });
     });
 
     const POINT = '{"type":"Point","coordinates":[105.85,21.03]}';
-    test.each<[text: string, paths?: PositionPaths]>([
+    test.each<[text: string, paths?: Rules['paths']]>([
       ['{"position.latitude":21.03,"position.longitude":105.85,"position.speed":3}'],
       [`{"type":"Feature","geometry":${POINT},"properties":{"id":7}}`],
       [`{"id":7,"location":${POINT}}`],
@@ -144,15 +144,15 @@ describe('formats', () => {
       ['{"a":{"breite":"21.03"},"laenge":105.85,"lat":1,"lng":1}', { lat: 'a.breite', lng: 'laenge' }],
       ['{"gps":{"lat":21.03,"lon":105.85},"home":{"lat":1,"lon":1}}', { lat: 'gps', lng: undefined }],
     ])('%s is a position', async (text, paths) => {
-      const answer = await textOf(text, 'json', { ...DEFAULT_RULES, ...(paths ? { paths } : {}) });
+      const answer = await textOf(text, 'json', paths ? { paths } : {});
       expect(JSON.parse(answer)).toMatchObject({ ...(JSON.parse(text) as object), hexcodes: code });
-      await expect(convert(`[${text}]`, 'json', { ...DEFAULT_RULES, paths })).resolves.toMatchObject({
+      await expect(convert(`[${text}]`, 'json', { paths })).resolves.toMatchObject({
         ...{ points: 1, failed: 0 },
       });
     });
 
     test('a path that leads nowhere is no position, and a value that is none fails', async () => {
-      const rules = { ...DEFAULT_RULES, paths: { lat: 'a.b', lng: undefined } };
+      const rules = { paths: { lat: 'a.b', lng: undefined } };
       await expect(convert('{"a":{"c":1}}', 'json', rules)).rejects.toThrow(UnreadableMessage);
       for (const value of ['[21.03]', '[21.03,105.85,1]', '"here"', 'null', 'true', '{"type":"Point"}'])
         await expect(
@@ -170,7 +170,7 @@ describe('formats', () => {
           async (items, indent) => {
             const own = items.map((item) => ({ more: item, lat: 21.03, lng: 105.85 }));
             const text = JSON.stringify(own, null, indent);
-            const rules = { ...DEFAULT_RULES, paths: { lat: 'lat', lng: 'lng' } };
+            const rules = { paths: { lat: 'lat', lng: 'lng' } };
             const answer = await textOf(text, 'json', rules);
             const added = { hexcodes: code, resolution: 13, admin_code: 'HN', status: 'OK' };
             expect(JSON.parse(answer)).toEqual(

@@ -2,13 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/bus/engine.js';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { PatientStore } from '#dist/bus/patient-store.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker, type WorkerOptions } from '#dist/bus/worker.js';
 import type { Hexcodes } from '#hexcodes';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+import {
+  answerByLibrary,
+  converterOf,
+  encodeFrame,
+  loadLibrary,
+  positionsOf,
+  rulesOf,
+} from '../../support/engine/frames.js';
 
 // The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what
 // cannot be stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
@@ -76,10 +81,10 @@ describe('the worker', () => {
   function workerOf(
     engine: Engine,
     options: Partial<WorkerOptions> = {},
-    converter?: MessageConverter,
+    converter = converterOf(library),
   ): Worker {
-    return new Worker(engine, converter ?? new MessageConverter(library.kernel, DEFAULT_RULES), {
-      ...{ maps: [new SubjectMap('in.>=out.>')], rules: DEFAULT_RULES, deadPrefix: 'dead', tries: 3 },
+    return new Worker(engine, converter, {
+      ...{ maps: [new SubjectMap('in.>=out.>')], rules: rulesOf(), deadPrefix: 'dead', tries: 3 },
       ...{ mostHeldBytes: 1e6, keepEveryMs: 1000, say: (sentence: string) => said.push(sentence) },
       ...options,
     });
@@ -132,7 +137,7 @@ describe('the worker', () => {
   test('a message that cannot be converted is a dead letter after so many tries, with the reason', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: new Uint8Array([1, 2]) }]);
     let tries = 0;
-    const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+    const converter = converterOf(library);
     const { convert } = converter;
     converter.convert = (...args) => {
       tries++;
@@ -155,7 +160,7 @@ describe('the worker', () => {
 
   test('a try that fails once is no dead letter', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }]);
-    const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+    const converter = converterOf(library);
     const { convert } = converter;
     let tries = 0;
     converter.convert = async (...args) => {
@@ -222,7 +227,7 @@ describe('the worker', () => {
   });
 
   test('memory of an answer is used again once the answer is stored, and not where it was given up', async () => {
-    const converter = new MessageConverter(library.kernel, DEFAULT_RULES);
+    const converter = converterOf(library);
     const { convert } = converter;
     const released: string[] = [];
     const ids = ['stored', 'already', 'full'];

@@ -22,12 +22,7 @@ import type { Partition } from '../../../data/map/partition.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
-import {
-  fieldsPartition,
-  randomFrom as partitionFrom,
-  SOUTH,
-  WEST,
-} from '../../support/region/made-partitions.js';
+import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
 
 // Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
 // province occurs and the reach allows every code.
@@ -294,7 +289,7 @@ describe('borders of provinces', () => {
   });
 
   test('rings of a made-up map are closed, have the right direction and hold the area that the kernel answers', () => {
-    const random = partitionFrom(20261124);
+    const random = randomFrom(20261124);
     const kernel = bareKernel();
     const file = writeIndexFile(fieldsPartition(random, { columns: 6, rows: 6, field: 1_000, units: 8 }), '');
     expect(putIndex(kernel, file)).toBe(0);

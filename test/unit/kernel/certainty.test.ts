@@ -5,7 +5,8 @@ import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
 import { Hexcodes } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import { openKernel } from '../../support/open-world.js';
-import { fieldsPartition, randomFrom } from '../../support/region/made-partitions.js';
+import { randomFrom } from '../../support/random.js';
+import { fieldsPartition } from '../../support/region/made-partitions.js';
 import { shippedFiles, shippedKernel } from '../../support/shipped.js';
 
 test('a band begins where the one before ends', () => {

@@ -610,11 +610,8 @@ describe('answers of known length', () => {
   test.each([1, 2, 3, 4])(
     'all bytes leave in order at any pace, queued or written at once (%i)',
     async (seed) => {
-      let state = seed;
-      const random = (below: number): number => {
-        state = (state * 1103515245 + 12345) & 0x7fffffff;
-        return Math.floor((state / 0x7fffffff) * below);
-      };
+      const next = randomFrom(seed);
+      const random = (below: number): number => Math.floor(next() * below);
       const total = 400_000 + random(400_000);
       const res = new FakeResponse();
       const { answer, finished } = answerOn(res, total);

@@ -177,20 +177,6 @@ describe('bodies', () => {
     expect(limits.faultOf(1, true)).toBeUndefined();
     expect(limits.faultOf(1, true)).toBe('the body brought 1001 bytes while its reading was stopped');
   });
-
-  test('1,000 requests in one turn, and 4 more for each open connection', async () => {
-    const turns = new Turns();
-    const taken = (count: number) =>
-      Array.from({ length: count }, () => turns.takeRequest()).filter(Boolean).length;
-    expect(taken(1001)).toBe(1000);
-    // The count has restarted with the connection that was closed.
-    expect(taken(1000)).toBe(1000);
-    await nextTurn();
-    turns.countConnection(1);
-    turns.countConnection(1);
-    turns.countConnection(-1);
-    expect(taken(1005)).toBe(1004);
-  });
 });
 
 // The rest of a body that is refused: read on for a minute, up to 1 GiB, and for 256 peers at once. Bodies of 64 KiB at
