@@ -1,4 +1,6 @@
 // The module by which the page's worker converts a file, without a browser.
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import type { Kernel } from '#hexcodes';
 import { consoleModule } from './console-module.js';
 
 export interface FileConversion {
@@ -45,8 +47,13 @@ interface PointList {
   take(): PointsToDraw;
 }
 
-export const { FileConversion, PointList, requestFor } = await consoleModule<{
-  FileConversion: new (kernel: unknown, request: unknown, buffers: unknown, lead?: object) => FileConversion;
+const module = await consoleModule<{
+  FileConversion: new (kernel: Kernel, request: unknown, buffers: unknown, lead?: object) => FileConversion;
   PointList: new () => PointList;
   requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
 }>('file/conversion.ts');
+export const { PointList, requestFor } = module;
+
+/** @param lead what a table has before its rows */
+export const conversionOf = (kernel: Kernel, request: object, lead?: object): FileConversion =>
+  new module.FileConversion(kernel, request, new BlockBuffers(), lead);

@@ -1,8 +1,7 @@
 // A file converted as the page's worker does it, without a browser: by its own modules.
 
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { Hexcodes } from '#hexcodes';
-import { FileConversion, requestFor } from './console-conversion.js';
+import { conversionOf, type FileConversion, requestFor } from './console-conversion.js';
 import { consoleModule } from './console-module.js';
 
 interface Source {
@@ -35,9 +34,9 @@ export async function converted(bytes: Uint8Array, name: string, task: object = 
   const { format, bytes: read, header, hasMark, table } = await openSource(whole);
   const lead = { hasMark, ...(header === undefined ? {} : { header }) };
   const answers: Uint8Array[] = [];
-  let conversion: InstanceType<typeof FileConversion> | undefined;
+  let conversion: FileConversion | undefined;
   for await (const chunk of read as unknown as AsyncIterable<Uint8Array>) {
-    conversion ??= new FileConversion(kernel, requestFor(chunk, format, 13), new BlockBuffers(), lead);
+    conversion ??= conversionOf(kernel, requestFor(chunk, format, 13), lead);
     answers.push(...conversion.push(chunk));
   }
   answers.push(...(conversion?.end() ?? []));

@@ -18,7 +18,7 @@ import { libraryModule } from '../../bench/beside.js';
 
 export type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation };
 
-/** What a body of /bulk is asked for: its format, and what is not the default. */
+/** A request of /bulk: the format of its body, and options that are not the default. */
 export type Asked = Partial<BulkRequest> & Pick<BulkRequest, 'input'>;
 
 /** A body that is cut into blocks of whole rows. */

@@ -106,16 +106,6 @@ describe('bases', () => {
     expect(execFileSync(process.execPath, [command], { encoding: 'utf8' })).toBe(`${word} another\n`);
     expect(readFileSync(join(folder, 'built'), 'utf8')).toBe('');
   });
-
-  test('a link to the whole of node_modules would run files of the other checkout', () => {
-    const folder = join(top, 'linked');
-    git('worktree', 'add', '-q', '--detach', folder, before);
-    symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'));
-    const ran = execFileSync(process.execPath, [join(folder, 'src/cli/bin/hexcodes.js')], {
-      encoding: 'utf8',
-    });
-    expect(ran).toBe('after another\n');
-  });
 });
 
 // The manual page that the package of the command brings: every command and option is in it, and man prints it.

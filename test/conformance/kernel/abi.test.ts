@@ -3,13 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { exportsOf, KERNEL_CALLS, KERNEL_GLOBALS } from '#dist/hexcodes/kernel/exports.js';
 import { INDEX_REFUSALS } from '#dist/hexcodes/kernel/index-file.js';
-import {
-  INVALID_HEXCODE,
-  Kernel,
-  MAX_TEXT_UNITS,
-  OK,
-  OUTSIDE_COVERAGE,
-} from '#dist/hexcodes/kernel/kernel.js';
+import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -30,7 +24,6 @@ import {
   recordStatusAt,
 } from '#dist/hexcodes/kernel/output-layout.js';
 import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
-import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { ADMIN_UNITS, HexcodesError } from '#hexcodes';
 import {
   type Build,
@@ -41,6 +34,11 @@ import {
   openWorldAdmin,
 } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
+
+/** Numbers of docs/reference/kernel.md: point statuses, units of a text, statuses of rows. */
+const [OK, OUTSIDE_COVERAGE, INVALID_HEXCODE] = [0, 1, 3];
+const MAX_TEXT_UNITS = 64;
+const ROW_STATUS_COUNT = 6;
 
 // The module as others see it: its exports and their arities, that it imports nothing, its size, its areas of memory
 // and the views of them.
@@ -89,8 +87,8 @@ describe('calls and memory', () => {
       OUTPUT: area(exports.OUTPUT, blockBytes),
       SCRATCH: area(exports.SCRATCH, exports.SCRATCH_BYTES.value),
       'UTF-16 units': area(exports.TEXT_IN, 2 * MAX_TEXT_UNITS),
-      TAILS: area(exports.TAILS, ROW_STATUSES.length * exports.TAIL_BYTES.value),
-      STATUS_COUNTS: area(exports.STATUS_COUNTS, ROW_STATUSES.length * 4),
+      TAILS: area(exports.TAILS, ROW_STATUS_COUNT * exports.TAIL_BYTES.value),
+      STATUS_COUNTS: area(exports.STATUS_COUNTS, ROW_STATUS_COUNT * 4),
       ADMIN_COUNTS: area(exports.ADMIN_COUNTS, ADMIN_UNITS.length * 4),
       // One vector behind the text is read, and one byte overwritten.
       BLOCK_TEXT: area(exports.BLOCK_TEXT, block.length + 16),

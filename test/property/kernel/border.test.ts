@@ -18,7 +18,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 console.log(`border: seed ${seed}`);
 
 const { index, reach } = shippedFiles();
-/** What borderOf answers where no border is near. */
+/** The answer of borderOf where no border is near. */
 const NO_BORDER = 65_535;
 
 const kernelOf = (build: Build, file: Uint8Array): Kernel =>

@@ -41,18 +41,28 @@ export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buf
   return bytes;
 }
 
+/** Opens a file as the command does. @param target 'types' for a format with types, 'any' for one of text */
+export async function sourceOf(path: string, target: 'types' | 'any' = 'types') {
+  const input = await openInput(path);
+  const format = formatOfName(path).format ?? 'csv';
+  const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
+  const dialect = dialectOf(input.head, format, choice, () => false);
+  try {
+    return { input, source: await openSource(input, format, target, dialect) };
+  } catch (error) {
+    input.close();
+    throw error;
+  }
+}
+
 /** The number of rows of a file, or its fault; throws what is no CliFailure. */
 export async function outcomeOf(
   path: string,
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {
   let close = (): void => undefined;
   try {
-    const input = await openInput(path);
+    const { input, source } = await sourceOf(path);
     close = () => input.close();
-    const format = formatOfName(path).format ?? 'csv';
-    const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
-    const dialect = dialectOf(input.head, format, choice, () => false);
-    const source = await openSource(input, format, 'types', dialect);
     let rows = 0;
     for await (const { rowCount } of source.batches()) rows += rowCount;
     return { rows };

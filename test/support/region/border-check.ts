@@ -2,7 +2,7 @@
 import type { Kernel } from '#hexcodes';
 import { BorderPeer, FARTHEST_M } from '../peers/border-distance.js';
 
-/** What the kernel answers where there is no border, and no province. */
+/** Answers of the kernel where there is no border, and no province. */
 const NO_BORDER = 65_535;
 const NO_ADMIN = 255;
 

@@ -2,9 +2,8 @@
 
 import { latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { Hexcodes } from '#hexcodes';
-import { FileConversion, requestFor } from '../../support/console-conversion.js';
+import { conversionOf, requestFor } from '../../support/console-conversion.js';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 
@@ -163,7 +162,7 @@ describe('the rows of points', () => {
     const head = format === 'csv' ? `${['lat', 'lng', 'name'].join(delimiter)}\n` : '';
     const bytes = new TextEncoder().encode(`${head}${rows.join('\n')}\n`);
     const request = requestFor(bytes, format, 13);
-    const conversion = new FileConversion(library.kernel, request, new BlockBuffers());
+    const conversion = conversionOf(library.kernel, request);
     const parts: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += 50_000)
       parts.push(...conversion.push(bytes.subarray(at, at + 50_000)));

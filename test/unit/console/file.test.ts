@@ -1,14 +1,8 @@
 // Files in the page: what is read of them, what the conversion writes and counts, and the points that the map draws.
 import { describe, expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
-import {
-  FileConversion,
-  PointList,
-  type PointsToDraw,
-  requestFor,
-} from '../../support/console-conversion.js';
+import { conversionOf, PointList, type PointsToDraw, requestFor } from '../../support/console-conversion.js';
 import { consoleModule } from '../../support/console-module.js';
 import { answerTo } from '../../support/page-conversion.js';
 
@@ -19,7 +13,7 @@ describe('conversion', async () => {
   function converted(text: string, input = 'csv', chunkBytes = Number.POSITIVE_INFINITY) {
     const bytes = Buffer.from(text);
     const request = requestFor(bytes, input, 13);
-    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    const conversion = conversionOf(hexcodes.kernel, request);
     const answers: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += chunkBytes)
       answers.push(...conversion.push(bytes.subarray(at, at + chunkBytes)));
@@ -83,12 +77,12 @@ describe('conversion', async () => {
   test('the file of failed rows has one header row, whenever it is taken', () => {
     const bytes = Buffer.from('lat,lng\nx,1\n');
     const request = requestFor(bytes, 'csv', 13);
-    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    const conversion = conversionOf(hexcodes.kernel, request);
     conversion.push(bytes);
     conversion.end();
     const first = Buffer.concat(conversion.takeFailed()).toString();
     expect(first.split('\n')[0]).toMatch(/^lat,lng,/);
-    const again = new FileConversion(hexcodes.kernel, request, new BlockBuffers());
+    const again = conversionOf(hexcodes.kernel, request);
     const rows: string[] = [];
     for (const part of ['lat,lng\nx,1\n', `y,1\n${'z,1\n'.repeat(90_000)}`]) {
       again.push(Buffer.from(part));
@@ -103,7 +97,7 @@ describe('conversion', async () => {
     const bytes = Buffer.from('lat,lng\n21.0288,105.8525\n');
     const request = requestFor(bytes, 'csv', 13);
     const shown = { header: { read: 'lat,lng', shown: "$& $1 $$ $',lng" } };
-    const conversion = new FileConversion(hexcodes.kernel, request, new BlockBuffers(), shown as never);
+    const conversion = conversionOf(hexcodes.kernel, request, shown as never);
     const text = Buffer.concat([...conversion.push(bytes), ...conversion.end()]).toString();
     expect(text.startsWith("$& $1 $$ $',lng,")).toBe(true);
   });
@@ -116,11 +110,7 @@ describe('conversion', async () => {
       '{"lat":10.7769,"lng":106.7009}',
     ];
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
-    const conversion = new FileConversion(
-      hexcodes.kernel,
-      requestFor(bytes, 'ndjson', 13),
-      new BlockBuffers(),
-    );
+    const conversion = conversionOf(hexcodes.kernel, requestFor(bytes, 'ndjson', 13));
     conversion.push(bytes);
     conversion.end();
     const failed = Buffer.concat(conversion.takeFailed()).toString().trim().split('\n');
@@ -135,7 +125,7 @@ describe('points', async () => {
 
   function drawn(csv: string): PointsToDraw {
     const bytes = Buffer.from(csv);
-    const conversion = new FileConversion(hexcodes.kernel, requestFor(bytes, 'csv', 9), new BlockBuffers());
+    const conversion = conversionOf(hexcodes.kernel, requestFor(bytes, 'csv', 9));
     conversion.push(bytes);
     conversion.end();
     return conversion.points.take();
@@ -221,7 +211,7 @@ describe('reasons in Vietnamese', async () => {
 
   function reasonsOf(bytes: Uint8Array): string[] {
     try {
-      const conversion = new FileConversion(kernel, requestFor(bytes, 'csv', 13), new BlockBuffers());
+      const conversion = conversionOf(kernel, requestFor(bytes, 'csv', 13));
       conversion.push(bytes);
       conversion.end();
       return conversion.tally.examples.flatMap(({ reasons }) => reasons);

@@ -1,25 +1,41 @@
 // The bands of an index: which ones can be used, and what they say of a distance.
 import { expect, test } from 'vitest';
-import { areBands, bandsOf, NO_BORDER, readIndexMeta, shareAt } from '#dist/hexcodes/kernel/index-file.js';
-import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
 import { Hexcodes } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
-import { openKernel } from '../../support/open-world.js';
+import { openKernel, openWorld } from '../../support/open-world.js';
 import { randomFrom } from '../../support/random.js';
-import { fieldsPartition } from '../../support/region/made-partitions.js';
-import { shippedFiles, shippedKernel } from '../../support/shipped.js';
+import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
+import { shippedKernel } from '../../support/shipped.js';
+
+/** Tells that no border is near. */
+const NO_BORDER = 65_535;
+const partition = fieldsPartition(randomFrom(1));
+
+/** The library over a made map with such bands. */
+function libraryWith(bands: unknown): Hexcodes {
+  const index = writeIndexFile({ ...partition, bands: bands as [] }, 'none');
+  return Hexcodes.from({ ...openWorld(), index });
+}
 
 test('a band begins where the one before ends', () => {
-  const bands = bandsOf([
-    [100, 0.5],
-    [2000, 0.75],
+  const random = randomFrom(3);
+  const plain = libraryWith([[null, 1]]);
+  const near = Array.from({ length: 400 }, () => [SOUTH / 1e6 + random(), WEST / 1e6 + random()] as const)
+    .map(([lat, lng]) => ({ lat, lng, metres: plain.borderOf(lat, lng)?.border_m }))
+    .filter((each): each is { lat: number; lng: number; metres: number } => typeof each.metres === 'number')
+    .toSorted((one, other) => one.metres - other.metres);
+  const [first, second] = [
+    near[Math.floor(near.length / 3)]!.metres,
+    near[Math.floor(near.length / 2)]!.metres,
+  ];
+  expect(first).toBeLessThan(second);
+  const library = libraryWith([
+    [first, 0.5],
+    [second, 0.75],
     [null, 1],
   ]);
-  expect([0, 99, 100, 1999, 2000, 5000, NO_BORDER].map((metres) => shareAt(bands, metres))).toEqual([
-    ...[0.5, 0.5, 0.75, 0.75],
-    ...[1, 1, 1],
-  ]);
-  expect(shareAt(bandsOf(undefined), 10)).toBeNull();
+  for (const { lat, lng, metres } of near)
+    expect(library.borderOf(lat, lng)!.certainty).toBe(metres < first ? 0.5 : metres < second ? 0.75 : 1);
 });
 
 test.each([
@@ -53,20 +69,12 @@ test.each([
   ['three numbers', [[null, 1, 1]]],
   ['seventeen of them', [...Array.from({ length: 16 }, (_, n) => [n + 1, 0.5]), [null, 1]]],
 ])('bands that cannot be used: %s', (_, bands) => {
-  expect(areBands(bands)).toBe(false);
-});
-
-test('an index with such bands is refused where its description is read', () => {
-  const partition = fieldsPartition(randomFrom(1));
-  const file = writeIndexFile({ ...partition, bands: [[100, 2]] }, 'none');
-  expect(() => readIndexMeta(file)).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
-  expect(readIndexMeta(writeIndexFile({ ...partition, bands: [[null, 0.5]] }, 'none')).bands).toEqual([
-    [null, 0.5],
-  ]);
+  const library = libraryWith(bands);
+  expect([library.kernel.meta, library.kernel.bands]).toEqual([null, []]);
 });
 
 test('the shipped index has the bands that data/README.md names, in ascending shares', () => {
-  const bands = bandsOf(readIndexMeta(shippedFiles().index).bands);
+  const { bands } = shippedKernel();
   const ends = [25, 50, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000, Infinity];
   expect(bands.map(({ belowM }) => belowM)).toEqual(ends);
   for (const { share } of bands) expect(share).toBeLessThan(1);
@@ -78,12 +86,6 @@ test('without bands the distance is known and the certainty is not', () => {
   expect(library.kernel.bands).toEqual([]);
   const encoded = library.encode(21.4999, 105.5, { certainty: true });
   expect(encoded).toMatchObject({ border_m: 11, certainty: null });
-});
-
-test('the kernel has no space for more bands, or longer texts', () => {
-  const memory = textMemoryOf(openKernel());
-  const band = { belowM: 1, share: 0.1 };
-  expect(() => memory.setBands(Array.from({ length: 17 }, () => band))).toThrow(RangeError);
 });
 
 test('the library: at a border, in the middle of a province, outside', () => {

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Input, openInput } from '#dist/files/disk/input.js';
 import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
 import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
 import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
 import { openSink } from '#dist/files/formats/open.js';
 import { CliFolder } from '../../../../support/cli.js';
-import { BAD_INPUT, outcomeOf } from '../../../../support/files/damaged.js';
+import { BAD_INPUT, outcomeOf, sourceOf } from '../../../../support/files/damaged.js';
 import { ownFolder } from '../../../../support/own-folder.js';
 
 // Compressed Arrow, as pandas and pyarrow write it: LZ4 frames, whose blocks refer to those before them, and
@@ -23,10 +22,10 @@ describe('compressed', () => {
   const DISTRICTS = ['Hoàn Kiếm', 'Ba Đình', null];
 
   async function valuesIn(path: string): Promise<Record<string, unknown[]>> {
-    const { columns, batches } = await openArrow(await openInput(path));
+    const { source } = await sourceOf(path);
     const values: Record<string, unknown[]> = {};
-    for await (const batch of batches()) {
-      columns.forEach(({ name }, c) => {
+    for await (const batch of source.batches()) {
+      source.columns.forEach(({ name }, c) => {
         values[name] = [...(values[name] ?? []), ...Array.from(batch.values[c]!)];
       });
     }
@@ -134,11 +133,10 @@ describe('dictionaries', () => {
   async function textsOf(...parts: Buffer[]): Promise<unknown[]> {
     const path = join(scratch, 'x.arrows');
     writeFileSync(path, Buffer.concat([...parts, END]));
-    const input = await openInput(path);
+    const { input, source } = await sourceOf(path);
     try {
       const texts: unknown[] = [];
-      for await (const { values } of (await openArrow(input)).batches())
-        texts.push(...Array.from(values[0]!));
+      for await (const { values } of source.batches()) texts.push(...Array.from(values[0]!));
       return texts;
     } finally {
       input.close();
@@ -229,7 +227,7 @@ describe('ends', () => {
     async function* chunks(): AsyncGenerator<Uint8Array> {
       for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
     }
-    const input: Input = {
+    const input: Parameters<typeof openArrow>[0] = {
       name: 'in.arrow',
       path: null,
       sizeBytes: null,

@@ -3,10 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openInput } from '#dist/files/disk/input.js';
-import { formatOfName } from '#dist/files/format.js';
-import { dialectOf } from '#dist/files/formats/csv-dialect.js';
-import { openSource } from '#dist/files/formats/open.js';
+import { sourceOf } from '../../../../support/files/damaged.js';
 import { ownFolder } from '../../../../support/own-folder.js';
 
 const scratch = ownFolder('batches');
@@ -14,15 +11,7 @@ const scratch = ownFolder('batches');
 async function batchesOf(name: string, content: string): Promise<{ rows: number; ids: unknown[] }[]> {
   const path = join(scratch, name);
   writeFileSync(path, content);
-  const input = await openInput(path);
-  const format = formatOfName(path).format ?? 'csv';
-  const dialect = dialectOf(
-    input.head,
-    format,
-    { delimiter: null, decimal: '.', hasHeader: true },
-    () => false,
-  );
-  const source = await openSource(input, format, 'any', dialect);
+  const { input, source } = await sourceOf(path, 'any');
   const id = source.columns.findIndex((column) => column.name === 'id');
   const batches: { rows: number; ids: unknown[] }[] = [];
   for await (const { rowCount, values } of source.batches())
