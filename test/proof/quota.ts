@@ -1,7 +1,6 @@
 // `npm run proof -- quota [--size N] [--seed S]`: a quota that several processes share, N schedules in all (1,000,000)
 // by the model of test/support/quota-model, a quarter each with the store always there, with processes that die, and
 // away with closed and open limits.
-import { Quota } from '#dist/server/ledger/quota.js';
 import { runSchedule } from '../support/quota-model.js';
 import { optionsOf } from './run-length.js';
 
@@ -20,7 +19,7 @@ export default async function proveQuota(args: string[]): Promise<void> {
   for (const [away, deaths] of WAYS) {
     const sum = { taken: 0, waits: 0, refusals: 0, deaths: 0 };
     for (let seed = first; seed < first + each; seed++) {
-      const outcome = runSchedule(Quota, { seed, steps: STEPS, away, deaths });
+      const outcome = runSchedule({ seed, steps: STEPS, away, deaths });
       for (const name of ['taken', 'waits', 'refusals', 'deaths'] as const) sum[name] += outcome[name];
     }
     console.log(

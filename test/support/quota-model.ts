@@ -1,7 +1,7 @@
 // A model of a quota that several processes share: the shipped reservations of src/server/ledger/quota.ts in simulated
 // processes, which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over
 // days that end.
-import type { NotTaken, Quota, QuotaPeriod, QuotaStore } from '#dist/server/ledger/quota.js';
+import { type NotTaken, Quota, type QuotaPeriod, type QuotaStore } from '#dist/server/ledger/quota.js';
 import { NOTHING_USED, type UsageBatch } from '#dist/server/usage/batch.js';
 import { CELLS, cellAt, OK } from '#dist/server/usage/operations.js';
 import { randomFrom } from './random.js';
@@ -217,10 +217,10 @@ class World {
 }
 
 /**
- * Runs a schedule.
+ * Runs a schedule by the shipped quota, or by one that lacks a line.
  * @throws BrokenRule where processes together use more than the quota, or one is refused what the quota covers
  */
-export function runSchedule(Class: QuotaClass, schedule: Schedule): Outcome {
+export function runSchedule(schedule: Schedule, Class: QuotaClass = Quota): Outcome {
   const random = randomOf(schedule.seed);
   const world = new World(schedule, random);
   let nodes = 0;

@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { Quota } from '#dist/server/ledger/quota.js';
 import { ownFolder } from '../../support/own-folder.js';
 import { type QuotaClass, runSchedule } from '../../support/quota-model.js';
 
@@ -21,7 +20,7 @@ describe.each([
   test(`${SCHEDULES} schedules: the quota is never passed, and used up to its last point`, () => {
     const sum = { taken: 0, waits: 0, refusals: 0 };
     for (let seed = 1; seed <= SCHEDULES; seed++) {
-      const outcome = runSchedule(Quota, { seed, steps: STEPS, away, deaths });
+      const outcome = runSchedule({ seed, steps: STEPS, away, deaths });
       sum.taken += outcome.taken;
       sum.waits += outcome.waits;
       sum.refusals += outcome.refusals;
@@ -34,7 +33,7 @@ describe.each([
 test.each([21_317, 106_120])(
   'points used while the store was away are paid before others: schedule %d',
   (seed) => {
-    runSchedule(Quota, { seed, steps: STEPS, away: 'open', deaths: true });
+    runSchedule({ seed, steps: STEPS, away: 'open', deaths: true });
   },
 );
 
@@ -56,7 +55,7 @@ test.each([
   const Broken = await without(line);
   const run = (): void => {
     for (let seed = 1; seed <= SCHEDULES; seed++)
-      runSchedule(Broken, { seed, steps: STEPS, away: 'never', deaths: false });
+      runSchedule({ seed, steps: STEPS, away: 'never', deaths: false }, Broken);
   };
   expect(run).toThrow(/points/);
 });

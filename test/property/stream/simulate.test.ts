@@ -1,13 +1,15 @@
 // Client, session and pool under lost, late, doubled and cut messages on the way.
 import { expect, test } from 'vitest';
-import { HexcodesClientError } from '#dist/hexcodes/client/errors.js';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { frameCount, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import { FRAME_OVERLOADED } from '#dist/hexcodes/wire/frames/frame-layout.js';
 import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
+import { HexcodesClientError } from '#hexcodes/client';
 import { below, type Random } from '../../support/mutate.js';
 import { randomFrom } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/stream-frames.js';
+
+/** The status of a frame that is refused as the service is overloaded. */
+const FRAME_OVERLOADED = 3;
 
 // One run of the stream without sockets, threads and time: the client's credit and the service's session between two
 // queues of messages and a pool, all driven by one seed. Connections are lost at any moment with all that was under

@@ -1,7 +1,6 @@
 // Files of every format with damaged bytes, and what the command's readers make of them.
 
 import { openInput } from '#dist/files/disk/input.js';
-import { CliFailure } from '#dist/files/exit-codes.js';
 import { formatOfName } from '#dist/files/format.js';
 import { dialectOf } from '#dist/files/formats/csv-dialect.js';
 import { openSource } from '#dist/files/formats/open.js';
@@ -67,8 +66,9 @@ export async function outcomeOf(
     for await (const { rowCount } of source.batches()) rows += rowCount;
     return { rows };
   } catch (error) {
-    if (error instanceof CliFailure) return { fault: error.message, exitCode: error.exitCode };
-    throw error;
+    const { name, message, exitCode } = error as Error & { exitCode?: number };
+    if (name !== 'CliFailure') throw error;
+    return { fault: message, exitCode: exitCode! };
   } finally {
     close();
   }

@@ -2,7 +2,6 @@
 // and at every place of it, of a size and of four times that size.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliFailure } from '#dist/files/exit-codes.js';
 import { convertFiles } from '#dist/files/run.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { foreignFile } from '#dist/tables/foreign-files.js';
@@ -219,7 +218,7 @@ export class LinearWork {
       ...{ errors: { kind: 'keep' as const }, threads: 1, isQuiet: true },
     };
     await convertFiles(this.library, options, () => undefined).catch((error: unknown) => {
-      if (!(error instanceof CliFailure)) throw error;
+      if ((error as Error).name !== 'CliFailure') throw error;
     });
   }
 }

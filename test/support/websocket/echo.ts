@@ -1,10 +1,10 @@
 // A server that echoes every WebSocket message, on the transport of the service with the service's options. Only tests
 // have it.
-import { MAX_FRAME_BYTES } from '#dist/hexcodes/wire/limits.js';
 import { type BareUws, openBareUws } from '../bare-uws.js';
 
 /** Largest message, as the stream's route has it. */
-export const ECHO_LIMIT_BYTES = 4 * MAX_FRAME_BYTES;
+/** Four times the bytes that a frame of the stream may have. */
+export const ECHO_LIMIT_BYTES = 4 * 1_310_736;
 
 export function openEcho(): Promise<BareUws> {
   return openBareUws((app, uws) => {

@@ -5,7 +5,6 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { TableError } from '#dist/tables/table-error.js';
 import { type Bytes, partsOf, piecesOf } from '#dist/tables/xlsx/archive.js';
 import { builtInFormat, type Shown } from '#dist/tables/xlsx/number-format.js';
 import { TextList } from '#dist/tables/xlsx/text-list.js';
@@ -255,7 +254,7 @@ describe('cells', () => {
     ['XML that is cut off', '<row><c>', /not XML as it should be|ends in the middle/],
   ])('refused: %s', (_, rows, why) => {
     const work = () => ofRows(rows, { formats: [0] });
-    expect(work).toThrow(TableError);
+    expect(work).toThrow(expect.objectContaining({ name: 'TableError' }));
     expect(work).toThrow(why);
   });
 
@@ -459,7 +458,7 @@ describe('hostile workbooks', () => {
     try {
       for (const sheet of sheetsOf(bytes, () => {})) for (const _ of sheet.rows());
     } catch (error) {
-      if (!(error instanceof TableError)) throw error;
+      if ((error as Error).name !== 'TableError') throw error;
     }
     const { user, system } = process.cpuUsage(start);
     return user + system;
@@ -597,7 +596,7 @@ describe('the writer', () => {
     ['columns', () => new XlsxWriter(Array(16_385).fill('a'))],
     ['letters', () => new XlsxWriter(['a']).add(1, () => 'x'.repeat(32_768))],
   ])('more %s than Excel holds are refused with a way out', (_, work) => {
-    expect(work).toThrow(TableError);
+    expect(work).toThrow(expect.objectContaining({ name: 'TableError' }));
     expect(work).toThrow(/of Excel/);
   });
 });

@@ -10,7 +10,6 @@ import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFailure } from '#dist/files/exit-codes.js';
 import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
@@ -116,7 +115,7 @@ async function encodeColumns(
       return { path, kept, refused };
     } catch (error) {
       const [, name, reason] = /, column (.+?): (.*)$/.exec((error as Error).message) ?? [];
-      if (!(error instanceof CliFailure) || name === undefined || !kept.includes(name)) throw error;
+      if ((error as Error).name !== 'CliFailure' || name === undefined || !kept.includes(name)) throw error;
       refused.set(name, reason!);
     }
   }
