@@ -6,8 +6,14 @@
 import { baseCellOf, digitShift, isCell, resolutionOf } from "./h3/cell";
 import { FACE_5, homeOf, homePosition } from "./h3/faces";
 import { cellI, cellJ, setCell, SIN60, stepDown, stepToCenterChild } from "./h3/lattice";
-import { setPosition, toPosition } from "./h3/projection";
+import { positionLatDeg, positionLngDeg, setPosition, toPosition } from "./h3/projection";
 import { centerInBox, centerLatDeg, centerLngDeg } from "./face5/center";
+
+/**
+ * f64 latDeg, f64 lngDeg of the four base cells, by their place on the home face; zeros until the first use. Their
+ * centres lie too far from Vietnam for the fast path.
+ */
+const BASE_CENTERS: usize = memory.data(64);
 
 /** 7^(r/2) for even r: the unit of resolution 0 in units of resolution r. */
 function unitsOf(evenResolution: i32): i32 {
@@ -25,6 +31,11 @@ export function findCenter(cell: u64): bool {
   const base = baseCellOf(cell);
   const resolution = resolutionOf(cell);
   const home = homePosition(base);
+  const baseCenter = BASE_CENTERS + ((home >> 8) << 5) + ((home & 255) << 4);
+  if (resolution == 0 && load<f64>(baseCenter) != 0) {
+    setPosition(load<f64>(baseCenter), load<f64>(baseCenter, 8));
+    return true;
+  }
   setCell(home >> 8, home & 255);
   for (let r = 1; r <= resolution; r++) stepDown(r, <i32>(cell >> digitShift(r)) & 7);
 
@@ -55,5 +66,9 @@ export function findCenter(cell: u64): bool {
     }
   }
   toPosition(face, <f64>i - 0.5 * <f64>j, <f64>j * SIN60, resolution);
+  if (resolution == 0) {
+    store<f64>(baseCenter, positionLatDeg);
+    store<f64>(baseCenter, positionLngDeg, 8);
+  }
   return true;
 }

@@ -215,3 +215,46 @@ describe('odd rows', () => {
     rmSync(storePath(folder.path));
   });
 });
+
+describe('many keys', () => {
+  const MANY = 5000;
+  let folder: CliFolder;
+  let store: SqliteStore;
+  beforeEach(() => {
+    folder = new CliFolder();
+    store = SqliteStore.openOrMake(folder.path);
+  });
+  afterEach(async () => {
+    await store.close();
+    folder.remove();
+  });
+  const put = (from: number, to: number): Promise<void> =>
+    store.inTransaction(async () => {
+      for (let n = from; n < to; n++)
+        await store.put(storedKey(`a_${n}`, { id: `k${n}`, name: `customer ${n}`, createdMs: n }));
+    });
+  const idsOf = (keys: readonly StoredKey[]): string[] => keys.map(({ id }) => id);
+  const ids = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => `k${from + n}`);
+
+  test('each is read once, whatever the numbers of their changes, in the order they were made', async () => {
+    await put(0, MANY);
+    const { change } = await store.head();
+    // Keys from before changes were counted have one number.
+    const db = new Database(storePath(folder.path));
+    db.exec(`UPDATE api_key SET change = 0 WHERE created_ms < ${MANY / 2}`);
+    db.close();
+    expect(idsOf(await store.keys())).toEqual(ids(0, MANY));
+    expect(idsOf(await store.keys(0))).toEqual(ids(MANY / 2, MANY));
+    expect(await store.keys(change)).toEqual([]);
+    await put(MANY - 1, MANY + 1500);
+    expect(idsOf(await store.keys(change))).toEqual(ids(MANY - 1, MANY + 1500));
+    await store.inTransaction(async () => expect(await store.keys()).toHaveLength(MANY + 1500));
+  });
+
+  test('a transaction of many takes memory for its keys, not for a statement each', async () => {
+    await put(0, 100);
+    const before = process.memoryUsage.rss();
+    await put(100, MANY);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(40e6);
+  });
+});

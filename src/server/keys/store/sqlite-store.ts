@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type KeyLimits, type KeyState, SCOPES, type Scope, type StoredKey } from '../key-record.js';
 import { ensureDataDir } from '../private-files.js';
 import type { FollowedStore, StoreHead } from './key-store.js';
-import { Database, type Libsql } from './libsql.js';
+import { Database, type Libsql, Statements } from './libsql.js';
 import { refuseOtherSchema } from './sqlite-schema.js';
 import { isDamage } from './store-faults.js';
 
@@ -115,14 +115,19 @@ type Row = readonly [
   generation: number,
   formerDigestHex: string,
   formerUntilMs: number | null,
+  change: number,
+  rowId: number,
 ];
 
 /** As JSON, since a call into SQLite for each value of each key costs more than to print and to read them. */
 const COLUMNS = `json_array(id, name, state, lower(hex(digest)), scopes, expires_ms, origins, cidrs, limits, created_ms,
-  last_used_ms, generation, lower(hex(former_digest)), former_until_ms)`;
-/** Arrays of a thousand keys or so. */
-const ALL = `SELECT json_group_array(${COLUMNS}) FROM api_key GROUP BY rowid / 1000`;
-const CHANGED = `SELECT json_group_array(${COLUMNS}) FROM api_key WHERE change > ?`;
+  last_used_ms, generation, lower(hex(former_digest)), former_until_ms, change, rowid)`;
+const PAGE_KEYS = 1000;
+/** Row ids are below it. */
+const MAX_ROW_ID = Number.MAX_SAFE_INTEGER;
+/** The next keys in the order of their changes, as one array: one statement for all would sort all of them in memory. */
+const PAGE = `SELECT json_group_array(json(text)) AS text FROM (SELECT ${COLUMNS} AS text FROM api_key
+  WHERE (change, rowid) > (?, ?) ORDER BY change, rowid LIMIT ${PAGE_KEYS})`;
 const ONE = `SELECT ${COLUMNS} AS text FROM api_key WHERE id = ?`;
 
 const PUT = `INSERT INTO api_key (id, name, state, digest, scopes, expires_ms, origins, cidrs, limits, created_ms,
@@ -137,6 +142,7 @@ export class SqliteStore implements FollowedStore {
   readonly pollMs = POLL_MS;
   readonly address: string;
   readonly #db: Libsql.Database;
+  readonly #statements: Statements;
   /** The file that is open, and when it was last changed. */
   #stamp: string;
   /** Differs after another connection has changed the file. */
@@ -146,6 +152,7 @@ export class SqliteStore implements FollowedStore {
     this.address = storePath(dataDir);
     this.#stamp = this.#fileStamp();
     this.#db = new Database(this.address);
+    this.#statements = new Statements(this.#db);
     try {
       this.#db.pragma(`busy_timeout = ${busyTimeoutMs}`);
       this.#db.pragma('journal_mode = DELETE');
@@ -192,7 +199,7 @@ export class SqliteStore implements FollowedStore {
   }
 
   async head(): Promise<StoreHead> {
-    const row = this.#db.prepare('SELECT epoch, change, pepper_check FROM key_head').get() as {
+    const row = this.#statements.of('SELECT epoch, change, pepper_check FROM key_head').get() as {
       epoch: string;
       change: number;
       pepper_check: string | null;
@@ -201,27 +208,38 @@ export class SqliteStore implements FollowedStore {
   }
 
   async keys(afterChange = -1): Promise<StoredKey[]> {
-    const texts =
-      afterChange < 0
-        ? this.#db.prepare(ALL).pluck(true).all()
-        : this.#db.prepare(CHANGED).pluck(true).all(afterChange);
     const parsed = new Parsed();
-    const rows = (texts as string[]).flatMap((text) => JSON.parse(text) as Row[]);
-    return rows.map((row) => this.#keyOf(row, parsed)).sort(byAge);
+    const keys: StoredKey[] = [];
+    const page = this.#statements.of(PAGE);
+    let rows: Row[];
+    // Nobody changes keys between two pages.
+    const isOwn = !this.#db.inTransaction;
+    if (isOwn) this.#db.exec('BEGIN');
+    try {
+      let after: [change: number, rowId: number] = [afterChange, MAX_ROW_ID];
+      do {
+        rows = JSON.parse((page.get(...after) as { text: string }).text) as Row[];
+        for (const row of rows) keys.push(this.#keyOf(row, parsed));
+        after = rows.at(-1)?.slice(-2) as typeof after;
+      } while (rows.length === PAGE_KEYS);
+    } finally {
+      if (isOwn && this.#db.inTransaction) this.#db.exec('COMMIT');
+    }
+    return keys.sort(byAge);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = this.#db.prepare(ONE).get(id) as { text: string } | undefined;
+    const row = this.#statements.of(ONE).get(id) as { text: string } | undefined;
     return row === undefined ? undefined : this.#keyOf(JSON.parse(row.text) as Row, new Parsed());
   }
 
   async count(): Promise<number> {
-    return (this.#db.prepare('SELECT count(*) AS count FROM api_key').get() as { count: number }).count;
+    return (this.#statements.of('SELECT count(*) AS count FROM api_key').get() as { count: number }).count;
   }
 
   async put(key: StoredKey): Promise<void> {
-    this.#db
-      .prepare(PUT)
+    this.#statements
+      .of(PUT)
       .run(
         key.id,
         key.name,
@@ -245,11 +263,11 @@ export class SqliteStore implements FollowedStore {
   }
 
   async setPepperCheck(check: string): Promise<void> {
-    this.#db.prepare('UPDATE key_head SET pepper_check = ?').run(check);
+    this.#statements.of('UPDATE key_head SET pepper_check = ?').run(check);
   }
 
   async touch(uses: ReadonlyMap<string, number>): Promise<void> {
-    const update = this.#db.prepare(
+    const update = this.#statements.of(
       'UPDATE api_key SET last_used_ms = ? WHERE id = ? AND coalesce(last_used_ms, 0) < ?',
     );
     let isAsRead = false;
@@ -297,7 +315,7 @@ export class SqliteStore implements FollowedStore {
   }
 
   #dataVersion(): number {
-    return (this.#db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+    return (this.#statements.of('PRAGMA data_version').get() as { data_version: number }).data_version;
   }
 
   #fileStamp(): string {
@@ -340,8 +358,8 @@ const LIMITS: JsonColumn<KeyLimits> = {
 class Parsed {
   readonly #values = new Map<JsonColumn<unknown>, Map<string, unknown>>();
 
-  /** @throws Error with a clause for people */
-  of<T>(text: string, column: JsonColumn<T>): T {
+  /** @throws Error that begins with the column's name */
+  of<T>(name: string, text: string, column: JsonColumn<T>): T {
     let values = this.#values.get(column);
     if (values === undefined) {
       values = new Map();
@@ -354,7 +372,7 @@ class Parsed {
       } catch {
         value = undefined;
       }
-      if (!column.is(value)) throw new Error(`must be ${column.what}`);
+      if (!column.is(value)) throw new Error(`${name} must be ${column.what}`);
       values.set(text, value);
     }
     return value as T;
@@ -364,34 +382,28 @@ class Parsed {
 /** The greatest time that a Date holds. */
 const MAX_TIME_MS = 8.64e15;
 
+function checkTime(column: string, timeMs: number | null): void {
+  if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is no time`);
+}
+
 /** @throws Error that begins with the column */
 function keyOf(row: Row, parsed: Parsed): StoredKey {
   const [id, name, state, digestHex, scopes, expiresMs, origins, cidrs, limits, createdMs, ...rest] = row;
   const [lastUsedMs, generation, formerDigestHex, formerUntilMs] = rest;
-  const read = <T>(column: string, text: string, of: JsonColumn<T>): T => {
-    try {
-      return parsed.of(text, of);
-    } catch (error) {
-      throw new Error(`${column} ${(error as Error).message}`);
-    }
-  };
-  for (const [column, timeMs] of Object.entries({
-    created_ms: createdMs,
-    expires_ms: expiresMs,
-    last_used_ms: lastUsedMs,
-    former_until_ms: formerUntilMs,
-  }))
-    if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is no time`);
+  checkTime('created_ms', createdMs);
+  checkTime('expires_ms', expiresMs);
+  checkTime('last_used_ms', lastUsedMs);
+  checkTime('former_until_ms', formerUntilMs);
   return {
     id,
     name,
     state,
     digestHex,
-    scopes: read('scopes', scopes, SCOPE_LIST),
+    scopes: parsed.of('scopes', scopes, SCOPE_LIST),
     expiresMs: expiresMs ?? undefined,
-    origins: read('origins', origins, TEXTS),
-    cidrs: read('cidrs', cidrs, TEXTS),
-    limits: read('limits', limits, LIMITS),
+    origins: parsed.of('origins', origins, TEXTS),
+    cidrs: parsed.of('cidrs', cidrs, TEXTS),
+    limits: parsed.of('limits', limits, LIMITS),
     createdMs,
     lastUsedMs: lastUsedMs ?? undefined,
     generation,

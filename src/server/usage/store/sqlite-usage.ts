@@ -6,7 +6,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDataDir } from '../../keys/private-files.js';
-import { Database, type Libsql } from '../../keys/store/libsql.js';
+import { Database, type Libsql, Statements } from '../../keys/store/libsql.js';
 import { refuseOtherSchema } from '../../keys/store/sqlite-schema.js';
 import {
   askedIds,
@@ -112,11 +112,12 @@ export function usagePath(dataDir: string): string {
 /** The errors of its methods are those of libsql. */
 export class SqliteUsage implements UsageStore {
   readonly #db: Libsql.Database;
-  readonly #statements = new Map<string, Libsql.Statement>();
+  readonly #statements: Statements;
   readonly #stamp: string;
 
   private constructor(private readonly path: string) {
     this.#db = new Database(path);
+    this.#statements = new Statements(this.#db);
     try {
       this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       this.#db.pragma('journal_mode = DELETE');
@@ -169,8 +170,8 @@ export class SqliteUsage implements UsageStore {
   }
 
   async load(day: string, month: string): Promise<StoredUse> {
-    const { latestDay } = this.#db
-      .prepare('SELECT max(period) AS latestDay FROM used WHERE length(period) = 10')
+    const { latestDay } = this.#statements
+      .of('SELECT max(period) AS latestDay FROM used WHERE length(period) = 10')
       .get() as { latestDay: string | null };
     return { latestDay: latestDay ?? undefined, used: usedOf(this.#sums(USED, day, month), day) };
   }
@@ -181,7 +182,7 @@ export class SqliteUsage implements UsageStore {
     const grants: QuotaGrant[] = [];
     if (isWritten(batch)) {
       this.#inTransaction(() => {
-        const last = this.#db.prepare('SELECT batch FROM flushed WHERE node = ?').get(node) as
+        const last = this.#statements.of('SELECT batch FROM flushed WHERE node = ?').get(node) as
           | { batch: number }
           | undefined;
         if (last !== undefined && last.batch >= batch.number) {
@@ -190,7 +191,7 @@ export class SqliteUsage implements UsageStore {
         }
         rates.push(...this.#addNew(batch, nowMs));
         grants.push(...batch.quotas.map((order) => this.#grant(node, order, batch, nowMs)));
-        this.#db.prepare(FLUSHED).run(node, batch.number, nowMs);
+        this.#statements.of(FLUSHED).run(node, batch.number, nowMs);
       });
     }
     const sums = this.#sums(USED_BY, day, month, JSON.stringify(askedIds(batch)));
@@ -198,14 +199,14 @@ export class SqliteUsage implements UsageStore {
   }
 
   async prune(month: string, nowMs: number, beforeMs: number): Promise<void> {
-    this.#db.prepare('DELETE FROM used WHERE period < ?').run(month);
+    this.#statements.of('DELETE FROM used WHERE period < ?').run(month);
     for (const table of ['flushed', 'rate', 'holder'])
-      this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - NODE_AGE_MS);
-    this.#db.prepare('DELETE FROM usage WHERE hour_ms < ?').run(beforeMs);
+      this.#statements.of(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - NODE_AGE_MS);
+    this.#statements.of('DELETE FROM usage WHERE hour_ms < ?').run(beforeMs);
   }
 
   async *rows(fromMs: number, untilMs: number): AsyncGenerator<UsageRow> {
-    const page = this.#db.prepare(ROWS);
+    const page = this.#statements.of(ROWS);
     let after: readonly [number, string, string, string] = [fromMs, '', '', ''];
     for (;;) {
       const rows = page.all(...after, untilMs, PAGE_ROWS) as UsageRow[];
@@ -229,7 +230,7 @@ export class SqliteUsage implements UsageStore {
     const { counts, sums } = rowsOf(batch);
     const countRow = ({ hourMs, keyId, operation, outcome, requests, points }: UsageRow) =>
       [hourMs, keyId, operation, outcome, requests, points] as const;
-    this.#db.prepare(COUNT_ALL).run(JSON.stringify(counts.map(countRow)));
+    this.#statements.of(COUNT_ALL).run(JSON.stringify(counts.map(countRow)));
     const used = sums.map(({ period, keyId, requests, points, held }) => [
       period,
       keyId,
@@ -238,8 +239,8 @@ export class SqliteUsage implements UsageStore {
       held,
     ]);
     const returned = returnedOf(batch).map(({ period, keyId, points }) => [period, keyId, 0, 0, -points]);
-    this.#db.prepare(USE_ALL).run(JSON.stringify([...used, ...returned]));
-    const take = this.#db.prepare(TAKE);
+    this.#statements.of(USE_ALL).run(JSON.stringify([...used, ...returned]));
+    const take = this.#statements.of(TAKE);
     return batch.rates.map(({ keyId, kind, perSecond, capacity, spent }) => {
       const { tokens } = take.get(keyId, kind, perSecond, capacity, spent, nowMs) as { tokens: number };
       return { keyId, kind, tokens };
@@ -247,7 +248,7 @@ export class SqliteUsage implements UsageStore {
   }
 
   #sums(text: string, ...values: string[]): PeriodSum[] {
-    const { rows } = this.#db.prepare(text).get(...values) as { rows: string };
+    const { rows } = this.#statements.of(text).get(...values) as { rows: string };
     return (JSON.parse(rows) as [string, string, number, number, number][]).map(
       ([keyId, period, requests, points, held]) => ({ keyId, period, requests, points, held }),
     );
@@ -255,44 +256,34 @@ export class SqliteUsage implements UsageStore {
 
   #grant(node: string, order: QuotaOrder, { day, month }: UsageBatch, nowMs: number): QuotaGrant {
     const { keyId, held, need, isShared } = order;
-    const taken = this.#prepared(TAKEN);
+    const taken = this.#statements.of(TAKEN);
     const takenOf = (period: string): number =>
       (taken.get(period, keyId) as { taken: number } | undefined)?.taken ?? 0;
     const granted = grantOf(order, { day: takenOf(day), month: takenOf(month) });
-    const use = this.#prepared(USE);
+    const use = this.#statements.of(USE);
     if (granted > 0) for (const period of [day, month]) use.run(period, keyId, 0, 0, granted);
-    const own = this.#prepared(HOLDER).get(keyId, node) as { isWanted: number } | undefined;
-    if (isShared && granted < need) this.#prepared(WANT).run(keyId, node);
-    if (held + granted > 0) this.#prepared(HOLD).run(keyId, node, held + granted, nowMs);
-    else this.#prepared(LET_GO).run(keyId, node);
+    const own = this.#statements.of(HOLDER).get(keyId, node) as { isWanted: number } | undefined;
+    if (isShared && granted < need) this.#statements.of(WANT).run(keyId, node);
+    if (held + granted > 0) this.#statements.of(HOLD).run(keyId, node, held + granted, nowMs);
+    else this.#statements.of(LET_GO).run(keyId, node);
     return { keyId, granted, others: this.#others(node, order, nowMs), isWanted: own?.isWanted === 1 };
   }
 
   /** The answer to an order of a batch that was added, and whose answer was lost. */
   #grantedBefore(node: string, order: QuotaOrder): QuotaGrant {
     const { keyId, held } = order;
-    const own = this.#prepared(HOLDER).get(keyId, node) as { points: number } | undefined;
+    const own = this.#statements.of(HOLDER).get(keyId, node) as { points: number } | undefined;
     const granted = Math.max(0, (own?.points ?? held) - held);
     return { keyId, granted, others: this.#others(node, order, Date.now()), isWanted: false };
   }
 
   #others(node: string, { keyId, isShared }: QuotaOrder, nowMs: number): number {
     if (!isShared) return 0;
-    return (this.#prepared(OTHERS).get(keyId, node, nowMs - SILENT_MS) as { points: number }).points;
-  }
-
-  /** A statement that is used for every key of a batch. */
-  #prepared(text: string): Libsql.Statement {
-    let statement = this.#statements.get(text);
-    if (statement === undefined) {
-      statement = this.#db.prepare(text);
-      this.#statements.set(text, statement);
-    }
-    return statement;
+    return (this.#statements.of(OTHERS).get(keyId, node, nowMs - SILENT_MS) as { points: number }).points;
   }
 
   #version(): number {
-    return (this.#db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+    return (this.#statements.of('PRAGMA user_version').get() as { user_version: number }).user_version;
   }
 
   #refuseNewer(): void {
