@@ -234,7 +234,8 @@ describe('many keys', () => {
         await store.put(storedKey(`a_${n}`, { id: `k${n}`, name: `customer ${n}`, createdMs: n }));
     });
   const idsOf = (keys: readonly StoredKey[]): string[] => keys.map(({ id }) => id);
-  const ids = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => `k${from + n}`);
+  const ids = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, n) => `k${from + n}`);
 
   test('each is read once, whatever the numbers of their changes, in the order they were made', async () => {
     await put(0, MANY);

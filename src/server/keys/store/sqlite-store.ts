@@ -125,7 +125,7 @@ const COLUMNS = `json_array(id, name, state, lower(hex(digest)), scopes, expires
 const PAGE_KEYS = 1000;
 /** Row ids are below it. */
 const MAX_ROW_ID = Number.MAX_SAFE_INTEGER;
-/** The next keys in the order of their changes, as one array: one statement for all would sort all of them in memory. */
+/** The next keys in the order of their changes, as one array: a statement for all would sort all of them in memory. */
 const PAGE = `SELECT json_group_array(json(text)) AS text FROM (SELECT ${COLUMNS} AS text FROM api_key
   WHERE (change, rowid) > (?, ?) ORDER BY change, rowid LIMIT ${PAGE_KEYS})`;
 const ONE = `SELECT ${COLUMNS} AS text FROM api_key WHERE id = ?`;
