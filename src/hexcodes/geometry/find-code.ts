@@ -8,8 +8,8 @@ import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/row
 import { type Position, parsePosition } from '../wire/rows/position-text.js';
 import { byNumber } from '../wire/rows/system-code.js';
 import { positionsAmongWords } from '../wire/rows/words-with-position.js';
+import { addressParts } from './address-parts.js';
 import type { Codebook } from './codebook.js';
-import { addressParts } from './other-text.js';
 
 /** A code that a text names. */
 export interface FoundCode {

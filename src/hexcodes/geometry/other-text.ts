@@ -1,5 +1,5 @@
-// Tells an unclear angle, a plus code, a short link, a telephone number or an address from other texts without a code
-// or a position, so that people are told what to do instead.
+// Tells an unclear angle, a plus code, a short link, metres, a telephone number or an address from other texts without
+// a code or a position, so that people are told what to do instead.
 
 import { hasUnclearS } from '../wire/rows/angle-text.js';
 
@@ -7,6 +7,7 @@ import { hasUnclearS } from '../wire/rows/angle-text.js';
  * - `plus_code`: an Open Location Code, `7PH7QVH3+GX` or `QVH3+GX Hà Nội`
  * - `three_words`: three words of what3words
  * - `link`: a link in which no position stands, as those that maps shorten
+ * - `metres`: coordinates of UTM, MGRS or VN-2000 whose system is not named as a whole
  * - `phone`: a telephone number
  * - `unclear_s`: an angle whose `S` may be seconds or south, `19°52'46S`
  * - `address`: a house number and a street, or the parts of an address
@@ -16,6 +17,7 @@ export type OtherText =
   | 'plus_code'
   | 'three_words'
   | 'link'
+  | 'metres'
   | 'phone'
   | 'address'
   | 'unclear_s'
@@ -26,6 +28,9 @@ const PLUS_CODE =
   /(?<![\p{L}\p{N}+])[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,3}(?![\p{L}\p{N}])/iu;
 const THREE_WORDS = /(?:^|\s)\/{3}\p{L}+(?:[.。]\p{L}+){2}|(?:what3words\.com|w3w\.co)\/\p{L}/iu;
 const LINK = /https?:\/\/\S|(?:^|\s)(?:maps\.app\.goo\.gl|goo\.gl|g\.co|zalo\.me|bit\.ly)\//iu;
+/** Two numbers of six digits and more, a grid reference of 100 km, or the name of a system beside numbers. */
+const METRES =
+  /(?<![\d.,])0?[1-9]\d{5,6}(?:[.,]\d+)?[ ,;:=a-z()]{1,12}0?[1-9]\d{5,6}(?:[.,]\d+)?(?!\d)|(?<!\w)\d{1,2}[c-x] ?[a-z]{2} ?(?:\d{2}){2,5}(?!\w)|(?:VN[- ]?2000|(?<!\p{L})(?:UTM|MGRS)(?!\p{L}))\P{N}*\d{2}/iu;
 const PHONE = /^(?:\+|00)?\d(?:[\s.()-]*\d){7,13}$/;
 /** Words of addresses; those of one letter have a full stop or a number behind them. */
 const ADDRESS_WORDS =
@@ -44,6 +49,7 @@ export function otherText(text: string): OtherText | null {
   if (PLUS_CODE.test(trimmed)) return 'plus_code';
   if (LINK.test(trimmed)) return 'link';
   if (hasUnclearS(trimmed)) return 'unclear_s';
+  if (METRES.test(trimmed)) return 'metres';
   if (PHONE.test(trimmed)) return 'phone';
   if (HOUSE.test(trimmed) || (ADDRESS_WORDS.test(trimmed) && /\s/.test(trimmed))) return 'address';
   return isPartOfCode(trimmed) ? 'part_of_code' : null;
@@ -55,15 +61,4 @@ const GROUPS = /^[-\s]*[0-9a-tv-z]{1,5}[-\s]*[0-9a-tv-z]{2,5}[-\s]*$/i;
 function isPartOfCode(text: string): boolean {
   // Letters and digits: words have no digits, and numbers no letters.
   return GROUPS.test(text) && /\d/.test(text) && /[a-z]/i.test(text) && !/^[a-z]{2,3}-/i.test(text);
-}
-
-/**
- * The parts of an address that may be names of towns and provinces: between its commas, from the first on, without
- * those that begin with a number.
- */
-export function addressParts(text: string): string[] {
-  return text
-    .split(/[,;\n–]|\s-\s/u)
-    .map((part) => part.trim())
-    .filter((part) => part !== '' && !/^\d/.test(part));
 }

@@ -10,6 +10,7 @@ import { shapeInText } from '#dist/tables/shapes/shape-text.js';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { gdal, gdalNote, hasGdal } from '../../support/gdal.js';
+import { randomFrom } from '../../support/open-world.js';
 
 /** A text, the degrees that it means (none where it means none), and whether they are the middle of a view. */
 interface Row {
@@ -256,6 +257,141 @@ describe('Plus Codes', () => {
   ])('%j is neither', (code) => {
     expect(parsePlusCode(code)).toBeNull();
     expect(isShortPlusCode(code)).toBe(false);
+  });
+});
+
+// Metres of UTM and VN-2000, judged by GDAL, which has the numbers of EPSG.
+describe('metres', () => {
+  /** Systems by their numbers, and heads that name each. */
+  const zone = (epsg: number, number: number, ...names: string[]) => ({
+    epsg,
+    heads: names.flatMap((name) => [`${name}${number}N`, `${name}${number} N`, `${name}zone ${number}n`]),
+  });
+  const named = (epsg: number, degrees: number) => {
+    const [whole, minutes] = [Math.floor(degrees), String((degrees % 1) * 60).padStart(2, '0')];
+    const meridians = [
+      `${whole}°${minutes}'`,
+      `${whole}-${minutes}`,
+      `${whole} ${minutes}`,
+      `${whole}° ${minutes}' 00"`,
+    ];
+    const plain = [
+      `${degrees}`,
+      `KTT ${degrees}°`,
+      `kinh tuyến trục: ${whole}°${minutes}'`,
+      `múi 3, KTT ${degrees}`,
+    ];
+    const all = [...meridians, ...plain].flatMap((text) => [
+      `VN-2000 ${text}`,
+      `VN2000 / TM-3 ${text}`,
+      `vn 2000, ${text}`,
+    ]);
+    // Which of 3 and 6 degrees is meant must be said.
+    const isOf6 = degrees % 6 === 3;
+    return { epsg, heads: all.filter((head) => !/TM-3 múi/.test(head) && (!isOf6 || /múi|TM/.test(head))) };
+  };
+  const SYSTEMS = [
+    zone(32648, 48, '', 'UTM ', 'WGS 84 / UTM ', 'WGS84 UTM ', 'WGS84 '),
+    zone(32649, 49, '', 'UTM ', 'WGS 84 / UTM '),
+    zone(3405, 48, 'VN-2000 / UTM ', 'VN2000 UTM '),
+    zone(3406, 49, 'VN-2000 / UTM '),
+    {
+      epsg: 3405,
+      heads: ['VN-2000 múi 6° KTT 105°', 'VN-2000 KTT 105 múi chiếu 6 độ', 'VN-2000 / TM-6 105-00'],
+    },
+    named(5897, 105),
+    named(5896, 102),
+    named(5898, 108),
+    named(5899, 107.75),
+    ...[103, 104, 104.5, 104.75, 105.5, 105.75, 106, 106.25, 106.5, 107, 107.25, 107.5, 108.25, 108.5].map(
+      (degrees, i) => named(9205 + i, degrees),
+    ),
+  ];
+  const BODIES: ((east: string, north: string, comma: (text: string) => string) => string)[] = [
+    (east, north) => ` ${east} ${north}`,
+    (east, north) => `: ${north}, ${east}`,
+    (east, north) => ` ${north};${east}`,
+    (east, north) => ` ${east},${north}`,
+    (east, north) => ` ${east} m E ${north} m N`,
+    (east, north) => ` ${east}mE ${north}mN`,
+    (east, north) => `, X=${north} Y=${east}`,
+    (east, north) => ` X: ${north} m; Y: ${east} m`,
+    (east, north) => ` X(m) ${east}, Y(m) ${north}`,
+    (east, north) => ` E ${east} N ${north}`,
+    (east, north) => ` N${north} E${east}`,
+    (east, north, comma) => ` ${comma(north)} ${comma(east)}`,
+    (east, north, comma) => ` X = ${comma(north)}; Y = ${comma(east)}`,
+    (east, north, comma) => ` ${comma(east)}, ${comma(north)}`,
+  ];
+  const JUDGE = `
+def geographic(code):
+    s = osr.SpatialReference(); s.ImportFromEPSG(code); s.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER); return s
+wgs, vn = geographic(4326), geographic(4756)
+options = osr.CoordinateTransformationOptions(); options.SetOperation('urn:ogc:def:coordinateOperation:EPSG::6960')
+moved = osr.CoordinateTransformation(vn, wgs, options)
+found = []
+for code, east, north in json.load(sys.stdin):
+    plane = geographic(code); of = wgs if 32600 < code < 32700 else vn
+    lng, lat, _ = osr.CoordinateTransformation(plane, of).TransformPoint(east, north)
+    if of is vn:
+        lng, lat, _ = moved.TransformPoint(lng, lat)
+    found.append([lat, lng])
+print(json.dumps(found))`;
+
+  test.skipIf(!hasGdal)(
+    `positions of both systems in any spelling are GDAL's to a millimetre${gdalNote}`,
+    () => {
+      const random = randomFrom(2000);
+      const drawn = SYSTEMS.flatMap(({ epsg, heads }) =>
+        heads.flatMap((head) =>
+          BODIES.map((body, i) => {
+            const east = (250_000 + random() * 500_000).toFixed(i % 4);
+            const north = (950_000 + random() * 1_650_000).toFixed(i % 4);
+            const hasBoth = i % 4 > 0;
+            const text = `${head}${body(east, north, (number) => (hasBoth ? number.replace('.', ',') : number))}`;
+            return { epsg, text, east: Number(east), north: Number(north) };
+          }),
+        ),
+      );
+      const judged = gdal(
+        JUDGE,
+        [],
+        JSON.stringify(drawn.map(({ epsg, east, north }) => [epsg, east, north])),
+      );
+      const wrong = drawn.flatMap(({ epsg, text }, i) => {
+        const [lat, lng] = (judged as [number, number][])[i]!;
+        const found = parsePosition(text);
+        const far = found === null ? null : 111_000 * Math.hypot(found.latDeg - lat, found.lngDeg - lng);
+        return far === null || far > 0.001 ? [`${epsg} ${text}: ${far}`] : [];
+      });
+      expect(wrong).toEqual([]);
+      expect(drawn.length).toBeGreaterThan(4000);
+    },
+  );
+
+  test.each([
+    // No system, no meridian, no width of a zone, or one that there is not.
+    ...['X=2325601.12; Y=588702.34', 'UTM 588702 2325601', 'UTM 48 588702 2325601'],
+    ...['VN-2000 2325601 588702', 'VN-2000 Hà Nội 2325601 588702', 'VN-2000 KTT 105 2325601 588702'],
+    ...["VN-2000 105°46' 2325601 588702", 'VN-2000 105.45 2325601 588702', 'VN-2000 99 2325601 588702'],
+    ...[
+      'VN-2000 múi 6 KTT 105.75 2325601 588702',
+      'VN-2000 UTM 48 2325601 588702',
+      'EPSG:32648 588702 2325601',
+    ],
+    ...[
+      'HN-72 48Q 588702 2325601',
+      'Indian 1960 48N 588702 2325601',
+      '61N 588702 2325601',
+      '0N 588702 2325601',
+    ],
+    // South of the equator, another band, two northings, two eastings, names that contradict the numbers.
+    ...['48S 588702 2325601', '48M 588702 9325601', '48P 588702 2325601', '48R 588702 2325601'],
+    ...['48Q 2325601 2588702', '48Q 588702 325601', '48Q 588702N 2325601E', '48Q X=588702 X=2325601'],
+    ...['48Q 588.702 2.325.601', '48Q 588702,12,2325601,34', '48Q 588702 2325601 7', '48Q 58870 2325601'],
+    ...['48QWJ8870225601', '48Q588702 2325601 48Q', '1 48Q 588702 2325601'],
+  ])('%s is refused', (text) => {
+    expect(parsePosition(text)).toBeNull();
   });
 });
 

@@ -1,7 +1,9 @@
-// A position as people write it, without links: two numbers, angles, WKT and WKB, a full Plus Code.
+// A position as people write it, without links: two numbers, angles, WKT and WKB, a full Plus Code, metres of UTM or
+// VN-2000.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
 import { plainNumber } from './csv-fields.js';
+import { parseMetres } from './metres.js';
 import { parsePlusCode } from './plus-code.js';
 import { byNumber } from './system-code.js';
 import { shapeOfWkb } from './well-known-binary.js';
@@ -53,7 +55,8 @@ export function parseWritten(folded: string): Position | null {
     if (match !== null) return position(plainNumber(match[1]!), plainNumber(match[3]!));
   }
   const angles = parseAnglePair(bare);
-  if (angles !== null) return { latDeg: angles[0], lngDeg: angles[1] };
+  const degrees = angles ?? (/\d{6}/.test(bare) ? parseMetres(bare) : null);
+  if (degrees !== null) return { latDeg: degrees[0], lngDeg: degrees[1] };
   const cell = parsePlusCode(bare);
   if (cell === null) return null;
   const { latDeg, lngDeg, heightDeg } = cell;
