@@ -1,9 +1,9 @@
 // The box for a code, a position or a name. It answers while one types; a text that is none of them gets suggestions
 // once one stops typing.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { addressParts } from '../../hexcodes/geometry/address-parts.js';
 import { type FoundCode, type FoundPosition, findCode } from '../../hexcodes/geometry/find-code.js';
-import { addressParts, type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
-import { suggest } from '../../hexcodes/geometry/suggest.js';
+import type { Suggestion as Meant } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
 import { COUNTRY, type Desk } from '../desk.js';
 import { byId, element, toast } from '../shell/elements.js';
@@ -164,32 +164,36 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
 
   const note = (text: string): void => answer.append(element('p', { class: 'note', text }));
 
-  const fail = (key: 'outside' | 'unreadable' | (typeof OTHER_WORDS)[OtherText]): void => {
+  const fail = (words: TextKey): void => {
     box.setAttribute('aria-invalid', 'true');
     desk.place.set(undefined);
-    note(say(key));
+    note(say(words));
   };
 
   const explain = (text: string): void => {
     const near = desk.map.now?.center();
     const limit = MAX_SUGGESTIONS;
-    const found = suggest(desk.library, text, near === undefined ? { limit } : { near, limit });
-    if (found.length === 0) {
-      const other = otherText(text);
-      fail(other === null ? 'unreadable' : OTHER_WORDS[other]);
-      // An address names its town, from where one goes on by the map.
-      const towns = other === 'address' || other === 'plus_code' ? townsOf(text) : [];
-      if (towns.length > 0) listNames(towns);
-      return;
-    }
-    box.setAttribute('aria-invalid', 'true');
-    note(say('didYouMean'));
-    const rows = found.map(({ hexcodes, lat, lng, distance_m }) => {
-      const away =
-        distance_m === undefined ? [] : [say('away', { distance: length(Math.max(1, distance_m)) })];
-      return typing(hexcodes, [nearWords(lat, lng), ...away]);
-    });
-    list.show(rows);
+    import('./explain.js').then(
+      ({ explained }) => {
+        // One types on, or looks it up twice.
+        if (box.value.trim() !== text || answer.childElementCount > 0) return;
+        const found = explained(desk.library, text, near === undefined ? { limit } : { near, limit });
+        fail(found.words);
+        if (found.meant.length > 0) {
+          list.show(found.meant.map(meantOne));
+          return;
+        }
+        // An address names its town, from where one goes on by the map.
+        const towns = found.other === 'address' || found.other === 'plus_code' ? townsOf(text) : [];
+        if (towns.length > 0) listNames(towns);
+      },
+      () => toast(say('failed')),
+    );
+  };
+
+  const meantOne = ({ hexcodes, lat, lng, distance_m }: Meant): Suggestion => {
+    const away = distance_m === undefined ? [] : [say('away', { distance: length(Math.max(1, distance_m)) })];
+    return typing(hexcodes, [nearWords(lat, lng), ...away]);
   };
 
   openFieldButtons(box, () => read(true));
@@ -224,16 +228,6 @@ const KIND_WORDS = {
   town: 'kindTown',
   landmark: 'kindLandmark',
 } as const;
-
-const OTHER_WORDS = {
-  plus_code: 'isPlusCode',
-  three_words: 'isThreeWords',
-  link: 'isLink',
-  phone: 'isPhone',
-  address: 'isAddress',
-  unclear_s: 'isUnclearS',
-  part_of_code: 'isPartOfCode',
-} as const satisfies Record<OtherText, TextKey>;
 
 /** In the box: × while it has a text; while it has none "paste", where the browser lets pages read the clipboard. */
 function openFieldButtons(box: HTMLInputElement, read: () => void): void {

@@ -65,10 +65,13 @@ export function scrollTo(node: HTMLElement): void {
   node.scrollIntoView({ block: 'start', behavior: isStill ? 'auto' : 'smooth' });
 }
 
+let toastEnd: ReturnType<typeof setTimeout> | undefined;
+
 /** Says something in passing, also to screen readers. */
 export function toast(text: string): void {
   const host = byId('toast');
   host.textContent = text;
   host.classList.add('is-shown');
-  setTimeout(() => host.textContent === text && host.classList.remove('is-shown'), 4000);
+  clearTimeout(toastEnd);
+  toastEnd = setTimeout(() => host.classList.remove('is-shown'), 4000);
 }

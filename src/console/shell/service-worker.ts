@@ -26,6 +26,9 @@ const CACHE = PREFIX + SHELL.version;
 const MAX_WAIT_MS = 2000;
 /** Every version of the page has it, and no page of a portal. */
 const OWN_MARK = '<meta name="hexcodes"';
+/** The page of the API, of a service. */
+const DOCS = '/docs';
+const DOCS_MARK = '<title>Hexcodes API</title>';
 /** The folder of the page, which is where this script is. */
 const ROOT = new URL('./', location.href).pathname;
 /** A link with the code in its path: a page that is kept opens it by itself, and the service does not learn of it. */
@@ -52,22 +55,26 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || origin !== location.origin) return;
   if (request.mode === 'navigate' && ROOT === '/' && CODE_PATH.test(pathname))
     event.respondWith(Promise.resolve(Response.redirect(`/#${pathname.slice(1)}`)));
-  else if (pathname === ROOT) event.respondWith(fresh(request));
+  else if (pathname === ROOT) event.respondWith(fresh(request, ROOT, OWN_MARK));
+  else if (pathname === DOCS && ROOT === '/') event.respondWith(fresh(request, DOCS, DOCS_MARK));
   else if (pathname.startsWith(`${ROOT}assets/`)) event.respondWith(kept(request));
 });
 
-async function fresh(request: Request): Promise<Response> {
+async function fresh(request: Request, path: string, mark: string): Promise<Response> {
   const asked = fetch(request);
-  const kept = await caches.match(ROOT, { cacheName: CACHE, ignoreVary: true });
+  const kept = await caches.match(path, { cacheName: CACHE, ignoreVary: true });
   if (kept === undefined) return asked;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS));
-  return (await Promise.race([asked.then(ours).catch(() => undefined), late])) ?? kept.clone();
+  return (
+    (await Promise.race([asked.then((answer) => ours(answer, mark)).catch(() => undefined), late])) ??
+    kept.clone()
+  );
 }
 
 /** The answer where it is the page: a portal of a network answers with a redirection or with a page of its own. */
-async function ours(answer: Response): Promise<Response | undefined> {
+async function ours(answer: Response, mark: string): Promise<Response | undefined> {
   if (answer.status !== 200 || answer.redirected) return undefined;
-  return (await answer.clone().text()).includes(OWN_MARK) ? answer : undefined;
+  return (await answer.clone().text()).includes(mark) ? answer : undefined;
 }
 
 async function kept(request: Request): Promise<Response> {

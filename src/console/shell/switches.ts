@@ -20,6 +20,8 @@ function applyTheme(): void {
 export function openSwitches(): void {
   applyTheme();
   system.addEventListener('change', applyTheme);
+  // Chosen in another tab.
+  addEventListener('storage', applyTheme);
   const languageButton = element('button', {
     class: 'quiet',
     key: 'language',

@@ -93,7 +93,7 @@ export const fileEn: Readonly<Record<keyof typeof fileVi, string>> = {
   rowNoCode: '{rows} rows are not codes',
   rowNumber: 'Row {row}',
   byProvince: '{provinces} provinces',
-  fileZones: 'Color by the zones that are drawn, and add a column zone',
+  fileZones: 'Colour by the zones that are drawn, and add a column zone',
   fileZonesChanged: 'The zones have changed: convert again',
   fileZoneTooLarge: 'Zone {zone} is too large: choose larger cells in the tab Zones.',
   byZone: 'By zone (column {column})',

@@ -67,7 +67,7 @@ const HINTS: readonly (readonly [english: string, vietnamese: string])[] = [
     'có thể trang đăng nhập đã được lưu thay cho tệp',
   ],
   ['perhaps ogr2ogr reads it: ', 'có thể ogr2ogr đọc được: '],
-  ['it says no system of coordinates. If they are degrees: ', 'tệp không nói hệ toạ độ; nếu là độ: '],
+  ['it says no system of coordinates. If they are degrees: ', 'tệp không nói hệ tọa độ; nếu là độ: '],
   ['write the table: ', 'hãy xuất bảng: '],
   ['write the table as CSV or Parquet', 'hãy xuất bảng dạng CSV hoặc Parquet'],
   ['write it as CSV: ', 'hãy xuất dạng CSV: '],

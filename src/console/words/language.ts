@@ -39,6 +39,8 @@ export function choose(next: Language): void {
 
 /** Translates the page now and at each switch. */
 export function openLanguage(): void {
+  // Chosen in another tab.
+  addEventListener('storage', ({ key }) => key === KEPT && language.set(firstLanguage()));
   language.each((now) => {
     document.documentElement.lang = now;
     translate(document);

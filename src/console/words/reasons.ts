@@ -1,5 +1,5 @@
 // Why a file or a row cannot be read, in Vietnamese. The readers say it in English; here each of their
-// sentences has a Vietnamese one. A sentence that is not here stays as it is.
+// sentences has a Vietnamese one, and a rarer one the kind of its fault.
 
 import { foreignInVietnamese } from './foreign-files.js';
 
@@ -79,7 +79,9 @@ const FAULTS: readonly (readonly [english: RegExp, vietnamese: string])[] = [
   [/^is given more than once with different values$/, 'có nhiều giá trị khác nhau'],
 ];
 
-/** The Vietnamese sentence; the English one where there is none. */
+const RARE = 'tệp bị hỏng, hoặc có phần mà trang này không đọc';
+
+/** The Vietnamese sentence; of a rare one what kind of fault it is. */
 export function inVietnamese(sentence: string): string {
   const foreign = foreignInVietnamese(sentence);
   if (foreign !== undefined) return foreign;
@@ -88,6 +90,7 @@ export function inVietnamese(sentence: string): string {
   const [, parameter = '', fault = ''] = /^(\w+) (.*)$/s.exec(sentence) ?? [];
   const name = PARAMETERS[parameter];
   const found = FAULTS.find(([english]) => english.test(fault));
-  if (name === undefined || found === undefined) return sentence;
+  if (name === undefined) return RARE;
+  if (found === undefined) return `${name} không hợp lệ`;
   return `${name} ${fault.replace(found[0], found[1])}`;
 }

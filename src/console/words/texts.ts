@@ -38,6 +38,7 @@ const certaintyEn: Readonly<Record<keyof typeof certaintyVi, string>> = {
 };
 
 import type { countVi } from './count-texts.js';
+import type { explainVi } from './explain-texts.js';
 import type { fileVi } from './file-texts.js';
 import type { flatVi } from './flat-texts.js';
 import type { fleetVi } from './fleet-texts.js';
@@ -47,6 +48,7 @@ import type { zoneVi } from './zone-texts.js';
 
 /** Texts that come with their panel. */
 type LaterTexts = typeof countVi &
+  typeof explainVi &
   typeof flatVi &
   typeof fileVi &
   typeof fleetVi &
@@ -85,28 +87,15 @@ const vi = {
   trySlip: 'Thử gõ nhầm: {code}',
   examples: 'Thử xem',
   isCountry: 'Việt Nam là cả nước: hãy gõ tên một tỉnh, thành phố hay thị xã.',
-  unreadable: 'Đây không phải là mã, tọa độ hay tên nơi nào trong danh sách.',
-  isPlusCode:
-    'Đây có vẻ là Plus Code rút gọn. Hãy nhập kèm tên nơi, ví dụ “2VH3+GX Hoàn Kiếm”, hoặc mã Plus đầy đủ.',
   middleOfPlusCode: 'Đây là tâm ô của Plus Code.',
   middleOfView:
     'Liên kết này không có ghim: đây là giữa khung bản đồ. Hãy nhấn vào điểm cần tìm rồi chép lại liên kết.',
-  isThreeWords: 'Đây là địa chỉ ba từ của what3words. Hãy mở nó ở đó rồi dán tọa độ vào đây.',
-  isLink:
-    'Liên kết này không chứa vị trí (có thể là liên kết rút gọn). Hãy mở nó, rồi dán địa chỉ đầy đủ hoặc tọa độ vào đây.',
-  isPhone: 'Đây có vẻ là số điện thoại. Hãy dán mã hoặc tọa độ.',
-  isUnclearS: 'Chữ S ở đây có thể là giây hoặc vĩ độ nam. Hãy viết giây là 46", rồi N hoặc S.',
-  isPartOfCode:
-    'Đây có vẻ chỉ là một phần của mã. Mã đầy đủ như HN-6GHP4-83RFR. Hãy dời bản đồ đến gần nơi đó rồi thử lại.',
-  isAddress:
-    'Trang này không tra được số nhà hay tên đường, chỉ biết tên tỉnh và khu vực. Hãy đến gần đó, rồi nhấn vào ngôi nhà trên bản đồ.',
+  largeCell: 'Ô này cạnh {edge}. Hãy phóng to để lấy mã của một ngôi nhà.',
   several: 'Có nhiều nơi trong đoạn này. Hãy chọn một:',
   suggestions: 'Gợi ý',
   clearBox: 'Xóa ô nhập',
   paste: 'Dán',
   notPasted: 'Trình duyệt không cho dán. Hãy nhấn giữ ô nhập, rồi chọn Dán.',
-  didYouMean: 'Có phải bạn muốn tìm',
-  away: 'cách giữa bản đồ {distance}',
   swapped: 'Đã hiểu số đầu là kinh độ, số sau là vĩ độ.',
   near: 'gần {name}',
   nearTown: 'gần {name}, {distance} về phía {direction}',
@@ -138,7 +127,7 @@ const vi = {
   sizeOf: 'Bậc {resolution}, cạnh {edge}',
   rings: 'Vòng ô xung quanh',
   noRings: 'chỉ ô này',
-  ringsOf: '{cells} ô (k = {rings})',
+  ringsOf: '{cells} ô, {rings} vòng',
   copyRings: 'Sao chép mã của các ô này',
   allSizes: 'Mã ở mọi cỡ ô',
   neighbors: 'Các ô bên cạnh',
@@ -182,7 +171,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   stop: 'Stop',
   loading: 'Loading…',
   zones: 'Zones',
-  takeAway: 'Print and save',
+  takeAway: 'Print',
   ...certaintyEn,
   fleet: 'Fleet',
   api: 'API',
@@ -209,28 +198,15 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   trySlip: 'Try a typing error: {code}',
   examples: 'Try one',
   isCountry: 'Viet Nam is the whole country: type the name of a province, city or town.',
-  unreadable: 'This is neither a code nor a position, nor a name in the list.',
-  isPlusCode:
-    'This looks like a short Plus Code. Type its town, too, as in “2VH3+GX Hoàn Kiếm”, or the whole code.',
   middleOfPlusCode: 'This is the middle of the cell of the Plus Code.',
   middleOfView:
     'This link has no pin: here is the middle of its view. Click the point on the map, and copy the link again.',
-  isThreeWords: 'These are three words of what3words. Open them there, and paste the position here.',
-  isLink:
-    'No position stands in this link (it may be a shortened one). Open it, and paste the whole address or the position here.',
-  isPhone: 'This looks like a telephone number. Paste a code or a position.',
-  isUnclearS: 'The S may be seconds or south. Write seconds as 46", then N or S.',
-  isPartOfCode:
-    'This looks like a part of a code, which is whole as in HN-6GHP4-83RFR. Or move the map near the place, and try again.',
-  isAddress:
-    'This page knows names of provinces and towns, no streets and house numbers. Go near, then touch the house on the map.',
+  largeCell: 'This hexagon has edges of {edge}. Zoom in for the code of a house.',
   several: 'The text names several places. Choose one:',
   suggestions: 'Suggestions',
   clearBox: 'Clear the box',
   paste: 'Paste',
   notPasted: 'The browser does not let the page paste. Hold the box, and choose Paste.',
-  didYouMean: 'Did you mean',
-  away: '{distance} from the middle of the map',
   swapped: 'The first number was taken for the longitude, the second for the latitude.',
   near: 'near {name}',
   nearTown: 'near {name}, {distance} to the {direction}',
@@ -252,7 +228,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   copyPosition: 'Position',
   recentCodes: 'Recent codes',
   removeCode: 'Remove {code} from the list',
-  removeAll: 'Remove this list',
+  removeAll: 'Clear this list',
   outside: 'This position lies in no province of Viet Nam nor in its coastal sea.',
   province: 'Province',
   position: 'Position',
@@ -262,7 +238,7 @@ const en: Readonly<Record<keyof typeof vi, string>> = {
   sizeOf: 'Resolution {resolution}, edge {edge}',
   rings: 'Rings around',
   noRings: 'this cell alone',
-  ringsOf: '{cells} cells (k = {rings})',
+  ringsOf: '{cells} cells, {rings} deep',
   copyRings: 'Copy the codes of these cells',
   allSizes: 'Codes at every size',
   neighbors: 'Neighbouring cells',

@@ -11,6 +11,7 @@ import { encodingFor } from '../media-types.js';
 import { fail, type Route } from '../router.js';
 import { compressedText, sendCompressed } from './compressed-text.js';
 import { type Basemap, type ConsoleFile, fillPage, readConsoleFiles } from './console-page.js';
+import { API_PAGE } from './documents.js';
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
@@ -43,6 +44,7 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
   const { html, serviceWorker, policy } = fillPage(shipped, {
     basemap,
     hasService: true,
+    docs: API_PAGE,
     hasPathLinks: deps.config.pathLinks,
     publicUrl: deps.config.publicUrl,
   });

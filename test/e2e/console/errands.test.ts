@@ -79,6 +79,11 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await tap('#tab-take-away');
     await tap('#print-doorplate');
     expect(await page.locator('.preview-page svg').textContent()).toContain(CODE);
+    // All of it, also where the phone lies.
+    for (const viewport of [{ width: 740, height: 360 }, PHONE.viewport]) {
+      await page.setViewportSize(viewport);
+      expect(await isInSight(page, '.preview-page svg')).toBe(true);
+    }
     await tap('.preview-buttons .strong');
     expect(await page.locator('body[data-printed]').count()).toBe(1);
     expect(await page.locator('.paper-doorplate').count()).toBe(1);

@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await mapState(page);
     await drive(page, 'no_such_key_0123456789');
     const status = (): Promise<string | null> => page.locator('#fleet-status').textContent();
-    await expect.poll(status).toBe('The service does not take this key: check it; it needs the scope bulk.');
+    await expect.poll(status).toBe('The service refuses this key: check it. It needs the scope bulk.');
     // In Vietnamese nothing of it is English.
     await page.click('#language');
     await drive(page, 'no_such_key_0123456789');

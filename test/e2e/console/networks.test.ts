@@ -29,6 +29,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'where in the country': ['inset'],
   'counts by hexagon': ['open-counts', 'countWorker'],
   'switch of layers': ['layer-switch'],
+  'what a text may be': ['explain'],
   'style of panels': ['later'],
 };
 

@@ -49,6 +49,14 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
     expect(await paper()).not.toBe(dark);
     await page.reload();
     await expect.poll(theme).toBe('light');
+    // Another tab follows, in its language, too.
+    const other = await page.context().newPage();
+    await other.goto(served.address);
+    await other.locator('#theme').click();
+    await expect.poll(theme).toBe('dark');
+    const before = await page.locator('html').getAttribute('lang');
+    await other.locator('#language').click();
+    await expect.poll(() => page.locator('html').getAttribute('lang')).not.toBe(before);
     await page.context().close();
   });
 
@@ -126,6 +134,8 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
     expect(await mapState(page)).toBe('webgl');
     const kept = await page.evaluate(async () => (await caches.keys()).length);
     expect(kept).toBe(1);
+    await page.click('.top-links a');
+    expect(await page.title()).toBe('Hexcodes API');
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -272,9 +282,9 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     expect(await page.locator('#box-answer').textContent()).toContain('in no province of Viet Nam');
     await page.locator('#code').fill('hello world');
     await page.locator('#code').press('Enter');
-    expect(await page.locator('#box-answer').textContent()).toContain(
-      'neither a code nor a position, nor a name',
-    );
+    await expect
+      .poll(() => page.locator('#box-answer').textContent())
+      .toContain('neither a code nor a position, nor a name');
     expect(await page.locator('#place-code').count()).toBe(0);
     await page.context().close();
   });
@@ -293,7 +303,7 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     await page.locator('#resolution').fill('13');
     expect(await page.locator('#place-code').textContent()).toBe(CODE);
     await page.locator('#rings').fill('2');
-    expect(await page.locator('#rings-words').textContent()).toBe('19 cells (k = 2)');
+    expect(await page.locator('#rings-words').textContent()).toBe('19 cells, 2 deep');
     await page.context().close();
   });
 
@@ -402,6 +412,24 @@ describe.skipIf(!hasChromium)('needs Chromium: what it says of itself', () => {
     await page.locator('#place-code').waitFor();
     expect(library.read((await page.locator('#place-code').textContent())!)!.resolution).toBe(drawn);
     expect(await page.locator('#map').getAttribute('data-view')).toBe(before);
+    await page.context().close();
+  });
+
+  test('a tap at the scale of the country says how large its hexagon is, for as long as the last one', async () => {
+    const { page } = await served.open();
+    await mapState(page);
+    const box = (await page.locator('#map').boundingBox())!;
+    const tap = (right: number): Promise<void> =>
+      page.mouse.click(box.x + box.width * right, box.y + box.height * 0.2);
+    await page.clock.install();
+    await tap(0.38);
+    expect(await page.locator('.toast').textContent()).toMatch(/^This hexagon has edges of \d+ km\. Zoom in/);
+    await page.clock.runFor(2500);
+    await tap(0.39);
+    await page.clock.runFor(2500);
+    expect(await page.locator('.toast.is-shown').count()).toBe(1);
+    await page.clock.runFor(2500);
+    expect(await page.locator('.toast.is-shown').count()).toBe(0);
     await page.context().close();
   });
 

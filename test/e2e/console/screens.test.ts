@@ -411,7 +411,7 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
   });
 
   test.each([
-    ['12 Hàng Khay, Hoàn Kiếm, Hà Nội', 'no streets and house numbers', 'Hoàn Kiếm'],
+    ['12 Hàng Khay, Hoàn Kiếm, Hà Nội', 'no streets or house numbers', 'Hoàn Kiếm'],
     ['QVH3+GX Hội An', 'Plus Code', 'Hội An'],
     ['https://maps.app.goo.gl/abcDEF123', 'No position stands in this link', undefined],
     ['///tiền.giấy.bút', 'what3words', undefined],
@@ -421,7 +421,7 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     await mapState(page);
     await page.locator('#code').fill(text);
     await page.locator('#code').press('Enter');
-    expect(await page.locator('#box-answer').textContent()).toContain(words);
+    await expect.poll(() => page.locator('#box-answer').textContent()).toContain(words);
     if (town !== undefined) {
       await page.locator('.suggestion', { hasText: town }).first().click();
       expect(await page.locator('#place-near').textContent()).toContain(town);

@@ -1,4 +1,5 @@
 // Files in the page: what is read of them, what the conversion writes and counts, and the points that the map draws.
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
@@ -244,6 +245,21 @@ describe('reasons in Vietnamese', async () => {
       expect(inVietnamese(reason)).not.toBe(reason);
       expect(inVietnamese(reason).replaceAll(/"[^"]*"/g, '')).not.toMatch(ENGLISH);
     }
+  });
+
+  test('every sentence that the readers of the page throw', () => {
+    const sources = ['src/tables', 'src/hexcodes/wire', 'src/console/file'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => readFileSync(`${folder}/${name}`, 'utf8')),
+    );
+    const thrown = /new (?:TableError|BulkInputError)\(\s*(?:'([^']+)'|`([^`]+)`)/g;
+    const sentences = sources
+      .flatMap((source) => [...source.matchAll(thrown)])
+      .map(([, plain, filled]) => plain ?? filled!.replace(/\$\{[^}]*\}+/g, '7'));
+    expect(sentences.length).toBeGreaterThan(60);
+    for (const sentence of sentences)
+      expect([sentence, ENGLISH.test(inVietnamese(sentence))]).toEqual([sentence, false]);
   });
 
   test('bytes that are not UTF-8', () => {
