@@ -2,7 +2,7 @@
 import type { CellFeature } from '../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
-import type { DescribedPoints } from './points/drawn-points.js';
+import type { Counted, DescribedPoints } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
 /** Degrees. */
@@ -19,7 +19,7 @@ export interface Polygons {
   features: {
     type: 'Feature';
     geometry: CellFeature['geometry'];
-    properties: { kind: string; code?: string; level?: number };
+    properties: { kind: string; code?: string };
   }[];
 }
 
@@ -57,8 +57,7 @@ export interface Layers {
 
 /** Hexagons of the view with the number of points in each. */
 export interface Counts {
-  /** Each has a `level`, 0 to 5, the index of its colour. */
-  readonly hexagons: Polygons;
+  readonly counted: Counted;
   /** A sentence about the hexagon at a position; undefined where it has no points. */
   textAt(latDeg: number, lngDeg: number): string | undefined;
   /** Lists the rows of the hexagon at a position and zooms in. @returns false where it has none */

@@ -3,7 +3,7 @@
 import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
-import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
+import { ANCHOR, type Counted, type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { h3 } from '../shell/h3.js';
 import { isDark } from '../shell/switches.js';
@@ -35,7 +35,7 @@ interface FlatView {
 const NOTE_MS = 8000;
 const NO_PROVINCE = 34;
 /** More points in the view would hold up the page. */
-const MAX_DRAWN = 60_000;
+const MAX_DRAWN = 30_000;
 const MAX_COUNTED = 20_000;
 /** Alpha of positions in no province, of 255. */
 const FAINT = 76;
@@ -80,6 +80,32 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
   const layer = new OffscreenCanvas(width, height);
   layer.getContext('2d')?.putImageData(picture, 0, 0);
   context.drawImage(layer, 0, 0, view.widthPx, view.heightPx);
+}
+
+/** Draws the hexagons one by one: a path of thousands of them takes a canvas far longer. */
+function paintCounts(
+  context: CanvasRenderingContext2D,
+  { corners, ends, classes }: Counted,
+  { x, y, worldPx, widthPx, heightPx }: FlatView,
+  { levels, ground }: Palette,
+): void {
+  const left = (ANCHOR.x - x) * worldPx + widthPx / 2;
+  const top = (ANCHOR.y - y) * worldPx + heightPx / 2;
+  context.strokeStyle = ground;
+  context.lineWidth = WIDTHS.thin;
+  let corner = 0;
+  ends.forEach((end, hexagon) => {
+    context.beginPath();
+    for (; corner < end; corner++)
+      context.lineTo(left + corners[2 * corner]! * worldPx, top + corners[2 * corner + 1]! * worldPx);
+    context.closePath();
+    context.fillStyle = levels[classes[hexagon]!]!;
+    context.globalAlpha = COUNT_OPACITY;
+    context.fill();
+    context.globalAlpha = 0.6;
+    context.stroke();
+  });
+  context.globalAlpha = 1;
 }
 
 interface Moves {
@@ -177,20 +203,22 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   host.append(canvas);
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   const labels = new Labels(host, desk, shapes.labels, false);
+  /** The canvas; to ask it for each corner would take longer than to draw. */
+  const size = { width: canvas.clientWidth, height: canvas.clientHeight };
   const view = { x: 0.5, y: 0.5, worldPx: MIN_WORLD_PX };
   let grid: Polygons['features'] = [];
 
   const project = (lng: number, lat: number): { x: number; y: number } => ({
-    x: (mercatorX(lng) - view.x) * view.worldPx + canvas.clientWidth / 2,
-    y: (mercatorY(lat) - view.y) * view.worldPx + canvas.clientHeight / 2,
+    x: (mercatorX(lng) - view.x) * view.worldPx + size.width / 2,
+    y: (mercatorY(lat) - view.y) * view.worldPx + size.height / 2,
   });
   const positionAt = (x: number, y: number): { lat: number; lng: number } => ({
-    lng: lngOf(view.x + (x - canvas.clientWidth / 2) / view.worldPx),
-    lat: latOf(view.y + (y - canvas.clientHeight / 2) / view.worldPx),
+    lng: lngOf(view.x + (x - size.width / 2) / view.worldPx),
+    lat: latOf(view.y + (y - size.height / 2) / view.worldPx),
   });
   const bounds = (): Box => {
     const { lng: west, lat: north } = positionAt(0, 0);
-    const { lng: east, lat: south } = positionAt(canvas.clientWidth, canvas.clientHeight);
+    const { lng: east, lat: south } = positionAt(size.width, size.height);
     return { west, south, east, north };
   };
   const gridResolution = (): number => drawnResolution(view.worldPx, latOf(view.y));
@@ -233,7 +261,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   const draw = (): void => {
     const palette = paletteOf(isDark.now);
     const ratio = devicePixelRatio;
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    const { width, height } = size;
     canvas.width = width * ratio;
     canvas.height = height * ratio;
     context.scale(ratio, ratio);
@@ -276,13 +304,10 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
       WIDTHS.thin,
       0.45,
     );
-    const hexagons = counts.now?.hexagons.features ?? [];
-    // One by one: a path of thousands of hexagons takes a canvas far longer.
-    for (const { geometry, properties } of hexagons) {
-      fill(geometry.coordinates, palette.levels[properties.level ?? 0]!, COUNT_OPACITY);
-      stroke(geometry.coordinates, palette.ground, WIDTHS.thin, 0.6);
-    }
-    host.dataset.counts = String(hexagons.length);
+    const counted = counts.now?.counted;
+    if (counted !== undefined)
+      paintCounts(context, counted, { ...view, widthPx: width, heightPx: height }, palette);
+    host.dataset.counts = String(counted?.ends.length ?? 0);
     coverBeyond(left, top, right, bottom, palette.ground);
     const points = desk.points.now;
     if (points !== undefined && layers.now.points)
@@ -303,7 +328,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
 
   const coverBeyond = (left: number, top: number, right: number, bottom: number, color: string): void => {
     context.beginPath();
-    context.rect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    context.rect(0, 0, size.width, size.height);
     context.rect(left, top, right - left, bottom - top);
     context.fillStyle = color;
     context.fill('evenodd');
@@ -338,9 +363,9 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   const keepOnSheet = (): void => {
     const [west, east] = [mercatorX(SHEET.west), mercatorX(SHEET.east)];
     const [north, south] = [mercatorY(SHEET.north), mercatorY(SHEET.south)];
-    const least = Math.max(canvas.clientWidth / (east - west), canvas.clientHeight / (south - north));
+    const least = Math.max(size.width / (east - west), size.height / (south - north));
     view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, least, view.worldPx));
-    const [halfX, halfY] = [canvas.clientWidth / 2 / view.worldPx, canvas.clientHeight / 2 / view.worldPx];
+    const [halfX, halfY] = [size.width / 2 / view.worldPx, size.height / 2 / view.worldPx];
     view.x = Math.min(east - halfX, Math.max(west + halfX, view.x));
     view.y = Math.min(south - halfY, Math.max(north + halfY, view.y));
   };
@@ -368,15 +393,15 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     const [x0, x1, y0, y1] = [mercatorX(west), mercatorX(east), mercatorY(north), mercatorY(south)];
     view.x = (x0 + x1) / 2;
     view.y = (y0 + y1) / 2;
-    const fitting = Math.min(canvas.clientWidth / (x1 - x0), canvas.clientHeight / (y1 - y0));
+    const fitting = Math.min(size.width / (x1 - x0), size.height / (y1 - y0));
     view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, fitting * 0.92));
     redraw();
   };
-  const zoomAt = (factor: number, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2): void => {
+  const zoomAt = (factor: number, x = size.width / 2, y = size.height / 2): void => {
     const fixed = positionAt(x, y);
     view.worldPx = Math.min(MAX_WORLD_PX, Math.max(MIN_WORLD_PX, view.worldPx * factor));
-    view.x = mercatorX(fixed.lng) - (x - canvas.clientWidth / 2) / view.worldPx;
-    view.y = mercatorY(fixed.lat) - (y - canvas.clientHeight / 2) / view.worldPx;
+    view.x = mercatorX(fixed.lng) - (x - size.width / 2) / view.worldPx;
+    view.y = mercatorY(fixed.lat) - (y - size.height / 2) / view.worldPx;
     redraw();
   };
 
@@ -391,11 +416,14 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     zoom: zoomAt,
     choose: (x, y) => chooseAt(positionAt(x, y)),
     chooseMiddle: () => {
-      const middle = positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2);
+      const middle = positionAt(size.width / 2, size.height / 2);
       chooseAt(nearestWithCode(desk.library, middle, grid) ?? middle);
     },
   });
-  const resizes = new ResizeObserver(redraw);
+  const resizes = new ResizeObserver(() => {
+    Object.assign(size, { width: canvas.clientWidth, height: canvas.clientHeight });
+    redraw();
+  });
   resizes.observe(canvas);
   const { place, rings, points, layers, counts } = desk;
   const ends = [isDark, language, place, rings, points, layers, counts, chosenResolution, h3].map((value) =>
@@ -420,7 +448,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
       delete host.dataset.view;
       return hadFocus;
     },
-    center: () => positionAt(canvas.clientWidth / 2, canvas.clientHeight / 2),
+    center: () => positionAt(size.width / 2, size.height / 2),
     bounds,
     project,
     positionAt,

@@ -7,7 +7,7 @@ import type {
   StyleSpecification,
 } from 'maplibre-gl';
 import type { Polygons } from '../desk.js';
-import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
+import { type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 export const EMPTY: Polygons = { type: 'FeatureCollection', features: [] };
@@ -62,7 +62,6 @@ export function ownStyle(
     }),
     beyond: geojson(polygon(BEYOND)),
     grid: geojson(EMPTY),
-    counts: geojson(EMPTY),
     place: geojson(EMPTY),
     point: geojson(EMPTY),
   };
@@ -123,7 +122,6 @@ export function ownStyle(
       },
     },
     ...gridLayers(palette, hasBasemap),
-    ...countLayers(palette),
     ...placeLayers(palette),
     ...(hasBasemap
       ? []
@@ -147,29 +145,6 @@ export function gridLayers(palette: Palette, hasBasemap: boolean): LayerSpecific
     paint: { 'line-color': palette.grid, 'line-width': WIDTHS.thin, 'line-opacity': hasBasemap ? 0.8 : 0.45 },
   };
   return hasBasemap ? [halo, grid] : [grid];
-}
-
-/** The hexagons of counts; names and borders are seen through them. */
-function countLayers({ levels, ground }: Palette): LayerSpecification[] {
-  const [first = '', ...others] = levels;
-  const colors = others.flatMap((color, i) => [i + 1, color]);
-  return [
-    {
-      id: 'counts',
-      type: 'fill',
-      source: 'counts',
-      paint: {
-        'fill-color': ['step', ['get', 'level'], first, ...colors] as never,
-        'fill-opacity': COUNT_OPACITY,
-      },
-    },
-    {
-      id: 'count-edges',
-      type: 'line',
-      source: 'counts',
-      paint: { 'line-color': ground, 'line-width': WIDTHS.thin, 'line-opacity': 0.6 },
-    },
-  ];
 }
 
 function placeLayers(palette: Palette): LayerSpecification[] {

@@ -11,13 +11,15 @@ import {
 import type { Box, Desk, Layers, MapView, Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
-import { ANCHOR, type PointsToDraw, pointColors } from '../points/drawn-points.js';
+import { type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
+import { CountsLayer } from './counts-layer.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import type { FlatMap } from './flat-map.js';
+import { fromAnchor, GlProgram } from './gl-program.js';
 import { Labels } from './labels.js';
 import { paletteOf } from './palette.js';
 import { SHEET, type Shapes } from './shapes.js';
@@ -33,8 +35,8 @@ const FAINT = 0.3;
 const LARGE_PX = 9;
 
 const VERTEX = `#version 300 es
-in vec2 offset;
-in uint admin;
+layout(location = 0) in vec2 offset;
+layout(location = 1) in uint admin;
 uniform mat4 from_anchor;
 uniform float size;
 uniform vec4 colors[${COLORS}];
@@ -58,9 +60,10 @@ void main() {
   drawn = vec4(mix(color.rgb, vec3(1.0), rim), 1.0) * color.a;
 }`;
 
+type PointsProgram = GlProgram<'from_anchor' | 'colors' | 'size'>;
+
 interface Drawing {
   readonly gl: WebGL2RenderingContext;
-  readonly program: WebGLProgram;
   readonly array: WebGLVertexArrayObject;
   readonly buffers: readonly WebGLBuffer[];
 }
@@ -71,7 +74,13 @@ class PointsLayer implements CustomLayerInterface {
   readonly type = 'custom';
   #drawing: Drawing | undefined;
 
-  constructor(public points: PointsToDraw) {}
+  static readonly program = (gl: WebGL2RenderingContext): PointsProgram =>
+    new GlProgram(gl, VERTEX, FRAGMENT, ['from_anchor', 'colors', 'size']);
+
+  constructor(
+    private readonly program: PointsProgram,
+    public points: PointsToDraw,
+  ) {}
 
   /** Other points, without a program of their own: those of a fleet change several times a second. */
   replace(points: PointsToDraw): void {
@@ -89,52 +98,28 @@ class PointsLayer implements CustomLayerInterface {
   }
 
   onAdd(_map: unknown, gl: WebGL2RenderingContext): void {
-    const program = gl.createProgram();
-    for (const [type, source] of [
-      [gl.VERTEX_SHADER, VERTEX],
-      [gl.FRAGMENT_SHADER, FRAGMENT],
-    ] as const) {
-      const shader = gl.createShader(type)!;
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS))
-      throw new Error(gl.getProgramInfoLog(program) ?? '');
     const array = gl.createVertexArray();
     const [offsets, groups] = [gl.createBuffer(), gl.createBuffer()];
     gl.bindVertexArray(array);
     gl.bindBuffer(gl.ARRAY_BUFFER, offsets);
     gl.bufferData(gl.ARRAY_BUFFER, this.points.offsets, gl.STATIC_DRAW);
-    const offset = gl.getAttribLocation(program, 'offset');
-    gl.enableVertexAttribArray(offset);
-    gl.vertexAttribPointer(offset, 2, gl.FLOAT, false, 0, 0);
+    gl.enableVertexAttribArray(0);
+    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
     gl.bindBuffer(gl.ARRAY_BUFFER, groups);
     gl.bufferData(gl.ARRAY_BUFFER, this.points.groups, gl.STATIC_DRAW);
-    const admin = gl.getAttribLocation(program, 'admin');
-    gl.enableVertexAttribArray(admin);
-    gl.vertexAttribIPointer(admin, 1, gl.UNSIGNED_BYTE, 0, 0);
+    gl.enableVertexAttribArray(1);
+    gl.vertexAttribIPointer(1, 1, gl.UNSIGNED_BYTE, 0, 0);
     gl.bindVertexArray(null);
-    gl.useProgram(program);
-    const colors = pointColors(this.points).flatMap((color, group) => [
-      ...color.map((part) => part / 255),
-      group === NO_PROVINCE ? FAINT : 1,
-    ]);
-    gl.uniform4fv(gl.getUniformLocation(program, 'colors'), colors);
-    this.#drawing = { gl, program, array, buffers: [offsets, groups] };
+    this.#drawing = { gl, array, buffers: [offsets, groups] };
   }
 
   render(_gl: unknown, { defaultProjectionData }: CustomRenderMethodInput): void {
     if (this.#drawing === undefined) return;
-    const { gl, program, array } = this.#drawing;
-    gl.useProgram(program);
-    gl.uniformMatrix4fv(
-      gl.getUniformLocation(program, 'from_anchor'),
-      false,
-      fromAnchor(defaultProjectionData.mainMatrix),
-    );
-    gl.uniform1f(gl.getUniformLocation(program, 'size'), this.#sizePixels());
+    const { gl, array } = this.#drawing;
+    const uniforms = this.program.use();
+    gl.uniformMatrix4fv(uniforms.from_anchor, false, fromAnchor(defaultProjectionData.mainMatrix));
+    gl.uniform4fv(uniforms.colors, this.#colors());
+    gl.uniform1f(uniforms.size, this.#sizePixels());
     gl.bindVertexArray(array);
     gl.enable(gl.BLEND);
     gl.drawArrays(gl.POINTS, 0, this.points.groups.length);
@@ -143,11 +128,17 @@ class PointsLayer implements CustomLayerInterface {
 
   onRemove(): void {
     if (this.#drawing === undefined) return;
-    const { gl, program, array, buffers } = this.#drawing;
-    gl.deleteProgram(program);
+    const { gl, array, buffers } = this.#drawing;
     gl.deleteVertexArray(array);
     for (const buffer of buffers) gl.deleteBuffer(buffer);
     this.#drawing = undefined;
+  }
+
+  #colors(): number[] {
+    return pointColors(this.points).flatMap((color, group) => [
+      ...color.map((part) => part / 255),
+      group === NO_PROVINCE ? FAINT : 1,
+    ]);
   }
 
   /** Few points are drawn large. */
@@ -155,13 +146,6 @@ class PointsLayer implements CustomLayerInterface {
     const count = this.points.groups.length;
     return (count > 100_000 ? 4 : count > 5000 ? 6 : 10) * devicePixelRatio;
   }
-}
-
-/** The matrix for offsets from the anchor, in 64 bits until here: near it, offsets of 32 bits are exact enough. */
-function fromAnchor(matrix: ArrayLike<number>): Float32Array {
-  const moved = Float64Array.from(matrix);
-  for (let row = 0; row < 4; row++) moved[12 + row]! += matrix[row]! * ANCHOR.x + matrix[4 + row]! * ANCHOR.y;
-  return Float32Array.from(moved);
 }
 
 /** The first layer of the place that is chosen: points are drawn below it. */
@@ -204,6 +188,12 @@ export async function openWebglMap(
   canvas.setAttribute('aria-describedby', 'map-hint');
   language.on(() => canvas.setAttribute('aria-label', say('map')));
 
+  const gl = canvas.getContext('webgl2')!;
+  const makePrograms = () => ({ counts: CountsLayer.program(gl), points: PointsLayer.program(gl) });
+  let programs = makePrograms();
+  map.on('webglcontextrestored', () => {
+    programs = makePrograms();
+  });
   const worldPx = (): number => TILE_PX * 2 ** map.getZoom();
   const gridResolution = (): number => drawnResolution(worldPx(), map.getCenter().lat);
   const bounds = (): Box => {
@@ -216,6 +206,7 @@ export async function openWebglMap(
   const ownIds = new Set([
     ...ownStyle(shapes, paletteOf(isDark.now), false).layers.map(({ id }) => id),
     'grid-halo',
+    CountsLayer.ID,
     PointsLayer.ID,
   ]);
   let grid = EMPTY;
@@ -241,10 +232,20 @@ export async function openWebglMap(
     host.dataset.grid = String(resolution);
     drawLabels();
   };
+  let countsLayer: CountsLayer | undefined;
   const drawCounts = (): void => {
-    const hexagons = desk.counts.now?.hexagons ?? EMPTY;
-    fill('counts', hexagons);
-    host.dataset.counts = String(hexagons.features.length);
+    const counted = desk.counts.now?.counted;
+    const isDrawn = map.getLayer(CountsLayer.ID) !== undefined;
+    if (counted !== undefined && isDrawn && countsLayer !== undefined) {
+      countsLayer.replace(counted);
+      map.triggerRepaint();
+    } else {
+      if (isDrawn) map.removeLayer(CountsLayer.ID);
+      countsLayer = counted && new CountsLayer(programs.counts, counted);
+      const above = map.getLayer(PointsLayer.ID) === undefined ? BELOW_PLACE : PointsLayer.ID;
+      if (countsLayer !== undefined) map.addLayer(countsLayer, above);
+    }
+    host.dataset.counts = String(counted?.ends.length ?? 0);
   };
   const drawPlace = (): void => {
     const place = desk.place.now;
@@ -267,7 +268,7 @@ export async function openWebglMap(
       map.triggerRepaint();
     } else {
       if (isDrawn) map.removeLayer(PointsLayer.ID);
-      pointsLayer = points === undefined ? undefined : new PointsLayer(points);
+      pointsLayer = points === undefined ? undefined : new PointsLayer(programs.points, points);
       if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
       drawPlace();
     }
@@ -326,6 +327,10 @@ export async function openWebglMap(
   map.jumpTo(first.camera());
   container.style.visibility = '';
   if (first.close()) canvas.focus();
+  map.once('idle', () => {
+    programs.counts.uniforms();
+    programs.points.uniforms();
+  });
   labels = new Labels(host, desk, shapes.labels, hasNames);
   drawGrid();
 

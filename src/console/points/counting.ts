@@ -2,8 +2,9 @@
 import { cellRing } from '../../hexcodes/geometry/geojson.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
-import type { Box, Polygons } from '../desk.js';
+import type { Box } from '../desk.js';
 import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import { ANCHOR, type Counted, mercatorX, mercatorY } from './drawn-points.js';
 
 /** Classes of a legend, each with a colour. */
 export const LEVELS = 6;
@@ -16,17 +17,6 @@ const MAX_COARSER = 2;
 /** Metres of a degree of latitude, and the least of a degree of longitude in Viet Nam. */
 const LAT_DEGREE_M = 110_000;
 const LNG_DEGREE_M = 100_000;
-
-/** Hexagons with points. */
-export interface Counted {
-  readonly resolution: number;
-  /** H3 indexes in hexadecimal, with the numbers of their points. */
-  readonly cells: readonly (readonly [cell: string, points: number])[];
-  /** The least number of each class, from 1. */
-  readonly levels: readonly number[];
-  /** Each has its `level`. */
-  readonly hexagons: Polygons;
-}
 
 /** The least numbers of at most LEVELS classes, rounded to one digit: equal steps of the logarithm. */
 export function levelsOf(counts: readonly number[]): number[] {
@@ -61,7 +51,7 @@ export class Counter {
     let resolution = finest;
     for (;;) {
       const counted = this.count(box, resolution);
-      const points = counted.cells.reduce((sum, [, each]) => sum + each, 0);
+      const points = counted.points.reduce((sum, each) => sum + each, 0);
       const isCoarsest = resolution === 0 || finest - resolution === MAX_COARSER;
       if (isCoarsest || points >= MIN_MEAN * counted.cells.length) return counted;
       resolution--;
@@ -77,22 +67,25 @@ export class Counter {
       cells.set(cell, (cells.get(cell) ?? 0) + 1);
       if (isWithin(near, lat, lng)) shown.add(cell);
     });
-    const found = [...shown].map((cell) => [cell.toString(16), cells.get(cell)!] as const);
-    const levels = levelsOf(found.map(([, points]) => points));
-    const features = found.map(([cell, points]) => ({
-      type: 'Feature' as const,
-      geometry: { type: 'Polygon' as const, coordinates: [cellRing(cell)] },
-      properties: { kind: 'count', level: levels.findLastIndex((least) => points >= least) },
-    }));
-    return { resolution, cells: found, levels, hexagons: { type: 'FeatureCollection', features } };
+    const found = BigUint64Array.from(shown);
+    const points = Uint32Array.from(found, (cell) => cells.get(cell)!);
+    const levels = levelsOf([...points]);
+    const classes = Uint8Array.from(points, (each) => levels.findLastIndex((least) => each >= least));
+    const corners: number[] = [];
+    const ends = Uint32Array.from(found, (cell) => {
+      // The last corner of a ring is its first.
+      for (const [lng, lat] of cellRing(cell.toString(16)).slice(1))
+        corners.push(mercatorX(lng) - ANCHOR.x, mercatorY(lat) - ANCHOR.y);
+      return corners.length / 2;
+    });
+    return { resolution, cells: found, points, levels, classes, corners: Float32Array.from(corners), ends };
   }
 
   /** The points of a cell, by their indexes. @param most that are returned */
-  inCell(cell: string, box: Box, resolution: number, most: number): number[] {
+  inCell(cell: bigint, box: Box, resolution: number, most: number): number[] {
     const found: number[] = [];
-    const wanted = BigInt(`0x${cell}`);
     this.#each(wider(box, resolution, 1), resolution, (each, _lat, _lng, index) => {
-      if (each === wanted && found.length < most) found.push(index);
+      if (each === cell && found.length < most) found.push(index);
     });
     return found;
   }

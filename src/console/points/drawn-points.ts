@@ -22,6 +22,23 @@ export interface PointsToDraw {
     | undefined;
 }
 
+/** Hexagons with points, in arrays that go from thread to thread without a copy. */
+export interface Counted {
+  readonly resolution: number;
+  /** H3 indexes. */
+  readonly cells: BigUint64Array<ArrayBuffer>;
+  /** The number of points of each. */
+  readonly points: Uint32Array<ArrayBuffer>;
+  /** The least number of each class, from 1. */
+  readonly levels: readonly number[];
+  /** The class of each hexagon, an index of `levels`. */
+  readonly classes: Uint8Array<ArrayBuffer>;
+  /** Corners of all: x, y, x, … from ANCHOR, as points are drawn. */
+  readonly corners: Float32Array<ArrayBuffer>;
+  /** Corners until the end of each hexagon. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+}
+
 /** Points with the texts of their rows, which are read when somebody asks for them. */
 export interface DescribedPoints extends PointsToDraw {
   /** @param points indexes. @returns one line for each */

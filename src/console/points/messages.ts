@@ -1,7 +1,7 @@
 // The messages between the page and its worker that counts points.
 import type { Box } from '../desk.js';
 import type { KernelPaths } from '../shell/worker-kernel.js';
-import type { Counted } from './counting.js';
+import type { Counted } from './drawn-points.js';
 
 export type CountTask =
   /** The first message. */
@@ -10,7 +10,7 @@ export type CountTask =
   | { readonly kind: 'points'; readonly positions: Float64Array }
   | { readonly kind: 'count'; readonly box: Box; readonly finest: number }
   /** The points of a cell that the last answer has; `box` is around it. */
-  | { readonly kind: 'cell'; readonly cell: string; readonly box: Box; readonly resolution: number };
+  | { readonly kind: 'cell'; readonly cell: bigint; readonly box: Box; readonly resolution: number };
 
 /** One answer for each task but the first two. */
 export type CountNews =
@@ -21,4 +21,4 @@ export type CountNews =
       readonly uncounted: number;
     }
   /** Indexes of the first points of the cell. */
-  | { readonly kind: 'cell'; readonly cell: string; readonly points: readonly number[] };
+  | { readonly kind: 'cell'; readonly cell: bigint; readonly points: readonly number[] };

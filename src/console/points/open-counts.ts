@@ -49,7 +49,6 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Counts of these points, so that each set of them is asked for once. */
   let set = 0;
-  const numbers = new Map<string, number>();
 
   const update = (): void => {
     clearTimeout(timer);
@@ -66,11 +65,14 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   const updateSoon = (): void => {
     timer ??= setTimeout(update, REST_MS);
   };
-  const cellAt = (lat: number, lng: number): { cell: string; code: string } | undefined => {
+  const cellAt = (lat: number, lng: number): { cell: bigint; code: string } | undefined => {
     if (last === undefined || library.adminCodeOf(lat, lng) === null) return undefined;
     const code = library.encode(lat, lng, last.counted.resolution).hexcodes;
-    return { cell: library.read(code)!.cell.toString(16), code };
+    return { cell: library.read(code)!.cell, code };
   };
+  /** Points of a cell; undefined where it has none. */
+  const numberIn = (cell: bigint): number | undefined =>
+    last?.counted.points[last.counted.cells.indexOf(cell)];
   const drawLegend = (): void => {
     const now = points.now;
     legend.hidden = now === undefined || now.groups.length === 0;
@@ -90,15 +92,13 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   };
   const show = (news: typeof last): void => {
     last = news;
-    numbers.clear();
-    for (const [cell, found] of news?.counted.cells ?? []) numbers.set(cell, found);
     counts.set(
       news && {
-        hexagons: news.counted.hexagons,
+        counted: news.counted,
         textAt: (lat, lng) => {
-          const { cell = '', code = '' } = cellAt(lat, lng) ?? {};
-          const found = numbers.get(cell);
-          return found === undefined ? undefined : say('countOf', { points: number(found), code });
+          const at = cellAt(lat, lng);
+          const found = at && numberIn(at.cell);
+          return found === undefined ? undefined : say('countOf', { points: number(found), code: at!.code });
         },
         open: (lat, lng) => open(lat, lng),
       },
@@ -107,14 +107,15 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   };
   const open = (lat: number, lng: number): boolean => {
     const at = cellAt(lat, lng);
-    if (at === undefined || last === undefined || !numbers.has(at.cell)) return false;
+    const total = at && numberIn(at.cell);
+    if (at === undefined || last === undefined || total === undefined) return false;
     const box = boxOf(at.cell);
-    listed = { ...at, total: numbers.get(at.cell)!, of: points.now! };
+    listed = { ...at, total, of: points.now! };
     ask({ kind: 'cell', cell: at.cell, box, resolution: last.counted.resolution });
     map.showBox(box);
     return true;
   };
-  let listed: { cell: string; code: string; total: number; of: DescribedPoints } | undefined;
+  let listed: { cell: bigint; code: string; total: number; of: DescribedPoints } | undefined;
   const list = async (found: readonly number[]): Promise<void> => {
     if (listed === undefined) return;
     const { code, total, of } = listed;
@@ -216,8 +217,8 @@ function finestFor(map: MapView, { west, south, east, north }: Box): number {
   return gridResolutionAt((widthPx * 360) / (east - west), lat, least);
 }
 
-function boxOf(cell: string): Box {
-  const ring = cellRing(cell);
+function boxOf(cell: bigint): Box {
+  const ring = cellRing(cell.toString(16));
   const lngs = ring.map(([lng]) => lng);
   const lats = ring.map(([, lat]) => lat);
   return {

@@ -11,7 +11,8 @@ const MAX_LISTED = 100;
 let opening: Promise<Kernel> | undefined;
 let counter: Promise<{ counter: Counter; uncounted: number }> | undefined;
 
-const tell = (news: CountNews): void => (self as unknown as Worker).postMessage(news);
+const tell = (news: CountNews, transfer: Transferable[] = []): void =>
+  (self as unknown as Worker).postMessage(news, transfer);
 
 addEventListener('message', ({ data }: MessageEvent<CountTask>) => {
   work(data).catch(reportError);
@@ -29,7 +30,9 @@ async function work(task: CountTask): Promise<void> {
     if (now === undefined) return;
     if (task.kind === 'count') {
       const counted = now.counter.view(task.box, task.finest);
-      tell({ kind: 'counted', counted, uncounted: now.uncounted });
+      const { cells, points: numbers, classes, corners, ends } = counted;
+      const arrays = [cells, numbers, classes, corners, ends].map(({ buffer }) => buffer);
+      tell({ kind: 'counted', counted, uncounted: now.uncounted }, arrays);
     } else {
       const points = now.counter.inCell(task.cell, task.box, task.resolution, MAX_LISTED);
       tell({ kind: 'cell', cell: task.cell, points });

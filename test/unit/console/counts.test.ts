@@ -1,6 +1,6 @@
 // Points by hexagon: their numbers, their classes, and the rows behind them.
 
-import { latLngToCell } from 'h3-js';
+import { cellToBoundary, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { conversionOf, requestFor } from '../../support/console-conversion.js';
@@ -15,18 +15,19 @@ interface Box {
 }
 
 interface Counted {
-  readonly cells: readonly (readonly [cell: string, points: number])[];
+  readonly cells: BigUint64Array;
+  readonly points: Uint32Array;
   readonly levels: readonly number[];
-  readonly hexagons: {
-    features: { properties: { level: number }; geometry: { coordinates: number[][][] } }[];
-  };
+  readonly classes: Uint8Array;
+  readonly corners: Float32Array;
+  readonly ends: Uint32Array;
 }
 
 interface Counter {
   uncounted(): number;
   count(box: Box, resolution: number): Counted;
   view(box: Box, finest: number): Counted & { readonly resolution: number };
-  inCell(cell: string, box: Box, resolution: number, most: number): number[];
+  inCell(cell: bigint, box: Box, resolution: number, most: number): number[];
 }
 
 const { Counter, levelsOf } = await consoleModule<{
@@ -41,6 +42,12 @@ const { rowTexts } = await consoleModule<{
     rows: readonly number[],
   ): Promise<string[]>;
 }>('file/row-texts.ts');
+
+const { ANCHOR, mercatorX, mercatorY } = await consoleModule<{
+  ANCHOR: { x: number; y: number };
+  mercatorX(lngDeg: number): number;
+  mercatorY(latDeg: number): number;
+}>('points/drawn-points.ts');
 
 const library = await Hexcodes.load();
 
@@ -76,26 +83,42 @@ describe('counts', () => {
         wanted.set(cell, [...(wanted.get(cell) ?? []), index]);
         if (y >= box.south && y <= box.north && x >= box.west && x <= box.east) seen.add(cell);
       });
-      const { cells, levels, hexagons } = counter.count(box, resolution);
+      const { cells, points, levels, classes, corners, ends } = counter.count(box, resolution);
       expect(counter.uncounted()).toBe(outside);
-      for (const [cell, points] of cells) expect([cell, points]).toEqual([cell, wanted.get(cell)?.length]);
-      const found = new Set(cells.map(([cell]) => cell));
+      const names = [...cells].map((cell) => cell.toString(16));
+      expect([...points]).toEqual(names.map((cell) => wanted.get(cell)?.length));
+      const found = new Set(names);
       expect([...seen].filter((cell) => !found.has(cell))).toEqual([]);
-      cells.forEach(([, points], i) => {
-        const { level } = hexagons.features[i]!.properties;
-        expect(levels[level]! <= points && points < (levels[level + 1] ?? Infinity)).toBe(true);
+      points.forEach((each, i) => {
+        const level = classes[i]!;
+        expect(levels[level]! <= each && each < (levels[level + 1] ?? Infinity)).toBe(true);
       });
-      const [cell] = cells[0] ?? [];
+      // Outlines are those of h3-js, to some centimetres.
+      expect(corners.length).toBe(2 * (ends.at(-1) ?? 0));
+      names.forEach((cell, i) => {
+        const ring = cellToBoundary(cell);
+        const first = ends[i - 1] ?? 0;
+        expect(ends[i]! - first).toBe(ring.length);
+        const near = (x: number, y: number): number =>
+          Math.min(
+            ...ring.map(([lat, lng]) =>
+              Math.hypot(mercatorX(lng) - ANCHOR.x - x, mercatorY(lat) - ANCHOR.y - y),
+            ),
+          );
+        for (let at = first; at < ends[i]!; at++)
+          expect(near(corners[2 * at]!, corners[2 * at + 1]!)).toBeLessThan(1e-8);
+      });
+      const [cell] = cells;
       if (cell === undefined) continue;
-      const ring = hexagons.features[0]!.geometry.coordinates[0]!;
+      const ring = cellToBoundary(names[0]!);
       const around = {
-        west: Math.min(...ring.map(([x]) => x!)),
-        south: Math.min(...ring.map(([, y]) => y!)),
-        east: Math.max(...ring.map(([x]) => x!)),
-        north: Math.max(...ring.map(([, y]) => y!)),
+        west: Math.min(...ring.map(([, x]) => x)),
+        south: Math.min(...ring.map(([y]) => y)),
+        east: Math.max(...ring.map(([, x]) => x)),
+        north: Math.max(...ring.map(([y]) => y)),
       };
-      expect(counter.inCell(cell, around, resolution, 10_000)).toEqual(wanted.get(cell));
-      expect(counter.inCell(cell, around, resolution, 3)).toEqual(wanted.get(cell)!.slice(0, 3));
+      expect(counter.inCell(cell, around, resolution, 10_000)).toEqual(wanted.get(names[0]!));
+      expect(counter.inCell(cell, around, resolution, 3)).toEqual(wanted.get(names[0]!)!.slice(0, 3));
     }
   });
 
