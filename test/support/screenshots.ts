@@ -1,6 +1,7 @@
 // `npm run screenshots [-- FOLDER]`: pictures of the console in Debian's Chromium, for people to look at. Those that
 // the README shows are written to docs/pictures/, the icon and the picture of previews to src/console/, the others to
-// FOLDER (var/screenshots).
+// FOLDER (var/screenshots). `-- FOLDER sizes` takes the main views alone, at each size, light and dark, in both
+// languages.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -42,6 +43,58 @@ async function picture(
 
 const wide = { viewport: { width: 960, height: 620 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+const SIZES = [
+  [360, 740],
+  [390, 844],
+  [768, 1024],
+  [1280, 800],
+  [1920, 1080],
+] as const;
+
+/** First view, place, counts of a file, fleet and plate: one page for each size, theme and language. */
+async function everySize(): Promise<void> {
+  for (const [width, height] of SIZES) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const locale of ['vi', 'en']) {
+        const isPhone = width < 500;
+        const { page, faults, close } = await openConsole(withMap, server.port, {
+          viewport: { width, height },
+          colorScheme,
+          locale,
+          ...(isPhone ? { hasTouch: true, isMobile: true } : {}),
+        });
+        await mapState(page);
+        const take = async (view: string, restMs = 3500): Promise<void> => {
+          await page.waitForTimeout(restMs);
+          const path = join(folder, `${width}-${view}-${locale}-${colorScheme}.png`);
+          await page.screenshot({ path });
+          console.log([path, ...faults].join('\n  '));
+        };
+        await take('first', 500);
+        await page.fill('#code', CODE.slice(1));
+        await take('place');
+        await page.click('#tab-take-away');
+        await page.fill('#doorplate-line', 'Nhà Lan & Minh, 12 Hàng Khay');
+        await page.click('#print-doorplate');
+        await take('plate', 500);
+        await page.keyboard.press('Escape');
+        await convert(page);
+        await take('file', 5000);
+        await page.click('#clear-points');
+        await drive(page);
+        await take('fleet', 500);
+        await close();
+      }
+    }
+  }
+}
+
+if (process.argv[3] === 'sizes') {
+  await everySize();
+  await Promise.all([withMap.close(), withoutWebgl.close(), server.kill()]);
+  process.exit();
+}
 
 await shippedPictures(withMap, server.port);
 await picture(join(KEPT, 'console.png'), wide, CODE);
