@@ -4,10 +4,12 @@
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
+import { otherText } from '../../hexcodes/geometry/other-text.js';
 import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { looksSwapped } from '../../hexcodes/wire/swapped.js';
+import { METRES } from './other-command.js';
 import { notesOn } from './position-notes.js';
 
 /** A text of the command line, and what was found in it. */
@@ -140,7 +142,9 @@ function encodedOne(
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)
       ? `Perhaps: hexcodes encode ${lngDeg},${latDeg}`
-      : undefined;
+      : otherText(`${latDeg} ${lngDeg}`) === 'metres'
+        ? METRES
+        : undefined;
     throw new CliFailure(EXIT.FAILED, error.message, hint);
   }
 }

@@ -12,7 +12,7 @@ import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
 import { suggestionsFor } from '../suggestions.js';
-import { otherCommand, UNCLEAR_S } from './other-command.js';
+import { METRES, otherCommand, UNCLEAR_S } from './other-command.js';
 import { notesOn } from './position-notes.js';
 
 export default function declare(program: Command): void {
@@ -139,7 +139,7 @@ const OTHER_HINTS: Readonly<Record<OtherText, string>> = {
     'It looks like a short Plus Code. Give its town, too, as in "2VH3+GX Hoàn Kiếm", or the whole code.',
   three_words: 'These are three words of what3words: open them there, and take the position.',
   link: 'Neither a code nor a position stands in this link: open it, and take the address that it leads to.',
-  metres: `These are metres, whose system must be named: "48Q 588702 2325601" for UTM, "VN-2000 105°45' 2325601 588702" with the central meridian for VN-2000.`,
+  metres: METRES,
   phone: 'It looks like a telephone number.',
   unclear_s: UNCLEAR_S,
   part_of_code:

@@ -5,15 +5,22 @@ import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { shellWord } from '../../files/terminal/say.js';
+import { otherText } from '../../hexcodes/geometry/other-text.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
 /** The remedy for angles like `19°52'46S`. */
 export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south behind them.`;
 
-/** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code; undefined for other texts. */
+/** The remedy for metres whose system is not named as a whole. */
+export const METRES = `These are metres, whose system must be named: "48Q 588702 2325601" for UTM, "VN-2000 105°45' 2325601 588702" with the central meridian for VN-2000.`;
+
+/** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code, the remedy for metres; else undefined. */
 export function otherCommand(hexcodes: Hexcodes, text: string): string | undefined {
-  const command = parsePosition(text) !== null ? 'encode' : hexcodes.isValid(text) ? 'decode' : null;
+  const position = parsePosition(text);
+  const isFar = position === null || Math.max(Math.abs(position.latDeg), Math.abs(position.lngDeg)) > 360;
+  if (isFar && otherText(text) === 'metres') return METRES;
+  const command = position !== null ? 'encode' : hexcodes.isValid(text) ? 'decode' : null;
   return command === null ? undefined : `Perhaps: hexcodes ${command} ${shellWord(text)}`;
 }
 

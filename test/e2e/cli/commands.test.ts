@@ -58,6 +58,16 @@ test('one position or code that fails: exit 1, a sentence and a hint', async () 
   expect(wrong.stderr).toContain(code);
 });
 
+test('metres have a code where their system is named, and the remedy where it is not', async () => {
+  for (const text of ['48Q 588584.75 2325571.51', "VN-2000 105°45' 2326145.35 510458.11"])
+    expect((await folder.run(['encode', text])).stdout).toBe(`${library.encode(LAT, LNG).hexcodes}\n`);
+  for (const command of ['encode', 'inspect', 'decode'])
+    for (const text of ['588584 2325571', 'VN-2000 2326145 510458'])
+      expect((await folder.run([command, text])).stderr).toContain(
+        'These are metres, whose system must be named',
+      );
+});
+
 test('whoever asks for JSON gets failures as lines of JSON, with the exit code', async () => {
   const code = library.encode(LAT, LNG).hexcodes;
   for (const [args, failed] of [

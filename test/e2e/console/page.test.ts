@@ -238,6 +238,8 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     [`21°01'43.68"N 105°51'09"E`, CODE],
     ['https://www.google.com/maps/@21.0288,105.8525,17z', CODE],
     ['  HN–6GHP4–83RFR ', CODE],
+    ['48Q 588584.75 2325571.51', CODE],
+    ["VN-2000, KTT 105°45', X = 2326145,35; Y = 510458,11", CODE],
   ])('%s is read', async (text, code) => {
     const { page } = await served.open();
     await page.locator('#code').fill(text);
