@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, children, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { mangledTexts } from '../support/mangled-texts.js';
@@ -12,7 +11,7 @@ import { openKernel, randomFrom } from '../support/open-world.js';
 import { ownFolder } from '../support/own-folder.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
 import { placesAlong } from '../support/region/border-walk.js';
-import { shippedFiles, shippedKernel } from '../support/shipped.js';
+import { shippedKernel } from '../support/shipped.js';
 
 const SEED = 38;
 const RANDOM_POINTS = 1_000_000;
@@ -32,7 +31,7 @@ const write = (name: string, content: string | ArrayBufferView): void =>
 /** Random positions in and around Viet Nam, none, and positions beside each line of the map. */
 function somePoints(): Float64Array {
   const random = randomFrom(SEED);
-  const beside = placesAlong(readIndexArcs(shippedFiles().index), BORDER_EVERY_M);
+  const beside = placesAlong(shippedKernel().arcs, BORDER_EVERY_M);
   const points = new Float64Array(2 * RANDOM_POINTS + beside.length);
   for (let i = 0; i < 2 * RANDOM_POINTS; i += 2) {
     points[i] = random() < 0.001 ? Number.NaN : 7 + 17.5 * random();

@@ -1,9 +1,7 @@
 // `npm run proof -- precision [--size POINTS] [--seed S]`: how far encode and decode move a point, by resolution, over
 // the whole coverage with its sea and islands: the table of docs/reference/precision.md. Fails if a point moves farther
 // than the radius of its cell.
-import { readFileSync } from 'node:fs';
 import { cellToParent } from 'h3-js';
-import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { Hexcodes } from '#hexcodes';
 import { area, distance, edge, type LatLng, radius } from '#hexcodes/geometry';
 import { randomFrom } from '../support/open-world.js';
@@ -54,7 +52,7 @@ export default async function precision(args: string[]): Promise<void> {
 /** Points drawn uniformly by area from the box of the shipped index, those that have a province. */
 function coveredPoints(hexcodes: Hexcodes, count: number, random: () => number): LatLng[] {
   const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity };
-  for (const { vertices } of readIndexArcs(readFileSync('data/index.bin'))) {
+  for (const vertices of hexcodes.coverageEdges()) {
     for (let i = 0; i < vertices.length; i += 2) {
       box.west = Math.min(box.west, vertices[i]! / 1e6);
       box.east = Math.max(box.east, vertices[i]! / 1e6);

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { cellToBoundary, cellToLatLng, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
-import { readIndexArcs } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, type KernelExports } from '#hexcodes';
 import { type Build, openKernel, randomFrom } from '../../support/open-world.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
+import { shippedKernel } from '../../support/shipped.js';
 
 // Tests of the fast path share this: the exports of the open world's kernel, and points beside cell edges.
 
@@ -195,9 +195,7 @@ describe('encode', () => {
     const kernel = bareKernel();
     putIndex(kernel, readFileSync('data/index.bin'));
     const next = randomFrom(SEED);
-    const corners = readIndexArcs(readFileSync('data/index.bin')).flatMap(({ vertices }) =>
-      Array.from(vertices),
-    );
+    const corners = shippedKernel().arcs.flatMap(({ vertices }) => Array.from(vertices));
     const strange = [Number.NaN, Number.POSITIVE_INFINITY, -1e300, 4294.967296, 1e10, 90, -180];
     const draw = (): Position => {
       const choice = next();

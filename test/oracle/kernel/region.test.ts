@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { INDEX_REFUSALS, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { INDEX_REFUSALS } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes, type KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
@@ -21,6 +21,7 @@ import {
 import { CheckedMap } from '../../support/region/map-checks.js';
 import { RingContainment, retoldRings, ringsOf } from '../../support/region/rings.js';
 import { INDEX_FILE, partitionOf, shippedIndex } from '../../support/region/shipped-index.js';
+import { shippedKernel } from '../../support/shipped.js';
 
 // The definition of a point's unit, taken literally: a segment counts when (y0 > y) ≠ (y1 > y) and
 // it lies strictly east of the point; nothing is skipped and nothing is indexed.
@@ -142,7 +143,7 @@ describe('the shipped map', () => {
   const map = new CheckedMap(file, kernel);
 
   test('its units are the 63 former provinces, in the order of ADMIN_UNITS', () => {
-    expect(readIndexMeta(file).units).toEqual(
+    expect(map.meta.units).toEqual(
       ADMIN_UNITS.flatMap(({ mergedUnits }, admin) => mergedUnits.map((name) => ({ name, admin }))),
     );
     expect(file.length).toBeLessThanOrEqual(4 * 2 ** 20);
@@ -187,7 +188,7 @@ describe('the shipped map', () => {
   test('segments in another order and direction give the same file', () => {
     const random = randomFrom(SEED);
     const partition = retold(partitionOf(map), random);
-    expect(Buffer.compare(writeIndexFile(partition, readIndexMeta(file).licence), file)).toBe(0);
+    expect(Buffer.compare(writeIndexFile(partition, map.meta.licence), file)).toBe(0);
   });
 
   test('rings that start elsewhere or run the other way give the same answers', () => {
@@ -237,7 +238,7 @@ describe('the shipped map', () => {
 // Known places and tracks across land borders against the shipped map; each fixture says where its figures are from.
 describe('places', () => {
   const { file, kernel } = shippedIndex();
-  const { units } = readIndexMeta(file);
+  const { units } = shippedKernel().meta!;
 
   const codeAt = (lat: number, lng: number): string => ADMIN_UNITS[kernel.regionOf(lat, lng)]?.code ?? '-';
 
@@ -319,7 +320,7 @@ describe('rings', () => {
 // reach.
 describe('the reach', () => {
   let hexcodes: Hexcodes;
-  const places = placesAlong(readIndexArcs(shippedIndex().file), 1_000);
+  const places = placesAlong(shippedKernel().arcs, 1_000);
 
   beforeAll(async () => {
     hexcodes = await Hexcodes.load();

@@ -1,9 +1,13 @@
 // How far a point is from the nearest border between two provinces, a second time: every line of the file is asked, and
 // the distance is that of two points of the WGS84 ellipsoid in space. At 5 km the chord is 0.13 mm shorter than the
 // arc.
-import { NO_ADMIN, OUTSIDE_UNIT, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
+import { Hexcodes } from '#hexcodes';
+import { openWorld } from '../open-world.js';
 
 export const FARTHEST_M = 5000;
+
+const NO_ADMIN = 255;
+const OUTSIDE_UNIT = 63;
 
 const EQUATOR_M = 6_378_137;
 const ECCENTRICITY_2 = 0.006_694_379_990_141_317;
@@ -39,11 +43,11 @@ export class BorderPeer {
   readonly #sides: Uint8Array;
 
   constructor(file: Uint8Array) {
-    const { units } = readIndexMeta(file);
-    const adminOf = (unit: number): number => (unit === OUTSIDE_UNIT ? NO_ADMIN : units[unit]!.admin);
+    const { arcs, meta } = Hexcodes.from({ ...openWorld(), index: file }).kernel;
+    const adminOf = (unit: number): number => (unit === OUTSIDE_UNIT ? NO_ADMIN : meta!.units[unit]!.admin);
     const lines: number[] = [];
     const sides: number[] = [];
-    for (const { left, right, vertices } of readIndexArcs(file)) {
+    for (const { left, right, vertices } of arcs) {
       const [a, b] = [adminOf(left), adminOf(right)];
       if (a === b || a === NO_ADMIN || b === NO_ADMIN) continue;
       for (let i = 2; i < vertices.length; i += 2) {

@@ -1,20 +1,18 @@
 // Rules that hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 
-import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
-import type { KernelExports } from '#hexcodes';
+import { Hexcodes, type Kernel, type KernelExports } from '#hexcodes';
+import { openWorld } from '../open-world.js';
 import type { Random } from '../random.js';
 import { BatchWitness } from './bare-kernel.js';
 import { type Border, RingContainment, ringsOf } from './rings.js';
 
 const NOBODY = 255;
 
-type IndexArc = ReturnType<typeof readIndexArcs>[number];
-
 /** The map of an index file, once by regions (admin numbers) and once by units. */
 export class CheckedMap {
-  readonly arcs: readonly IndexArc[];
-  readonly meta: ReturnType<typeof readIndexMeta>;
+  readonly arcs: Kernel['arcs'];
+  readonly meta: NonNullable<Kernel['meta']>;
   readonly borders: readonly Border[];
   readonly regions: RingContainment;
   readonly units: RingContainment;
@@ -26,8 +24,9 @@ export class CheckedMap {
     private readonly kernel: KernelExports,
   ) {
     this.#batch = new BatchWitness(kernel);
-    this.arcs = readIndexArcs(file);
-    this.meta = readIndexMeta(file);
+    const { arcs, meta } = Hexcodes.from({ ...openWorld(), index: file }).kernel;
+    this.arcs = arcs;
+    this.meta = meta!;
     const admins = this.meta.units.map(({ admin }) => admin);
     this.borders = this.arcs.map(({ left, right, vertices }) => ({
       left: admins[left] ?? NOBODY,

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
-import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { edge, gridDisk, parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
@@ -212,10 +211,10 @@ describe('provinces', async () => {
   const library = await Hexcodes.load();
 
   test('neighbours differ in colour, and the palette is small', () => {
-    const { units } = readIndexMeta(index);
+    const { arcs, meta } = library.kernel;
     let borders = 0;
-    for (const { left, right } of readIndexArcs(index)) {
-      const [one, other] = [units[left]?.admin, units[right]?.admin];
+    for (const { left, right } of arcs) {
+      const [one, other] = [meta?.units[left]?.admin, meta?.units[right]?.admin];
       if (one === undefined || other === undefined || one === other) continue;
       borders++;
       expect(shapes.colors[one], `${one} beside ${other}`).not.toBe(shapes.colors[other]);
