@@ -135,7 +135,8 @@ class HexcodesClient:
     ) -> Encoded:
         """The code of a position. HexcodesError NOT_FOUND: it is in no province of Viet Nam nor its sea."""
         body = {"lat": lat, "lng": lng, "resolution": resolution, **_asked(former, certainty)}
-        return self._json("POST", "/hexcodes/encode", body)
+        answer: Encoded = self._json("POST", "/hexcodes/encode", body)
+        return answer
 
     def decode(self, code: str) -> Optional[Decoded]:
         """The centre of a code's cell, in any spelling that the code format allows; None for any other text."""
@@ -213,7 +214,8 @@ class HexcodesClient:
 
     def admin_units(self) -> List[Dict[str, Any]]:
         """The 34 provinces: admin_code, name, merged_units."""
-        return self._json("GET", "/admin-units")["admin_units"]
+        units: List[Dict[str, Any]] = self._json("GET", "/admin-units")["admin_units"]
+        return units
 
     async def encode_stream(
         self,
@@ -389,7 +391,7 @@ def _asked(former: bool, certainty: bool) -> Dict[str, bool]:
 
 def _wait_s(attempt: int) -> float:
     """0.2 s before the first repetition, twice as long before each further one, less a random part of up to half."""
-    return min(_LAST_WAIT_S, 0.1 * 2**attempt) * (1 - random.random() / 2)
+    return min(_LAST_WAIT_S, 0.1 * 2.0**attempt) * (1 - random.random() / 2)
 
 
 def _parts(items: Iterable[Any], size: int) -> Iterator[List[Any]]:

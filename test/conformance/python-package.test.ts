@@ -1,6 +1,6 @@
 // The Python package hexcodes, installed from its wheel (.ci/python), against the library: random positions, positions
 // beside borders, mangled texts, suggestions; and its own tests, its types, and what its archives hold.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +18,7 @@ const RANDOM_POINTS = 1_000_000;
 const BORDER_EVERY_M = 5000;
 const TEXTS = 20_000;
 const RESOLUTIONS = [5, 13, 15];
+const PYRIGHT = ['test/judges/node_modules/pyright/index.js', '--pythonpath', PYTHON];
 
 const folder = ownFolder('package');
 const write = (name: string, content: string | ArrayBufferView): void =>
@@ -182,6 +183,25 @@ describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () 
       const options = ['-m', 'mypy', '--strict', '--cache-dir', '/dev/null'];
       const { stdout } = await runPython([...options, join(folder, 'use.py')]);
       const lines = [...stdout.matchAll(/use\.py:(\d+): error/g)].map(([, line]) => Number(line));
+      expect([...new Set(lines)], stdout).toEqual(wrong.map((_, n) => right.length + 1 + n));
+    });
+
+    test('pyright and mypy, strict, find nothing in the sources', async () => {
+      const config = ['--config-file', 'clients/python/pyproject.toml', '--cache-dir', '/dev/null'];
+      const sources = ['clients/python/src/hexcodes', 'clients/python/hexcodes_client.py'];
+      const mypy = await runPython(['-m', 'mypy', ...config, ...sources]);
+      expect(mypy.stdout).toContain('Success: no issues found in 10 source files');
+      const { stdout } = spawnSync(process.execPath, [...PYRIGHT, '-p', 'clients/python'], {
+        encoding: 'utf8',
+      });
+      expect(stdout).toContain('0 errors, 0 warnings');
+    });
+
+    test('pyright, strict, takes right uses and no wrong one', () => {
+      write('use.py', [...right, ...wrong, ''].join('\n'));
+      write('pyrightconfig.json', '{"typeCheckingMode":"strict"}');
+      const { stdout } = spawnSync(process.execPath, [...PYRIGHT, '-p', folder], { encoding: 'utf8' });
+      const lines = [...stdout.matchAll(/use\.py:(\d+):\d+ - error/g)].map(([, line]) => Number(line));
       expect([...new Set(lines)], stdout).toEqual(wrong.map((_, n) => right.length + 1 + n));
     });
   });

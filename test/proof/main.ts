@@ -36,7 +36,6 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   h3: () => import('./h3.js'),
   image: () => import('./image.js'),
   intervals: async () => ({ default: (await import('./proxied.js')).proveIntervals }),
-  jvm: () => import('./jvm.js'),
   kafka: async () => ({ default: (await import('./bus-kills.js')).proveKafka }),
   linear: () => import('./linear.js'),
   'long-tasks': () => import('./long-tasks.js'),

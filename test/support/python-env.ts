@@ -1,11 +1,17 @@
 // The environment that .ci/python makes: the wheel of clients/python installed with the engines that tests drive.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const FOLDER = resolve('build/python-env');
 export const PYTHON = `${FOLDER}/bin/python`;
+
+/** The folder of the packages in it. */
+export const packagesFolder = (): string =>
+  execFileSync(PYTHON, ['-c', "import sysconfig; print(sysconfig.get_path('purelib'))"], {
+    encoding: 'utf8',
+  }).trim();
 
 /** Why tests with the package are skipped; undefined where they run. */
 export const noPackage: string | undefined =

@@ -150,7 +150,9 @@ export class KafkaGroup {
           if (fault !== undefined) throw fault;
           const isTransaction = error instanceof TransactionFault;
           if (!isTransaction || !error.isByRebalance)
-            say(`${where}: ${causeOf(error)}; it is tried again, nothing is lost`);
+            say(
+              `${where}: ${isTransaction ? error.message : causeOf(error)}; it is tried again, nothing is lost`,
+            );
           if (performance.now() - startedMs > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
           // A member that leaves makes the others begin again, and their transactions fail in turn.
           if (!isTransaction) await this.#closeClients();

@@ -391,6 +391,27 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     expect(busy.hasEnded).toBe(false);
   });
 
+  test('a transaction that the brokers gave up has a sentence of its own, and its messages are answered', async () => {
+    const { name, args } = await setUp(1);
+    const worker = start([...args, '--instance', 'one']);
+    await worker.says('works on');
+    produce(name, 0, 10);
+    await answersOf(name, 10);
+    // A producer of the same name has the brokers refuse the worker's, as they do after a transaction's time-out.
+    const other = new Producer<Buffer, Buffer, Buffer, Buffer>({
+      ...{ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`] },
+      ...{ idempotent: true, transactionalId: `${name}.one` },
+    });
+    await (await other.beginTransaction({ producerId: -1n, producerEpoch: -1 })).cancel();
+    await other.close();
+    produce(name, 10, 20);
+    await worker.says(
+      'the brokers gave a transaction up, as it took 10 s or another worker has the same --instance',
+    );
+    expect(worker.text).not.toContain('PRODUCER_FENCED');
+    await answersOf(name, 20);
+  });
+
   test('a broker that stands still for longer than all patience', async () => {
     const { name, args } = await setUp(3);
     const worker = start(args);

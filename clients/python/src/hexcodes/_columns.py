@@ -362,8 +362,9 @@ def _records_of_list(column: Any) -> Tuple[np.ndarray, List[int], Callable[[int]
 
 def _records_of_arrow(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
     import pyarrow as pa
-    import pyarrow.compute as pc
+    import pyarrow.compute
 
+    pc: Any = pyarrow.compute
     if kind == PANDAS:
         array = pa.Array.from_pandas(column)
     elif kind == POLARS:

@@ -15,7 +15,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 import wasmtime
 
 from ._errors import HexcodesError
-from ._units import CODES
 
 OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE = range(4)
 ABI_VERSION = 1
@@ -270,7 +269,7 @@ def _direct(store: Any, function: Any, slots: Any, is_short: bool) -> Tuple[Any,
 
     if ctypes.sizeof(c.wasmtime_val_raw_t) != _SLOT_BYTES:
         raise TypeError("values of another size")
-    address: Any = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
+    address: Any = ctypes.cast(getattr(c, "_wasmtime_func_call_unchecked"), ctypes.c_void_p).value
     invoke: Any = (ctypes.PYFUNCTYPE if is_short else ctypes.CFUNCTYPE)(ctypes.c_void_p)(address)
     trap = ctypes.c_uint64()
     # Arguments in the form in which ctypes passes them on, and a function without types of parameters: nothing is converted in a call.

@@ -15,7 +15,7 @@ from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
 #: Also inside a zip, as Spark's --py-files ships it.
-DATA = files(__package__).joinpath("data")
+DATA = files("hexcodes").joinpath("data")
 FILES = ("kernel.wasm", "index.bin", "reach.bin")
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
