@@ -29,6 +29,8 @@ export async function convertFiles(
   say: (line: string) => void,
 ): Promise<RunResult> {
   const { inputs } = request;
+  if (request.sort !== null && request.operation !== 'encode')
+    throw new CliFailure(EXIT.USAGE, '--sort is for encode, not for decode');
   const output = destinationOf(request.output ?? '-');
   const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
   for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);

@@ -118,7 +118,7 @@ export class MessageConverter {
     const { prefix, delimiter } = this.#rules;
     const request: BulkRequest = { operation, input, output: input, resolution, prefix, delimiter };
     const reader = new BulkReader(request, this.#buffers, this.#kernel);
-    const before = format === 'csv' ? reader.push(this.#header) : [];
+    const before = format === 'csv' ? reader.pushHeader(this.#header) : [];
     const blocks = [...before, ...reader.push(bytes), ...reader.end()];
     let points = 0;
     let failed = 0;

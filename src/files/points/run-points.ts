@@ -85,13 +85,10 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
         input.close();
         read = await openInput(path, files.input);
         const wanted = indexesOf(columns, files.wanted!);
-        const rows = csvPoints(hexcodes.kernel, read, dialect, where, wanted);
-        yield* batchesOf(rows, columns, read, earlierBytes);
-      } else if (where.kind === 'pair' && canScanLines(input, format, files, sample, where)) {
-        input.close();
-        read = await openInput(path, files.input);
-        const wanted = indexesOf(columns, files.wanted!);
-        const rows = ndjsonPoints(hexcodes.kernel, read, columns, where, wanted);
+        const rows =
+          format === 'ndjson'
+            ? ndjsonPoints(hexcodes.kernel, read, columns, where, wanted)
+            : csvPoints(hexcodes.kernel, read, dialect, where, wanted);
         yield* batchesOf(rows, columns, read, earlierBytes);
       } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
@@ -121,7 +118,7 @@ async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles
   return (await import('./parquet-points.js')).parquetPoints(input, columns, wanted);
 }
 
-/** Whether the kernel's scan reads the positions of an input. */
+/** Whether the kernel's scan reads the positions of an input: rows of CSV, or lines of NDJSON. */
 function canScan(
   { path, sizeBytes }: Input,
   format: FileFormat,
@@ -129,24 +126,13 @@ function canScan(
   sample: Sample,
   { lat, lng }: { readonly lat: number; readonly lng: number },
 ): boolean {
-  const isFile = path !== null && sizeBytes !== null;
-  if (wanted === undefined || !isFile || FORMATS[format].delimiter === null) return false;
-  if (sample.names.length > MAX_COLUMNS) return false;
-  return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
-}
-
-/** The same for lines of NDJSON. */
-function canScanLines(
-  { path, sizeBytes }: Input,
-  format: FileFormat,
-  { wanted }: PointFiles,
-  sample: Sample,
-  { lat, lng }: { readonly lat: number; readonly lng: number },
-): boolean {
-  const isFile = path !== null && sizeBytes !== null;
-  if (format !== 'ndjson' || !isFile || wanted === undefined) return false;
-  if (sample.names[lat] !== 'lat' || sample.names[lng] !== 'lng') return false;
-  return !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
+  if (wanted === undefined || path === null || sizeBytes === null) return false;
+  const { names } = sample;
+  const isScanned =
+    format === 'ndjson'
+      ? names[lat] === 'lat' && names[lng] === 'lng'
+      : FORMATS[format].delimiter !== null && names.length <= MAX_COLUMNS;
+  return isScanned && !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
 }
 
 async function* allValues(source: TableSource, where: PositionColumns): AsyncGenerator<PointRows> {

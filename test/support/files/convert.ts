@@ -1,28 +1,33 @@
 // Converts files in this process, as the command does.
+import type { FilesRequest } from '#dist/files/request.js';
 import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 
+type Options = { keep?: readonly string[]; errors?: string; lat?: string; lng?: string } & Partial<
+  Pick<FilesRequest, 'operation' | 'sort'>
+>;
+
 /**
- * `hexcodes encode INPUT -o OUTPUT`; paths, whose extensions are the formats.
+ * `hexcodes encode INPUT -o OUTPUT`, or another operation; paths, whose extensions are the formats.
  * @throws CliFailure as the command says it
  */
 export async function encodeFile(
   library: Hexcodes,
   input: string,
   output: string,
-  { keep, errors, lat, lng }: { keep?: readonly string[]; errors?: string; lat?: string; lng?: string } = {},
+  { keep, errors, lat, lng, operation = 'encode', sort = null }: Options = {},
 ): Promise<void> {
   await convertFiles(
     library,
     {
-      operation: 'encode',
+      operation,
       inputs: [input],
       output,
       from: null,
       to: null,
       resolution: 13,
       isFormer: false,
-      sort: null,
+      sort,
       columns: { prefix: '', keep, lat, lng },
       csv: { delimiter: null, decimal: '.', hasHeader: true },
       input: {},

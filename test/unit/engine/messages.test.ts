@@ -99,7 +99,14 @@ describe('formats', () => {
       );
       expect(await convert('7,105.85,21.03\n8,1,1', 'csv', rules)).toMatchObject({ points: 2, failed: 1 });
       expect(await textOf('', 'csv')).toBe('');
-      await expect(convert(`21,${String.fromCharCode(0)}`, 'csv')).rejects.toThrow(UnreadableMessage);
+      for (const columns of ['lat,lng', 'id,longitude,latitude'])
+        for (const before of ['', '21,', '21,105\n', 'ờ,105.85,21.03\r\n'.repeat(20_000)]) {
+          const text = `${before}${String.fromCharCode(0)}`;
+          const fault = `Byte ${Buffer.byteLength(text)} of the body is NUL`;
+          await expect(convert(text, 'csv', { columns })).rejects.toSatisfy(
+            (error) => error instanceof UnreadableMessage && error.message.startsWith(fault),
+          );
+        }
     });
 
     test('CSV of more than one block', async () => {

@@ -115,6 +115,12 @@ export class BulkReader {
     return this.#open(blocks.length > 0 ? blocks : this.#texts(splitter.flush()), false);
   }
 
+  /** The header row of a body that has none: its bytes are not counted where an error names a byte of the body. */
+  pushHeader(row: Uint8Array): Block[] {
+    this.#checkedBytes -= row.length;
+    return this.push(row);
+  }
+
   /** Bytes of memory that the reader holds: those of a block that is not full. */
   get heldBytes(): number {
     return (this.#splitter?.heldBytes ?? 0) + (this.#opening?.bytes.length ?? 0);

@@ -13,6 +13,7 @@ import type { SinkColumns, TableColumn } from '#dist/files/formats/table.js';
 import { SortedSink } from '#dist/files/sorted/sorted-sink.js';
 import { cellBox } from '#dist/hexcodes/geometry/geojson.js';
 import { Hexcodes } from '#hexcodes';
+import { encodeFile } from '../../../../support/files/convert.js';
 import { referenceParquet } from '../../../../support/files/reference-parquet.js';
 
 const before = process.env.TMPDIR;
@@ -252,4 +253,13 @@ test('a number that the type of its column does not hold ends the run', async ()
   const values = [...none.slice(0, 4), 2n ** 63n, ...none.slice(5)];
   const batch = { rowCount: 1, values: columnsOf([valuesOf([values, 1, '', 0], false)]) };
   await expect(sink.write(batch)).rejects.toThrow('INT64 value out of range');
+});
+
+test('decoded rows have no order to be sorted by', async () => {
+  const [input, output] = [join(files, 'codes.csv'), join(files, 'codes.parquet')];
+  writeFileSync(input, `hexcodes\n${codes[0]}\n`);
+  const sort = { memoryBytes: 2 ** 26 };
+  await expect(encodeFile(hexcodes, input, output, { operation: 'decode', sort })).rejects.toThrow(
+    '--sort is for encode',
+  );
 });
