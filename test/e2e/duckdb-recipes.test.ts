@@ -2,13 +2,12 @@
 // Parquet, of which the row groups that are read are counted.
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, expect, test } from 'vitest';
-import { CliFolder } from '../support/cli.js';
+import { expect, test } from 'vitest';
 import { writePointsCsv } from '../support/files/points-csv.js';
 import { blocksOf } from '../support/page-blocks.js';
+import { sharedCommand } from '../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 test('DuckDB over Parquet', async () => {
   const rows = Array.from({ length: 400 }, (_, i) => `v${i % 7},${21 + (i % 20) / 1000},${105.8 + i / 5000}`);

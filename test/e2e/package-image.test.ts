@@ -1,12 +1,11 @@
 // The image is built from nothing but the files that .dockerignore lets through.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { sharedFolder } from '../support/shared.js';
 
-const context = mkdtempSync(join(tmpdir(), 'hexcodes-context-'));
-afterAll(() => rmSync(context, { recursive: true }));
+const context = sharedFolder('context');
 
 test('its context builds, to the bytes of this tree', () => {
   for (const line of readFileSync('.dockerignore', 'utf8').split('\n')) {

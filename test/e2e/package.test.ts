@@ -6,14 +6,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { bytesBelow, filesBelow, installFrom, packagesIn, packInto } from '../support/packages.js';
+import { sharedFolder } from '../support/shared.js';
 
 const MAX_BYTES = 5 * 1000 * 1000;
 /** Both files of hexcodes/web, gzipped. */
 const MAX_WEB_BYTES = 1.5 * 1024 * 1024;
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-pack-'));
+const folder = sharedFolder('pack');
 const installed = join(folder, 'node_modules', 'hexcodes');
 let packed: string[];
 let tarball = '';
@@ -26,7 +27,6 @@ beforeAll(async () => {
   tarball = file;
   installFrom(folder, [tarball]);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('is at most 5 MB and the only package, without binaries, scripts and parts of the service', () => {
   const bytes = bytesBelow(join(folder, 'node_modules'));

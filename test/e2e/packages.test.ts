@@ -1,9 +1,8 @@
 // The command and the server as others get them: installed from their tarballs into an empty folder, and run there.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import {
   bytesBelow,
   filesBelow,
@@ -12,10 +11,11 @@ import {
   packagesIn,
   packInto,
 } from '../support/packages.js';
+import { sharedFolder } from '../support/shared.js';
 
 const MAX_COMMAND_BYTES = 40 * 1000 * 1000;
 
-const top = mkdtempSync(join(tmpdir(), 'hexcodes-packages-'));
+const top = sharedFolder('packages');
 const [tarballs, alone, both] = ['tarballs', 'alone', 'both'].map((name) => join(top, name)) as [
   string,
   string,
@@ -29,7 +29,6 @@ beforeAll(async () => {
   installFrom(alone, [command.file]);
   installFrom(both, [command.file, server.file]);
 });
-afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 const packageOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

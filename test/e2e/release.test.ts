@@ -2,22 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { sharedFolder } from '../support/shared.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-release-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('release');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 test('npm run release makes three tarballs, the kernel without SIMD, a bill of materials, and sums that hold', () => {

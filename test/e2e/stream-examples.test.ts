@@ -3,20 +3,19 @@
 // their output rested then is printed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { pointsOf } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { COMMAND_KEY, ServeCommand } from '../support/serve-command.js';
+import { sharedFolder } from '../support/shared.js';
 
 const POINTS = 400_000;
 const PATH = '/v1/hexcodes/stream';
 const pairsDeg = pointsOf(16, POINTS);
-const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-stream-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = sharedFolder('stream');
 
 const runs = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 const hasWebsockets = runs('python3', '-c', 'import websockets.asyncio.client');

@@ -1,4 +1,5 @@
 // Calls of the HTTP API for tests: a request by fetch, or by hand, and the shape of an error.
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { expect } from 'vitest';
 import { parseAnswers, type RawAnswer, sendRaw, type TestServer } from './server.js';
 
@@ -50,6 +51,28 @@ export async function callRaw(
   body: string | Uint8Array = '',
 ): Promise<RawAnswer[]> {
   return parseAnswers(await sendRaw(server.port, [head.replaceAll('\n', '\r\n'), body]));
+}
+
+export interface BytesAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** The bytes of an answer as they are sent: no key, no headers but these, and nothing is unpacked. */
+export function getBytes(
+  { port }: { readonly port: number },
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<BytesAnswer> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers }, async (answer) => {
+      const body = Buffer.concat(await answer.toArray());
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body });
+    })
+      .on('error', reject)
+      .end();
+  });
 }
 
 export function expectError(answer: Answer, status: number, word: string, parameters?: string[]): void {

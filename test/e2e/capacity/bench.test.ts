@@ -1,12 +1,13 @@
 // `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two
 // runs.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseResults, type Results, samplesOf } from '#dist/capacity/measure/results.js';
-import { CliFolder, type Ran } from '../../support/cli.js';
+import type { Ran } from '../../support/cli.js';
 import { startServer } from '../../support/server.js';
+import { sharedCommand } from '../../support/shared.js';
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 let ran: Ran;
 let results: Results;
 beforeAll(async () => {
@@ -14,7 +15,6 @@ beforeAll(async () => {
   if (ran.code !== 0 && ran.code !== 5) throw new Error(`exit ${ran.code}: ${ran.stderr}`);
   results = parseResults(folder.read('results.json'));
 }, 600_000);
-afterAll(() => folder.remove());
 
 test('it ends with 0, or with 5 where the machine was too noisy', () => {
   expect([ran.code, ran.stderr.includes('too noisy')]).toEqual(

@@ -1,20 +1,19 @@
 // `hexcodes plan` as a command: the recorded results, a file of one's own, JSON, a trace, and faults.
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { machineNow } from '#dist/capacity/processes/machine.js';
 import { VERSION } from '#dist/hexcodes/version.js';
 import { madeResults } from '../../support/capacity/made-results.js';
-import { CliFolder } from '../../support/cli.js';
+import { sharedCommand } from '../../support/shared.js';
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 beforeAll(() => {
   folder.write('made.json', JSON.stringify(madeResults()));
   const { machine } = madeResults();
   const here = { machine: { ...machine, ...machineNow() }, version: VERSION };
   folder.write('here.json', JSON.stringify(madeResults(here)));
 });
-afterAll(() => folder.remove());
 
 const FLEET = ['plan', '--vehicles', '50000', '--interval', '5s'];
 

@@ -2,20 +2,17 @@
 // codes.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '#dist/hexcodes/version.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../support/cli.js';
 import { OPEN_INDEX } from '../../support/open-world.js';
+import { sharedCommand, sharedFolder } from '../../support/shared.js';
 import { shippedKernel } from '../../support/shipped.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 let library: Hexcodes;
 
@@ -293,9 +290,7 @@ test('check --json is one object', async () => {
 });
 
 describe('the short way of one position', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-one-'));
-
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = sharedFolder('one');
 
   const COMMAND = resolve('dist/cli/main.js');
 

@@ -4,13 +4,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectionsWithin } from '#dist/server/transport/system-limits.js';
-import { CliFolder } from '../../support/cli.js';
+import { sharedCommand } from '../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 test('--check-config: 0 where it can be used, 2 with every fault; no file is made', async () => {
   folder.write('good.env', 'HEXCODES_PORT=8081\n');

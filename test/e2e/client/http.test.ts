@@ -2,19 +2,16 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { openKernel } from '../../support/open-world.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
 const library = new Hexcodes(openKernel());
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
+const server = sharedServer();
 
 let broken: Server | undefined;
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { BulkOptions, BulkSource } from '#dist/hexcodes/client/public.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
@@ -13,20 +13,18 @@ import { HexcodesClient, HexcodesClientError } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { area, boundary, edge, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { openKernel } from '../../support/open-world.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
 const library = new Hexcodes(openKernel());
 
-let server: TestServer;
+const server = sharedServer();
 
 let client: HexcodesClient;
 
 beforeAll(async () => {
-  server = await startServer();
   client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
 });
-
-afterAll(() => server.stop());
 
 describe('streams', () => {
   const READY = {

@@ -1,7 +1,6 @@
 // Files in the console's page: conversions, files of other programs, and the files that the page itself is made of.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,10 +17,12 @@ import {
   openConsole,
 } from '../../support/console-page.js';
 import { DISPATCHER_FILES } from '../../support/dispatcher-files.js';
+import { type BytesAnswer, getBytes } from '../../support/http-calls.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 import { ServedConsole } from '../../support/served-console.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { startServer } from '../../support/server.js';
 import { ServerProcess } from '../../support/server-process.js';
+import { sharedServer } from '../../support/shared.js';
 import { CODE_ROWS } from '../../support/vectors.js';
 
 const DROPPED_ROWS = 100_000;
@@ -383,36 +384,13 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
 });
 
 describe('files of the page', () => {
-  interface Answer {
-    readonly status: number;
-    readonly headers: Record<string, string | string[] | undefined>;
-    readonly body: Buffer;
-  }
+  const server = sharedServer();
 
-  let server: TestServer;
-
-  let page: Answer;
+  let page: BytesAnswer;
 
   beforeAll(async () => {
-    server = await startServer();
-    page = await get('/');
+    page = await getBytes(server, '/');
   });
-
-  afterAll(() => server.stop());
-
-  function get(path: string, headers: Record<string, string> = {}, port = server.port): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      request({ host: '127.0.0.1', port, path, headers }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('end', () =>
-          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-        );
-      })
-        .on('error', reject)
-        .end();
-    });
-  }
 
   const namesIn = (html: string): string[] => [...new Set(html.match(/\/assets\/[\w.-]+/g))];
 
@@ -432,16 +410,16 @@ describe('files of the page', () => {
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; " +
         "img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     });
-    expect((await get('/', { 'If-None-Match': headers.etag as string })).status).toBe(304);
+    expect((await getBytes(server, '/', { 'If-None-Match': headers.etag as string })).status).toBe(304);
     expect(page.body.toString()).not.toMatch(/\{\{|https?:\/\//);
   });
 
   test.each(['/', '/service-worker.js', '/docs'])(
     '%s leaves as its reader accepts it, with a tag each',
     async (path) => {
-      const plain = await get(path);
-      const gzip = await get(path, { 'Accept-Encoding': 'gzip, deflate' });
-      const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+      const plain = await getBytes(server, path);
+      const gzip = await getBytes(server, path, { 'Accept-Encoding': 'gzip, deflate' });
+      const br = await getBytes(server, path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
       const all = [plain, gzip, br];
       expect(all.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
       expect(all.map(({ headers }) => headers.vary)).toEqual(Array(3).fill('Accept-Encoding'));
@@ -455,10 +433,10 @@ describe('files of the page', () => {
       expect(gzip.body.length).toBeLessThan(plain.body.length / 1.5);
       expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(3);
       const ask = { 'Accept-Encoding': 'br', 'If-None-Match': br.headers.etag as string };
-      const again = await get(path, ask);
+      const again = await getBytes(server, path, ask);
       expect([again.status, again.body.length]).toEqual([304, 0]);
       // A tag of another encoding is another answer.
-      expect((await get(path, { ...ask, 'Accept-Encoding': 'gzip' })).status).toBe(200);
+      expect((await getBytes(server, path, { ...ask, 'Accept-Encoding': 'gzip' })).status).toBe(200);
     },
   );
 
@@ -466,9 +444,9 @@ describe('files of the page', () => {
     const names = namesIn(page.body.toString());
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) {
-      const plain = await get(name);
-      const gzip = await get(name, { 'Accept-Encoding': 'gzip, deflate' });
-      const br = await get(name, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+      const plain = await getBytes(server, name);
+      const gzip = await getBytes(server, name, { 'Accept-Encoding': 'gzip, deflate' });
+      const br = await getBytes(server, name, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
       expect([plain.status, gzip.status, br.status], name).toEqual([200, 200, 200]);
       expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
       expect(plain.headers['content-encoding']).toBeUndefined();
@@ -479,7 +457,10 @@ describe('files of the page', () => {
       expect(gunzipSync(gzip.body).equals(plain.body), name).toBe(true);
       expect(brotliDecompressSync(br.body).equals(plain.body), name).toBe(true);
       expect(new Set([plain.headers.etag, gzip.headers.etag, br.headers.etag]).size).toBe(3);
-      const again = await get(name, { 'Accept-Encoding': 'br', 'If-None-Match': br.headers.etag as string });
+      const again = await getBytes(server, name, {
+        'Accept-Encoding': 'br',
+        'If-None-Match': br.headers.etag as string,
+      });
       expect([again.status, again.body.length]).toEqual([304, 0]);
     }
   });
@@ -491,7 +472,7 @@ describe('files of the page', () => {
     ['*;q=0', undefined],
   ])('Accept-Encoding: %s', async (accepted, encoding) => {
     const name = fileOf(page.body.toString(), 'console', '.css');
-    const { headers } = await get(name, { 'Accept-Encoding': accepted });
+    const { headers } = await getBytes(server, name, { 'Accept-Encoding': accepted });
     expect(headers['content-encoding']).toBe(encoding);
   });
 
@@ -502,16 +483,16 @@ describe('files of the page', () => {
       '/assets/..%2Ffiles.json',
       '/assets/files.json',
     ])
-      expect((await get(path)).status, path).toBe(404);
+      expect((await getBytes(server, path)).status, path).toBe(404);
   });
 
   test('the page uses the boundaries of its service', async () => {
     const world = openWorld();
-    const index = await get(fileOf(page.body.toString(), 'index', '.bin'));
+    const index = await getBytes(server, fileOf(page.body.toString(), 'index', '.bin'));
     expect(index.body.equals(world.index)).toBe(true);
     const shipped = readdirSync('dist/console/assets').find((name) => /^index-\w+\.bin$/.test(name))!;
     expect(index.body.equals(readFileSync(`dist/console/assets/${shipped}`))).toBe(false);
-    const worker = (await get('/service-worker.js')).body.toString();
+    const worker = (await getBytes(server, '/service-worker.js')).body.toString();
     expect(worker).toContain(fileOf(page.body.toString(), 'index', '.bin'));
     expect(worker).not.toContain(shipped);
   });
@@ -520,7 +501,7 @@ describe('files of the page', () => {
     const tilesUrl = 'https://tiles.example/{z}/{x}/{y}.png';
     const other = await startServer({ tilesUrl, tilesAttribution: 'A & B "C" <d>' });
     try {
-      const { headers, body } = await get('/', {}, other.port);
+      const { headers, body } = await getBytes(other, '/');
       const policy = headers['content-security-policy'] as string;
       expect(policy).toContain("img-src 'self' data: blob: https://tiles.example;");
       expect(policy).toContain("connect-src 'self' https://tiles.example;");

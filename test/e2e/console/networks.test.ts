@@ -7,8 +7,10 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleCases } from '../../support/console-cases.js';
 import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+import { getBytes } from '../../support/http-calls.js';
 import { ServedConsole } from '../../support/served-console.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 import { shippedFiles } from '../../support/shipped.js';
 
 const FOLDER = 'dist/console/assets';
@@ -67,12 +69,11 @@ function expectAbout(part: string, bytes: number): void {
 }
 
 describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
-  let server: TestServer;
+  const server = sharedServer({}, shippedFiles());
   const first = new Set<string>();
   let firstMap: string[] = [];
   let pageBytes = 0;
   beforeAll(async () => {
-    server = await startServer({}, shippedFiles());
     const browser = await openBrowser();
     try {
       const page = await browser.newPage({ serviceWorkers: 'block' });
@@ -95,20 +96,13 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
       first.add(files.find((name) => /h3-.*js$/.test(name))!);
       release();
       expect(await mapState(page)).toBe('webgl');
-      pageBytes = await new Promise<number>((resolve, reject) => {
-        const headers = { 'accept-encoding': 'br' };
-        request({ host: '127.0.0.1', port: server.port, path: '/', headers }, async (answer) => {
-          expect(answer.headers['content-encoding']).toBe('br');
-          resolve((await answer.toArray()).reduce((sum, chunk: Buffer) => sum + chunk.length, 0));
-        })
-          .on('error', reject)
-          .end();
-      });
+      const sent = await getBytes(server, '/', { 'Accept-Encoding': 'br' });
+      expect(sent.headers['content-encoding']).toBe('br');
+      pageBytes = sent.body.length;
     } finally {
       await browser.close();
     }
   });
-  afterAll(() => server.stop());
 
   test('the map of WebGL stands after 500 KB, 250 KB of them without its library', () => {
     const library = [...first].filter(isOfMapLibrary);

@@ -1,19 +1,17 @@
 // Zones of the page: drawn, kept, listed and taken away, on every screen.
 
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
-import { CliFolder } from '../../support/cli.js';
+import { describe, expect, test } from 'vitest';
 import { axeOf, downloaded, hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
 import { randomFrom } from '../../support/open-world.js';
 import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
+import { sharedCommand } from '../../support/shared.js';
 
 /** Zooms to Hoàn Kiếm, where the map shows a few kilometres. */
 const PLACE = '#HN-6GHP4-7PK';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 type Spot = readonly [across: number, down: number];
 

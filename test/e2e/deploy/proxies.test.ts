@@ -3,23 +3,20 @@
 // where it is not installed; all but the first need root, for a network of their own. The large twins are `npm run
 // proof -- rolling` and `proxies`.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/deploy/proxies.js';
 import { runProxied, runRolling, runStale } from '../../support/deploy/run-in-namespace.js';
 import type { TaskOptions } from '../../support/deploy/task.js';
 import { KEPT } from '../../support/deploy/task-flood.js';
 import { INTERVALS_SEC, reportsOf } from '../../support/deploy/task-paced.js';
 import { canHaveNamespaces } from '../../support/network-namespace.js';
+import { sharedFolder } from '../../support/shared.js';
 
 /** Connections without a key that the files allow one address, and all, a hundredth of them. */
 const BOUND_OF_ADDRESS = 50;
 const BOUND_OF_ALL = 150;
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-proxies-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('proxies');
 
 for (const proxy of PROXIES) {
   describe.skipIf(!hasProgram(proxy.program))(`${proxy.name} (where ${proxy.program} is installed)`, () => {

@@ -18,9 +18,10 @@ import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { scrape, sumOf } from '../../support/metrics.js';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../support/nats.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { sharedCommand } from '../../support/shared.js';
 
 describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
-  const folder = new CliFolder();
+  const folder = sharedCommand();
   let server: NatsServer;
   let nc: NatsConnection;
   let library: Hexcodes;
@@ -33,7 +34,6 @@ describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
     processes = [];
     await server.remove();
   });
-  afterAll(() => folder.remove());
 
   async function setUp(): Promise<void> {
     server = await NatsServer.start();

@@ -15,10 +15,9 @@ import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../su
 import { killsInNamespace } from '../../support/engine/run-kills.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { messagesOf, NatsServer, natsNote, noNats, type StoredMessage } from '../../support/nats.js';
+import { sharedCommand } from '../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const refused = (ran: Ran): [number | null, string] => [ran.code, ran.stderr.replace(/:\d{4,5}/g, ':PORT')];
 

@@ -2,12 +2,13 @@
 // every operation by the schema of its status.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { documentRoute } from '#dist/server/admin/document.js';
 import { keyRoutes } from '#dist/server/admin/keys.js';
 import { observationRoutes } from '#dist/server/admin/observation.js';
 import { changeFirstKey } from '../../support/keys.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
 interface Operation {
   readonly operationId: string;
@@ -23,12 +24,11 @@ interface Document {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-let server: TestServer;
+const server = sharedServer();
 let base = '';
 let admin = '';
 let document: Document;
 beforeAll(async () => {
-  server = await startServer();
   base = `http://127.0.0.1:${server.adminPort}`;
   admin = server.key;
   await changeFirstKey(server.dataDir, { scopes: ['admin'] });
@@ -39,7 +39,6 @@ beforeAll(async () => {
   while (!(await isKnown())) await new Promise((resolve) => setTimeout(resolve, 10));
   document = (await (await fetch(`${base}/openapi.json`)).json()) as Document;
 });
-afterAll(() => server.stop());
 
 const operations = (): [string, string, Operation][] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>

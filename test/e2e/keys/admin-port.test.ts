@@ -1,12 +1,13 @@
 // The keys over the admin port: who may, every call, every refusal; nothing of a text in the log.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { KeySettings } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/server/keys/secret.js';
 import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
-let server: TestServer;
+const server = sharedServer();
 let admin = '';
 let plain = '';
 const texts: string[] = [];
@@ -52,11 +53,9 @@ const serviceStatus = async (key: string) =>
   (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
 
 beforeAll(async () => {
-  server = await startServer();
   admin = await newKey({});
   plain = await newKey({ scopes: ['encode', 'decode', 'bulk'] });
 });
-afterAll(() => server.stop());
 
 test('a key is made, shown, listed, changed, rotated, disabled, enabled and revoked; each holds when it is answered', async () => {
   const made = await call('POST', '', admin, {

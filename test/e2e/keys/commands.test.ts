@@ -9,13 +9,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startServer } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-keys-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = sharedFolder('keys');
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(root, 'data-'));

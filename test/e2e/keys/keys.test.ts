@@ -17,6 +17,7 @@ import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
 import { sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 
 const hasIpv6 = await new Promise<boolean>((resolve) => {
@@ -26,15 +27,9 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
 });
 
 describe('keys of a running server', () => {
-  let server: TestServer;
+  const server = sharedServer();
 
   const run = promisify(execFile);
-
-  beforeAll(async () => {
-    server = await startServer();
-  });
-
-  afterAll(() => server.stop());
 
   /** `hexcodes keys …` as another process. */
   async function keys(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
@@ -214,13 +209,7 @@ describe('keys of a running server', () => {
 });
 
 describe('scopes', () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await startServer({ trustedProxies: ['127.0.0.1'] });
-  });
-
-  afterAll(() => server.stop());
+  const server = sharedServer({ trustedProxies: ['127.0.0.1'] });
 
   const PLAIN: KeySettings = {
     name: 'n',

@@ -13,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
@@ -32,10 +31,9 @@ import {
 import { PEPPER, storedKey } from '../../support/keys.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-stores-'));
-
-afterAll(() => rmSync(root, { recursive: true }));
+const root = sharedFolder('stores');
 
 let dir: string;
 

@@ -1,6 +1,6 @@
 // Rules that hold for every endpoint, or for every endpoint with a body, on the real server (docs/http.md).
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type Answer,
   call,
@@ -12,13 +12,10 @@ import {
   post,
   postJson,
 } from '../../support/http-calls.js';
-import { sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { sendRaw } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
+const server = sharedServer();
 
 describe('methods', () => {
   test.each([`${ENCODE}?${GOOD}`, `${DECODE}?hexcodes=HN-6GHMK-53FMF`])(

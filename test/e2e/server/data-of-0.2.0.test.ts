@@ -2,13 +2,13 @@
 // make.mjs with 6dc676b), opened by this one: keys with their bounds, usage and what of it the store had not taken,
 // a shared rate, and positions that wait for their sink.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 import { HttpSinkServer } from '../../support/traccar.js';
 
 const FIXTURE = 'test/fixtures/data-0.2.0';
@@ -24,8 +24,7 @@ const made = JSON.parse(readFileSync(`${FIXTURE}/made.json`, 'utf8')) as {
 };
 const DAY_POINTS = 1000;
 
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-old-data-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = sharedFolder('old-data');
 let dataDir: string;
 let server: TestServer | undefined;
 beforeEach(() => {

@@ -5,9 +5,11 @@ import { createRequire } from 'node:module';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { AxeResults } from 'axe-core';
 import { chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { axeOf } from '../../support/console-page.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { getBytes } from '../../support/http-calls.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const NAMES = ['', 'reference/', 'sql/'].flatMap((folder) =>
@@ -16,16 +18,14 @@ const NAMES = ['', 'reference/', 'sql/'].flatMap((folder) =>
     .map((name) => `${folder}${name}`.replace(/(\/README)?\.md$/, '')),
 );
 
-let server: TestServer;
+const server = sharedServer();
 let base: string;
 const texts = new Map<string, string>();
 beforeAll(async () => {
-  server = await startServer();
   base = `http://127.0.0.1:${server.port}`;
   for (const name of NAMES) texts.set(`/docs/${name}`, await (await fetch(`${base}/docs/${name}`)).text());
   texts.set('/docs', await (await fetch(`${base}/docs`)).text());
 });
-afterAll(() => server.stop());
 
 const linksOf = (html: string): string[] =>
   [...html.matchAll(/<a href="([^"]+)"/g)].map((match) => match[1]!);
@@ -64,7 +64,6 @@ test('every link within the service has its page and its anchor', () => {
 });
 
 test('a page has the guards of /docs, no script but its own, and leaves as its reader accepts it', async () => {
-  const headers = { 'Accept-Encoding': 'br' };
   for (const name of ['http', 'reference/settings']) {
     const plain = await fetch(`${base}/docs/${name}`, { headers: { 'Accept-Encoding': 'identity' } });
     expect(plain.headers.get('content-security-policy')).toMatch(
@@ -74,19 +73,10 @@ test('a page has the guards of /docs, no script but its own, and leaves as its r
     const text = await plain.text();
     expect(text.match(/<script/g)).toHaveLength(1);
     expect(text).not.toMatch(/<script |<iframe| on\w+=|<img src="(?!\/docs\/)/);
-    const { request } = await import('node:http');
-    const packed = await new Promise<Buffer>((resolve, reject) => {
-      request(`${base}/docs/${name}`, { headers }, (answer) => {
-        expect(answer.headers['content-encoding']).toBe('br');
-        const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('end', () => resolve(Buffer.concat(parts)));
-      })
-        .on('error', reject)
-        .end();
-    });
-    expect(packed.length).toBeLessThan(text.length / 2);
-    expect(brotliDecompressSync(packed).toString()).toBe(text);
+    const packed = await getBytes(server, `/docs/${name}`, { 'Accept-Encoding': 'br' });
+    expect(packed.headers['content-encoding']).toBe('br');
+    expect(packed.body.length).toBeLessThan(text.length / 2);
+    expect(brotliDecompressSync(packed.body).toString()).toBe(text);
     const tag = plain.headers.get('etag')!;
     const again = await fetch(`${base}/docs/${name}`, {
       headers: { 'If-None-Match': tag, 'Accept-Encoding': 'identity' },

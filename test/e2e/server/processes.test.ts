@@ -2,9 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +19,7 @@ import { stopUnderLoad } from '../../support/load/stop-under-load.js';
 import { REFUSALS, sendRefusedUpload, UPLOAD_CLIENTS } from '../../support/refused-uploads.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { sendRaw } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 
 let service: ServeCommand | undefined;
 
@@ -242,9 +242,7 @@ test('probes are answered while the event loop stands still, and say so after fi
 describe('threads', () => {
   const FAULTS = pathToFileURL('test/fixtures/thread-fault.mjs').href;
 
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-threads-'));
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = sharedFolder('threads');
 
   afterEach(() => {
     service?.remove();

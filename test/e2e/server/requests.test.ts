@@ -15,14 +15,9 @@ import { isUwsPack } from '../../support/bare-uws.js';
 import { randomFrom } from '../../support/open-world.js';
 import { askRaw, rawClient } from '../../support/raw-client.js';
 import { parseAnswers, sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 
-let server: TestServer;
-
-afterAll(() => server.stop());
-
-beforeAll(async () => {
-  server = await startServer();
-});
+const server = sharedServer();
 
 const POINT = '{"lat":21.0288,"lng":105.8525}';
 
@@ -281,11 +276,11 @@ test('the document says so', () => {
 });
 
 describe('Expect', () => {
-  let server: TestServer;
-
   const run = promisify(execFile);
 
   const KEY = 'one_key_0123456789abcdef';
+
+  const server = sharedServer({ apiKeys: [{ name: 'one', secret: KEY }] });
 
   const CONTINUED = /^HTTP\/1\.1 100 Continue\r\n\r\n$/;
 
@@ -316,12 +311,6 @@ describe('Expect', () => {
     'Expect: 100-continue\r\nExpect: 100-Continue',
     ...Array.from({ length: 12 }, anySpelling),
   ];
-
-  beforeAll(async () => {
-    server = await startServer({ apiKeys: [{ name: 'one', secret: KEY }] });
-  });
-
-  afterAll(() => server.stop());
 
   const sockets: Socket[] = [];
 

@@ -1,19 +1,16 @@
 // How much slow work the main thread does in one turn of its event loop, counted over the worst requests known: rows
 // that the host reads or writes, their bytes, and members of envelopes. The server runs in this process, its workers in
 // threads.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import type { TestServer } from '../../support/server.js';
+import { sharedServer } from '../../support/shared.js';
 import { sendWorst, worstRequests } from '../../support/worst-requests.js';
 
 /** The allowance of a turn may be refilled once within it, between its callbacks and its immediates. */
 const MOST = { rows: 2 * (256 + 16), bytes: 2 * 64 * (256 + 16), members: 65 };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ logLevel: 'info' });
-});
-afterAll(() => server.stop());
+const server = sharedServer({ logLevel: 'info' });
 
 /** The most of each count within one turn while the work goes on. */
 async function mostInTurn(work: Promise<unknown>): Promise<typeof slowWork> {

@@ -1,7 +1,6 @@
 // Quotas: used up to their last point, by the clock of their zone, and while the database is away.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,10 +11,9 @@ import { databaseAway } from '../../support/load/database-away.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { startServer } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-quota-'));
-
-afterAll(() => rmSync(root, { recursive: true }));
+const root = sharedFolder('quota');
 
 const HEADERS = { 'X-API-Key': COMMAND_KEY };
 

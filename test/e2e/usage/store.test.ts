@@ -11,7 +11,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -21,12 +20,11 @@ import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { ServeCommand } from '../../support/serve-command.js';
 import { startServer, type TestServer } from '../../support/server.js';
+import { sharedFolder } from '../../support/shared.js';
 
 const MAIN = 'dist/cli/main.js';
 
-const root = mkdtempSync(join(tmpdir(), 'hexcodes-usage-'));
-
-afterAll(() => rmSync(root, { recursive: true }));
+const root = sharedFolder('usage');
 
 const PEPPER = 'a pepper that all nodes have in common';
 

@@ -1,12 +1,11 @@
 // Flat columns of every type of Arrow keep types and values on the way into Arrow and Parquet, by rows of bytes and
 // value by value; pyarrow makes the files and compares.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { beforeAll, expect, test } from 'vitest';
 import { noPackage, packageNote, runPython } from '../../../support/python-env.js';
+import { sharedCommand } from '../../../support/shared.js';
 
 const SCRIPT = 'test/support/files/arrow_types.py';
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 beforeAll(async () => {
   if (noPackage !== undefined) return;
   expect(await runPython([SCRIPT, 'make', folder.file('in.arrow'), '51'])).toMatchObject({ code: 0 });

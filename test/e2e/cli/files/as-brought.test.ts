@@ -4,13 +4,12 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { broughtFile } from '../../../support/brought-files.js';
-import { CliFolder, type Ran } from '../../../support/cli.js';
+import type { Ran } from '../../../support/cli.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const HOAN_KIEM = 'HN-6GHP4-83RFR';
 

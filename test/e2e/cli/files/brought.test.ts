@@ -5,16 +5,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
 import { BROUGHT_FILES, broughtCases, broughtFile, SHOP_CODES } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/page-conversion.js';
 import { PYTHON } from '../../../support/python-env.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const OK = 'HN-6GHP4-83RFR,13,HN,OK';
 

@@ -3,13 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
-import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/files/roads.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 let query: (sql: string) => Promise<Record<string, unknown>[]>;
 
 beforeAll(async () => {

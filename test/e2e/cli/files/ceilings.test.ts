@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { unzipSync, type Zippable, zipSync } from 'fflate';
-import { afterAll, describe, expect, test } from 'vitest';
-import { CliFolder, type RunOptions } from '../../../support/cli.js';
+import { describe, expect, test } from 'vitest';
+import type { RunOptions } from '../../../support/cli.js';
 import {
   arrowWithCount,
   deepGeoJson,
@@ -16,10 +16,10 @@ import {
   workbook,
 } from '../../../support/files/hostile.js';
 import { workbookXml } from '../../../support/files/workbook-xml.js';
+import { sharedCommand } from '../../../support/shared.js';
 
 const MIB = 2 ** 20;
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 /** A heap of 256 MiB: the ceiling is 128 MiB. */
 const SMALL = { NODE_OPTIONS: '--max-old-space-size=256' };

@@ -18,15 +18,14 @@ import {
   tableFromIPC,
   tableToIPC,
 } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { broughtFile } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 let query: (sql: string) => Promise<Record<string, unknown>[]>;
 

@@ -3,13 +3,12 @@
 
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
-import { CliFolder, type Ran } from '../../../support/cli.js';
+import { describe, expect, test } from 'vitest';
+import type { Ran } from '../../../support/cli.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 function ran(stdin: string, ...args: string[]): Promise<Ran> {
   return folder.run(args, { stdin });

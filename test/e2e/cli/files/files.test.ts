@@ -3,18 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes, type HexcodesError } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 let library: Hexcodes;
 beforeAll(async () => {
   library = await Hexcodes.load();
   folder.write('shops.csv', `${SHOPS}\n`);
 });
-afterAll(() => folder.remove());
 
 type Row = Record<string, string>;
 const rowsOf = (text: string, delimiter = ','): Row[] => parse(text, { columns: true, delimiter });

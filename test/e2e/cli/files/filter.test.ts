@@ -1,11 +1,10 @@
 // The command as a filter: a row of a pipe is answered before the next one comes.
 import { spawn } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { expect, test } from 'vitest';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const PLACES = [
   [21.0288, 105.8525],

@@ -1,11 +1,10 @@
 // Files of geometries that are refused, or read another way than their names suggest: each hint is run.
 import { spawnSync } from 'node:child_process';
-import { afterAll, describe, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { describe, expect, test } from 'vitest';
 import { gdalNote, hasOgr2ogr } from '../../../support/gdal.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 const CODE = 'HN-6GHP4-83RFR';
 const POINT = '{"type":"Point","coordinates":[105.8525,21.0288]}';
 

@@ -10,13 +10,12 @@ import {
   tableToIPC,
 } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 const library = await Hexcodes.load();
 const [LNG, LAT] = [105.8525, 21.0288];
 

@@ -1,14 +1,13 @@
 // GeoJSON however it is framed: each collection, feature and geometry of a file is a row, or the file is refused.
 // Framings are generated, and judged by what was put in and by GDAL.
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import { gdal, gdalNote, hasGdal } from '../../../support/gdal.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 const library = await Hexcodes.load();
 
 /** Objects of a file with the number of their rows; `text` gets the numbers of its features. */

@@ -3,16 +3,15 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { layerIn } from '#dist/tables/geopackage/geopackage.js';
 import { tableIn } from '#dist/tables/geopackage/sql-table.js';
 import { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import { gdal, gdalNote, hasGdal, hasOgr2ogr } from '../../../support/gdal.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 const library = await Hexcodes.load();
 
 /** A GeoPackage with one layer: `sql` makes the table and its rows, `{g}` stands for a point. */

@@ -1,15 +1,12 @@
 // The work of every textual reader is bounded by its bytes, at every place of its format: the small twin of `npm run
 // proof -- linear`.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { faultOfText, hostilePiece, LinearWork } from '../../../support/files/linear.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { sharedFolder } from '../../../support/shared.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-linear-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('linear');
 const work = new LinearWork(await Hexcodes.load(), folder);
 const random = randomFrom(1);
 const PIECES = Array.from({ length: 5 }, () => hostilePiece(random));

@@ -1,10 +1,9 @@
 // CSV to CSV loads no reader of another format: a small file is done in the time that modules take.
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { expect, test } from 'vitest';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 test('modules of encode', async () => {
   folder.write('in.csv', 'id,lat,lng\n1,21.03,105.85\n');

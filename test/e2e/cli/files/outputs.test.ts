@@ -13,12 +13,10 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 describe('outputs', () => {
   const MAIN = resolve('dist/cli/main.js');

@@ -5,16 +5,15 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFolder, type Ran } from '../../../support/cli.js';
+import { beforeAll, expect, test } from 'vitest';
+import type { Ran } from '../../../support/cli.js';
 import { runKilled } from '../../../support/files/kill.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { blocksOf } from '../../../support/page-blocks.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 beforeAll(() => {
   writePointsCsv(folder.file('big.csv'), 120_000, 2);

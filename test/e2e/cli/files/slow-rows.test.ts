@@ -1,9 +1,8 @@
 // The line of a run about rows that were read the slow way, through the real command.
-import { afterAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { expect, test } from 'vitest';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const ROWS = 20_000;
 

@@ -1,18 +1,16 @@
 // Workbooks of Excel through the command, and drawn ones that openpyxl and python-calamine judge.
 
 import { spawnSync } from 'node:child_process';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sheetsOf } from '#dist/tables/xlsx/workbook.js';
 import { XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
-import { CliFolder } from '../../../support/cli.js';
 import { workbookXml } from '../../../support/files/workbook-xml.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { PYTHON, runPython } from '../../../support/python-env.js';
+import { sharedCommand } from '../../../support/shared.js';
 
 describe('through the command', () => {
-  const folder = new CliFolder();
-
-  afterAll(() => folder.remove());
+  const folder = sharedCommand();
 
   const text = (of: string): string => `<c t="inlineStr"><is><t>${of}</t></is></c>`;
 
@@ -205,8 +203,7 @@ print(json.dumps([[text(value) for value in row] for row in rows]))
   const TIMES = [0.3541666666666667, 0.000011574074074074073, 0.99998842592592596];
 
   describe.skipIf(!hasJudges)(`judges of workbooks${note}`, () => {
-    const folder = new CliFolder();
-    afterAll(() => folder.remove());
+    const folder = sharedCommand();
     const readBy = async (judge: string, name: string): Promise<string[][]> => {
       const { code, stdout, stderr } = await runPython([
         '-W',

@@ -3,17 +3,16 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { cellToBoundary } from 'h3-js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
+import { beforeAll, expect, test } from 'vitest';
 import { randomFrom } from '../../../support/open-world.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 // The command writes its groups there.
 const temporary = folder.file('temporary');
 mkdirSync(temporary);
 process.env.TMPDIR = temporary;
 let query: (sql: string) => Promise<Record<string, unknown>[]>;
-afterAll(() => folder.remove());
 
 const ROWS = 60_000;
 const DAYS = ['2026-10-31', '2026-11-01', '2026-11-02'];

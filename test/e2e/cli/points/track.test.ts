@@ -1,10 +1,9 @@
 // `hexcodes track` on files: a drive through three provinces, in several formats, and its refusals.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
+import { sharedCommand } from '../../../support/shared.js';
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 /** From Hà Nội to Hải Phòng, a position every ten seconds; a stop of an hour on the way. */
 const lines = ['vehicle,ts,lat,lng'];

@@ -3,16 +3,14 @@
 
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { sharedCommand } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
 
-const folder = new CliFolder();
-
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 const square = (name: string, lat: number, lng: number, size: number) => ({
   type: 'Feature',

@@ -1,7 +1,7 @@
 // Answers of /bulk on the real server: all formats, gzip, and bodies cut anywhere.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import {
@@ -15,7 +15,8 @@ import {
 } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { isCutOfTheTransport } from '../../../support/raw-websocket.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import type { TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
@@ -23,11 +24,7 @@ const DECODE = '/v1/hexcodes/decode/bulk';
 const kernel = openKernel();
 const library = new Hexcodes(openKernel());
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
+const server = sharedServer();
 
 function post(
   path: string,

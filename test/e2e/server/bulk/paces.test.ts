@@ -9,17 +9,12 @@ import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
+const server = sharedServer();
 
 const kernel = openKernel();
 
@@ -187,13 +182,7 @@ test.each([65_536, 16_000, 4096])('frames of %i points, answered turn by turn', 
 });
 
 describe('silent peers', () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await startServer({}, undefined, { bulk: { noProgressMs: 3000, sweepMs: 20 } });
-  });
-
-  afterAll(() => server.stop());
+  const server = sharedServer({}, undefined, { bulk: { noProgressMs: 3000, sweepMs: 20 } });
 
   async function upload(part: string): Promise<RawBulkPeer> {
     const peer = await RawBulkPeer.connect(server.port);

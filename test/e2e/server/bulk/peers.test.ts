@@ -25,6 +25,7 @@ import { canHaveNamespaces } from '../../../support/network-namespace.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
 import { COMMAND_KEY } from '../../../support/serve-command.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
@@ -32,20 +33,14 @@ const ENCODE = '/v1/hexcodes/encode/bulk';
 const kernel = openKernel();
 
 describe('peers that read late', () => {
-  let server: TestServer;
-
-  let pool: Pool;
-
-  beforeAll(async () => {
-    server = await startServer({}, undefined, {
-      bulk: { spoolAfterMs: 300, sweepMs: 50 },
-      withPool: (made) => {
-        pool = made;
-      },
-    });
+  const server = sharedServer({}, undefined, {
+    bulk: { spoolAfterMs: 300, sweepMs: 50 },
+    withPool: (made) => {
+      pool = made;
+    },
   });
 
-  afterAll(() => server.stop());
+  let pool: Pool;
 
   // The answers are seven times as long as the body: more than the buffers of the sockets hold (up to 36 MB).
   const points = pointsOf(10, 65_536);
@@ -246,7 +241,7 @@ describe('peers that read late', () => {
 });
 
 describe('held answers', () => {
-  let server: TestServer;
+  const server = sharedServer();
 
   /** fetch would have its answer packed, and so smaller. */
   const PLAIN = { 'Accept-Encoding': 'identity' };
@@ -256,12 +251,6 @@ describe('held answers', () => {
   const body = csvBody(3, 200_000);
 
   const due = dueAnswer(kernel, 'encode', 'csv', body);
-
-  beforeAll(async () => {
-    server = await startServer();
-  });
-
-  afterAll(() => server.stop());
 
   function post(url: string, headers: Record<string, string>, sent: Uint8Array): Promise<Response> {
     return fetch(url, { method: 'POST', headers, body: sent } as RequestInit);

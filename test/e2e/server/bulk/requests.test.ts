@@ -4,19 +4,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { csvBody, dueAnswer, MEDIA, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
-import { sendRaw, startServer, type TestServer } from '../../../support/server.js';
+import { sendRaw } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
+const server = sharedServer();
 
 describe('brought', () => {
   const TSV = 'text/tab-separated-values';

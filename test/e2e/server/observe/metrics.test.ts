@@ -6,18 +6,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { scrape, sumOf } from '../../../support/metrics.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { startServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
+const server = sharedServer();
 
 const ENCODE = '/v1/hexcodes/encode';
 

@@ -1,18 +1,18 @@
 // The operator's archive over HTTP, by byte ranges under the version of the archive; and the page, whose policy lets in
 // no other host for it.
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { getBytes } from '../../../support/http-calls.js';
+import { startServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
 const ARCHIVE = 'test/fixtures/basemap/vector.pmtiles';
 
-let server: TestServer;
+const server = sharedServer({ basemap: ARCHIVE });
 let path: string;
 beforeAll(async () => {
-  server = await startServer({ basemap: ARCHIVE });
-  const settings = /content="(\{&quot;.*?)">/.exec((await get('/')).body.toString())?.[1] ?? '';
+  const settings = /content="(\{&quot;.*?)">/.exec((await getBytes(server, '/')).body.toString())?.[1] ?? '';
   const { basemap } = JSON.parse(settings.replaceAll('&quot;', '"')) as {
     basemap: { url: string; attribution: string; archive: object };
   };
@@ -23,27 +23,6 @@ beforeAll(async () => {
   expect(basemap.url).toMatch(/^\/basemap\/[0-9a-f]{12}$/);
   path = basemap.url;
 });
-afterAll(() => server.stop());
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly body: Buffer;
-}
-
-function get(at: string, headers: Record<string, string> = {}, port = server.port): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path: at, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
-    })
-      .on('error', reject)
-      .end();
-  });
-}
 
 test('ranges without a key, to the end of the file', async () => {
   const whole = readFileSync(ARCHIVE);
@@ -53,7 +32,7 @@ test('ranges without a key, to the end of the file', async () => {
     ['bytes=7-7', 7, 7],
     [`bytes=${size - 10}-999999999`, size - 10, size - 1],
   ] as const) {
-    const { status, headers, body } = await get(path, { Range: range });
+    const { status, headers, body } = await getBytes(server, path, { Range: range });
     expect([status, headers['content-range']]).toEqual([206, `bytes ${start}-${end}/${size}`]);
     expect(body.equals(whole.subarray(start, end + 1))).toBe(true);
     expect(headers).toMatchObject({
@@ -66,7 +45,7 @@ test('ranges without a key, to the end of the file', async () => {
 
 test('another map is not found, and the answer to no range, many, or one beyond the file names the rule', async () => {
   for (const wrong of ['/basemap/000000000000', `${path}/13/6504/3606`, `${path}..%2f..%2fetc`])
-    expect((await get(wrong, { Range: 'bytes=0-99' })).status, wrong).toBe(404);
+    expect((await getBytes(server, wrong, { Range: 'bytes=0-99' })).status, wrong).toBe(404);
   const { length } = readFileSync(ARCHIVE);
   for (const range of [
     '',
@@ -77,18 +56,18 @@ test('another map is not found, and the answer to no range, many, or one beyond 
     `bytes=${length}-${length}`,
     'x',
   ]) {
-    const { status, headers } = await get(path, range === '' ? {} : { Range: range });
+    const { status, headers } = await getBytes(server, path, range === '' ? {} : { Range: range });
     expect([status, headers['content-range']], range).toEqual([416, `bytes */${length}`]);
   }
 });
 
 test('the policy of the page lets in no other host; without an archive there are no tiles', async () => {
-  const { headers } = await get('/');
+  const { headers } = await getBytes(server, '/');
   const policy = headers['content-security-policy'] as string;
   expect(policy).toContain("img-src 'self' data: blob:; connect-src 'self';");
   const other = await startServer();
   try {
-    expect((await get(path, { Range: 'bytes=0-99' }, other.port)).status).toBe(404);
+    expect((await getBytes(other, path, { Range: 'bytes=0-99' })).status).toBe(404);
   } finally {
     await other.stop();
   }
@@ -100,7 +79,7 @@ test('the operator may say who made the map', async () => {
     tilesAttribution: 'Our own survey',
   });
   try {
-    expect((await get('/', {}, other.port)).body.toString()).toContain('Our own survey');
+    expect((await getBytes(other, '/')).body.toString()).toContain('Our own survey');
   } finally {
     await other.stop();
   }

@@ -1,15 +1,12 @@
 // The batch endpoints on the real server.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { openWorld } from '../../../support/open-world.js';
-import { sendRaw, startServer, type TestServer } from '../../../support/server.js';
+import { sendRaw } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
-let server: TestServer;
+const server = sharedServer();
 const library = Hexcodes.from(openWorld());
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
 
 const ENCODE = '/v1/hexcodes/encode/batch';
 const DECODE = '/v1/hexcodes/decode/batch';

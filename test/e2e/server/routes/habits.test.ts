@@ -5,21 +5,16 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { askRaw, rawClient } from '../../../support/raw-client.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import type { TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer({
-    publicUrl: 'https://codes.example.com',
-    securityContact: 'mailto:s@example.com',
-  });
+const server = sharedServer({
+  publicUrl: 'https://codes.example.com',
+  securityContact: 'mailto:s@example.com',
 });
-
-afterAll(() => server.stop());
 
 describe('habits of callers', () => {
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

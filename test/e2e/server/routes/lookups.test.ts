@@ -3,24 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadUws } from '#dist/server/transport/load-uws.js';
 import { ADMIN_UNITS, Hexcodes, type HexcodesData } from '#hexcodes';
 import { area, cellFeature, findPlaces, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { type Answer, call, DECODE, ENCODE, GOOD } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { openWorld } from '../../../support/open-world.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { startServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
-let server: TestServer;
+const server = sharedServer();
 
 const library = Hexcodes.from(openWorld());
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
 
 describe('one code', () => {
   const get = (path: string, init: RequestInit = {}) =>

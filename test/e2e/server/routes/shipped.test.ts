@@ -16,34 +16,23 @@ import { call, expectError } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer({}, shippedFiles());
-});
-
-afterAll(() => server.stop());
+const server = sharedServer({}, shippedFiles());
 
 describe('reverse', () => {
-  let server: TestServer;
-
   const OWN_KEY = 'PlainSecret0123456789abcdef';
 
   const DECODER = 'PlainSecret9876543210zyxwvu';
 
   const library = Hexcodes.from(shippedFiles());
 
-  beforeAll(async () => {
-    const apiKeys = [
-      { name: 'own', secret: OWN_KEY },
-      { name: 'other', secret: DECODER },
-    ];
-    server = await startServer({ apiKeys }, shippedFiles());
-  });
-
-  afterAll(() => server.stop());
+  const apiKeys = [
+    { name: 'own', secret: OWN_KEY },
+    { name: 'other', secret: DECODER },
+  ];
+  const server = sharedServer({ apiKeys }, shippedFiles());
 
   const reverse = (query: string, key = OWN_KEY) => call(server, `/v1/reverse?${query}`, {}, key);
 

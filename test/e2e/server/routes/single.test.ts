@@ -1,6 +1,6 @@
 // Encode and decode on the real server: query, JSON and form; where parameters may be, and which values they may have.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import {
   call,
@@ -13,17 +13,12 @@ import {
   postJson,
 } from '../../../support/http-calls.js';
 import { openWorld } from '../../../support/open-world.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import type { TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 
-let server: TestServer;
+const server = sharedServer();
 
 const library = Hexcodes.from(openWorld());
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
 
 describe('one point', () => {
   const LAT = 21.0288;

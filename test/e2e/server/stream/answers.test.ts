@@ -1,5 +1,5 @@
 // Binary frames on the real server: answers equal those of the library, in order, through the client and raw sockets.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
@@ -12,17 +12,14 @@ import {
   RawWebSocket,
   TEXT,
 } from '../../../support/raw-websocket.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import type { TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
 const kernel = openKernel();
 const library = new Hexcodes(openKernel());
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
+const server = sharedServer();
 
 const open = (...lines: string[]): Promise<RawWebSocket> =>
   RawWebSocket.open(server.port, lines.length > 0 ? handshake(server.key, lines) : handshake(server.key));

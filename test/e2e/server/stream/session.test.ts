@@ -1,20 +1,15 @@
 // The stream on the real server: which handshakes are accepted, JSON frames, and how connections end.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { startServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-
-afterAll(() => server.stop());
+const server = sharedServer();
 
 const open = (...lines: string[]): Promise<RawWebSocket> =>
   RawWebSocket.open(server.port, lines.length > 0 ? handshake(server.key, lines) : handshake(server.key));

@@ -2,21 +2,17 @@
 // none. Unprepared, uWS would never read it again (transport README U27). Needs a process of its own, which vitest
 // gives each file.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import type { TestServer } from '../../../support/server.js';
+import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
 const FRAMES = 400;
 const POINTS = 4096;
 const HEADER_BYTES = 16;
 const pairsDeg = Float64Array.from({ length: 2 * POINTS }, (_, i) => (i % 2 === 0 ? 21 : 105) + i / 1e5);
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.stop());
+const server = sharedServer();
 
 test('a client that reads late from the start, before any other request, gets every frame', async () => {
   const peer = await RawBulkPeer.connect(server.port);
