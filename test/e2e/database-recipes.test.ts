@@ -58,21 +58,21 @@ test.skipIf(noPostgres !== undefined)(
       await run(String.raw`psql -q "$URL" -c "\copy shops from '${shops}' csv header"`, url);
       for (const options of ['--no-owner', '--inserts']) {
         await run(`pg_dump ${options} "$URL" > dump.sql`, url);
-        const { code, stderr } = await folder.run(['encode', 'dump.sql', '-q', '-o', 'never.csv']);
+        const { code, stderr } = await folder.run('encode dump.sql -q -o never.csv');
         expect([code, stderr]).toEqual([3, expect.stringContaining('it is a dump of a database')]);
         const [line = ''] = /(?<=as CSV: )psql .*/.exec(stderr) ?? [];
         expect(line).toContain('SELECT …');
         const other = postgres.newDatabase();
         await run('psql -q "$URL" -f dump.sql', other);
         await run(line.replace('psql', 'psql "$URL"').replace('SELECT …', 'SELECT * FROM shops'), other);
-        const { stdout } = await folder.run(['encode', 'points.csv', '-q']);
+        const { stdout } = await folder.run('encode points.csv -q');
         for (const shop of SHOP_CODES) expect(stdout).toContain(shop);
       }
       await run('psql "$URL" -c "SELECT * FROM shops" > printed.txt', url);
-      const { stderr } = await folder.run(['encode', 'printed.txt', '-q']);
+      const { stderr } = await folder.run('encode printed.txt -q');
       expect(stderr).toContain('a table that is drawn for people');
       await run('psql --csv "$URL" -c "SELECT * FROM shops" > printed.csv', url);
-      expect((await folder.run(['encode', 'printed.csv', '-q'])).stdout).toContain(SHOP_CODES[0]);
+      expect((await folder.run('encode printed.csv -q')).stdout).toContain(SHOP_CODES[0]);
     } finally {
       await postgres.remove();
       folder.remove();

@@ -12,7 +12,7 @@ const folder = sharedCommand();
 test('DuckDB over Parquet', async () => {
   const rows = Array.from({ length: 400 }, (_, i) => `v${i % 7},${21 + (i % 20) / 1000},${105.8 + i / 5000}`);
   folder.write('pings.csv', `vehicle,lat,lng\n${rows.join('\n')}\n`);
-  const encoded = await folder.run(['encode', 'pings.csv', '-o', 'pings.parquet', '-q']);
+  const encoded = await folder.run('encode pings.csv -o pings.parquet -q');
   expect(encoded.code).toBe(0);
   const connection = await (await DuckDBInstance.create()).connect();
   await connection.run(`SET file_search_path = '${folder.path}'`);

@@ -51,7 +51,9 @@ export class CliFolder {
     return [process.execPath, MAIN, ...args];
   }
 
-  run(args: readonly string[], { stdin, env = {}, started }: RunOptions = {}): Promise<Ran> {
+  /** @param line the words behind `hexcodes`, or a text of words without blanks of their own */
+  run(line: string | readonly string[], { stdin, env = {}, started }: RunOptions = {}): Promise<Ran> {
+    const args = typeof line === 'string' ? line.split(' ') : line;
     return new Promise((done, failed) => {
       const { NO_COLOR: _, FORCE_COLOR: __, HEXCODES_INDEX: ___, ...inherited } = process.env;
       const child = spawn(process.execPath, [MAIN, ...args], {

@@ -1,5 +1,5 @@
-// What the tests of a file, or of a describe block, share. Each function registers the hooks that make it before the
-// tests and remove it after them.
+// Servers and folders that the tests of a file, or of a describe block, share. Each function registers the hooks that
+// make one before the tests and remove it after them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ const folder = sharedCommand();
 let ran: Ran;
 let results: Results;
 beforeAll(async () => {
-  ran = await folder.run(['bench', '--tiny', '--only', 'single,stream', '--json', 'results.json']);
+  ran = await folder.run('bench --tiny --only single,stream --json results.json');
   if (ran.code !== 0 && ran.code !== 5) throw new Error(`exit ${ran.code}: ${ran.stderr}`);
   results = parseResults(folder.read('results.json'));
 }, 600_000);
@@ -78,7 +78,7 @@ test('a comparison with itself sees no difference, and nothing in a single slice
     nsPerPoint: samplesOf([...nsPerPoint.samples, ...nsPerPoint.samples]),
   }));
   folder.write('more.json', JSON.stringify({ ...results, ladder }));
-  const { code, stdout } = await folder.run(['bench', '--compare', 'more.json', 'more.json']);
+  const { code, stdout } = await folder.run('bench --compare more.json more.json');
   expect(code).toBe(0);
   expect(stdout.match(/no difference seen/g)).toHaveLength(7);
   expect(stdout).toMatch(/^single: CPU under backlog .*too few measurements$/m);
@@ -88,14 +88,14 @@ test('a comparison with itself sees no difference, and nothing in a single slice
 test('two files without a figure in common are no comparison', async () => {
   folder.write('single.json', JSON.stringify({ ...results, ways: results.ways.slice(0, 1), ladder: [] }));
   folder.write('stream.json', JSON.stringify({ ...results, ways: results.ways.slice(1), ladder: [] }));
-  const { code, stdout, stderr } = await folder.run(['bench', '--compare', 'single.json', 'stream.json']);
+  const { code, stdout, stderr } = await folder.run('bench --compare single.json stream.json');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain('single.json and stream.json have no figure in common');
 });
 
 test('results that cannot be written are found out before anything is measured', async () => {
   const before = folder.names();
-  const { code, stdout, stderr } = await folder.run(['bench', '--tiny', '--json', 'none/x.json']);
+  const { code, stdout, stderr } = await folder.run('bench --tiny --json none/x.json');
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
   expect(stderr).toBe('hexcodes: cannot write none/x.json: no such file or directory\n');
   expect(folder.names()).toEqual(before);
@@ -167,7 +167,7 @@ test.each([
   '{"tool":"hexcodes bench","format":1,"ways":[{"name":"single"}]}',
 ])('a file that is no result is refused: %s', async (text) => {
   folder.write('other.json', text);
-  const { code, stderr } = await folder.run(['bench', '--compare', 'results.json', 'other.json']);
+  const { code, stderr } = await folder.run('bench --compare results.json other.json');
   expect(code).toBe(3);
   expect(stderr).toContain('other.json');
 });

@@ -62,17 +62,7 @@ test('the bus and a history answer in five lines as well, each beside no other k
     '--price',
     '0.04',
   ]);
-  const once = await folder.run([
-    'plan',
-    '--once',
-    '2e9',
-    '--format',
-    'parquet',
-    '--within',
-    '8h',
-    '--price',
-    '0.04',
-  ]);
+  const once = await folder.run('plan --once 2e9 --format parquet --within 8h --price 0.04');
   for (const { code, stdout } of [bus, once]) {
     const lines = stdout.split('\n');
     expect([code, lines.indexOf('')]).toEqual([0, 5]);
@@ -93,7 +83,7 @@ test('the bus and a history answer in five lines as well, each beside no other k
     ['plan', '--once', '2e9', '--format', 'xlsx'],
   ])
     expect((await folder.run(args)).code).toBe(2);
-  expect((await folder.run(['plan', '--once', '2e9', '--from', 'made.json'])).stderr).toContain(
+  expect((await folder.run('plan --once 2e9 --from made.json')).stderr).toContain(
     'no conversion of csv was measured',
   );
 });
@@ -201,7 +191,7 @@ test('help shows defaults as they are written', async () => {
 
 test('a trace', async () => {
   folder.write('arrivals.csv', 'time\n0\n0.5\n1\n1.5\n2\n');
-  const { code, stdout } = await folder.run(['plan', '--trace', 'arrivals.csv', '--from', 'made.json']);
+  const { code, stdout } = await folder.run('plan --trace arrivals.csv --from made.json');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^1 process carries this trace with a p99 of at most 50 ms: p99 [\d.]+-[\d.]+ µs/m);
   expect(stdout).toMatch(
@@ -243,7 +233,7 @@ test.each([
   ['{"time": 1}\n{"time": 2}\n', 'bad.csv'],
 ])('the trace %j is refused', async (text, message) => {
   folder.write('bad.csv', text);
-  const { code, stderr } = await folder.run(['plan', '--trace', 'bad.csv', '--from', 'made.json']);
+  const { code, stderr } = await folder.run('plan --trace bad.csv --from made.json');
   expect(stderr).toContain(message);
   expect(code).toBe(3);
 });

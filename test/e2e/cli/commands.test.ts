@@ -42,7 +42,7 @@ test('encode and decode of one position or code', async () => {
 test('one position or code that fails: exit 1, a sentence and a hint', async () => {
   const swapped = await folder.run(['encode', `${LNG},${LAT}`]);
   expect(swapped).toMatchObject({ code: 1, stdout: '' });
-  const outside = await folder.run(['encode', '0,0']);
+  const outside = await folder.run('encode 0,0');
   expect(outside).toMatchObject({ code: 1, stdout: '' });
   // South of the equator the argument begins as options do.
   for (const args of [['-21.5,105'], ['-21.5, -105'], ['-21.5', '105'], ['-.5,1', '--json']]) {
@@ -150,7 +150,7 @@ test('inspect: facts as JSON and drawn; exit 1 for a text that is no code', asyn
   expect(facts.boundary).toHaveLength(6);
   const spaced = await folder.run(['inspect', ...code.toLowerCase().split('-')]);
   expect(spaced.stdout).toBe(drawn.stdout);
-  expect(await folder.run(['inspect', 'nonsense'])).toMatchObject({ code: 1, stdout: '' });
+  expect(await folder.run('inspect nonsense')).toMatchObject({ code: 1, stdout: '' });
 });
 
 test('suggest', async () => {
@@ -172,9 +172,9 @@ test('suggest', async () => {
 });
 
 test('provinces', async () => {
-  const table = (await folder.run(['provinces'])).stdout.trim().split('\n');
+  const table = (await folder.run('provinces')).stdout.trim().split('\n');
   expect(table).toHaveLength(34);
-  const rows = JSON.parse((await folder.run(['provinces', '--json'])).stdout);
+  const rows = JSON.parse((await folder.run('provinces --json')).stdout);
   expect(rows).toEqual(
     ADMIN_UNITS.map(({ code, name, mergedUnits }) => ({ code, name, merged_units: mergedUnits })),
   );
@@ -183,22 +183,20 @@ test('provinces', async () => {
 test('check', async () => {
   const good = [0, 5, 9, 13, 15].map((resolution) => library.encode(LAT, LNG, resolution).hexcodes);
   folder.write('good.csv', `place\n${good.join('\n')}\n`);
-  expect(await folder.run(['check', 'good.csv', '--column', 'place'])).toMatchObject({
+  expect(await folder.run('check good.csv --column place')).toMatchObject({
     code: 0,
     stdout: '5 codes: all valid\n',
   });
   folder.write('bad.csv', `hexcodes\n${good[3]}\n${good[3]?.replace('8', 'B')}\n${good[3]?.toLowerCase()}\n`);
-  const bad = await folder.run(['check', 'bad.csv']);
+  const bad = await folder.run('check bad.csv');
   expect(bad.code).toBe(1);
   expect(bad.stdout).toMatch(/^bad\.csv, row 2: ".*" {2}perhaps .*\n3 codes: 1 invalid\n$/);
-  expect((await folder.run(['check', 'bad.csv', '--canonical', '--limit', '0'])).stdout).toBe(
-    '3 codes: 2 invalid\n',
-  );
-  expect(await folder.run(['check', 'bad.csv', '-q'])).toMatchObject({ code: 1, stdout: '', stderr: '' });
+  expect((await folder.run('check bad.csv --canonical --limit 0')).stdout).toBe('3 codes: 2 invalid\n');
+  expect(await folder.run('check bad.csv -q')).toMatchObject({ code: 1, stdout: '', stderr: '' });
   // The only column of a list needs no name.
-  expect(await folder.run(['check', 'good.csv'])).toMatchObject({ code: 0 });
+  expect(await folder.run('check good.csv')).toMatchObject({ code: 0 });
   folder.write('two.csv', `id,place\n1,${good[3]}\n`);
-  const unnamed = await folder.run(['check', 'two.csv']);
+  const unnamed = await folder.run('check two.csv');
   expect(unnamed).toMatchObject({ code: 3, stdout: '' });
 });
 
@@ -208,10 +206,10 @@ test('help has examples; version', async () => {
     expect([name, ran.code]).toEqual([name, 0]);
     if (name !== 'provinces') expect(ran.stdout).toContain('Examples:');
   }
-  const help = await folder.run(['--help']);
+  const help = await folder.run('--help');
   expect(help.stdout).toContain('encode');
   expect(help.stdout).toContain('completion');
-  expect((await folder.run(['--version'])).stdout).toMatch(
+  expect((await folder.run('--version')).stdout).toMatch(
     new RegExp(
       `^${VERSION.replaceAll('.', '\\.')}\\ntransport (@btc-vision/uwebsockets.js|uws-pack) 20\\.\\d+\\.\\d+\\n$`,
     ),
@@ -227,7 +225,7 @@ test('completion scripts parse in the installed shells', async () => {
     const checked = spawnSync(shell, ['-n'], { input: stdout });
     if (checked.error === undefined) expect([shell, checked.stderr.toString()]).toEqual([shell, '']);
   }
-  const { stdout } = await folder.run(['completion', 'bash']);
+  const { stdout } = await folder.run('completion bash');
   const asked = (line: string): string => {
     const words = line.split(' ');
     const script = `COMP_WORDS=(${line.replace(/ $/, " ''")}); COMP_CWORD=${words.length - 1}; _hexcodes; echo "\${COMPREPLY[@]}"`;
@@ -262,7 +260,7 @@ test('colours on terminals only, and never with NO_COLOR', async () => {
 });
 
 test('the help has groups of all commands, the exit codes of the document and where the documents are', async () => {
-  const { stdout } = await folder.run(['--help']);
+  const { stdout } = await folder.run('--help');
   const document = readFileSync('docs/command.md', 'utf8');
   const documented = [...document.matchAll(/^\| (\d)(?= \|)/gm)].map(([, code]) => code);
   expect([...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => code)).toEqual(documented);
@@ -277,7 +275,7 @@ test.each([[['serve', '--port', 'abc']], [['serve', '--processes', 'x']], [['usa
 
 test('check --json is one object', async () => {
   folder.write('mixed.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-B3RFR\n');
-  const { code, stdout } = await folder.run(['check', 'mixed.csv', '--json']);
+  const { code, stdout } = await folder.run('check mixed.csv --json');
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
     {
@@ -286,7 +284,7 @@ test('check --json is one object', async () => {
       listed: [{ file: 'mixed.csv', row: 2, text: 'HN-6GHP4-B3RFR', perhaps: 'HN-6GHP4-83RFR' }],
     },
   ]);
-  expect(await folder.run(['check', 'mixed.csv', '--json', '-q'])).toMatchObject({ code: 2, stdout: '' });
+  expect(await folder.run('check mixed.csv --json -q')).toMatchObject({ code: 2, stdout: '' });
 });
 
 describe('the short way of one position', () => {
@@ -364,13 +362,7 @@ describe('given texts', () => {
     const decoded = await folder.run(['decode', CODE, 'HN-6GHP4-83RFQ', CODE]);
     expect(decoded).toMatchObject({ code: 1, stdout: centre + centre });
     expect(decoded.stderr).toContain('HN-6GHP4-83RFQ');
-    const encoded = await folder.run([
-      'encode',
-      '21.0288,105.8525',
-      '48.8,2.3',
-      '21.x,105',
-      '21.0288,105.8525',
-    ]);
+    const encoded = await folder.run('encode 21.0288,105.8525 48.8,2.3 21.x,105 21.0288,105.8525');
     expect(encoded).toMatchObject({ code: 1, stdout: `${CODE}\n${CODE}\n` });
     expect(encoded.stderr).toContain('21.x,105');
   });
@@ -450,7 +442,7 @@ describe('given texts', () => {
 
   test('links without a pin are counted in the summary of files', async () => {
     folder.write('links.csv', 'link\nhttps://maps.google.com/?ll=21.0288\\,105.8525\n'.replace('\\,', '%2C'));
-    const ran = await folder.run(['encode', 'links.csv', '--position', 'link']);
+    const ran = await folder.run('encode links.csv --position link');
     expect(ran.stdout).toContain(`${CODE},13,HN,OK`);
     expect(ran.stderr).toContain('1 link has no pin: the middle of the view was taken');
   });
@@ -468,27 +460,19 @@ describe('given texts', () => {
         '',
       ].join('\n'),
     );
-    const { stdout } = await folder.run([
-      'encode',
-      'links.csv',
-      '--position',
-      'link',
-      '--drop',
-      'link',
-      '-q',
-    ]);
+    const { stdout } = await folder.run('encode links.csv --position link --drop link -q');
     expect(stdout.trim().split('\n').slice(1)).toEqual(Array(5).fill(`${CODE},13,HN,OK`));
   });
 
   test('columns of hemispheres are refused, characters of no width around numbers are read', async () => {
     folder.write('sides.csv', 'lat,ns,lng,ew\n21.0288,S,105.8525,W\n');
-    const refused = await folder.run(['encode', 'sides.csv']);
+    const refused = await folder.run('encode sides.csv');
     expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect((await folder.run(['encode', 'sides.csv', '--lat', 'lat', '--lng', 'lng'])).code).toBe(3);
+    expect((await folder.run('encode sides.csv --lat lat --lng lng')).code).toBe(3);
     folder.write('times.csv', 'lat,lng,ns\n21.0288,105.8525,5\n');
-    expect((await folder.run(['encode', 'times.csv', '-q'])).stdout).toContain(`${CODE},13,HN,OK`);
+    expect((await folder.run('encode times.csv -q')).stdout).toContain(`${CODE},13,HN,OK`);
     folder.write('marks.csv', 'lat,lng\n\u200e21.0288\u200e,\u200b105.8525\n\ufeff21.0288,105.8525\u202c\n');
-    const read = await folder.run(['encode', 'marks.csv', '-q']);
+    const read = await folder.run('encode marks.csv -q');
     expect(read.stdout.match(/,OK$/gm)).toHaveLength(2);
   });
 
@@ -506,7 +490,7 @@ describe('given texts', () => {
     const jq = spawnSync('jq', ['-c', program!], { input: rows });
     if (jq.error !== undefined) return;
     folder.write('degrees.ndjson', jq.stdout);
-    expect((await folder.run(['encode', 'degrees.ndjson', '-q', '--to', 'csv'])).stdout).toContain(CODE);
+    expect((await folder.run('encode degrees.ndjson -q --to csv')).stdout).toContain(CODE);
   });
 
   test.each([
@@ -530,7 +514,7 @@ describe('given texts', () => {
 
 test('check says by its exit code that a code is invalid, whoever has left', async () => {
   folder.write('codes.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n');
-  const ran = await folder.run(['check', 'codes.csv'], { started: (child) => child.stdout?.destroy() });
+  const ran = await folder.run('check codes.csv', { started: (child) => child.stdout?.destroy() });
   expect([ran.code, ran.stderr]).toEqual([1, '']);
 });
 
@@ -567,11 +551,11 @@ const near = new Hexcodes(shippedKernel()).borderOf(21.0757, 105.9872)!;
 
 test('one position', async () => {
   const { border_m, certainty } = near;
-  const ran = await folder.run(['encode', '21.0757,105.9872', '--certainty']);
+  const ran = await folder.run('encode 21.0757,105.9872 --certainty');
   expect(ran.stdout).toMatch(new RegExp(`^\\S+ {2}border at ${border_m} m, certainty ${certainty}\n$`));
-  const far = await folder.run(['encode', '12.6667,108.05', '--certainty']);
+  const far = await folder.run('encode 12.6667,108.05 --certainty');
   expect(far.stdout).toMatch(/^DLK-\S+ {2}no border within 5 km, certainty 0\.9999\n$/);
-  const { stdout } = await folder.run(['encode', '21.0757,105.9872', '--certainty', '--json']);
+  const { stdout } = await folder.run('encode 21.0757,105.9872 --certainty --json');
   expect(JSON.parse(stdout)).toMatchObject({ border_m, certainty });
 });
 
@@ -582,7 +566,7 @@ test('an index without bands: the distance alone', async () => {
   );
   index.writeUInt32LE(crc32(index.subarray(16)), 12);
   folder.write('other.bin', index);
-  const ran = await folder.run(['encode', '21.0757,105.9872', '--certainty'], {
+  const ran = await folder.run('encode 21.0757,105.9872 --certainty', {
     env: { HEXCODES_INDEX: 'other.bin' },
   });
   expect(ran.stdout).toMatch(new RegExp(`^\\S+ {2}border at ${near.border_m} m\n$`));
@@ -591,10 +575,8 @@ test('an index without bands: the distance alone', async () => {
 folder.write('places.csv', 'lat,lng\n20.4463,106.3366\n');
 
 test('one position', async () => {
-  expect((await folder.run(['encode', '20.4463,106.3366', '--former'])).stdout).toMatch(
-    /^HY-\S+ {2}Thái Bình\n$/,
-  );
-  const { stdout } = await folder.run(['encode', '20.4463,106.3366', '--former', '--json']);
+  expect((await folder.run('encode 20.4463,106.3366 --former')).stdout).toMatch(/^HY-\S+ {2}Thái Bình\n$/);
+  const { stdout } = await folder.run('encode 20.4463,106.3366 --former --json');
   expect(JSON.parse(stdout)).toMatchObject({ admin_code: 'HY', former_province: 'Thái Bình' });
 });
 

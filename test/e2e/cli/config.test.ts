@@ -12,20 +12,20 @@ const folder = sharedCommand();
 
 test('--check-config: 0 where it can be used, 2 with every fault; no file is made', async () => {
   folder.write('good.env', 'HEXCODES_PORT=8081\n');
-  const good = await folder.run(['serve', '--check-config', '--config', 'good.env']);
+  const good = await folder.run('serve --check-config --config good.env');
   expect([good.code, good.stdout]).toEqual([0, '']);
   folder.write('bad.env', 'HEXCODES_PORT=x\nHEXCODES_KEY_PEPPER=short\nHEXCODES_PROT=1\n');
-  const bad = await folder.run(['serve', '--check-config', '--config', 'bad.env']);
+  const bad = await folder.run('serve --check-config --config bad.env');
   expect(bad.code).toBe(2);
   expect(bad.stderr.match(/bad\.env:\d/g)).toEqual(['bad.env:1', 'bad.env:2', 'bad.env:3']);
-  const index = await folder.run(['serve', '--check-config', '--index', 'good.env']);
+  const index = await folder.run('serve --check-config --index good.env');
   expect(index.code).toBe(2);
   expect(folder.names()).toEqual(['bad.env', 'good.env']);
 });
 
 test('--print-config: every setting with its source, and no secret', async () => {
   const env = { HEXCODES_KEY_PEPPER: 'pepper_0123456789', HEXCODES_CONFIG: 'good.env' };
-  const { code, stdout, stderr } = await folder.run(['serve', '--print-config', '--drain-ms', '5'], { env });
+  const { code, stdout, stderr } = await folder.run('serve --print-config --drain-ms 5', { env });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^HEXCODES_PORT=8081 +# good\.env:1$/m);
   expect(stdout).toMatch(/^HEXCODES_DRAIN_MS=5 +# --drain-ms$/m);
@@ -36,10 +36,10 @@ test('--print-config: every setting with its source, and no secret', async () =>
 
 test('keys take the data folder from the file, and name its faults', async () => {
   folder.write('keys.env', `HEXCODES_DATA_DIR=${folder.file('var')}\n`);
-  expect((await folder.run(['keys', 'init', '--config', 'keys.env'])).code).toBe(0);
+  expect((await folder.run('keys init --config keys.env')).code).toBe(0);
   expect(readFileSync(folder.file('var/keys.db')).length).toBeGreaterThan(0);
   writeFileSync(folder.file('keys.env'), 'HEXCODES_DATADIR=x\n');
-  const { code, stderr } = await folder.run(['keys', 'list', '--config', 'keys.env']);
+  const { code, stderr } = await folder.run('keys list --config keys.env');
   expect([code, stderr]).toEqual([2, expect.stringContaining('keys.env:1')]);
 });
 

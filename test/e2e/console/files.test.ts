@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
     const rows = Array.from({ length: 300 }, (_, i) => `shop ${i},${105.8 + i / 1e4},${21 + i / 1e4}`);
     const csv = `name,lat,lng\n${rows.join('\n')}\n`;
     folder.write('shops.csv', csv);
-    const ran = await folder.run(['encode', 'shops.csv', '--lat', 'lng', '--lng', 'lat', '-o', 'right.csv']);
+    const ran = await folder.run('encode shops.csv --lat lng --lng lat -o right.csv');
     expect(ran.code).toBe(0);
     await withPage(async ({ page }) => {
       await convert(page, 'shops.csv', csv, /^Done: 300 rows/);
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
   test(`${DROPPED_ROWS} rows that are dropped leave as the bytes of the command, with its counts`, async () => {
     const csv = csvRows(DROPPED_ROWS);
     folder.write('rows.csv', csv);
-    const ran = await folder.run(['encode', 'rows.csv', '-o', 'expected.csv']);
+    const ran = await folder.run('encode rows.csv -o expected.csv');
     expect(ran.code).toBe(0);
     const expected = folder.bytes('expected.csv');
     await withPage(async ({ page, faults }) => {
@@ -316,7 +316,7 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
 
   test('a table of another encoding leaves with the mark by which spreadsheets know UTF-8, as the command writes it', async () => {
     folder.write('utf16.csv', DISPATCHER_FILES['utf16.csv']!());
-    expect((await folder.run(['encode', 'utf16.csv', '-o', 'out.csv', '-q'])).code).not.toBe(2);
+    expect((await folder.run('encode utf16.csv -o out.csv -q')).code).not.toBe(2);
     const { page, close } = await opened();
     await put(page, 'utf16.csv');
     const { bytes } = await downloaded(page, '#file-download');
@@ -340,7 +340,7 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     const number = '"id":12345678901234567890,"type":"Feature"';
     const text = JSON.stringify({ type: 'FeatureCollection', features }).replace(/"type":"Feature"/, number);
     folder.write('some.geojson', text);
-    expect((await folder.run(['encode', 'some.geojson', '-o', 'some.csv', '-q'])).code).not.toBe(2);
+    expect((await folder.run('encode some.geojson -o some.csv -q')).code).not.toBe(2);
     const { page, close } = await opened();
     await page
       .locator('#file-input')
@@ -366,7 +366,7 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     const workbook = await downloaded(page, '#file-workbook');
     expect(workbook.name).toBe('workbook-hexcodes.xlsx');
     folder.write('back.xlsx', workbook.bytes);
-    const back = await folder.run(['decode', 'back.xlsx', '-q', '--prefix', 'back_', '--to', 'ndjson']);
+    const back = await folder.run('decode back.xlsx -q --prefix back_ --to ndjson');
     const codes = expected.stdout.match(/[A-Z]{2,3}-[0-9A-Z]{5}-[0-9A-Z]{5}/g)!;
     expect(codes.length).toBeGreaterThan(0);
     for (const code of codes) expect(back.stdout).toContain(`"hexcodes":"${code}"`);

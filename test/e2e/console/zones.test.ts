@@ -280,9 +280,9 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         await expect.poll(() => page.textContent('#file-status')).toBe('Done: 3,000 rows.');
         return (await downloaded(page, '#file-download')).bytes.toString();
       };
-      const encoded = await folder.run(['encode', 'points.csv', '-o', 'codes.csv']);
+      const encoded = await folder.run('encode points.csv -o codes.csv');
       expect([encoded.code, encoded.stderr]).toEqual([0, expect.anything()]);
-      const ran = await folder.run(['contains', 'codes.csv', '--in', 'zones.csv', '--all', '-o', 'all.csv']);
+      const ran = await folder.run('contains codes.csv --in zones.csv --all -o all.csv');
       expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/inside/)]);
       const answer = await convert('points.csv');
       expect(answer).toBe(folder.bytes('all.csv').toString());

@@ -22,7 +22,7 @@ const folder = sharedCommand();
 const refused = (ran: Ran): [number | null, string] => [ran.code, ran.stderr.replace(/:\d{4,5}/g, ':PORT')];
 
 test('settings that cannot be are named, passwords never', async () => {
-  const ran = await folder.run(['worker', '--creds', 'none'], {
+  const ran = await folder.run('worker --creds none', {
     env: { HEXCODES_NATS_URL: 'nats://me:secret@host' },
   });
   expect(ran.code).toBe(2);

@@ -41,8 +41,8 @@ describe('rows and types', () => {
   });
 
   test('Parquet: 150,000 rows in row groups, types and values', async () => {
-    expect((await folder.run(['encode', 'in.csv', '-o', 'out.parquet', '-q'])).code).toBe(0);
-    expect((await folder.run(['encode', 'in.csv', '-o', 'out.csv', '-q'])).code).toBe(0);
+    expect((await folder.run('encode in.csv -o out.parquet -q')).code).toBe(0);
+    expect((await folder.run('encode in.csv -o out.csv -q')).code).toBe(0);
     const parquet = `read_parquet('${folder.file('out.parquet')}')`;
     const types = await query(`DESCRIBE SELECT * FROM ${parquet}`);
     expect(types.map((row) => [row.column_name, row.column_type])).toEqual([
@@ -89,7 +89,7 @@ describe('rows and types', () => {
         .map((row) => row.toJSON());
 
     test('a stream of 150,000 rows: count, types, values of every row', async () => {
-      expect((await folder.run(['encode', 'in.csv', '-o', 'out.arrows', '-q'])).code).toBe(0);
+      expect((await folder.run('encode in.csv -o out.arrows -q')).code).toBe(0);
       connection.insertArrowFromIPCStream(new Uint8Array(folder.bytes('out.arrows')), {
         name: 'points',
         create: true,
@@ -115,7 +115,7 @@ describe('rows and types', () => {
     });
 
     test('a file with a footer, read by Apache Arrow and by the command', async () => {
-      expect((await folder.run(['encode', 'in.csv', '-o', 'out.arrow', '-q'])).code).toBe(0);
+      expect((await folder.run('encode in.csv -o out.arrow -q')).code).toBe(0);
       const table = tableFromIPC(folder.bytes('out.arrow'));
       expect(table.numRows).toBe(150_000);
       expect(table.batches.length).toBeGreaterThan(1);
@@ -123,16 +123,8 @@ describe('rows and types', () => {
       const codes = table.getChild('hexcodes');
       for (let row = 0; row < 150_000; row += 97)
         expect(codes?.get(row) ?? '').toBe(lines[row]?.split(',')[4]);
-      const back = await folder.run([
-        'encode',
-        'out.arrow',
-        '--keep',
-        'id,lat,lng,speed',
-        '--to',
-        'ndjson',
-        '-q',
-      ]);
-      const direct = await folder.run(['encode', 'in.csv', '--to', 'ndjson', '-q']);
+      const back = await folder.run('encode out.arrow --keep id,lat,lng,speed --to ndjson -q');
+      const direct = await folder.run('encode in.csv --to ndjson -q');
       expect(back.stdout === direct.stdout).toBe(true);
     });
 
@@ -143,7 +135,7 @@ describe('rows and types', () => {
         lng: [105.8489, 106.7, 2.2945],
       });
       folder.write('js.arrow', tableToIPC(positions, 'file'));
-      const ran = await folder.run(['encode', 'js.arrow', '--to', 'csv', '-q']);
+      const ran = await folder.run('encode js.arrow --to csv -q');
       expect([ran.stderr, ran.stdout]).toEqual([
         '',
         `id,lat,lng,hexcodes,resolution,admin_code,status
@@ -153,11 +145,11 @@ một,48.8584,2.2945,,13,,NOT_FOUND
 `,
       ]);
       folder.write('none.arrow', tableToIPC(positions.slice(0, 0), 'file'));
-      expect((await folder.run(['encode', 'none.arrow', '--to', 'csv', '-q'])).code).toBe(0);
-      const piped = await folder.run(['encode', '--to', 'csv', '-q'], { stdin: folder.bytes('js.arrow') });
+      expect((await folder.run('encode none.arrow --to csv -q')).code).toBe(0);
+      const piped = await folder.run('encode --to csv -q', { stdin: folder.bytes('js.arrow') });
       expect([piped.code, piped.stderr]).toEqual([3, expect.stringContaining('Name it as a file')]);
       folder.write('cut.arrow', folder.bytes('js.arrow').subarray(0, -20));
-      const cut = await folder.run(['encode', 'cut.arrow', '--to', 'csv', '-q']);
+      const cut = await folder.run('encode cut.arrow --to csv -q');
       expect([cut.code, cut.stdout]).toEqual([3, '']);
     });
   });
@@ -287,12 +279,12 @@ describe('sorted', () => {
   });
 
   test('its codes are read by decode', async () => {
-    const { stdout } = await folder.run(['decode', 'good.parquet', '--keep', 'name', '--to', 'csv', '-q']);
+    const { stdout } = await folder.run('decode good.parquet --keep name --to csv -q');
     expect(stdout).toMatch(/^name,lat,lng,resolution,status\nb,10\.77\d+,106\.\d+,13,OK\na,21\.02/);
   });
 
   test('--sort into CSV is refused, and nothing is written', async () => {
-    expect((await folder.run(['encode', 'in.csv', '--sort', 'cell', '-o', 'x.csv'])).code).toBe(2);
+    expect((await folder.run('encode in.csv --sort cell -o x.csv')).code).toBe(2);
     expect(folder.names().filter((name) => name.startsWith('x.'))).toEqual([]);
   });
 
@@ -455,7 +447,7 @@ describe('types of columns', () => {
 
   test('instants of UTC need no schema of Arrow', async () => {
     await made('utc.parquet', `TIMESTAMPTZ '2026-01-01 00:00:00+07' AS t`);
-    expect(await folder.run(['encode', 'utc.parquet', '-o', 'utc-out.parquet', '-q'])).toMatchObject({
+    expect(await folder.run('encode utc.parquet -o utc-out.parquet -q')).toMatchObject({
       code: 0,
     });
     expect(await saidIn('utc-out.parquet')).toEqual({});
@@ -478,7 +470,7 @@ describe('types of columns', () => {
     const at = `TIMESTAMPTZ '2026-01-01 00:00:00+07' AS t`;
     await made('one.parquet', `${at}, 1::TINYINT AS n`);
     await made('two.parquet', `${at}, 300::SMALLINT AS n`);
-    const { code, stderr } = await folder.run(['encode', 'one.parquet', 'two.parquet', '-o', 'both.parquet']);
+    const { code, stderr } = await folder.run('encode one.parquet two.parquet -o both.parquet');
     expect([code, stderr]).toEqual([
       3,
       expect.stringContaining('two.parquet, column n: another type than in one.parquet'),
@@ -490,7 +482,7 @@ describe('types of columns', () => {
     await db.run(
       `COPY (SELECT * FROM '${folder.file('vn.parquet')}') TO '${folder.file('plain.parquet')}' (FORMAT parquet)`,
     );
-    const together = await folder.run(['encode', 'vn.parquet', 'plain.parquet', '-o', 'all.parquet']);
+    const together = await folder.run('encode vn.parquet plain.parquet -o all.parquet');
     expect([together.code, together.stderr]).toEqual([0, expect.stringContaining('6 rows')]);
   });
 });
@@ -510,7 +502,7 @@ test('a time of day beyond 32 bits is refused with the name of its file', async 
   const batch = new RecordBatch(schema, makeData({ type: new Struct(fields), length: 1, children }));
   const folder = new CliFolder();
   folder.write('times.arrow', tableToIPC(new Table(schema, batch), 'file'));
-  const ran = await folder.run(['encode', 'times.arrow', '-o', 'out.parquet', '-q']);
+  const ran = await folder.run('encode times.arrow -o out.parquet -q');
   folder.remove();
   expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('times.arrow, row 1, column time')]);
 });

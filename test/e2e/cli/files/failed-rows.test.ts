@@ -87,7 +87,7 @@ describe('a run in which every row fails', () => {
 describe('suggestions', () => {
   test('check names those near the codes around the row first', async () => {
     const near = 'HN-6GHP4-899JC';
-    const nearest = await folder.run(['suggest', 'HN-6GHP4-83RFQ', '--near', '21.0306,105.8489', '--json']);
+    const nearest = await folder.run('suggest HN-6GHP4-83RFQ --near 21.0306,105.8489 --json');
     const [first] = JSON.parse(nearest.stdout) as { hexcodes: string }[];
     for (const rows of [
       ['HN-6GHP4-83RFQ', near],
@@ -140,17 +140,7 @@ describe.each([
     const skipped = await folder.run(['encode', 'r.csv', '-q', '--errors', 'skip', ...options]);
     expect([skipped.code, skipped.stdout]).toEqual([0, expect.not.stringContaining('INVALID_REQUEST')]);
     for (const code of CODES) expect(skipped.stdout).toContain(code);
-    const stopped = await folder.run([
-      'encode',
-      'r.csv',
-      '-q',
-      '--errors',
-      'stop',
-      '-o',
-      'out.x',
-      '--to',
-      'csv',
-    ]);
+    const stopped = await folder.run('encode r.csv -q --errors stop -o out.x --to csv');
     expect([stopped.code, stopped.stderr]).toEqual([
       1,
       expect.stringContaining('row 2: INVALID_REQUEST, 3 fields, the header has 4'),
@@ -160,7 +150,7 @@ describe.each([
 
 test('--errors FILE has them', async () => {
   folder.write('r.csv', BODY);
-  await folder.run(['encode', 'r.csv', '-q', '--errors', 'bad.csv', '-o', 'good.csv']);
+  await folder.run('encode r.csv -q --errors bad.csv -o good.csv');
   expect(folder.read('bad.csv').split('INVALID_REQUEST')).toHaveLength(RAGGED.length + 1);
   expect(folder.read('good.csv').split('\n')).toHaveLength(4);
 });
@@ -205,17 +195,17 @@ describe('other commands', () => {
   test('check lists them as invalid', async () => {
     folder.write('list.csv', CODED);
     folder.write('list.ndjson', TWICE);
-    const csv = await folder.run(['check', 'list.csv']);
+    const csv = await folder.run('check list.csv');
     expect([csv.code, csv.stdout]).toEqual([
       1,
       'list.csv, row 2: 1 fields, the header has 2\n3 codes: 1 invalid\n',
     ]);
-    const json = await folder.run(['check', 'list.ndjson']);
+    const json = await folder.run('check list.ndjson');
     expect([json.code, json.stdout]).toEqual([
       1,
       'list.ndjson, row 2: hexcodes is given more than once, with different values\n2 codes: 1 invalid\n',
     ]);
-    expect((await folder.run(['check', 'list.csv', '-q'])).code).toBe(1);
+    expect((await folder.run('check list.csv -q')).code).toBe(1);
   });
 
   test('diff counts them as not understood', async () => {
@@ -234,17 +224,17 @@ describe('other commands', () => {
   test('the list of contains and the trace of plan are refused', async () => {
     folder.write('list.csv', CODED);
     folder.write('points.csv', 'lat,lng\n21.0288,105.8525\n');
-    const zones = await folder.run(['contains', 'points.csv', '--in', 'list.csv']);
+    const zones = await folder.run('contains points.csv --in list.csv');
     expect([zones.code, zones.stderr]).toEqual([3, expect.stringContaining('list.csv, row 2: 1 fields')]);
     folder.write('trace.csv', 'time,vehicle\n0,a\n1\n2,b\n');
-    const trace = await folder.run(['plan', '--trace', 'trace.csv', '--force']);
+    const trace = await folder.run('plan --trace trace.csv --force');
     expect([trace.code, trace.stderr]).toEqual([3, expect.stringContaining('trace.csv, row 2: 1 fields')]);
   });
 
   test('contains leaves them out, or keeps them outside', async () => {
     folder.write('cells.csv', 'hexcodes\nHN-6GHP4-83RFR\n');
     folder.write('r.csv', BODY);
-    const kept = await folder.run(['contains', 'r.csv', '--in', 'cells.csv', '--all', '-q', '--to', 'csv']);
+    const kept = await folder.run('contains r.csv --in cells.csv --all -q --to csv');
     expect([kept.code, kept.stdout.split(',true')]).toEqual([0, expect.objectContaining({ length: 2 })]);
     expect(kept.stdout.split(',false')).toHaveLength(8);
   });
@@ -276,7 +266,7 @@ describe('positions as people write them below the first rows', () => {
 
   test('--errors', async () => {
     folder.write('late.csv', body);
-    await folder.run(['encode', 'late.csv', '-q', '--errors', 'bad.csv', '-o', 'good.csv']);
+    await folder.run('encode late.csv -q --errors bad.csv -o good.csv');
     expect(folder.read('good.csv').split('\r\n')).toHaveLength(6002 + 2);
     expect(
       folder
@@ -291,7 +281,7 @@ describe('a header that names a column twice', () => {
   const TWICE = 'id,name,name,lat,lng\n1,a,b,21.0288,105.8525\n';
 
   test('is refused, also where it is kept', async () => {
-    const kept = await folder.run(['encode', '--to', 'ndjson', '--keep', 'name,lat,lng'], { stdin: TWICE });
+    const kept = await folder.run('encode --to ndjson --keep name,lat,lng', { stdin: TWICE });
     expect(kept.code).toBe(3);
   });
 
@@ -363,10 +353,10 @@ describe('a malformed file: the message names file, row and column, and no outpu
 
   test('a damaged Parquet file, a missing file, a folder, an output that cannot be opened', async () => {
     writePointsCsv(folder.file('few.csv'), 6, 1);
-    expect((await folder.run(['encode', 'few.csv', '-o', 'p.parquet', '-q'])).code).toBe(0);
+    expect((await folder.run('encode few.csv -o p.parquet -q')).code).toBe(0);
     const whole = folder.bytes('p.parquet');
     folder.write('half.parquet', Buffer.concat([whole.subarray(0, 200), whole.subarray(400)]));
-    const half = await folder.run(['decode', 'half.parquet', '--prefix', 'x_', '-o', 'result-half.csv']);
+    const half = await folder.run('decode half.parquet --prefix x_ -o result-half.csv');
     expect([half.code, half.stderr]).toEqual([3, expect.stringContaining('half.parquet')]);
     for (const [args, code] of [
       [['encode', 'absent.csv'], 3],

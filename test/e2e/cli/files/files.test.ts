@@ -47,7 +47,7 @@ const SHOP_ROWS = rowsOf(SHOPS);
 
 describe('encode, CSV', () => {
   test('rows are unchanged, four columns are added, a summary is written', async () => {
-    const ran = await folder.run(['encode', 'shops.csv']);
+    const ran = await folder.run('encode shops.csv');
     expect(ran.code).toBe(0);
     const expected = SHOP_ROWS.map((row) => ({ ...row, ...expectedOf(row.lat!, row.lng!) }));
     expect(rowsOf(ran.stdout)).toEqual(expected);
@@ -62,7 +62,7 @@ describe('encode, CSV', () => {
   test('conversion by bytes, by columns, with threads and from stdin gives the same rows', async () => {
     writePointsCsv(folder.file('points.csv'), 30_000, 1);
     const names = ['id', 'lat', 'lng', 'speed'];
-    expect((await folder.run(['encode', 'points.csv', '-o', 'fast.csv', '-q'])).code).toBe(0);
+    expect((await folder.run('encode points.csv -o fast.csv -q')).code).toBe(0);
     const table = await folder.run([
       'encode',
       'points.csv',
@@ -79,26 +79,25 @@ describe('encode, CSV', () => {
       const { id, lat, lng, speed, ...ours } = row;
       expect(ours).toEqual(expectedOf(lat!, lng!));
     }
-    const threads = await folder.run(['encode', 'points.csv', '--threads', '3', '-q']);
+    const threads = await folder.run('encode points.csv --threads 3 -q');
     expect(threads.stdout).toBe(folder.read('fast.csv'));
-    expect((await folder.run(['encode', '-q'], { stdin: folder.bytes('points.csv') })).stdout).toBe(
+    expect((await folder.run('encode -q', { stdin: folder.bytes('points.csv') })).stdout).toBe(
       threads.stdout,
     );
   });
 
   test('decode in one thread and by workers gives the same rows, failed rows and summary', async () => {
     writePointsCsv(folder.file('points.csv'), 30_000, 1);
-    await folder.run(['encode', 'points.csv', '-o', 'fast.csv', '-q']);
+    await folder.run('encode points.csv -o fast.csv -q');
     const codes = rowsOf(folder.read('fast.csv')).map(({ hexcodes }, i) =>
       i % 50 === 0 ? 'nothing' : i % 7 === 0 ? hexcodes!.toLowerCase() : i % 11 === 0 ? '' : hexcodes!,
     );
     const body = `n,hexcodes\n${codes.map((code, i) => `${i},"${code}"\n`).join('')}`;
     folder.write('codes.csv', body);
-    const here = await folder.run(['decode', 'codes.csv', '-o', 'here.csv', '--errors', 'here-bad.csv']);
-    const workers = await folder.run(
-      ['decode', '--threads', '3', '-o', 'workers.csv', '--errors', 'workers-bad.csv'],
-      { stdin: body },
-    );
+    const here = await folder.run('decode codes.csv -o here.csv --errors here-bad.csv');
+    const workers = await folder.run('decode --threads 3 -o workers.csv --errors workers-bad.csv', {
+      stdin: body,
+    });
     const due = codes.map((code) => library.decode(code));
     const rows = [...rowsOf(folder.read('here.csv')), ...rowsOf(folder.read('here-bad.csv'))];
     expect(rows.map(({ status }) => status === 'OK')).toEqual([
@@ -122,10 +121,10 @@ describe('encode, CSV', () => {
   test('column names, resolution, prefix, keep, drop, id', async () => {
     folder.write('xy.csv', 'Y;,y,x,status\na,21.0306,105.8489,new\n');
     folder.write('yard.csv', 'yard,lane,status\n21.0306,105.8489,new\n');
-    const none = await folder.run(['encode', 'yard.csv']);
+    const none = await folder.run('encode yard.csv');
     expect(none.stderr).toContain('no column lat or latitude');
     expect(none.stderr).toContain('perhaps --lat "yard" --lng "lane"');
-    const clash = await folder.run(['encode', 'xy.csv', '--lat', 'y', '--lng', 'x']);
+    const clash = await folder.run('encode xy.csv --lat y --lng x');
     expect(clash.code).toBe(2);
     expect(clash.stderr).toContain('a column status already');
     const options = ['--lat', 'y', '--lng', 'x', '-r', '9', '-q'];
@@ -142,27 +141,27 @@ describe('encode, CSV', () => {
     folder.write('own.csv', 'lat,lng,resolution\n21.0306,105.8489,5\n21.0306,105.8489,16\n');
     const five = library.encode(21.0306, 105.8489, 5).hexcodes;
     const own = `lat,lng,resolution,hexcodes,admin_code,status\n21.0306,105.8489,5,${five},HN,OK\n21.0306,105.8489,16,,,INVALID_REQUEST\n`;
-    expect((await folder.run(['encode', 'own.csv', '-q'])).stdout).toBe(own);
-    expect((await folder.run(['encode', 'own.csv', '-q', '--keep', 'lat,lng,resolution'])).stdout).toBe(own);
+    expect((await folder.run('encode own.csv -q')).stdout).toBe(own);
+    expect((await folder.run('encode own.csv -q --keep lat,lng,resolution')).stdout).toBe(own);
   });
 
   test('BOM, CRLF, blank lines, TSV, several files, a last row without a line end', async () => {
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     folder.write('crlf.csv', '\ufefflat,lng\r\n21.0306,105.8489\r\n\r\n21.0306,105.8489');
-    expect((await folder.run(['encode', 'crlf.csv', '-q'])).stdout).toMatch(
+    expect((await folder.run('encode crlf.csv -q')).stdout).toMatch(
       new RegExp(
         `^\ufefflat,lng,hexcodes,resolution,admin_code,status\r\n(21.0306,105.8489,${code},13,HN,OK\r\n){2}$`,
       ),
     );
     folder.write('a.tsv', 'lat\tlng\n21.0306\t105.8489\n');
     folder.write('b.tsv', 'lat\tlng\n0\t0\n');
-    expect((await folder.run(['encode', 'a.tsv', 'b.tsv', '-q'])).stdout).toBe(
+    expect((await folder.run('encode a.tsv b.tsv -q')).stdout).toBe(
       `lat\tlng\thexcodes\tresolution\tadmin_code\tstatus\n21.0306\t105.8489\t${code}\t13\tHN\tOK\n0\t0\t\t13\t\tNOT_FOUND\n`,
     );
-    const piped = await folder.run(['encode', 'a.tsv', '-', '-q'], { stdin: 'lat\tlng\n0\t0\n' });
-    expect(piped.stdout).toBe((await folder.run(['encode', 'a.tsv', 'b.tsv', '-q'])).stdout);
+    const piped = await folder.run('encode a.tsv - -q', { stdin: 'lat\tlng\n0\t0\n' });
+    expect(piped.stdout).toBe((await folder.run('encode a.tsv b.tsv -q')).stdout);
     folder.write('c.tsv', 'lng\tlat\n0\t0\n');
-    const other = await folder.run(['encode', 'a.tsv', 'c.tsv', '-o', 'ac.tsv']);
+    const other = await folder.run('encode a.tsv c.tsv -o ac.tsv');
     expect(other).toMatchObject({ code: 3 });
     expect(other.stderr).toContain('c.tsv: other columns than a.tsv: it has lng, lat\nFiles of one run have');
     folder.write('d.csv', 'lat;lng\n0;0\n');
@@ -174,14 +173,14 @@ describe('encode, CSV', () => {
       ]);
     }
     // As the message says.
-    expect((await folder.run(['encode', 'd.csv', '-q'])).code).toBe(1);
+    expect((await folder.run('encode d.csv -q')).code).toBe(1);
     expect(folder.names().filter((name) => name.startsWith('ac.'))).toEqual([]);
   });
 
   test('gzip in and out', async () => {
-    const plain = (await folder.run(['encode', 'points.csv', '-q'])).stdout;
+    const plain = (await folder.run('encode points.csv -q')).stdout;
     folder.write('points.csv.gz', gzipSync(folder.bytes('points.csv')));
-    expect((await folder.run(['encode', 'points.csv.gz', '-q', '-o', 'out.csv.gz'])).code).toBe(0);
+    expect((await folder.run('encode points.csv.gz -q -o out.csv.gz')).code).toBe(0);
     expect(gunzipSync(folder.bytes('out.csv.gz')).toString()).toBe(plain);
   });
 });
@@ -212,7 +211,7 @@ describe('decode', () => {
     );
     const spelt = [codes[0]!, codes[1]!.toLowerCase(), codes[2]!.replaceAll('-', ' '), 'nonsense', ''];
     folder.write('codes.csv', `n,place\n${spelt.map((text, i) => `${i},${text}\n`).join('')}`);
-    const ran = await folder.run(['decode', 'codes.csv', '--column', 'place']);
+    const ran = await folder.run('decode codes.csv --column place');
     const expected = spelt.map((text, i) => {
       const decoded = library.decode(text);
       const row = { n: String(i), place: text };
@@ -224,7 +223,7 @@ describe('decode', () => {
     expect(ran.stderr).toContain('1  INVALID_HEXCODES');
     for (const row of ['1   33.3 %  HN ', '1   33.3 %  DNG', '1   33.3 %  HCM'])
       expect(ran.stderr).toContain(row);
-    const table = await folder.run(['decode', 'codes.csv', '--column', 'place', '--keep', 'n,place', '-q']);
+    const table = await folder.run('decode codes.csv --column place --keep n,place -q');
     expect(table.stdout).toBe(ran.stdout);
   });
 });
@@ -234,7 +233,7 @@ describe('other formats', () => {
     const big = '{"n":12345678901234567890, "lat":21.0306,"lng":105.8489,"tags":["a"]}';
     folder.write('in.ndjson', `${big}\n\n{"lat":0,"lng":0}\n{ }`);
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
-    const ran = await folder.run(['encode', 'in.ndjson', '-q']);
+    const ran = await folder.run('encode in.ndjson -q');
     expect(ran.stdout).toBe(
       `${big.slice(0, -1)},"hexcodes":"${code}","resolution":13,"admin_code":"HN","status":"OK"}\n` +
         '{"lat":0,"lng":0,"hexcodes":null,"resolution":13,"admin_code":null,"status":"NOT_FOUND"}\n' +
@@ -258,7 +257,7 @@ describe('other formats', () => {
       crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } },
     };
     folder.write('in.geojson', JSON.stringify(collection, null, 1));
-    const ran = await folder.run(['encode', 'in.geojson', '-q', '--prefix', 'h_']);
+    const ran = await folder.run('encode in.geojson -q --prefix h_');
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     const ours = (hexcodes: string | null, status: string) => ({
       h_hexcodes: hexcodes,
@@ -276,7 +275,7 @@ describe('other formats', () => {
       'lines.geojson',
       collection.features.map((feature) => `\u001e${JSON.stringify(feature)}\n`).join(''),
     );
-    const lines = await folder.run(['encode', 'lines.geojson', '-q', '--to', 'csv']);
+    const lines = await folder.run('encode lines.geojson -q --to csv');
     expect(rowsOf(lines.stdout)[0]).toEqual({
       lat: '21.0306',
       lng: '105.8489',
@@ -284,9 +283,7 @@ describe('other formats', () => {
       ...expectedOf('21.0306', '105.8489'),
     });
     folder.write('to.csv', `hexcodes\n${code}\n`);
-    const features = JSON.parse(
-      (await folder.run(['decode', 'to.csv', '--to', 'geojson', '-q'])).stdout,
-    ).features;
+    const features = JSON.parse((await folder.run('decode to.csv --to geojson -q')).stdout).features;
     const { lat, lng } = library.decode(code)!;
     expect(features).toMatchObject([{ geometry: { type: 'Point', coordinates: [lng, lat] } }]);
   });
@@ -299,11 +296,11 @@ describe('other formats', () => {
       'lat,lng\n21.0306,105.8489\n',
     ]) {
       for (const bytes of [Buffer.from(stdin), gzipSync(stdin)]) {
-        expect((await folder.run(['encode', '-q'], { stdin: bytes })).stdout).toContain(code);
+        expect((await folder.run('encode -q', { stdin: bytes })).stdout).toContain(code);
       }
     }
-    expect((await folder.run(['encode', '-o', 'p.parquet', '-q', 'shops.csv'])).code).toBe(0);
-    const piped = await folder.run(['decode', '--prefix', 'p_', '--to', 'csv', '-q'], {
+    expect((await folder.run('encode -o p.parquet -q shops.csv')).code).toBe(0);
+    const piped = await folder.run('decode --prefix p_ --to csv -q', {
       stdin: folder.bytes('p.parquet'),
     });
     expect(rowsOf(piped.stdout)).toHaveLength(6);
@@ -312,7 +309,7 @@ describe('other formats', () => {
 
 test('a script of csv-parse, which-polygon and h3-js writes the same file', async () => {
   writePointsCsv(folder.file('peer.csv'), 20_000, 4);
-  expect((await folder.run(['encode', 'peer.csv', '-o', 'ours.csv', '-q'])).code).toBe(0);
+  expect((await folder.run('encode peer.csv -o ours.csv -q')).code).toBe(0);
   const peer = spawnSync(process.execPath, [
     resolve('build/test/support/peers/files-script.js'),
     folder.file('peer.csv'),

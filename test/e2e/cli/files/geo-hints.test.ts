@@ -42,7 +42,7 @@ describe('files of other programs are named, and the hint converts them', () => 
     const [, line] = /: (ogr2ogr .*)/.exec(ran.stderr)!;
     if (!hasOgr2ogr) return;
     spawnSync('bash', ['-c', `rm -f points.geojson; ${line}`], { cwd: folder.path });
-    const again = await folder.run(['encode', 'points.geojson', '-q', '--to', 'csv']);
+    const again = await folder.run('encode points.geojson -q --to csv');
     expect(again.stdout).toContain(CODE);
   });
 });
@@ -52,7 +52,7 @@ test('features without geometries are decoded without a word about columns that 
     'codes.geojson',
     `{"type":"Feature","geometry":null,"properties":{"hexcodes":"${CODE}"}}\n`.repeat(2),
   );
-  const ran = await folder.run(['decode', 'codes.geojson', '-q', '--to', 'csv']);
+  const ran = await folder.run('decode codes.geojson -q --to csv');
   expect([ran.stderr, ran.stdout.split('\n')[0]]).toEqual(['', 'hexcodes,lat,lng,resolution,status']);
 });
 

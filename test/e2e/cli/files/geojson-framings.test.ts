@@ -267,15 +267,7 @@ describe('members around features', () => {
     const box = '"bbox":[105,21,106,22]';
     const line = `{"type":"Feature",${box},"properties":{},"geometry":{"type":"LineString","coordinates":[[105,21],[106,22]]}}`;
     folder.write('box.geojson', `{"type":"Feature",${box},"properties":{},"geometry":${point(1)}}\n${line}`);
-    const { stdout } = await folder.run([
-      'encode',
-      'box.geojson',
-      '-q',
-      '--point',
-      'each',
-      '--to',
-      'geojson',
-    ]);
+    const { stdout } = await folder.run('encode box.geojson -q --point each --to geojson');
     const { features } = JSON.parse(stdout) as { features: object[] };
     expect(features.map((feature) => 'bbox' in feature)).toEqual([true, false, false]);
   });

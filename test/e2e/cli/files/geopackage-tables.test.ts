@@ -288,7 +288,7 @@ describe.skipIf(!hasGdal)(`through the command${gdalNote}`, () => {
       encoding: 'utf8',
     });
     expect([line, converted.status, converted.stderr.replace(/^Warning.*\n/gm, '')]).toEqual([line, 0, '']);
-    const again = await folder.run(['encode', 'points.geojson', '-q', '--to', 'csv']);
+    const again = await folder.run('encode points.geojson -q --to csv');
     expect(again.stdout.trimEnd().split('\n')).toHaveLength(2);
   });
 
@@ -299,7 +299,7 @@ describe.skipIf(!hasGdal)(`through the command${gdalNote}`, () => {
         srs: [3405, 'EPSG', 4326],
       },
     });
-    expect((await folder.run(['encode', 'own.gpkg', '-q'])).stdout).toContain('HN-6GHP4-83RFR');
+    expect((await folder.run('encode own.gpkg -q')).stdout).toContain('HN-6GHP4-83RFR');
   });
 
   test('changes in a log beside are not left out', async () => {
@@ -314,13 +314,13 @@ for end in ('', '-wal'): shutil.copyfile(sys.argv[1] + end, sys.argv[2] + end)
 print(0)`,
       [folder.file('log.gpkg'), folder.file('copy.gpkg')],
     );
-    const ran = await folder.run(['encode', 'copy.gpkg', '-q']);
+    const ran = await folder.run('encode copy.gpkg -q');
     expect([ran.code, ran.stderr]).toEqual([
       3,
       expect.stringContaining('its last changes are in copy.gpkg-wal'),
     ]);
     copyFileSync(folder.file('copy.gpkg'), folder.file('mode.gpkg'));
-    expect((await folder.run(['encode', 'mode.gpkg', '-q'])).stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect((await folder.run('encode mode.gpkg -q')).stdout.trimEnd().split('\n')).toHaveLength(2);
   });
 });
 

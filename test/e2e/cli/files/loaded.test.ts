@@ -8,7 +8,7 @@ const folder = sharedCommand();
 test('modules of encode', async () => {
   folder.write('in.csv', 'id,lat,lng\n1,21.03,105.85\n');
   const env = { NODE_V8_COVERAGE: folder.file('loaded') };
-  expect((await folder.run(['encode', 'in.csv', '-o', 'out.csv', '-q'], { env })).code).toBe(0);
+  expect((await folder.run('encode in.csv -o out.csv -q', { env })).code).toBe(0);
   const names = new Set<string>();
   for (const name of readdirSync(folder.file('loaded'))) {
     const { result } = JSON.parse(readFileSync(`${folder.file('loaded')}/${name}`, 'utf8')) as {

@@ -29,7 +29,7 @@ describe('outputs', () => {
 
   beforeAll(async () => {
     folder.write('in.csv', ROWS);
-    encoded = (await folder.run(['encode', 'in.csv', '-q'])).stdout;
+    encoded = (await folder.run('encode in.csv -q')).stdout;
   });
 
   const leftOvers = (): string[] => folder.names().filter((name) => name.includes('.partial'));
@@ -53,7 +53,7 @@ describe('outputs', () => {
       chmodSync(folder.file('kept.csv'), mode);
       if (isRoot) chownSync(folder.file('kept.csv'), 12, 34);
       const { uid, gid } = statSync(folder.file('kept.csv'));
-      expect((await folder.run(['encode', 'in.csv', '-o', 'kept.csv', '-q'])).code).toBe(0);
+      expect((await folder.run('encode in.csv -o kept.csv -q')).code).toBe(0);
       const stat = statSync(folder.file('kept.csv'));
       expect([stat.mode & 0o777, stat.uid, stat.gid]).toEqual([mode, uid, gid]);
       expect(folder.read('kept.csv')).toBe(encoded);
@@ -75,7 +75,7 @@ describe('outputs', () => {
       expect(folder.read(target)).toBe(encoded);
     }
     symlinkSync('circle.csv', folder.file('circle.csv'));
-    const circle = await folder.run(['encode', 'in.csv', '-o', 'circle.csv']);
+    const circle = await folder.run('encode in.csv -o circle.csv');
     expect([circle.code, circle.stderr]).toEqual([4, expect.stringContaining('too many links')]);
   });
 
@@ -202,14 +202,14 @@ describe('outputs', () => {
     const ended = new Promise<number | null>((done) => first.on('close', done));
     first.stdin.write(all);
     while (!folder.names().includes('shared.csv.partial')) await new Promise((tick) => setTimeout(tick, 10));
-    const second = await folder.run(['encode', 'all.csv', '-r', '9', '-o', 'shared.csv']);
+    const second = await folder.run('encode all.csv -r 9 -o shared.csv');
     expect([second.code, second.stderr]).toEqual([
       4,
       expect.stringContaining(`cannot write shared.csv: process ${first.pid} is writing it`),
     ]);
     first.stdin.end();
     expect(await ended).toBe(0);
-    expect(folder.read('shared.csv')).toBe((await folder.run(['encode', 'all.csv', '-q'])).stdout);
+    expect(folder.read('shared.csv')).toBe((await folder.run('encode all.csv -q')).stdout);
     expect(leftOvers().filter((name) => name.startsWith('shared'))).toEqual([]);
   });
 });

@@ -143,7 +143,7 @@ test.each(['csv', 'ndjson'])(
 );
 
 test('a run that cannot be resumed says so and starts again', async () => {
-  const ran = await folder.run(['encode', 'few.csv', '-o', 'again.parquet', '--resume']);
+  const ran = await folder.run('encode few.csv -o again.parquet --resume');
   expect(ran.code).toBe(0);
   expect(ran.stderr).toContain('Output in parquet cannot be resumed: starting again');
   for (const name of ['again.csv.gz', '.gz']) {
@@ -153,7 +153,7 @@ test('a run that cannot be resumed says so and starts again', async () => {
       expect.stringContaining('Output in gzip cannot be resumed'),
     ]);
   }
-  const fresh = await folder.run(['encode', 'few.csv', '-o', 'fresh.csv', '--resume']);
+  const fresh = await folder.run('encode few.csv -o fresh.csv --resume');
   expect(fresh.stderr).toContain('Nothing to resume');
 });
 

@@ -39,9 +39,9 @@ test('spellings of every kind take the fast path', async () => {
 test('lines of a pipe are copied, too', async () => {
   const lines = `{"lat":21.0288,"lng":105.8525,"note":"${'x'.repeat(500)}"}\n`.repeat(2000);
   for (const stdin of [lines, lines.slice(0, 100), lines.slice(0, -1), `${lines}{"lat":"x"}`]) {
-    const piped = await folder.run(['encode', '-', '--former', '--verbose'], { stdin });
+    const piped = await folder.run('encode - --former --verbose', { stdin });
     folder.write('lines.ndjson', stdin);
-    const read = await folder.run(['encode', 'lines.ndjson', '--former', '--verbose']);
+    const read = await folder.run('encode lines.ndjson --former --verbose');
     expect(piped.stdout).toBe(read.stdout);
     expect(piped.code).toBe(read.code);
     if (piped.code === 0) expect(piped.stderr).toContain('Converted by bytes: lines were copied as they are');

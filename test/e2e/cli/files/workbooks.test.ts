@@ -30,13 +30,13 @@ describe('through the command', () => {
 
   test('times have no zone, and integers all their digits', async () => {
     folder.write('book.xlsx', BOOK);
-    const { stdout } = await folder.run(['encode', 'book.xlsx', '-q', '--to', 'csv']);
+    const { stdout } = await folder.run('encode book.xlsx -q --to csv');
     expect(stdout).toContain(`\n7,21.0288,105.8525,${VALUES},HN-6GHP4-83RFR,`);
   });
 
   test('a workbook into a workbook keeps them', async () => {
     folder.write('book.xlsx', BOOK);
-    await folder.run(['encode', 'book.xlsx', '-q', '-o', 'out.xlsx']);
+    await folder.run('encode book.xlsx -q -o out.xlsx');
     const [, row] = sheetsOf(folder.bytes('out.xlsx'), () => {})[0]!.rows();
     expect(row!.join(',')).toContain(`7,21.0288,105.8525,${VALUES},HN-6GHP4-83RFR,`);
   });
@@ -65,13 +65,13 @@ describe('through the command', () => {
       ],
     ])('%s: the file is named, and the exit code is 3', async (_, rows, why) => {
       folder.write('bad.xlsx', workbookXml({ sheets: { s: rows } }));
-      const { code, stderr } = await folder.run(['encode', 'bad.xlsx', '-q']);
+      const { code, stderr } = await folder.run('encode bad.xlsx -q');
       expect([code, stderr]).toEqual([3, expect.stringMatching(why)]);
     });
 
     test('an archive', async () => {
       folder.write('bad.xlsx', BOOK.slice(0, -30));
-      const { code, stderr } = await folder.run(['encode', 'bad.xlsx', '-q', '--from', 'xlsx']);
+      const { code, stderr } = await folder.run('encode bad.xlsx -q --from xlsx');
       expect([code, stderr]).toEqual([3, expect.stringContaining('bad.xlsx')]);
     });
   });
@@ -80,7 +80,7 @@ describe('through the command', () => {
     const rows = `<!--${'<c '.repeat(340_000)}-->${HEADER}<row>${POSITION}</row>`;
     folder.write('comment.xlsx', workbookXml({ sheets: { s: rows } }));
     expect(folder.bytes('comment.xlsx').length).toBeLessThan(4000);
-    const { stdout } = await folder.run(['encode', 'comment.xlsx', '-q', '--to', 'csv']);
+    const { stdout } = await folder.run('encode comment.xlsx -q --to csv');
     expect(stdout).toContain('HN-6GHP4-83RFR');
   });
 });
@@ -357,7 +357,7 @@ print(json.dumps([[text(value) for value in row] for row in rows]))
             sheets: { s: header + rows.join('') },
           }),
         );
-        expect((await folder.run(['encode', 'in.xlsx', '-q', '-o', 'out.xlsx'])).code).toBe(0);
+        expect((await folder.run('encode in.xlsx -q -o out.xlsx')).code).toBe(0);
         const wanted = await readBy('openpyxl', 'in.xlsx');
         const found = await readBy('openpyxl', 'out.xlsx');
         expect(found.map((row) => row.slice(0, 8))).toEqual(wanted);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const connection = await (await DuckDBInstance.create()).connect();
   query = async (sql) =>
     (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
-  expect((await folder.run(['encode', 'points.csv', '-r', '5', '-o', 'coded.csv', '-q'])).code).toBe(0);
+  expect((await folder.run('encode points.csv -r 5 -o coded.csv -q')).code).toBe(0);
   await query(`CREATE TABLE coded AS SELECT * FROM read_csv('${folder.file('coded.csv')}',
     types = {'id': 'VARCHAR', 'ts': 'TIMESTAMPTZ', 'speed': 'DOUBLE', 'load': 'BIGINT', 'lat': 'DOUBLE', 'lng': 'DOUBLE'}) WHERE status = 'OK'`);
   await query(`SET TimeZone = 'Asia/Ho_Chi_Minh'`);
@@ -150,19 +150,7 @@ test('values that are no numbers are counted, positions and times that are none 
     'odd.csv',
     'lat,lng,speed,ts\n21,105.8,5,2026-11-01\n21,105.8,fast,2026-11-01\nx,1,2,2026-11-01\n21,105.8,7,soon\n0,0,1,1\n',
   );
-  const ran = await folder.run([
-    'aggregate',
-    'odd.csv',
-    '--by',
-    'province',
-    '--sum',
-    'speed',
-    '--count',
-    '--time',
-    'ts',
-    '--bucket',
-    '1d',
-  ]);
+  const ran = await folder.run('aggregate odd.csv --by province --sum speed --count --time ts --bucket 1d');
   expect(ran.stdout).toBe(
     'admin_code,province,time,count,sum_speed\nHN,Hà Nội,2026-11-01T00:00:00+07:00,2,5\n',
   );
@@ -179,6 +167,6 @@ test('wrong options and columns, and a file in which nothing is grouped', async 
   expect((await aggregate('-o', 'points.csv')).code).toBe(2);
   expect((await aggregate('-r', '16')).code).toBe(2);
   folder.write('abroad.csv', 'lat,lng\n48.8,2.3\n');
-  const ran = await folder.run(['aggregate', 'abroad.csv', '-o', 'abroad.out.csv']);
+  const ran = await folder.run('aggregate abroad.csv -o abroad.out.csv');
   expect([ran.code, folder.read('abroad.out.csv')]).toEqual([1, 'hexcodes,h3_cell,admin_code,count\n']);
 });

@@ -67,29 +67,19 @@ const isIn = (
 };
 
 test('cover: the codes of each zone, with its name', async () => {
-  const ran = await folder.run([
-    'cover',
-    'zones.geojson',
-    '-r',
-    '12',
-    '--name',
-    'name',
-    '--compact',
-    '-o',
-    'zones.csv',
-  ]);
+  const ran = await folder.run('cover zones.geojson -r 12 --name name --compact -o zones.csv');
   expect(ran.code).toBe(0);
   expect(ran.stderr).toMatch(/^[\d,]+ codes of 2 areas\n$/);
   const [head, ...rows] = folder.read('zones.csv').trimEnd().split('\n');
   expect(head).toBe('zone,hexcodes,h3_cell,admin_code');
   expect(new Set(rows.map((row) => row.split(',')[0]))).toEqual(new Set(['Đống Đa', 'Hoàn Kiếm']));
   expect(ran.stderr).toContain(rows.length.toLocaleString('en-US'));
-  const { stdout } = await folder.run(['cover', 'zone.geojson', '-r', '7', '--to', 'geojson', '-q']);
+  const { stdout } = await folder.run('cover zone.geojson -r 7 --to geojson -q');
   expect(JSON.parse(stdout).features[0].geometry.type).toBe('Polygon');
 });
 
 test('contains: every point of a zone has its name, and others only at its edge', async () => {
-  const ran = await folder.run(['contains', 'points.csv', '--in', 'zones.csv', '--all', '--to', 'ndjson']);
+  const ran = await folder.run('contains points.csv --in zones.csv --all --to ndjson');
   expect(ran.code).toBe(0);
   const rows = ran.stdout
     .trimEnd()
@@ -108,23 +98,14 @@ test('contains: every point of a zone has its name, and others only at its edge'
   }
   const inside = rows.filter((row) => row.zone !== null).length;
   expect(ran.stderr).toMatch(new RegExp(`3,001 rows in .*: ${inside} inside [\\d,]+ cells\n`));
-  const kept = await folder.run(['contains', 'points.csv', '--in', 'zones.csv', '-q']);
+  const kept = await folder.run('contains points.csv --in zones.csv -q');
   expect(kept.stdout.trimEnd().split('\n')).toHaveLength(inside + 1);
   expect(kept.stdout).toMatch(/^id,lat,lng,zone\n/);
 });
 
 test('a list without zones, of Parquet; points of NDJSON', async () => {
-  await folder.run(['cover', 'zone.geojson', '-r', '11', '-q', '-o', 'zone.parquet']);
-  const ran = await folder.run([
-    'contains',
-    'points.ndjson',
-    '--in',
-    'zone.parquet',
-    '--all',
-    '-q',
-    '--to',
-    'ndjson',
-  ]);
+  await folder.run('cover zone.geojson -r 11 -q -o zone.parquet');
+  const ran = await folder.run('contains points.ndjson --in zone.parquet --all -q --to ndjson');
   const rows = ran.stdout
     .trimEnd()
     .split('\n')
@@ -134,7 +115,7 @@ test('a list without zones, of Parquet; points of NDJSON', async () => {
     if (isIn(zones[1]!, point)) expect(rows[i].inside).toBe(true);
   }
   expect(rows.some((row) => row.inside === false)).toBe(true);
-  const kept = await folder.run(['contains', 'points.ndjson', '--in', 'zone.parquet', '-q', '--to', 'csv']);
+  const kept = await folder.run('contains points.ndjson --in zone.parquet -q --to csv');
   expect(kept.stdout).toMatch(/^id,lat,lng\n/);
 });
 
@@ -191,25 +172,25 @@ folder.write('places.csv', `lat,lng\n${POSITIONS.map((each) => each.join(',')).j
 folder.write('codes.csv', `id,place\n${codes.map((code, n) => `${n},${code}`).join('\n')}\n3,nope\n`);
 
 test('positions: the rows whose code has another province', async () => {
-  const { stdout, stderr, code } = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv']);
+  const { stdout, stderr, code } = await folder.run('diff old.bin new.bin places.csv');
   expect(changed.slice(0, 3)).toBe('HN-');
   expect(stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
   expect(stderr).toBe('5 rows: 1 change; 1 not understood, the first in row 5\n');
   expect(code).toBe(1);
-  const coarse = await folder.run(['diff', 'old.bin', 'new.bin', 'places.csv', '-r', '9', '-q']);
+  const coarse = await folder.run('diff old.bin new.bin places.csv -r 9 -q');
   expect(coarse.stdout).toContain(`,${after.encode(21.0757, 105.9872, 9).hexcodes}\n`);
   expect(coarse.stderr).toBe('');
 });
 
 test('codes: by the centre of their cells, with the same cell', async () => {
-  const ran = await folder.run(['diff', 'old.bin', 'new.bin', 'codes.csv', '--column', 'place']);
+  const ran = await folder.run('diff old.bin new.bin codes.csv --column place');
   expect(ran.stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
   expect(before.read(changed)?.cell).toBe(before.read(codes[0]!)?.cell);
   expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood, the first in row 4\n');
 });
 
 test('the same index: nothing changes', async () => {
-  const ran = await folder.run(['diff', 'old.bin', 'old.bin', 'places.csv']);
+  const ran = await folder.run('diff old.bin old.bin places.csv');
   expect([ran.stdout, ran.code]).toEqual(['row,old,new\n', 0]);
 });
 
