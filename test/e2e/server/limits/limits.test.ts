@@ -4,6 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServeConfig } from '#dist/config/config.js';
 import { HexcodesClient } from '#hexcodes/client';
+import { call } from '../../../support/http-calls.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
 import { startServer, type TestServer } from '../../../support/server.js';
@@ -23,23 +24,13 @@ describe('HTTP', () => {
     server = await startServer({ apiKeys: KEYS, ...limits });
   }
 
-  async function call(path: string, init: RequestInit = {}, key = 0) {
-    const answer = await fetch(`${server.base}/v1${path}`, {
-      ...init,
-      headers: { 'X-API-Key': KEYS[key]!.secret, ...init.headers },
-    });
-    const text = await answer.text();
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
-  }
+  const ask = (path: string, init: RequestInit = {}, key = 0) =>
+    call(server, `/v1${path}`, init, KEYS[key]!.secret);
 
-  const encode = (key = 0) => call('/hexcodes/encode?lat=21.03&lng=105.85', {}, key);
+  const encode = (key = 0) => ask('/hexcodes/encode?lat=21.03&lng=105.85', {}, key);
 
   const batch = (count: number, padding = 0) =>
-    call('/hexcodes/encode/batch', {
+    ask('/hexcodes/encode/batch', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
@@ -48,7 +39,7 @@ describe('HTTP', () => {
       }),
     });
 
-  const usage = async (key = 0) => (await call('/usage', {}, key)).body;
+  const usage = async (key = 0) => (await ask('/usage', {}, key)).body;
 
   /** Larger than a body that is converted in the thread of the server. */
   const POOLED = 200_000;
@@ -59,9 +50,9 @@ describe('HTTP', () => {
     expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([200, null, null]);
     await batch(7);
     await batch(9, POOLED);
-    await call('/hexcodes/encode?lat=91&lng=0');
-    await call('/hexcodes/encode?lat=0&lng=0');
-    await call('/hexcodes/decode?hexcodes=nope');
+    await ask('/hexcodes/encode?lat=91&lng=0');
+    await ask('/hexcodes/encode?lat=0&lng=0');
+    await ask('/hexcodes/decode?hexcodes=nope');
     expect(await usage()).toMatchObject({
       status: 'OK',
       key: { id: 'env:one', name: 'one' },
@@ -105,8 +96,8 @@ describe('HTTP', () => {
     expect((await batch(1, POOLED)).status).toBe(429);
     expect((await encode(1)).status).toBe(200);
     // A request that is wrong takes no points.
-    expect((await call('/hexcodes/encode?lat=x')).status).toBe(400);
-    expect((await call('/meta')).status).toBe(200);
+    expect((await ask('/hexcodes/encode?lat=x')).status).toBe(400);
+    expect((await ask('/meta')).status).toBe(200);
   });
 
   /** Asks again, after what the server says, until it is not refused. */
@@ -134,7 +125,7 @@ describe('HTTP', () => {
 
   test('requests over the rate are refused before parameters are read, and lookups too', async () => {
     await start({ defaultRequestsPerSecond: 2 });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call('/hexcodes/encode?lat=x')));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/hexcodes/encode?lat=x')));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 400).length).toBeGreaterThanOrEqual(2);
     const refused = answers.find(({ status }) => status === 429)!;
@@ -142,24 +133,24 @@ describe('HTTP', () => {
     expect(refused.headers.get('ratelimit-policy')).toBe('"requests";q=2;w=1');
     expect(refused.body).toMatchObject({ lat: null, status: 'OVER_QUERY_LIMIT' });
     expect(refused.body).not.toHaveProperty('details');
-    expect((await call('/meta', {}, 1)).status).toBe(200);
+    expect((await ask('/meta', {}, 1)).status).toBe(200);
   });
 
   test('the order of checks: path, method, key, requests, parameters, points', async () => {
     await start({ defaultRequestsPerSecond: 1, defaultPointsPerDay: 1 });
     expect((await encode()).status).toBe(200);
     const wrong = await Promise.all([
-      call('/nowhere'),
-      call('/hexcodes/encode', { method: 'PUT' }),
-      call('/hexcodes/encode', { headers: { 'X-API-Key': 'wrong' } }),
-      call('/hexcodes/encode?lat=x'),
-      call('/hexcodes/encode?lat=x'),
+      ask('/nowhere'),
+      ask('/hexcodes/encode', { method: 'PUT' }),
+      call(server, '/v1/hexcodes/encode', {}, 'wrong'),
+      ask('/hexcodes/encode?lat=x'),
+      ask('/hexcodes/encode?lat=x'),
     ]);
     expect(wrong.map(({ status }) => status).slice(0, 3)).toEqual([404, 405, 401]);
     expect(wrong.map(({ status }) => status)).toContain(429);
-    const faulty = await retried(() => call('/hexcodes/encode?lat=x'));
+    const faulty = await retried(() => ask('/hexcodes/encode?lat=x'));
     expect(faulty.status).toBe(400);
-    const over = await call('/hexcodes/encode?lat=21.03&lng=105.85');
+    const over = await ask('/hexcodes/encode?lat=21.03&lng=105.85');
     expect(over.status).toBe(429);
   });
 
@@ -188,7 +179,7 @@ describe('HTTP', () => {
     await start({ defaultPointsPerDay: 150 });
     const code = '/hexcodes/HN-6GHP4-83RFR';
     const used = async (): Promise<number> => (await usage()).day.points;
-    const first = await call(code);
+    const first = await ask(code);
     expect([first.status, first.headers.get('ratelimit')]).toEqual([
       200,
       expect.stringMatching(/^"points-day";r=149;/),
@@ -202,19 +193,19 @@ describe('HTTP', () => {
       ).status,
     ).toBe(304);
     expect(await used()).toBe(1);
-    expect((await call('/hexcodes/HN-6GHP4-83RFQ/suggestions')).status).toBe(200);
+    expect((await ask('/hexcodes/HN-6GHP4-83RFQ/suggestions')).status).toBe(200);
     expect(await used()).toBe(11);
-    expect((await call('/reverse?lat=21.03&lon=105.85')).status).toBe(200);
+    expect((await ask('/reverse?lat=21.03&lon=105.85')).status).toBe(200);
     expect(await used()).toBe(12);
-    const tile = await call('/grid/12/3252/1803');
+    const tile = await ask('/grid/12/3252/1803');
     expect(tile.status).toBe(200);
     const codes = tile.body.features.length;
     expect(codes).toBeGreaterThan(50);
     expect(await used()).toBe(12 + codes);
     // The same tile, from memory, costs the same: there is not enough left.
-    const refused = await call('/grid/12/3252/1803');
+    const refused = await ask('/grid/12/3252/1803');
     expect(refused.status).toBe(429);
-    expect((await call('/meta')).status).toBe(200);
+    expect((await ask('/meta')).status).toBe(200);
   });
 
   test('with metering switched off there is no usage', async () => {
@@ -222,7 +213,7 @@ describe('HTTP', () => {
     expect((await Promise.all([encode(), encode(), encode()])).map(({ status }) => status)).toEqual([
       200, 200, 200,
     ]);
-    expect((await call('/usage')).status).toBe(404);
+    expect((await ask('/usage')).status).toBe(404);
   });
 });
 
