@@ -2,7 +2,7 @@
 // and frames.
 import type { Load, WayKind } from '../generator/job.js';
 
-// How long each part of a bench takes: some four minutes with --quick, some twenty-five without, and a tenth of a
+// How long each part of a bench takes: some five minutes with --quick, some twenty-five without, and a tenth of a
 // second a part in tests, where only the shape of the results counts.
 export interface Durations {
   /** Time kept for measuring again after a disturbance by the hypervisor. */
@@ -34,16 +34,16 @@ export const QUICK: Durations = {
   noiseMs: 700,
   warmUpMs: 300,
   heatMs: 3000,
-  backlogMs: 1500,
+  backlogMs: 1200,
   rounds: 2,
-  curveMs: 1500,
+  curveMs: 1200,
 
-  stepMs: 1500,
+  stepMs: 1200,
   bisections: 3,
   repeats: 1,
   sizeMs: 500,
   ladderRounds: 150,
-  conversionRows: 2_000_000,
+  conversionRows: 1_000_000,
   speedUpMs: 2000,
   heldConnections: 1000,
   isEveryProcessCount: false,
