@@ -20,10 +20,16 @@ interface Run<T> {
   readonly workUs: number;
 }
 
+/** The maximum, but for the largest tenth of ten values or more; 0 of none. */
+function mostOfNineTenths(values: readonly number[]): number {
+  const ascending = [...values].sort((a, b) => a - b);
+  return ascending[Math.ceil(0.9 * ascending.length) - 1] ?? 0;
+}
+
 export class QuietGuard {
   #fastestUs = Number.POSITIVE_INFINITY;
-  #stealShare = 0;
-  #slowestUs = 0;
+  readonly #stealShares: number[] = [];
+  readonly #worksUs: number[] = [];
 
   /**
    * @param leftMs time for measuring again, of all measurements together
@@ -35,11 +41,12 @@ export class QuietGuard {
     private readonly watch = watchSteal,
   ) {}
 
-  /** The worst disturbance among the measurements that count. */
+  /** The worst disturbance of nine tenths of the measurements that count. */
   get worst(): Disturbance {
+    const slowestUs = mostOfNineTenths(this.#worksUs);
     return {
-      stealShare: this.#stealShare,
-      slowness: this.#slowestUs === 0 ? 1 : this.#slowestUs / this.#fastestUs,
+      stealShare: mostOfNineTenths(this.#stealShares),
+      slowness: slowestUs === 0 ? 1 : slowestUs / this.#fastestUs,
     };
   }
 
@@ -50,8 +57,8 @@ export class QuietGuard {
       const next = await this.#once(measure);
       if (this.#levelOf(next) < this.#levelOf(best)) best = next;
     }
-    this.#stealShare = Math.max(this.#stealShare, best.stealShare);
-    this.#slowestUs = Math.max(this.#slowestUs, best.workUs);
+    this.#stealShares.push(best.stealShare);
+    this.#worksUs.push(best.workUs);
     return best.value;
   }
 

@@ -96,7 +96,7 @@ export function workSpread(noises: readonly Noise[]): number {
   return times.length === 0 ? 1 : Math.max(...times) / Math.min(...times);
 }
 
-/** The most that the machine did to the measurements that count. */
+/** The most that the machine did to nine tenths of the measurements that count. */
 export interface Disturbance {
   /** Share of the time that the hypervisor gave to others, 0 to 1. */
   readonly stealShare: number;

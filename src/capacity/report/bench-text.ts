@@ -64,7 +64,7 @@ function predictionText(ways: readonly WayResult[]): string[] {
 
 function countedText(counted: Disturbance | undefined): string {
   if (counted === undefined) return '';
-  return ` (of what counts ${percent(counted.stealShare)} at most, on a core ${plain(counted.slowness)} times as slow at most as at its fastest)`;
+  return ` (of nine tenths of the measurements ${percent(counted.stealShare)} at most, on a core ${plain(counted.slowness)} times as slow at most as at its fastest)`;
 }
 
 function waysTable(ways: readonly WayResult[]): string {

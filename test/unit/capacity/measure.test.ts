@@ -164,6 +164,16 @@ describe('repeats', () => {
     });
   });
 
+  test.each([
+    [9, 0.2],
+    [10, 0.001],
+    [19, 0.2],
+    [20, 0.001],
+  ])('at most a tenth of %i measurements may be disturbed: %d', async (runs, stealShare) => {
+    const all = Array.from({ length: runs }, (_, n) => [n < Math.ceil(runs / 10) ? 0.2 : 0.001, 90] as const);
+    expect(await counted({ againMs: 0, all, runs })).toMatchObject({ measured: runs, worst: { stealShare } });
+  });
+
   test('without a core to ask, only what was given to others counts', async () => {
     const guard = new QuietGuard(0, undefined, () => () => 0);
     expect(await guard.run(100, () => Promise.resolve('x'))).toBe('x');
