@@ -1,10 +1,9 @@
 // Converts files in this process, as the command does.
-import type { FilesRequest } from '#dist/files/request.js';
 import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 
 type Options = { keep?: readonly string[]; errors?: string; lat?: string; lng?: string } & Partial<
-  Pick<FilesRequest, 'operation' | 'sort'>
+  Pick<Parameters<typeof convertFiles>[1], 'operation' | 'sort'>
 >;
 
 /**
