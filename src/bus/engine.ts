@@ -71,6 +71,8 @@ export class EngineFault extends Error {
 }
 
 export interface Engine {
+  /** Tries to store many messages at once that were not successful; absent where each is stored by itself. */
+  readonly storeFaults?: number;
   /**
    * Deliveries, until `stop`. It goes on through outages of the bus.
    * @throws EngineFault where it cannot go on: stream or consumer are gone, the credentials hold no longer

@@ -81,9 +81,9 @@ export class Worker {
     });
   }
 
-  /** Tries to store an answer or a dead letter that were not successful. */
+  /** Tries to store an answer, a dead letter or a transaction of them that were not successful. */
   get storeFaults(): number {
-    return this.#store.faults;
+    return this.#store.faults + (this.#engine.storeFaults ?? 0);
   }
 
   /**

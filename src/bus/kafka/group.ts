@@ -121,6 +121,8 @@ export class KafkaGroup {
   /** Generation whose partitions this member knows; the client names the next one before it knows them. */
   #joined: Joined | undefined;
   #goneSinceMs: number | undefined;
+  /** Transactions that failed, but for those that a rebalance ended. */
+  transactionFaults = 0;
   /** Called when a span is ready or has ended. */
   #wakes: (() => void)[] = [];
 
@@ -523,7 +525,10 @@ export class KafkaGroup {
       this.#producer = undefined;
       void Promise.resolve(producer.close(true)).catch(() => {});
       const fault = new TransactionFault(error);
-      if (!fault.isByRebalance) this.#transactionSize.failed();
+      if (!fault.isByRebalance) {
+        this.transactionFaults++;
+        this.#transactionSize.failed();
+      }
       throw fault;
     }
   }

@@ -65,6 +65,10 @@ export class KafkaEngine implements Engine {
     });
   }
 
+  get storeFaults(): number {
+    return this.#group.transactionFaults;
+  }
+
   /** Messages of the partitions of this member. */
   get look(): { readonly waiting: number; readonly underWay: number } {
     const { pending, underWay } = this.#group.figures;

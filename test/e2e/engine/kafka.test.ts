@@ -410,6 +410,8 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     );
     expect(worker.text).not.toContain('PRODUCER_FENCED');
     await answersOf(name, 20);
+    await worker.end();
+    expect(worker.text).toContain('1 tries to store failed');
   });
 
   test('a broker that stands still for longer than all patience', async () => {
