@@ -126,6 +126,9 @@ export class Labels {
   readonly #named: readonly Name[];
   #drawn: Drawn | undefined;
   readonly #closing = new AbortController();
+  /** Controls whose size is watched. */
+  readonly #watched = new Set<Element>();
+  readonly #resizes = new ResizeObserver(() => this.#drawn && this.draw(this.#drawn));
 
   /** @param hasBasemap a map of the operator's names towns itself */
   constructor(
@@ -163,6 +166,7 @@ export class Labels {
   /** Takes all texts off the map. */
   close(): void {
     this.#closing.abort();
+    this.#resizes.disconnect();
     for (const node of [this.#codes, this.#box, this.#scale, this.#hover]) node.remove();
   }
 
@@ -183,6 +187,9 @@ export class Labels {
         '.scale, .map-buttons, .map-note, .inset, .legend, .layers',
       ) ?? []),
     ].map((node) => {
+      // An observer calls back for each node that it is given.
+      if (!this.#watched.has(node)) this.#resizes.observe(node);
+      this.#watched.add(node);
       const { left, right, top, bottom } = node.getBoundingClientRect();
       return {
         left: left - frame.left,

@@ -154,6 +154,7 @@ async function doTasks(page: Page, language: string, look: Look): Promise<void> 
   const file = { name: 'shops.csv', mimeType: 'text/csv', buffer: Buffer.from(TABLE) };
   await page.locator('#file-input').setInputFiles(file);
   await page.waitForSelector('#file-download');
+  await page.waitForFunction(() => Number(document.getElementById('map')?.dataset.counts) > 0);
   await look('a file', ['#file-download']);
   await press(page, '#tab-take-away');
   await look('to take away');
