@@ -89,7 +89,7 @@ function systemOf(head: string): System | null {
   const meridianDeg = Number(`${degrees}.${decimals ?? 0}`) + Number(minutes ?? 0) / 60;
   const { leastDeg, mostDeg, step } = MERIDIANS;
   if (meridianDeg < leastDeg || meridianDeg > mostDeg || !Number.isInteger(meridianDeg * step)) return null;
-  // Those of 6 degrees are some of those of 3.
+  // Each central meridian of a zone of 6 degrees is also one of a zone of 3: there the width has to be named.
   const canBe6 = meridianDeg % 6 === 3;
   if (width === undefined ? canBe6 : width === '6' && !canBe6) return null;
   return { meridianDeg, scale: SCALES[width ?? '3'], isVn2000: true };
