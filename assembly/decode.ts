@@ -1,9 +1,9 @@
 // From records, texts and cells to positions: the centre of the cell. Records go through the fast path of face5/ in
 // blocks; those that it cannot read are read one by one.
 
-import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, TEXT_IN } from "./memory";
+import { CAPACITY, INPUT, INVALID_HEXCODE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, TEXT_IN } from "./memory";
 import { AT_STATUS, NO_RESOLUTION, READ_ADMIN, READ_CELL, READ_RECORD, READ_RESOLUTION } from "./output-layout";
-import { recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
+import { READ_IS_CANONICAL, recordAt, resolutionsOfPositions, statusesOfPositions } from "./output-layout";
 import { BLOCK_RECORDS, LATTICE } from "./scratch";
 import { centerInBox, centerLatDeg, centerLngDeg, storeCenter, storeCenters } from "./face5/center";
 import { writeOneRecord } from "./face5/record";
@@ -12,7 +12,7 @@ import { resolutionOf } from "./h3/cell";
 import { findCenter } from "./find-center";
 import { positionLatDeg, positionLngDeg, setPosition } from "./h3/projection";
 import { NO_ADMIN } from "./hexcode/admin";
-import { readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";
+import { MAX_TEXT_UNITS, readAdmin, readBytes, readCell, readUnits } from "./hexcode/reading";
 import { storeFailure } from "./hexcode/record";
 
 /** NaN as answers carry it, the same bits on every machine. */
@@ -118,7 +118,31 @@ function storeCenterOf(cell: u64, position: usize): bool {
  * 32.
  */
 export function readText(units: u32): u32 {
-  if (readUnits(TEXT_IN, units) && storeCenterOf(readCell, OUTPUT)) {
+  return storeRead(readUnits(TEXT_IN, units));
+}
+
+/**
+ * Reads one text of `length` bytes of ASCII at TEXT_IN, with the limit and the answer of readText(). Behind it at
+ * OUTPUT + 26: u8, 1 where the text is its own canonical record, else 0.
+ */
+export function readAscii(length: u32): u32 {
+  if (length > MAX_TEXT_UNITS) length = 0;
+  const status = storeRead(readBytes(TEXT_IN, length));
+  let isCanonical: u32 = u32(status == OK);
+  for (let i: u32 = 0; i < length; i++) {
+    const byte = load<u8>(TEXT_IN + i);
+    // readBytes() ends at a NUL
+    if (byte == 0) return storeRead(false);
+    if (i >= RECORD_BYTES || byte != load<u8>(READ_RECORD + i)) isCanonical = 0;
+  }
+  store<u8>(READ_IS_CANONICAL, <u8>isCanonical);
+  return status;
+}
+
+/** The answer of readText(), of what readUnits() or readBytes() read. */
+function storeRead(isRead: bool): u32 {
+  store<u8>(READ_IS_CANONICAL, 0);
+  if (isRead && storeCenterOf(readCell, OUTPUT)) {
     const resolution = resolutionOf(readCell);
     store<u64>(READ_CELL, readCell);
     store<u8>(READ_RESOLUTION, <u8>resolution);

@@ -50,4 +50,6 @@ export function statusesOfPositions(positions: usize, count: u32): usize {
 export const READ_CELL: usize = OUTPUT + 16;
 export const READ_RESOLUTION: usize = OUTPUT + 24;
 export const READ_ADMIN: usize = OUTPUT + 25;
+/** Only readAscii. */
+export const READ_IS_CANONICAL: usize = OUTPUT + 26;
 export const READ_RECORD: usize = OUTPUT + 32;

@@ -9,7 +9,7 @@ export {
   ABI_VERSION, CAPACITY, INDEX, INPUT, OUTPUT, REACH, REACH_BYTES, RECORD_BYTES, RESOLUTIONS, SCRATCH, SCRATCH_BYTES,
   TEXT_IN, TEXT_IN_BYTES, TEXT_OUT, TEXT_OUT_BYTES,
 } from "./memory";
-export { centerOf, decodeBatch, decodeBatchTo, readText } from "./decode";
+export { centerOf, decodeBatch, decodeBatchTo, readAscii, readText } from "./decode";
 export { encodeBatch, encodeBatchTo, encodeCells, encodeCellsTo, encodeOne, pack } from "./encode";
 export { borderBatch, borderOf, locateBatch, neighbourOf, regionOf, unitBatch, unitOf } from "./locate";
 export { gridEnd } from "./region/grid";

@@ -59,6 +59,10 @@ def subjects(options):
         "encode, one by one": (one_by_one(hexcodes.encode), SINGLE),
         "decode, one by one": (lambda: [hexcodes.decode(code) for code in single_codes], SINGLE),
         "h3-py cell_to_latlng alone": (lambda: [h3.cell_to_latlng(cell) for cell in single_cells], SINGLE),
+        "h3-py cell_to_latlng, get_resolution, str_to_int": (
+            lambda: [(h3.cell_to_latlng(cell), h3.get_resolution(cell), h3.str_to_int(cell)) for cell in single_cells],
+            SINGLE,
+        ),
         "h3-py latlng_to_cell alone": (one_by_one(lambda a, b: h3.latlng_to_cell(a, b, 13)), SINGLE),
     }
     found.update(peers(lat, lng, pairs, one_by_one))

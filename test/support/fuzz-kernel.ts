@@ -114,8 +114,9 @@ export class KernelFuzz {
       exports.borderOf(doubles[i]!, doubles[i + 1]!);
       exports.neighbourOf(doubles[i]!, doubles[i + 1]!);
       exports.readText(below(66, this.random));
+      exports.readAscii(below(66, this.random));
     }
-    this.calls += 9 * doubles.length;
+    this.calls += 10 * doubles.length;
   }
 
   #numbers(): void {

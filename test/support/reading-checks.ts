@@ -10,6 +10,16 @@ export interface ReadingCounts {
   wrong: string[];
 }
 
+/** Whether readAscii answers as readText did, and says whether the text is canonical. */
+function readsAlikeAsBytes(kernel: Kernel, text: string, status: number, canonical: string | null): boolean {
+  const { exports, output, textIn } = kernel;
+  const answer = output.slice(0, 52);
+  textIn.set(Buffer.from(text.slice(0, 65)));
+  if (exports.readAscii(text.length) !== status || output[26] !== Number(text === canonical)) return false;
+  output[26] = answer[26]!;
+  return answer.every((byte, at) => byte === output[at]);
+}
+
 /**
  * Reads `count` texts of a supply. An accepted text's canonical text reads as itself and is what pack gives; every
  * `peerEvery`-th answer is compared with the second implementation. A trap of the kernel throws.
@@ -27,6 +37,8 @@ export function checkReading(
     const complain = (what: string) => counts.wrong.push(`${JSON.stringify(text)}: ${what}`);
     const status = kernel.readText(text);
     const canonical = status === 0 ? kernel.textAt(32) : null;
+    if (/^[\0-\x7f]*$/.test(text) && !readsAlikeAsBytes(kernel, text, status, canonical))
+      complain('its bytes are read in another way');
     if (canonical !== null) {
       counts.accepted++;
       const cell = outputCells[2] as bigint;

@@ -139,6 +139,11 @@ interface KernelCalls {
    * resolution, u8 admin number at OUTPUT, the canonical record at OUTPUT + 32; the status.
    */
   readText(units: number): number;
+  /**
+   * Bytes of ASCII at TEXT_IN → the answer of readText, and u8 at OUTPUT + 26: 1 where the text is its own canonical
+   * record, else 0; the status. For hosts whose texts are bytes.
+   */
+  readAscii(length: number): number;
   /** A cell and an admin number → record at OUTPUT; the status. */
   pack(cell: bigint, admin: number): number;
   /** The H3 cell of a position, as a signed 64-bit number; 0 outside 5-25 N, 100-119 E. */
@@ -279,6 +284,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     decodeBatch: 1,
     decodeBatchTo: 2,
     readText: 1,
+    readAscii: 1,
     pack: 2,
     cellOf: 3,
     centerOf: 1,

@@ -53,6 +53,7 @@ _CALLS = {
     "encodeOne": ("f64 f64 i32", "i32"),
     "decodeBatch": ("i32", "i32"),
     "readText": ("i32", "i32"),
+    "readAscii": ("i32", "i32"),
     "regionOf": ("f64 f64", "i32"),
     "unitOf": ("f64 f64", "i32"),
     "locateBatch": ("i32", ""),
@@ -62,7 +63,7 @@ _CALLS = {
     "borderBatch": ("i32", ""),
     "pack": ("i64 i32", "i32"),
 }
-_SINGLE = ("encodeOne", "readText", "regionOf", "unitOf", "borderOf", "neighbourOf", "pack")
+_SINGLE = ("encodeOne", "readText", "readAscii", "regionOf", "unitOf", "borderOf", "neighbourOf", "pack")
 _AREAS = ("INPUT", "OUTPUT", "RESOLUTIONS", "TEXT_IN", "REACH", "INDEX")
 
 
@@ -82,11 +83,12 @@ class Decoded(NamedTuple):
     cell: int
 
 
-#: What readText answers: degrees, cell, resolution and admin number; the canonical record follows at _READ_RECORD.
-_READ = struct.Struct("<ddQBB")
+#: What readAscii answers: degrees, cell, resolution, admin number and whether the text is canonical, as its canonical record at
+#: _READ_RECORD is.
+_READ = struct.Struct("<ddQBB?")
 _READ_RECORD = 32
-#: A text and, in the slot behind it, the number of its UTF-16 units.
-_TEXT = struct.Struct(f"<{2 * MAX_TEXT_UNITS}sQ8x")
+#: A text of ASCII and, in the slot behind it, its length.
+_TEXT = struct.Struct(f"<{MAX_TEXT_UNITS}sI12x")
 put_text, get_read = _TEXT.pack_into, _READ.unpack_from
 #: A position and a resolution, in the slots of encodeOne.
 put_position = struct.Struct("<d8xd8xi12x").pack_into
@@ -161,12 +163,18 @@ class Kernel:
         #: the kernel trapped, and the value of the last is the code, empty where there is none.
         self.encoding = memoryview(one.slots).cast("B"), one.invoke, one.arguments, one.trap, self._canonical
         given, answer = ((ctypes.c_ubyte * size).from_address(at) for size, at in ((_TEXT.size, text), (_READ.size, output)))
-        slot = (ctypes.c_ubyte * _SLOT_BYTES).from_buffer(given, 2 * MAX_TEXT_UNITS)
-        read = self._export("readText", exports["readText"], slot)
-        #: For Hexcodes.decode in the same way: `put_text` packs into the first, `get_read` unpacks the fifth, NaN first for no code, and the
-        #: value of the last is the canonical text.
+        slot = (ctypes.c_ubyte * _SLOT_BYTES).from_buffer(given, MAX_TEXT_UNITS)
+        read = self._export("readAscii", exports["readAscii"], slot)
+        #: For Hexcodes.decode of ASCII in the same way: `put_text` packs into the first, `get_read` unpacks the fifth, NaN first for no
+        #: code, and the value of the last is the canonical text.
         canonical = (ctypes.c_char * RECORD_BYTES).from_address(output + _READ_RECORD)
         self.decoding = memoryview(given).cast("B"), read.invoke, read.arguments, read.trap, memoryview(answer).cast("B"), canonical
+
+    def read_beyond_ascii(self, text: str) -> int:
+        """The status of readText, with its answer where `decoding` has it."""
+        units = text[: MAX_TEXT_UNITS + 1].encode("utf-16-le", "surrogatepass")
+        self.bytes[self.text_at : self.text_at + len(units)] = units
+        return self.call("readText", len(units) >> 1)
 
     def encode_one(self, lat: float, lng: float, resolution: int) -> str:
         """The code of a position, and an empty text where it has none."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from codecs import utf_16_le_encode
 from importlib.resources import files
 from pathlib import Path
+from struct import error as struct_error
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Type, Union
 
 from ._errors import HexcodesError
-from ._kernel import FAR, NONE, Compiled, Decoded, Kernel, compile_kernel, get_read, put_position, put_text
+from ._kernel import FAR, NONE, OK, Compiled, Decoded, Kernel
+from ._kernel import compile_kernel, get_read, put_position, put_text
 from ._units import CODES
 
 DEFAULT_RESOLUTION = 13
@@ -179,14 +180,18 @@ class Hexcodes:
                 given, invoke, arguments, trap, answer, canonical = self._local.decoding
             except AttributeError:
                 given, invoke, arguments, trap, answer, canonical = self.kernel.decoding
-            units = utf_16_le_encode(code, "surrogatepass")[0]
-            put_text(given, 0, units, len(units) >> 1)
+            try:
+                put_text(given, 0, code.encode(), len(code))
+            except (UnicodeEncodeError, struct_error):
+                return None
             if invoke(*arguments) or trap:
                 raise RuntimeError("the kernel trapped")
-            lat, lng, cell, resolution, admin = get_read(answer)
+            lat, lng, cell, resolution, admin, is_canonical = get_read(answer)
             if lat != lat:
-                return None
-            return _new(Decoded, (lat, lng, resolution, CODES[admin], canonical.value.decode("ascii"), cell))
+                if code.isascii() or self.kernel.read_beyond_ascii(code) != OK:
+                    return None
+                lat, lng, cell, resolution, admin, is_canonical = get_read(answer)
+            return _new(Decoded, (lat, lng, resolution, CODES[admin], code if is_canonical else canonical.value.decode("ascii"), cell))
         kind = _text_kind(code)
         if kind is None:
             return self._decode_one(code)
