@@ -12,7 +12,7 @@ import type { RatePoint } from './results.js';
 
 // On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the
 // same core halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such
-// moments are repeated, as long as there is time for it.
+// moments are put off and repeated, as long as there is time for it.
 interface Run<T> {
   readonly value: T;
   readonly stealShare: number;
@@ -26,19 +26,23 @@ function mostOfNineTenths(values: readonly number[]): number {
   return ascending[Math.ceil(0.9 * ascending.length) - 1] ?? 0;
 }
 
+/** Between two looks at a core that neighbours slow down. */
+const PAUSE_MS = 250;
+
 export class QuietGuard {
   #fastestUs = Number.POSITIVE_INFINITY;
   readonly #stealShares: number[] = [];
   readonly #worksUs: number[] = [];
 
   /**
-   * @param leftMs time for measuring again, of all measurements together
+   * @param leftMs time for waiting until the core is fast and for measuring again, of all measurements together
    * @param core of the server; undefined: its speed is not known
    */
   constructor(
     private leftMs: number,
     private readonly core: Pick<CoreSpeed, 'workUs'> | undefined,
     private readonly watch = watchSteal,
+    private readonly pause: (ms: number) => Promise<unknown> = sleep,
   ) {}
 
   /** The worst disturbance of nine tenths of the measurements that count. */
@@ -63,7 +67,11 @@ export class QuietGuard {
   }
 
   async #once<T>(measure: () => Promise<T>): Promise<Run<T>> {
-    const before = await this.#workUs();
+    let before = await this.#workUs();
+    for (; before > MAX_WORK_SPREAD * this.#fastestUs && this.leftMs >= PAUSE_MS; this.leftMs -= PAUSE_MS) {
+      await this.pause(PAUSE_MS);
+      before = await this.#workUs();
+    }
     const stealShare = this.watch();
     const value = await measure();
     return { value, stealShare: stealShare(), workUs: Math.max(before, await this.#workUs()) };

@@ -141,12 +141,28 @@ describe('repeats', () => {
     });
   });
 
-  test('one on a core that has become slower is repeated until before and behind it the core is fast again', async () => {
-    const all = [90, 160, 160, 92, 91].map((workUs) => [0, workUs] as const);
-    const { taken, worst, measured } = await counted({ againMs: 1000, all, runs: 2 });
-    // The fourth begins on a slow core.
-    expect({ taken, measured }).toEqual({ taken: [0, 4], measured: 5 });
-    expect(worst.slowness).toBeCloseTo(92 / 90);
+  // The core's speed at each look, before and behind each measurement.
+  test.each([
+    [
+      'is put off and repeated until before and behind it the core is fast',
+      1000,
+      [160, 160, 92, 160, 92, 91],
+      2,
+      2,
+      92,
+    ],
+    ['is put off for as long as there is time, then begins', 550, [160, 160, 160, 160], 1, 2, 160],
+    ['begins at once where there is no time', 0, [160, 160], 1, 0, 160],
+  ])('one on a core that has become slower %s', async (_, againMs, behind, measured, pauses, slowest) => {
+    const looks = [90, 90, ...behind];
+    const asked = { measured: 0, pauses: 0 };
+    const core = { workUs: () => Promise.resolve(looks.shift()!) };
+    const pause = () => Promise.resolve(asked.pauses++);
+    const guard = new QuietGuard(againMs, core, () => () => 0, pause);
+    await guard.run(100, () => Promise.resolve());
+    await guard.run(100, () => Promise.resolve(asked.measured++));
+    expect({ ...asked, looks }).toEqual({ measured, pauses, looks: [] });
+    expect(guard.worst.slowness).toBeCloseTo(slowest / 90);
   });
 
   test('a core that was slow from the beginning is found out in the end', async () => {
