@@ -275,8 +275,9 @@ class RowLane implements Lane {
     }
     if (isDone) return;
     if (source === 'ndjson') {
+      const fit = isTyped ? 'types' : 'names';
       const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-      const reader = new NdjsonRowReader(hexcodes.kernel, columns, lat, lng, MAX_ROWS, isTyped);
+      const reader = new NdjsonRowReader(hexcodes.kernel, { columns, lat, lng, most: MAX_ROWS, fit });
       yield* reader.windows(input, from, reading.rows);
       return;
     }

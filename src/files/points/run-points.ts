@@ -1,8 +1,7 @@
 // A run over files of points: progress, Ctrl-C, and an output that is whole or not there.
 
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { holdsAngles } from '../../tables/positions/in-values.js';
-import { type ColumnChoice, refuseTwice, type Sample } from '../columns/columns.js';
+import { type ColumnChoice, refuseTwice } from '../columns/columns.js';
 import {
   findPosition,
   type PositionColumns,
@@ -19,9 +18,8 @@ import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { MAX_COLUMNS } from '../rows/text-rows.js';
 import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
-import { csvPoints } from './csv-points.js';
-import { ndjsonPoints } from './ndjson-points.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
+import { textPoints } from './text-points.js';
 import { indexesOf, type PointRows, type WantedNames } from './wanted.js';
 
 // Files of points as batches of rows, each with its position. Any format, any length: a batch is all that is held.
@@ -80,15 +78,13 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;
       const where = findPosition(sample, files.columns, input.name, hasHeader);
       for (const index of positionIndexes(where)) refuseUnread(columns[index]!, input.name);
-      if (where.kind === 'pair' && canScan(input, format, files, sample, where)) {
+      if (where.kind === 'pair' && canScan(input, format, files, columns.length)) {
         // The first rows have been read.
         input.close();
         read = await openInput(path, files.input);
-        const wanted = indexesOf(columns, files.wanted!);
-        const rows =
-          format === 'ndjson'
-            ? ndjsonPoints(hexcodes.kernel, read, columns, where, wanted)
-            : csvPoints(hexcodes.kernel, read, dialect, where, wanted);
+        const { lat, lng } = where;
+        const text = { format, dialect, columns, lat, lng };
+        const rows = textPoints(hexcodes.kernel, read, text, indexesOf(columns, files.wanted!));
         yield* batchesOf(rows, columns, read, earlierBytes);
       } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
     } finally {
@@ -123,16 +119,10 @@ function canScan(
   { path, sizeBytes }: Input,
   format: FileFormat,
   { wanted }: PointFiles,
-  sample: Sample,
-  { lat, lng }: { readonly lat: number; readonly lng: number },
+  columns: number,
 ): boolean {
-  if (wanted === undefined || path === null || sizeBytes === null) return false;
-  const { names } = sample;
-  const isScanned =
-    format === 'ndjson'
-      ? names[lat] === 'lat' && names[lng] === 'lng'
-      : FORMATS[format].delimiter !== null && names.length <= MAX_COLUMNS;
-  return isScanned && !holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng');
+  if (wanted === undefined || path === null || sizeBytes === null || columns > MAX_COLUMNS) return false;
+  return format === 'ndjson' || FORMATS[format].delimiter !== null;
 }
 
 async function* allValues(source: TableSource, where: PositionColumns): AsyncGenerator<PointRows> {

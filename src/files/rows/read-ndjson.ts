@@ -15,11 +15,12 @@ import {
 } from '../../hexcodes/kernel/member-memory.js';
 import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
+import { jsonText } from '../../tables/exact-json.js';
 import type { Input } from '../disk/input.js';
 import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
 import { valuesOf } from '../formats/json/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
-import type { TableColumn } from '../formats/table.js';
+import type { RowFit, TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import { plainAdder, textAdder, type ValueAdder } from './plain-values.js';
@@ -64,13 +65,30 @@ function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
   return { role: AS_TEXT, asTheyAre: KINDS.null };
 }
 
-/** Reads the rows of inputs by the columns of the first. */
+/** The columns of the first input, by which all are read. */
+export interface NdjsonShape {
+  readonly columns: readonly TableColumn[];
+  readonly lat: number;
+  readonly lng: number;
+  /** The columns whose values are read, those of positions among them; absent for all. */
+  readonly read?: readonly number[];
+  /** Rows of a window. */
+  readonly most: number;
+  /**
+   * How rows must fit the columns. Ranges are texts; with `types` plain values as columns of types have them, with
+   * `any` values of several kinds are JSON.
+   */
+  readonly fit: RowFit;
+}
+
 export class NdjsonRowReader {
   readonly #kernel: Kernel;
   readonly #members: MemberMemory;
   readonly #columns: readonly TableColumn[];
   readonly #ways: readonly Way[];
-  readonly #isTyped: boolean;
+  readonly #fit: RowFit;
+  /** The columns whose values are read. */
+  readonly #read: readonly number[];
   /** How values of lines that are read slowly are added. */
   readonly #adders: readonly ValueAdder[];
   readonly #lat: number;
@@ -86,25 +104,16 @@ export class NdjsonRowReader {
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
 
-  /**
-   * @param most rows of a window
-   * @param isTyped whether ranges are plain values as columns of types have them, instead of texts
-   */
-  constructor(
-    kernel: Kernel,
-    columns: readonly TableColumn[],
-    lat: number,
-    lng: number,
-    most: number,
-    isTyped: boolean,
-  ) {
+  constructor(kernel: Kernel, { columns, lat, lng, read, most, fit }: NdjsonShape) {
     this.#kernel = kernel;
     this.#columns = columns;
-    this.#isTyped = isTyped;
-    this.#adders = columns.map(isTyped ? plainAdder : textAdder);
+    this.#fit = fit;
+    this.#read = read ?? [...columns.keys()];
     this.#lat = lat;
     this.#lng = lng;
-    this.#ways = columns.map((column) => wayOf(column, isTyped));
+    const isPlain = ({ kind }: TableColumn): boolean => fit === 'types' || (fit === 'any' && kind === 'json');
+    this.#adders = columns.map((column) => (isPlain(column) ? plainAdder(column) : textAdder(column)));
+    this.#ways = columns.map((column) => wayOf(column, isPlain(column)));
     this.#members = new MemberMemory(kernel);
     this.#members.set(
       columns.map(({ name }, c) => ({
@@ -123,12 +132,10 @@ export class NdjsonRowReader {
     for (const [c, each] of this.#bases.entries()) this.#members.setBase(c, each);
     this.#blockAt = base;
     this.#text = new GrowingBytes(base + 2 * LINES_BYTES);
-    this.#ranges = columns.map(() => ({
-      starts: new Int32Array(this.#most),
-      ends: new Int32Array(this.#most),
-      numbersAt: -1,
-      isWhole: false,
-    }));
+    this.#ranges = columns.map((_, column) => {
+      const size = this.#read.includes(column) ? this.#most : 0;
+      return { starts: new Int32Array(size), ends: new Int32Array(size), numbersAt: -1, isWhole: false };
+    });
     this.#latLngDeg = new Float64Array(2 * this.#most);
     this.#isLeft = new Uint8Array(this.#most);
   }
@@ -183,8 +190,7 @@ export class NdjsonRowReader {
     if (hostRowCount > 0) countSlow('file', 'spelling', hostRowCount);
     for (let i = 0; i < hostRowCount; i++) this.#isLeft[hostRows[i]!] = 1;
     let hasLeft = hostRowCount > 0;
-    for (let column = 0; column < this.#columns.length; column++)
-      if (this.#take(column, scanned)) hasLeft = true;
+    for (const column of this.#read) if (this.#take(column, scanned)) hasLeft = true;
     const read = { end: at + sizeBytes, lines: lines + scanned + members.blankLines };
     if (!hasLeft) return { rowCount: scanned, ...read };
     const bounds = Array.from({ length: scanned }, (_, row) => members.text.rowBounds(row));
@@ -316,9 +322,9 @@ export class NdjsonRowReader {
     if (document === null) return false;
     const { value, text: json } = document;
     const columns = this.#columns;
-    const values = valuesOf(columns, [value], file, number, this.#isTyped ? 'types' : 'names');
+    const values = valuesOf(columns, [value], file, number, this.#fit);
     const text = this.#text;
-    for (const c of columns.keys()) {
+    for (const c of this.#read) {
       const each = values[c]![0];
       const { starts, ends } = this.#ranges[c]!;
       if (each === null || each === undefined) {
@@ -326,7 +332,9 @@ export class NdjsonRowReader {
         continue;
       }
       starts[row] = text.at;
-      this.#adders[c]!(text, each);
+      // A list or an object among texts or numbers.
+      if (typeof each === 'object') text.addText(jsonText(each));
+      else this.#adders[c]!(text, each);
       ends[row] = text.at;
     }
     const [lat, lng] = [columns[this.#lat]!, columns[this.#lng]!];
