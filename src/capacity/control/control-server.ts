@@ -3,16 +3,13 @@
 // that never sleeps.
 import { createServer, type Socket } from 'node:net';
 import { Latencies } from '../generator/latencies.js';
-import { exponential, uniformFrom } from '../generator/random.js';
 
 export type Behaviour =
   | { readonly kind: 'echo' }
   /** Every answer takes this time. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   /** Nothing is answered in the first `stallMs` of every `everyMs`; all else at once. */
-  | { readonly kind: 'stall'; readonly everyMs: number; readonly stallMs: number }
-  /** One after the other, each for this time or for times of that mean. */
-  | { readonly kind: 'service'; readonly serviceMs: number; readonly isExponential: boolean };
+  | { readonly kind: 'stall'; readonly everyMs: number; readonly stallMs: number };
 
 /** Answers when a request of a moment has its answer, for requests in the order of their arrival. */
 export function answerTimes(behaviour: Behaviour, startMs: number): (arrivalMs: number) => number {
@@ -26,15 +23,6 @@ export function answerTimes(behaviour: Behaviour, startMs: number): (arrivalMs: 
         const intoMs = (arrivalMs - startMs) % behaviour.everyMs;
         return intoMs < behaviour.stallMs ? arrivalMs - intoMs + behaviour.stallMs : arrivalMs;
       };
-    case 'service': {
-      const uniform = uniformFrom(1);
-      let freeMs = startMs;
-      return (arrivalMs) => {
-        const { serviceMs, isExponential } = behaviour;
-        freeMs = Math.max(arrivalMs, freeMs) + (isExponential ? exponential(uniform, serviceMs) : serviceMs);
-        return freeMs;
-      };
-    }
   }
 }
 

@@ -6,8 +6,8 @@ import type { Results, WayResult } from '../measure/results.js';
 
 /**
  * Exponent of a kind's own rate in the rate at which its surcharge is read, that of all messages having the rest: a
- * wake-up keeps the event loop and the kernel warm for all kinds, but each kind's code for itself. The proof `mixes`
- * measures both exponents.
+ * wake-up keeps the event loop and the kernel warm for all kinds, but each kind's code for itself. Both exponents were
+ * measured by mixes of kinds and sizes, at 6dcc58ff.
  */
 const COLD_KIND = 0.5;
 /** A message that takes more work touches more that went cold: its surcharge is a power of that. */

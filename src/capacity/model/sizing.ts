@@ -6,12 +6,10 @@ import type { Costs } from './cost.js';
 import type { Demand, Stream } from './fleet.js';
 import type { Scaling } from './scaling.js';
 import {
-  busyAtTarget,
   type FleetArrivals,
   holdsTail,
   MAX_BUSY,
   type ProcessStream,
-  serviceTimes,
   simulateTail,
   type Tail,
 } from './tail.js';
@@ -375,13 +373,4 @@ export function loadOf(
       stretch * costs.wakeUpUs(kind, pointsPerMessage, { kindPerS, allPerS, busyAtBacklogCost });
     return { ...stream, wakeUpUs, costUs: stream.backlogUs + wakeUpUs };
   });
-}
-
-/**
- * The rate that one process carries at a p99, from cost under backlog and service times alone; held against fresh
- * knees.
- */
-export function predictKneePerS(costs: Costs, kind: Stream['kind'], targetP99Us: number): number {
-  const services = serviceTimes(costs, kind);
-  return (1e6 * busyAtTarget(services, targetP99Us)) / services.meanUs;
 }

@@ -43,7 +43,6 @@ function arrivalsOf(fleet: FleetArrivals, count: number, uniform: () => number):
 const SEED = 1;
 /** Enough for a 99th percentile that the seed moves by a few per cent. */
 const MESSAGES = 20_000;
-const BISECTIONS = 8;
 /** Crowds of a simulation, by the messages of one: the tail must not depend on the pauses of one of them. */
 const CROWD_MESSAGES = 20_000;
 const MIN_CROWDS = 2;
@@ -220,29 +219,4 @@ export function serviceTimes(costs: Costs, kind: Stream['kind']): ServiceTimes {
   const times = read.get(way) ?? ServiceTimes.measured(Latencies.decode(way.services));
   read.set(way, times);
   return times;
-}
-
-/**
- * The highest share of its time that one process may be busy with messages of one kind for its p99 to hold, by
- * simulation.
- * @returns 0 where no rate holds it
- */
-export function busyAtTarget(services: ServiceTimes, targetP99Us: number): number {
-  const meanUs = services.meanUs;
-  const holds = (busy: number): boolean => {
-    const uniform = uniformFrom(SEED);
-    const fleet = { singlePerS: (1e6 * busy) / meanUs, together: 0, everyUs: 1e6 };
-    const { latenciesUs } = simulateShared(arrivalsOf(fleet, MESSAGES, uniform), 1, () =>
-      services.draw(uniform),
-    );
-    return shareAtMost(latenciesUs, targetP99Us) >= 0.99;
-  };
-  let [low, high] = [0, MAX_BUSY];
-  if (holds(high)) return high;
-  for (let step = 0; step < BISECTIONS; step++) {
-    const middle = (low + high) / 2;
-    if (holds(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }

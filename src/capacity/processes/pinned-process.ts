@@ -11,8 +11,6 @@ interface ControlProcess {
   /** Its address, without a path. */
   readonly base: string;
   readonly pid: number;
-  /** The real delays of its answers so far. */
-  delays(): Promise<Latencies>;
   end(): void;
 }
 
@@ -22,10 +20,6 @@ export async function startControlProcess(behaviour: Behaviour): Promise<Control
   return {
     base: `http://127.0.0.1:${port}`,
     pid: child.pid!,
-    async delays() {
-      child.send('delays');
-      return Latencies.decode((await messageOf<{ delays: string }>(child)).delays);
-    },
     end: () => child.disconnect(),
   };
 }

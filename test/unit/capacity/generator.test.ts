@@ -101,16 +101,17 @@ describe('the closed loop', () => {
 });
 
 // The open loop in simulated time, against servers whose latencies are known: the percentiles are the true ones,
-// where a closed loop against the same server is wrong. The same on real sockets: `npm run proof -- generator`.
+// where a closed loop against the same server is wrong. The same on real sockets: test/e2e/capacity/generator.
 describe('the open loop', () => {
   const TIMES = { warmUpMs: 0, durationMs: 10_000, drainMs: 1000 };
 
   async function load(
-    behaviour: Behaviour,
+    behaviour: Behaviour | ((arrivalMs: number) => number),
     { times = TIMES, ratePerS = 500, mostUnanswered = 10_000, startTogether = 1 } = {},
   ): Promise<OpenFigures> {
     const clock = new VirtualClock();
-    const peer = new VirtualPeer(clock, answerTimes(behaviour, 0), mostUnanswered);
+    const answerTime = typeof behaviour === 'function' ? behaviour : answerTimes(behaviour, 0);
+    const peer = new VirtualPeer(clock, answerTime, mostUnanswered);
     const schedule = new Schedule('constant', ratePerS, randomFrom(1), startTogether);
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], times, clock);
     const [figures] = await clock.run(running);
@@ -221,8 +222,12 @@ describe('the open loop', () => {
   });
 
   test('requests that start together have the latency of a queue', async () => {
-    const service = { kind: 'service', serviceMs: 2, isExponential: false } as const;
-    const { intended } = await load(service, { ratePerS: 100, startTogether: 10 });
+    let freeMs = 0;
+    const oneByOne = (arrivalMs: number): number => {
+      freeMs = Math.max(arrivalMs, freeMs) + 2;
+      return freeMs;
+    };
+    const { intended } = await load(oneByOne, { ratePerS: 100, startTogether: 10 });
     expectAt(intended, 10, 2);
     expectAt(intended, 100, 20);
   });

@@ -11,7 +11,7 @@ import { planOnce } from '#dist/capacity/model/once.js';
 import { planFor } from '#dist/capacity/model/plan.js';
 import { proxyOf } from '#dist/capacity/model/proxy.js';
 import { scalingOf } from '#dist/capacity/model/scaling.js';
-import { networkBitsPerS, predictKneePerS, Sizer, spaceOf } from '#dist/capacity/model/sizing.js';
+import { networkBitsPerS, Sizer, spaceOf } from '#dist/capacity/model/sizing.js';
 import { wireOfStreams } from '#dist/capacity/model/wire.js';
 import { headlineOf } from '#dist/capacity/report/headline.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
@@ -196,18 +196,6 @@ describe('plans', () => {
     const plan = planFor(request, madeResults({ speedUps }));
     expect(plan.answer.processesPerMachine).toBe(2);
     expect(plan.scaling.remark).toContain('too few for a law');
-  });
-
-  test('the knee of deterministic services is that of M/D/1', () => {
-    // Services of 20 µs: the p99 of 50 ms is met up to the highest share of the time that is tried.
-    const costs = new Costs(madeResults());
-    expect(predictKneePerS(costs, 'single', 50_000)).toBeCloseTo(0.995 * 50_000, -2);
-    // With a p99 of 100 µs, five services, the queue has to be short.
-    const busy = predictKneePerS(costs, 'single', 100) / 50_000;
-    // P(W > 4 services) is C·exp(-4η) with ρ(exp(η) - 1) = η and C = (1 - ρ) ÷ (ρ·exp(η) - 1): a hundredth at ρ =
-    // 0.56.
-    expect(busy).toBeGreaterThan(0.54);
-    expect(busy).toBeLessThan(0.58);
   });
 
   test('results without CPU times make no plan', () => {
