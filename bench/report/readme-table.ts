@@ -1,6 +1,6 @@
 // The small table and the plot of README.md, between two marks that stay.
 import type { Results } from '#dist/capacity/measure/results.js';
-import { heldRate } from '#dist/capacity/report/doubts.js';
+import { heldRate } from '#dist/capacity/report/bench-text.js';
 import { plain, time } from '#dist/capacity/report/figures.js';
 import { table } from '../measure.js';
 

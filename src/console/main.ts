@@ -3,10 +3,17 @@
 import { Kernel } from '../hexcodes/kernel/kernel.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Counts, Desk, Layers, MapView } from './desk.js';
-import { FILE_PANEL, openDrops } from './file/file-panel.js';
-import { FLEET_PANEL } from './fleet/fleet-panel.js';
 import { openMap, prepareMap } from './map/open-map.js';
-import { openPanels } from './panels.js';
+import {
+  FILE_PANEL,
+  FLEET_PANEL,
+  openDrops,
+  openKeptZones,
+  openPanels,
+  openPrinting,
+  TAKE_AWAY_PANEL,
+  ZONE_PANEL,
+} from './panels.js';
 import { openCodeBox } from './place/code-box.js';
 import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
@@ -18,9 +25,7 @@ import { openSheet } from './shell/sheet.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
 import { bytesOf, shipped } from './shipped.js';
-import { openPrinting, TAKE_AWAY_PANEL } from './take-away/take-away-panel.js';
 import { openLanguage } from './words/language.js';
-import { openKeptZones, ZONE_PANEL } from './zones/zone-panel.js';
 
 /**
  * Registers the service worker, by which the page opens without a network after the first visit, and says when a new

@@ -1,6 +1,9 @@
 // The panels beside the map. Each is an entry of a list in main.ts; its content is made when it is first opened.
 import type { Desk } from './desk.js';
 import { byId, element, scrollTo, toast } from './shell/elements.js';
+import { loadH3 } from './shell/h3.js';
+import { withStyle } from './shell/styles.js';
+import { kept, ZONES_KEY } from './shell/value.js';
 import { say } from './words/language.js';
 import type { TextKey } from './words/texts.js';
 
@@ -90,4 +93,104 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
   if (tabs.hidden) for (const { body } of parts) body.removeAttribute('role');
   if (panels[0] !== undefined) show(panels[0].id);
   return { show };
+}
+
+// The panel for files, and files that are dropped anywhere on the page. All else comes when the panel is first opened.
+
+export const FILE_PANEL: Panel = {
+  id: 'file',
+  title: 'file',
+  open: async (host, desk) => {
+    const { FileDesk } = await withStyle(import('./file/file-desk.js'));
+    const files = new FileDesk(desk);
+    host.append(...files.elements());
+    take = (dropped) => files.convertFiles(dropped);
+    if (early.length > 0) take(early);
+    early = [];
+  },
+};
+
+/** Takes dropped files, once the panel is open. */
+let take: ((files: readonly File[]) => void) | undefined;
+/** Files that were dropped before. */
+let early: File[] = [];
+
+/** Files that are dropped anywhere on the page open the panel. */
+export function openDrops(showPanel: () => void): void {
+  const isFile = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') === true;
+  document.addEventListener('dragover', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    document.body.classList.add('is-dropping');
+  });
+  document.addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) document.body.classList.remove('is-dropping');
+  });
+  document.addEventListener('drop', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    document.body.classList.remove('is-dropping');
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
+    showPanel();
+    if (take === undefined) early.push(...files);
+    else take(files);
+  });
+}
+
+// The panel of the fleet. All that it needs comes when it is first opened.
+
+export const FLEET_PANEL: Panel = {
+  id: 'fleet',
+  title: 'fleet',
+  open: async (host, desk) => (await withStyle(import('./fleet/open-fleet.js'))).openFleet(host, desk),
+};
+
+// The panel of what can be taken away, and the page as it prints. All that they need comes when the panel is first
+// opened, or a place is chosen that may be printed.
+
+export const TAKE_AWAY_PANEL: Panel = {
+  id: 'take-away',
+  title: 'takeAway',
+  open: async (host, desk) => {
+    await loadH3();
+    (await withStyle(import('./take-away/open-take-away.js'))).openTakeAway(host, desk);
+  },
+};
+
+/** The page itself prints as the sheet of its place. */
+export function openPrinting(desk: Desk): void {
+  let isAsked = false;
+  const open = (): void => {
+    // The map goes before it.
+    if (desk.place.now === undefined || desk.map.now === undefined || isAsked) return;
+    isAsked = true;
+    // Browsers do not wait before they print, so it comes before somebody does.
+    withStyle(import('./take-away/open-take-away.js')).then(
+      (parts) => parts.openPrinting(desk),
+      () => {
+        isAsked = false;
+      },
+    );
+  };
+  desk.place.on(open);
+  desk.map.on(open);
+}
+
+// The panel of zones that are drawn by hand. All that it needs comes when it is first opened, or when zones are kept.
+
+export const ZONE_PANEL: Panel = {
+  id: 'zones',
+  title: 'zones',
+  open: async (host, desk) => (await withStyle(import('./zones/open-zones.js'))).openZones(host, desk),
+};
+
+/** Zones of an earlier visit are on the map from the beginning. */
+export function openKeptZones(desk: Desk): void {
+  if ((kept(ZONES_KEY) ?? '') === '') return;
+  // Without a network the panel tries again.
+  withStyle(import('./zones/open-zones.js')).then(
+    ({ overlayOf }) => overlayOf(desk),
+    () => undefined,
+  );
 }

@@ -7,7 +7,7 @@ import { Pool, type PoolOptions } from '../pool/pool.js';
 import { defaultThreads } from '../pool/usable-cores.js';
 import type { AdminListener } from './admin/listener.js';
 import type { BasemapArchive } from './basemap/archive.js';
-import { openBasemap } from './basemap/open-basemap.js';
+import { openBasemap } from './basemap/route.js';
 import { Budget } from './budget.js';
 import type { BulkTuning } from './bulk/route.js';
 import type { Adapter } from './exchange.js';

@@ -20,7 +20,7 @@ import { boundFault, type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-rec
 import { type KeyRing, OpenWork } from './keys/key-ring.js';
 import { methodName, withholdKey } from './log.js';
 import type { SocketData, WebSocketRoute } from './transport/socket-behaviour.js';
-import { OPERATIONS, type UsageOperation } from './usage/operations.js';
+import { OPERATIONS, type UsageOperation } from './usage/batch.js';
 
 export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */

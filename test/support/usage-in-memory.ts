@@ -2,14 +2,17 @@
 // given by the function that both stores give by.
 import {
   askedIds,
+  grantOf,
+  type QuotaGrant,
+  type QuotaOrder,
   type RateLevel,
   returnedOf,
   rowsOf,
+  SILENT_MS,
   type Stored,
   type UsageBatch,
   usedOf,
 } from '#dist/server/usage/batch.js';
-import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '#dist/server/usage/grants.js';
 
 interface Sum {
   requests: number;

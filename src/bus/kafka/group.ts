@@ -23,8 +23,16 @@ import {
   mostBatchBytes,
   TIMEOUT_MS,
 } from './connect.js';
-import { type FetchedRecord, recordsOf } from './fetched-records.js';
-import { batchesOf, type Partition, type Ready, readySpans, type Span, TransactionSize } from './spans.js';
+import {
+  batchesOf,
+  type FetchedRecord,
+  type Partition,
+  type Ready,
+  readySpans,
+  recordsOf,
+  type Span,
+  TransactionSize,
+} from './spans.js';
 
 export interface GroupOptions {
   readonly client: Client;

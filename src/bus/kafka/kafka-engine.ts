@@ -9,8 +9,8 @@ import {
   type Stored,
   StoreFault,
 } from '../engine.js';
-import type { FetchedRecord } from './fetched-records.js';
 import { type GroupOptions, KafkaGroup } from './group.js';
+import type { FetchedRecord } from './spans.js';
 import { MESSAGE_BYTES, type Output, type Partition, type Span, sizeOf } from './spans.js';
 
 export interface KafkaEngineOptions extends Omit<GroupOptions, 'take' | 'onLost' | 'outputs'> {

@@ -2,9 +2,13 @@
 // the event loop, Poisson arrivals, and the messages that come together.
 import { Latencies } from '../generator/latencies.js';
 import { exponential, uniformFrom } from '../generator/random.js';
-import { percentilesOf, shareAtMost, simulateShared } from '../simulate/queue.js';
-import { ServiceTimes } from '../simulate/service-times.js';
-import { simulateTurns } from '../simulate/turns.js';
+import {
+  percentilesOf,
+  ServiceTimes,
+  shareAtMost,
+  simulateShared,
+  simulateTurns,
+} from '../simulate/queue.js';
 import type { Costs } from './cost.js';
 import type { Stream } from './fleet.js';
 

@@ -4,10 +4,9 @@
 import type { WayKind } from '../generator/job.js';
 import { uniformFrom } from '../generator/random.js';
 import type { Results } from '../measure/results.js';
-import { percentilesOf, shareAtMost } from '../simulate/queue.js';
-import type { ServiceTimes } from '../simulate/service-times.js';
+import type { ServiceTimes } from '../simulate/queue.js';
+import { percentilesOf, type SplitSimulated, shareAtMost, simulateSplitTurns } from '../simulate/queue.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
-import { type SplitSimulated, simulateSplitTurns } from '../simulate/turns.js';
 import type { Interval } from './bootstrap.js';
 import { Costs } from './cost.js';
 import { type FleetProfile, kindOf } from './fleet.js';

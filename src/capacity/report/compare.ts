@@ -1,7 +1,7 @@
 // Two results of `hexcodes bench`, before and after a change, as one table. A figure is better or worse where the
 // middle halves of its samples do not overlap and the medians are apart by at least MIN_CHANGE.
 import type { Results, Samples, WayResult } from '../measure/results.js';
-import { doubtsAboutKnee, isLimitedByLoad } from './doubts.js';
+import { doubtsAboutKnee, isLimitedByLoad } from './bench-text.js';
 import { bytes, columns, plain } from './figures.js';
 
 /** Medians of two runs of the same code have been this far apart on an otherwise idle machine. */

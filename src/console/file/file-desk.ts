@@ -13,14 +13,13 @@ import { fileEn, fileVi } from '../words/file-texts.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneSettings, zones } from '../zones/kept-zones.js';
-import { ringOf } from '../zones/zone.js';
-import { zoneColors } from '../zones/zone-colors.js';
+import { ringOf, zoneColors } from '../zones/zone.js';
 import { columnChooser } from './column-chooser.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { withHeader } from './pasted.js';
-import { rowTexts } from './row-texts.js';
 import type { Columns } from './table-plan.js';
+import { rowTexts } from './table-plan.js';
 
 addTexts({ vi: fileVi, en: fileEn });
 

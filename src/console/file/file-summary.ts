@@ -9,7 +9,7 @@ import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { inVietnamese } from '../words/reasons.js';
 import type { TextKey } from '../words/texts.js';
-import { zoneCss } from '../zones/zone-colors.js';
+import { zoneCss } from '../zones/zone.js';
 import type { FailedExample, FileNews, FileTally, WorkbookTask } from './messages.js';
 
 type Done = Extract<FileNews, { readonly kind: 'done' }>;

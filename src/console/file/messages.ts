@@ -2,7 +2,7 @@
 import type { Operation, RowStatus } from '../../hexcodes/wire/job.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
 import type { KernelPaths } from '../shell/worker-kernel.js';
-import type { CoverTask } from '../zones/messages.js';
+import type { CoverTask } from '../zones/zone-list.js';
 import type { Columns, TablePlan } from './table-plan.js';
 
 export type FileFormat = 'csv' | 'ndjson';

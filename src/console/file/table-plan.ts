@@ -1,6 +1,5 @@
 // The columns of a table are told by its beginning, with the header row by which the readers of the service
 // take the columns that a visitor has chosen instead.
-
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
@@ -175,3 +174,41 @@ export function withPosition(row: string, { delimiter }: TablePlan, positionOf: 
 
 export const quoted = (text: string, delimiter: string): string =>
   text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+// The rows of an answer as lines for people, read out of its Blob when somebody asks for them.
+
+const MAX_ROW_UNITS = 160;
+
+/**
+ * @param blocks the first row of each block of the answer, and the byte at which it begins: pairs
+ * @param delimiter of a table; undefined of lines of JSON
+ */
+export async function rowTexts(
+  answer: Blob,
+  blocks: readonly number[],
+  delimiter: string | undefined,
+  rows: readonly number[],
+): Promise<string[]> {
+  const read = new Map<number, readonly string[]>();
+  const texts: string[] = [];
+  for (const row of rows) {
+    let at = 0;
+    while (at + 2 < blocks.length && blocks[at + 2]! <= row) at += 2;
+    let lines = read.get(at);
+    if (lines === undefined) {
+      const text = await answer.slice(blocks[at + 1]!, blocks[at + 3] ?? answer.size).text();
+      const cutter = new RowCutter();
+      lines = delimiter === undefined ? text.split('\n') : [...cutter.push(text), ...cutter.end()];
+      read.set(at, lines);
+    }
+    const line = lines[row - blocks[at]!] ?? '';
+    const shown =
+      delimiter === undefined
+        ? line
+        : fieldsOf(line, delimiter)
+            .filter((field) => field !== '')
+            .join(' · ');
+    texts.push(shown.length > MAX_ROW_UNITS ? `${shown.slice(0, MAX_ROW_UNITS)}…` : shown);
+  }
+  return texts;
+}

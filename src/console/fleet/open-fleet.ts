@@ -6,7 +6,7 @@ import { fleetEn, fleetVi } from '../words/fleet-texts.js';
 import { language, number, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { addTexts } from '../words/texts.js';
-import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './messages.js';
+import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './fleet-stream.js';
 
 addTexts({ vi: fleetVi, en: fleetEn });
 

@@ -7,12 +7,19 @@ import {
   standardSocketOpener,
   type WebSocketConstructor,
 } from '../../hexcodes/client/stream/socket.js';
+import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { RECORD_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
+import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
-import { FleetStream } from './fleet-stream.js';
-import { openKernelSocket } from './kernel-socket.js';
-import type { FleetNews, FleetRefusal, FleetState, FleetTask } from './messages.js';
+import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
+import {
+  type FleetNews,
+  type FleetRefusal,
+  type FleetState,
+  FleetStream,
+  type FleetTask,
+} from './fleet-stream.js';
 import { latticeAround, Vehicles } from './vehicles.js';
 
 const NEWS_MS = 250;
@@ -218,4 +225,31 @@ function colorOf(records: Uint8Array, at: number): number {
   let hash = 0;
   for (let byte = group; byte < group + GROUP_BYTES; byte++) hash = (hash * 31 + records[byte]!) % 65_521;
   return hash % COLORS;
+}
+
+// The other end of the stream where there is no service, as in the demo: the kernel of the worker answers the frames.
+
+/** As the service says of itself. */
+const READY = JSON.stringify({
+  type: 'ready',
+  format: 1,
+  max_frame_bytes: MAX_FRAME_BYTES,
+  max_points: MAX_FRAME_POINTS,
+  window: 16,
+  window_bytes: 4 * 2 ** 20,
+});
+
+async function openKernelSocket(paths: KernelPaths, events: SocketEvents): Promise<StreamSocket> {
+  const kernel = await kernelOf(paths);
+  let isOpen = true;
+  // Events follow the call, as of a socket.
+  setTimeout(() => events.text(READY));
+  const end = (): void => {
+    isOpen = false;
+  };
+  return {
+    send: (frame) => void setTimeout(() => isOpen && events.binary(answerFrame(kernel, frame))),
+    close: end,
+    drop: end,
+  };
 }

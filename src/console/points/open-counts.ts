@@ -11,8 +11,8 @@ import { shipped } from '../shipped.js';
 import { countEn, countVi } from '../words/count-texts.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
+import type { CountNews, CountTask } from './counting.js';
 import type { DescribedPoints } from './drawn-points.js';
-import type { CountNews, CountTask } from './messages.js';
 
 addTexts({ vi: countVi, en: countEn });
 

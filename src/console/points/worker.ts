@@ -2,8 +2,8 @@
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { loadH3 } from '../shell/h3.js';
 import { kernelOf } from '../shell/worker-kernel.js';
+import type { CountNews, CountTask } from './counting.js';
 import { Counter } from './counting.js';
-import type { CountNews, CountTask } from './messages.js';
 
 /** Rows that are listed. */
 const MAX_LISTED = 100;

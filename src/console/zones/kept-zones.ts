@@ -1,6 +1,5 @@
 // The zones of the visitor, in the storage of the page until they are removed; and how their cells are chosen.
-import { keep, kept, Value } from '../shell/value.js';
-import { ZONES_KEY } from './storage-key.js';
+import { keep, kept, Value, ZONES_KEY } from '../shell/value.js';
 import {
   type Corner,
   cornerAt,

@@ -11,7 +11,6 @@ import { addTexts } from '../words/texts.js';
 import { zoneEn, zoneVi } from '../words/zone-texts.js';
 import type { Imported } from './import-zones.js';
 import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
-import type { CoverNews, CoverTask, ZoneCodes } from './messages.js';
 import {
   boxOf,
   type Corner,
@@ -22,8 +21,9 @@ import {
   tidyName,
   uniqueName,
   type Zone,
+  zoneCss,
 } from './zone.js';
-import { zoneCss } from './zone-colors.js';
+import type { CoverNews, CoverTask, ZoneCodes } from './zone-list.js';
 import { ZoneOverlay } from './zone-overlay.js';
 
 addTexts({ vi: zoneVi, en: zoneEn });

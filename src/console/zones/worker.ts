@@ -1,5 +1,5 @@
 // The worker that lists the codes of zones beside the page.
-import type { CoverNews, CoverTask } from './messages.js';
+import type { CoverNews, CoverTask } from './zone-list.js';
 import { codesOfZones, libraryOf, listOf, shownCodes, ZoneTooLargeError } from './zone-list.js';
 
 const tell = (news: CoverNews): void => (self as unknown as Worker).postMessage(news);

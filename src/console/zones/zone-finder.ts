@@ -6,7 +6,7 @@ import { edge } from '../../hexcodes/geometry/shape.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import type { CoverTask } from './messages.js';
+import type { CoverTask } from './zone-list.js';
 import { codesOfZones, libraryOf } from './zone-list.js';
 
 /** Stands for a position in no zone. */

@@ -1,11 +1,39 @@
 // The codes of zones as `hexcodes cover zones.geojson --name name` lists them.
-
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { cover } from '../../hexcodes/geometry/cover.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { loadH3 } from '../shell/h3.js';
 import { type KernelPaths, kernelFiles } from '../shell/worker-kernel.js';
-import type { CoverTask, ZoneCodes } from './messages.js';
+import type { Corner } from './zone.js';
+
+// The messages between the page and its worker for zones.
+
+/** From the page: zones to be listed. A worker answers one, and is then ended. */
+export interface CoverTask {
+  readonly zones: readonly { readonly name: string; readonly ring: readonly Corner[] }[];
+  readonly resolution: number;
+  readonly isCompact: boolean;
+  readonly paths: KernelPaths;
+}
+
+/** The codes of one zone. */
+export interface ZoneCodes {
+  readonly count: number;
+  /** The first of them. */
+  readonly first: readonly string[];
+  /** All of them, one a line; absent of too many for a clipboard. */
+  readonly text?: Blob;
+}
+
+export type CoverNews =
+  | {
+      readonly kind: 'listed';
+      readonly codes: readonly ZoneCodes[];
+      /** The bytes that `hexcodes cover zones.geojson --name name` writes. */
+      readonly csv: Blob;
+    }
+  /** A zone, by its index, with more cells than a list may have. */
+  | { readonly kind: 'tooLarge'; readonly zone: number };
 
 /** Codes that are shown of each zone. */
 const FIRST_CODES = 200;

@@ -5,8 +5,7 @@ import type { Desk, MapView } from '../desk.js';
 import { byId, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
-import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone } from './zone.js';
-import { zoneCss } from './zone-colors.js';
+import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 /** A finger that moves more than this has moved the map. */

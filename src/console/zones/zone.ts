@@ -1,4 +1,5 @@
 // Zones that a visitor draws: outlines with names, as a file of areas that `hexcodes cover` reads.
+import type { Rgb } from '../points/drawn-points.js';
 
 /** Degrees, longitude first as in GeoJSON. */
 export type Corner = readonly [lng: number, lat: number];
@@ -133,3 +134,23 @@ export function geoJsonOf(zones: readonly Zone[]): string {
   );
   return `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}\n`;
 }
+
+// The colours of zones: those of Okabe and Ito, which people with any kind of colour blindness tell apart. More zones
+// than colours begin again, and a zone has a number besides, on the map and in lists.
+
+const COLORS: readonly Rgb[] = [
+  [0, 114, 178],
+  [230, 159, 0],
+  [0, 158, 115],
+  [204, 121, 167],
+  [213, 94, 0],
+  [86, 180, 233],
+  [240, 228, 66],
+];
+
+/** Colours of all zones that there may be. */
+export const zoneColors: readonly Rgb[] = Array.from(
+  { length: MAX_ZONES },
+  (_, zone) => COLORS[zone % COLORS.length]!,
+);
+export const zoneCss = (zone: number): string => `rgb(${zoneColors[zone]!.join(' ')})`;

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { faultBody } from '../../config/admin-server.js';
 import { codeOf, JSON_TYPE, wordOf } from '../answers.js';
 import { HeartWatch } from '../life/heartbeat.js';
-import { listenSentence } from '../listen-fault.js';
 import type { AdminListener } from './listener.js';
+import { listenSentence } from './listener.js';
 import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-messages.js';
 
 // Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it

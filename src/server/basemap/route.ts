@@ -4,6 +4,27 @@ import type { Exchange } from '../exchange.js';
 import { fail, failUnavailable, type Route } from '../router.js';
 import type { BasemapArchive } from './archive.js';
 
+// The map of the operator's that a configuration names.
+
+interface BasemapSettings {
+  readonly basemap: string | undefined;
+  readonly tilesUrl: string | undefined;
+}
+
+/**
+ * The archive that is served; undefined: none.
+ * @throws Error with one sentence for people
+ */
+export async function openBasemap({
+  basemap,
+  tilesUrl,
+}: BasemapSettings): Promise<BasemapArchive | undefined> {
+  if (basemap === undefined) return undefined;
+  if (tilesUrl !== undefined) throw new Error('--basemap and --tiles-url name two maps: give one of them');
+  const { BasemapArchive } = await import('./archive.js');
+  return BasemapArchive.open(basemap);
+}
+
 /** Ranges that are read at once; a page asks for some twenty. */
 const MAX_READING = 200;
 /** Tiles and directories are smaller. */

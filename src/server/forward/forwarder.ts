@@ -3,7 +3,7 @@
 
 import { basename, join } from 'node:path';
 import { AnsweredError } from '../answers.js';
-import { mayTake } from '../key-share.js';
+import { mayTake } from '../budget.js';
 import { Backlog } from './backlog/backlog.js';
 import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
 import { Delivery, type DeliveryLog, within } from './delivery.js';

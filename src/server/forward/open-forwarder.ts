@@ -7,9 +7,8 @@ import { type SinkAddress, TRACCAR } from '../../config/sink.js';
 import type { DeliveryLog } from './delivery.js';
 import { Forwarder } from './forwarder.js';
 import { FileSink } from './sinks/file-sink.js';
-import { HttpSink } from './sinks/http-sink.js';
-import { NatsSink } from './sinks/nats-sink.js';
 import type { Sink } from './sinks/sink.js';
+import { HttpSink, NatsSink } from './sinks/sink.js';
 
 /**
  * Rejects with a message for people.

@@ -2,9 +2,9 @@
 // It is what the flusher of usage reads from.
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
+import { CELLS } from '../usage/batch.js';
 import { Calendar, type Periods } from '../usage/calendar.js';
 import type { UsageSource } from '../usage/flusher.js';
-import { CELLS } from '../usage/operations.js';
 import { Entry } from './entry.js';
 import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
 import { PointCounts } from './point-counts.js';

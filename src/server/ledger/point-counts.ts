@@ -1,6 +1,6 @@
 // Counts converted points and codes, of the whole service and of each key.
 
-import { OPERATIONS, type UsageOperation } from '../usage/operations.js';
+import { OPERATIONS, type UsageOperation } from '../usage/batch.js';
 
 /** Keys that are counted one by one; those that come later share the name ''. */
 const MAX_KEYS = 10_000;

@@ -2,8 +2,7 @@
 // as taken from then on: so all processes together never use more than the quota, and a process that is killed cannot
 // give its points again. Points that are not needed go back. This file has no clock, timer or socket of its own:
 // test/property/server drives it through millions of schedules.
-import type { UsedByKey } from '../usage/batch.js';
-import type { QuotaGrant, QuotaOrder, QuotaReturn } from '../usage/grants.js';
+import type { QuotaGrant, QuotaOrder, QuotaReturn, UsedByKey } from '../usage/batch.js';
 
 /** The store as a quota sees it. */
 export interface QuotaStore {

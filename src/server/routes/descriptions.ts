@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { ServeConfig } from '../../config/config.js';
 import { JSON_TYPE } from '../answers.js';
 import type { Exchange } from '../exchange.js';
+import { type CompressedText, compressedText, sendCompressed } from '../freshness.js';
 import { acceptedTypes, qualityOf } from '../media-types.js';
 import { fail, type Route } from '../router.js';
-import { type CompressedText, compressedText, sendCompressed } from './compressed-text.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 
 type DescribedAddress = Pick<ServeConfig, 'publicUrl' | 'host' | 'port'>;

@@ -16,8 +16,8 @@ import {
 import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { encodeOne } from '../encode-one.js';
 import type { Exchange } from '../exchange.js';
+import { encodeOne } from '../exchange.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { isJson, requireJson, utf8TypeOf } from '../media-types.js';
 import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../router.js';

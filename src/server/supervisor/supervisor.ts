@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { ServeConfig } from '../../config/config.js';
 import { Networks } from '../../config/networks.js';
 import type { AdminListener } from '../admin/listener.js';
-import { listenSentence } from '../listen-fault.js';
+import { listenSentence } from '../admin/listener.js';
 import type { Logger } from '../log.js';
 import { openSupervisorAdmin } from './admin.js';
 import { type ReadyMessage, ServiceProcess } from './service-process.js';

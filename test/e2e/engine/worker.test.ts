@@ -7,7 +7,7 @@ import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } f
 import { headers, type NatsConnection, nanos, nkeys } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { permissionText, streamPermissions } from '#dist/bus/nats/permissions.js';
+import { permissionText, streamPermissions } from '#dist/bus/nats/nats-bus.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder, type Ran } from '../../support/cli.js';

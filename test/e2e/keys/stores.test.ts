@@ -17,11 +17,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredKey } from '#dist/server/keys/key-record.js';
+import type { KeyStore, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { digestOf, pepperCheckOf } from '#dist/server/keys/secret.js';
 import { Follower } from '#dist/server/keys/store/follower.js';
-import type { KeyStore } from '#dist/server/keys/store/key-store.js';
 import {
   openFollowedStore,
   openOrMakeStore,

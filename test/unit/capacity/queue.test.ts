@@ -1,7 +1,12 @@
 // The simulated queue: against theory, and in turns of an event loop.
 import { describe, expect, test } from 'vitest';
-import { percentilesOf, shareAtMost, simulateShared } from '#dist/capacity/simulate/queue.js';
-import { simulateSplitTurns, simulateTurns } from '#dist/capacity/simulate/turns.js';
+import {
+  percentilesOf,
+  shareAtMost,
+  simulateShared,
+  simulateSplitTurns,
+  simulateTurns,
+} from '#dist/capacity/simulate/queue.js';
 import { waitBatchesMD1, waitMDc, waitMMc } from '../../support/capacity/queue-theory.js';
 import { randomFrom } from '../../support/open-world.js';
 

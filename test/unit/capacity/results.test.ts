@@ -11,9 +11,8 @@ import {
   withoutImpossible,
 } from '#dist/capacity/measure/results.js';
 import { planFor } from '#dist/capacity/model/plan.js';
-import { benchText } from '#dist/capacity/report/bench-text.js';
+import { benchText, doubtsAboutKnee, heldKnee, heldRate } from '#dist/capacity/report/bench-text.js';
 import { type Comparison, compareResults, comparisonText, judge } from '#dist/capacity/report/compare.js';
-import { doubtsAboutKnee, heldKnee, heldRate } from '#dist/capacity/report/doubts.js';
 import { withTable } from '../../../bench/report/readme-table.js';
 import { requestOf } from '../../support/capacity/fleets.js';
 import { madeResults } from '../../support/capacity/made-results.js';

@@ -41,7 +41,7 @@ const { rowTexts } = await consoleModule<{
     delimiter: string | undefined,
     rows: readonly number[],
   ): Promise<string[]>;
-}>('file/row-texts.ts');
+}>('file/table-plan.ts');
 
 const { ANCHOR, mercatorX, mercatorY } = await consoleModule<{
   ANCHOR: { x: number; y: number };

@@ -1,7 +1,6 @@
 // Kafka without a broker: spans of a partition, and records of batches that were fetched.
 import { describe, expect, test } from 'vitest';
-import { recordsOf } from '#dist/bus/kafka/fetched-records.js';
-import { type Partition, readySpans, type Span, TransactionSize } from '#dist/bus/kafka/spans.js';
+import { type Partition, readySpans, recordsOf, type Span, TransactionSize } from '#dist/bus/kafka/spans.js';
 
 // Transactions of a backlog: bounded in bytes and messages, fair to every partition, and as large as brokers commit
 // in time.

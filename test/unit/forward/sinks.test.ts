@@ -11,8 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileSink } from '#dist/server/forward/sinks/file-sink.js';
-import { HttpSink } from '#dist/server/forward/sinks/http-sink.js';
-import { NatsSink } from '#dist/server/forward/sinks/nats-sink.js';
+import { HttpSink, NatsSink } from '#dist/server/forward/sinks/sink.js';
 import { ownFolder } from '../../support/own-folder.js';
 
 // Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.

@@ -8,9 +8,8 @@ import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../op
 import { RECORDED_ANSWERS } from '../recorded-answers.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf, exampleRequests } from './calls.js';
-import { type DocumentTitle, documentLinks } from './document-page.js';
+import { type DocumentTitle, documentLinks, escapeHtml, hashOf, STYLE } from './document-page.js';
 import { FRAME_HTML, FRAME_SCRIPT } from './frame.js';
-import { escapeHtml, hashOf, STYLE } from './style.js';
 
 const SCRIPT = `
 'use strict';

@@ -1,7 +1,6 @@
 // Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of
 // keys are no changes.
-import type { StoredKey } from '../key-record.js';
-import type { FollowedStore, StoreHead } from './key-store.js';
+import type { FollowedStore, StoredKey, StoreHead } from '../key-record.js';
 
 export interface KeyChanges {
   /** New or changed. */

@@ -1,6 +1,6 @@
 // Opens the store that the configuration names: the file in the data folder, or a database that several nodes share.
 import { existsSync } from 'node:fs';
-import type { FollowedStore, KeyStore } from './key-store.js';
+import type { FollowedStore, KeyStore } from '../key-record.js';
 import { SqliteStore, storePath } from './sqlite-store.js';
 import { postgresFault, sqliteFault } from './store-faults.js';
 

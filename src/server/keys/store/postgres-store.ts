@@ -1,8 +1,7 @@
 // The store that several nodes share: PostgreSQL, by one connection. Every change of a key has a number, given under
 // the lock of one row, so that the numbers come in the order in which the changes can be seen. NOTIFY shortens the wait
 // for the next look; nothing depends on its coming.
-import type { KeyLimits, KeyState, Scope, StoredKey } from '../key-record.js';
-import type { FollowedStore, StoreHead } from './key-store.js';
+import type { FollowedStore, KeyLimits, KeyState, Scope, StoredKey, StoreHead } from '../key-record.js';
 import { PostgresConnection } from './postgres-connection.js';
 
 /** The longest that a change takes to be seen. */

@@ -4,11 +4,10 @@
 
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FollowedStore, StoreHead } from '../key-record.js';
 import { type KeyLimits, type KeyState, SCOPES, type Scope, type StoredKey } from '../key-record.js';
 import { ensureDataDir } from '../private-files.js';
-import type { FollowedStore, StoreHead } from './key-store.js';
-import { Database, type Libsql, Statements } from './libsql.js';
-import { refuseOtherSchema } from './sqlite-schema.js';
+import { Database, type Libsql, refuseOtherSchema, Statements } from './libsql.js';
 import { isDamage } from './store-faults.js';
 
 // The tables of the embedded store, and how an older store becomes the present one. `user_version` counts the steps

@@ -6,14 +6,18 @@ import { PostgresConnection } from '../../keys/store/postgres-connection.js';
 import {
   askedIds,
   compareRows,
+  grantOf,
   isWritten,
   NODE_AGE_MS,
   PAGE_ROWS,
   type PeriodSum,
+  type QuotaGrant,
+  type QuotaOrder,
   type RateKind,
   type RateLevel,
   returnedOf,
   rowsOf,
+  SILENT_MS,
   type Stored,
   type StoredUse,
   type UsageBatch,
@@ -21,7 +25,6 @@ import {
   type UsageStore,
   usedOf,
 } from '../batch.js';
-import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '../grants.js';
 
 const COUNT = `INSERT INTO hexcodes_usage AS u (hour_ms, key_id, operation, outcome, requests, points)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])

@@ -6,17 +6,20 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDataDir } from '../../keys/private-files.js';
-import { Database, type Libsql, Statements } from '../../keys/store/libsql.js';
-import { refuseOtherSchema } from '../../keys/store/sqlite-schema.js';
+import { Database, type Libsql, refuseOtherSchema, Statements } from '../../keys/store/libsql.js';
 import {
   askedIds,
+  grantOf,
   isWritten,
   NODE_AGE_MS,
   PAGE_ROWS,
   type PeriodSum,
+  type QuotaGrant,
+  type QuotaOrder,
   type RateLevel,
   returnedOf,
   rowsOf,
+  SILENT_MS,
   type Stored,
   type StoredUse,
   type UsageBatch,
@@ -24,7 +27,6 @@ import {
   type UsageStore,
   usedOf,
 } from '../batch.js';
-import { grantOf, type QuotaGrant, type QuotaOrder, SILENT_MS } from '../grants.js';
 
 /** Each step is taken once, in its place, and never edited after a release. */
 const STEPS: readonly string[] = [

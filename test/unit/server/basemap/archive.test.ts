@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { BasemapArchive } from '#dist/server/basemap/archive.js';
-import { openBasemap } from '#dist/server/basemap/open-basemap.js';
+import { openBasemap } from '#dist/server/basemap/route.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { ownFolder } from '../../../support/own-folder.js';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { TokenBucket } from '#dist/server/ledger/token-bucket.js';
-import { OPERATIONS } from '#dist/server/usage/operations.js';
+import { OPERATIONS } from '#dist/server/usage/batch.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 type KeyLedger = ReturnType<Ledger['of']>;

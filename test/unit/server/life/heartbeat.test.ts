@@ -1,8 +1,7 @@
 // The heartbeat of threads and of the disk, and what readiness makes of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { DiskWatch } from '#dist/server/life/disk-watch.js';
-import { Heart, HeartWatch } from '#dist/server/life/heartbeat.js';
+import { DiskWatch, Heart, HeartWatch } from '#dist/server/life/heartbeat.js';
 import { Readiness } from '#dist/server/life/readiness.js';
 
 const TICK_MS = 50;
