@@ -122,19 +122,15 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
 
 /** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
 async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
-  const { request, source, hexcodes } = run;
+  const { request, source } = run;
   if (request.inputs.length > 1 && !hasTypes) return 'several files of NDJSON';
   const [path] = request.inputs;
   for (const each of request.inputs)
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
   let known: KnownFeatures | null = null;
   if (hasTypes) {
-    const { surveyByLines } = await import('./rows/survey-ndjson.js');
-    const tick = (): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
-    known = {
-      columns: await surveyByLines(hexcodes.kernel, request.inputs, request.input, MAX_COLUMNS, tick),
-      idName: 'id',
-    };
+    const { surveyNdjson } = await import('./rows/survey-ndjson.js');
+    known = { columns: await surveyNdjson(run), idName: 'id' };
   }
   const input = await openInput(path!, request.input);
   try {

@@ -2,14 +2,13 @@
 
 import { otherColumns as otherColumnNames } from './columns/columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
-import { type Input, type InputOptions, openInput, statOf } from './disk/input.js';
+import { openInput, statOf } from './disk/input.js';
 import type { Output } from './disk/output.js';
 import type { Batch, Failure, Lane, Reading } from './driver.js';
 import { badInput, CliFailure, reasonOf } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOfName } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
 import { featureBatches, type KnownFeatures, surveyGeoJson } from './formats/json/geojson-source.js';
-import { documentsOf, surveyNdjson } from './formats/json/ndjson.js';
 import { openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
@@ -24,50 +23,39 @@ import type { Run } from './request.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
 /**
- * The columns of all inputs together, for a target with types; null for inputs of other formats, and where one is a
- * pipe, which can be read only once.
- * @param tick called after each batch; may throw to end the survey
+ * The columns of all inputs of JSON together, for a target with types; null for inputs of other formats, and where one
+ * is a pipe, which can be read only once.
  * @throws CliFailure BAD_INPUT for what is not JSON
  */
-async function surveyAll(
-  paths: readonly string[],
-  format: FileFormat,
-  options: InputOptions,
-  tick: () => void,
-): Promise<KnownFeatures | null> {
-  if (!FORMATS[format].isJson) return null;
-  if (paths.some((path) => statOf(path).sizeBytes === null)) return null;
-  let file = paths[0] ?? '-';
+async function surveyAll(run: Run): Promise<KnownFeatures | null> {
+  const { request, sourceFormat } = run;
+  if (!FORMATS[sourceFormat].isJson) return null;
+  if (request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
+  if (sourceFormat === 'ndjson') {
+    const { surveyNdjson } = await import('./rows/survey-ndjson.js');
+    return { columns: await surveyNdjson(run), idName: 'id' };
+  }
+  let file = '';
   const noted = (path: string): void => {
     file = path;
   };
   try {
-    if (!FORMATS[format].needsPosition) {
-      const documents = batchesOf(paths, options, documentsOf, tick, noted);
-      return { columns: await surveyNdjson(documents), idName: 'id' };
-    }
-    const features = (input: Input) => featureBatches(input, { head: '', tail: '', members: new Set() });
-    return await surveyGeoJson(batchesOf(paths, options, features, tick, noted));
+    return await surveyGeoJson(featuresOf(run, noted));
   } catch (error) {
     if (error instanceof CliFailure) throw error;
-    throw badInput({ file }, `cannot be read as ${format} (${reasonOf(error)})`);
+    throw badInput({ file }, `cannot be read as ${sourceFormat} (${reasonOf(error)})`);
   }
 }
 
-async function* batchesOf(
-  paths: readonly string[],
-  options: InputOptions,
-  batches: (input: Input) => AsyncIterable<JsonDocument[]>,
-  tick: () => void,
-  noted: (path: string) => void,
-): AsyncGenerator<JsonDocument[]> {
-  for (const path of paths) {
+/** The features of all inputs. @param noted is called with the path of each */
+async function* featuresOf(run: Run, noted: (path: string) => void): AsyncGenerator<JsonDocument[]> {
+  for (const path of run.request.inputs) {
     noted(path);
-    const input = await openInput(path, options);
+    const input = await openInput(path, run.request.input);
     try {
-      for await (const batch of batches(input)) {
+      for await (const batch of featureBatches(input, { head: '', tail: '', members: new Set() })) {
         yield batch;
-        tick();
+        tickOf(run);
       }
     } finally {
       input.close();
@@ -86,12 +74,7 @@ interface First {
 
 /** @throws CliFailure BAD_INPUT for JSON that cannot be surveyed */
 export async function valueLane(run: Run): Promise<Lane> {
-  const { request, sourceFormat } = run;
-  const isTyped = fitOf(run) === 'types';
-  return new ValueLane(
-    run,
-    isTyped ? await surveyAll(request.inputs, sourceFormat, request.input, () => tickOf(run)) : null,
-  );
+  return new ValueLane(run, fitOf(run) === 'types' ? await surveyAll(run) : null);
 }
 
 const tickOf = (run: Run): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });

@@ -9,6 +9,7 @@ import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
 import type { CsvChoice, CsvDialect } from './formats/csv-dialect.js';
+import type { TableColumn } from './formats/table.js';
 import type { Tally } from './tally.js';
 
 /** Where failed rows go. */
@@ -68,6 +69,8 @@ export interface Run {
   readonly target: CsvDialect;
   /** Size of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
+  /** The columns of all inputs of NDJSON, once they have been looked for. */
+  surveyed?: readonly TableColumn[];
   /** How rows were converted, where that shows only at the end. */
   said?: string;
   /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */

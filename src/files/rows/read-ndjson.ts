@@ -161,7 +161,8 @@ export class NdjsonRowReader {
       const text = this.#text;
       text.at = this.#blockAt;
       text.add(block);
-      const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
+      const { fits, text: memory } = this.#members;
+      const isPlain = fits && block.length <= memory.blockBytes && isUtf8(block);
       while (at < block.length) {
         text.at = this.#blockAt + block.length;
         const where = { file: input.name, lines, rows };

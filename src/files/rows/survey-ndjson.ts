@@ -5,52 +5,51 @@ import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memory.js';
 import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
-import { type Input, type InputOptions, openInput } from '../disk/input.js';
+import { type Input, openInput } from '../disk/input.js';
+import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
 import { FieldSurvey, MET_IN, surveyedValue } from '../formats/json/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
+import type { Run } from '../request.js';
 
 /** Rows that are scanned at once when columns are new: more of them may come. */
 const FEW_ROWS = 16;
 /** Bytes of a block: of usual lines the kernel takes all at once. */
 export const LINES_BYTES = 200 * 1024;
 
-/**
- * @param tick is called after each block; may throw to end the survey
- * @param mostColumns after which it ends
- * @throws CliFailure BAD_INPUT for what is not JSON
- */
-export async function surveyByLines(
-  kernel: Kernel,
-  paths: readonly string[],
-  options: InputOptions,
-  mostColumns: number,
-  tick: () => void,
-): Promise<TableColumn[]> {
-  const survey = new LineSurvey(kernel, mostColumns);
-  for (const path of paths) {
+/** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
+export async function surveyNdjson(run: Run): Promise<readonly TableColumn[]> {
+  if (run.surveyed !== undefined) return run.surveyed;
+  const { inputs, input: options, road } = run.request;
+  const survey = new LineSurvey(run.hexcodes.kernel, road === 'columns');
+  for (const path of inputs) {
     const input = await openInput(path, options);
     try {
-      await survey.add(input, tick);
+      await survey.add(input, () => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }));
+    } catch (error) {
+      if (error instanceof CliFailure) throw error;
+      throw badInput({ file: path }, `cannot be read as ndjson (${reasonOf(error)})`);
     } finally {
       input.close();
     }
   }
-  return survey.columns();
+  run.surveyed = survey.columns();
+  return run.surveyed;
 }
 
 class LineSurvey {
-  readonly #mostColumns: number;
   readonly #survey = new FieldSurvey();
   readonly #members: MemberMemory;
+  readonly #isByValues: boolean;
   /** Kinds of values by column. */
   #met = new Uint8Array(0);
   #mostRows = FEW_ROWS;
 
-  constructor(kernel: Kernel, mostColumns: number) {
+  /** @param isByValues whether no line is read by the kernel */
+  constructor(kernel: Kernel, isByValues: boolean) {
+    this.#isByValues = isByValues;
     this.#members = new MemberMemory(kernel);
     this.#members.set([]);
-    this.#mostColumns = mostColumns;
   }
 
   columns(): TableColumn[] {
@@ -62,7 +61,10 @@ class LineSurvey {
     let lines = 0;
     for await (const block of lineBlocks(input, LINES_BYTES)) {
       const isPlain = block.length <= this.#members.text.blockBytes && isUtf8(block);
-      lines = isPlain ? this.#addBlock(block, input.name, lines) : this.#addLines(block, input.name, lines);
+      lines =
+        isPlain && !this.#isByValues
+          ? this.#addBlock(block, input.name, lines)
+          : this.#addLines(block, input.name, lines);
       tick();
     }
   }
@@ -74,6 +76,7 @@ class LineSurvey {
     text.block.set(block);
     let line = lines;
     for (let at = 0; at < block.length; ) {
+      if (!members.fits) return this.#addLines(block.subarray(at), file, line);
       const [rows, sizeBytes] = members.scan(at, block.length, this.#mostRows, 0, true);
       const met = this.#met;
       for (let column = 0; column < met.length; column++) met[column]! |= members.kindsMet(column);
@@ -112,8 +115,7 @@ class LineSurvey {
     if (document === null) return false;
     this.#survey.add(surveyedValue(document));
     const { size } = this.#survey;
-    if (size === this.#met.length) return false;
-    if (size > this.#mostColumns) throw new Error('too many columns');
+    if (size === this.#met.length || !this.#members.fits) return false;
     this.#note();
     this.#members.set(this.#survey.names.map((name) => ({ name, role: AS_TEXT, axis: 0 })));
     this.#met = new Uint8Array(size);

@@ -51,6 +51,8 @@ export class MemberMemory {
   #columns = 0;
   /** Most rows of a scan. */
   mostRows = 0;
+  /** Whether the columns have room: if not, lines are left to the host. */
+  fits = true;
   #limit = 0;
 
   constructor(kernel: Kernel) {
@@ -60,7 +62,7 @@ export class MemberMemory {
     this.#view = new DataView(this.#memory.buffer);
   }
 
-  /** Sets the columns; of those that do not fit there are none, and lines are left to the host. */
+  /** Sets the columns. */
   set(members: readonly Member[]): void {
     const { MEMBERS, MEMBERS_BYTES, TEXT_OUT_BYTES, CAPACITY } = this.#exports;
     const rows = Math.min(CAPACITY.value, Math.floor(TEXT_OUT_BYTES.value / (VALUE_BYTES * members.length)));
@@ -70,8 +72,8 @@ export class MemberMemory {
     const end = MEMBERS.value + MEMBERS_BYTES.value - MASK_BYTES;
     const names = members.map(({ name }) => Buffer.from(JSON.stringify(name)));
     const nameBytes = names.reduce((sum, { length }) => sum + length, 0);
-    if (this.mostRows === 0 || nameAt + nameBytes > end) {
-      this.#columns = 0;
+    this.fits = this.mostRows > 0 && nameAt + nameBytes <= end;
+    if (!this.fits) {
       this.mostRows = CAPACITY.value;
       return;
     }

@@ -52,16 +52,8 @@ function columnsOf(documents: readonly JsonDocument[], fit: RowFit): TableColumn
   return survey.columns(fit === 'types');
 }
 
-/** The columns of all rows of several inputs, for a target with types. */
-export async function surveyNdjson(batches: AsyncIterable<JsonDocument[]>): Promise<TableColumn[]> {
-  const survey = new FieldSurvey();
-  for await (const documents of batches)
-    for (const document of documents) survey.add(surveyedValue(document));
-  return survey.columns(true);
-}
-
 /** Batches of rows, which end where the input rests. */
-export async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
+async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
   const batch = new DocumentBatch();
   let line = 0;
   for await (const block of lineBlocks(input, BLOCK_BYTES)) {

@@ -221,6 +221,27 @@ test('columns that come late have the types of all their values', async () => {
   }
 });
 
+test('names of columns for which the kernel has no room', async () => {
+  const line = (columns: number, row: number): string =>
+    JSON.stringify({
+      lat: 21 + row / 1000,
+      lng: 105.8,
+      ...Object.fromEntries(
+        Array.from({ length: columns }, (_, i) => [
+          `${'n'.repeat(60)}${i}`,
+          (i + row) % 7 === 0 ? null : i / 2,
+        ]),
+      ),
+    });
+  const path = join(scratch, 'wide.ndjson');
+  const widths = [300, 300, ...Array.from({ length: 20 }, () => 800)];
+  writeFileSync(path, widths.map(line).join('\n'));
+  for (const to of ['parquet', 'arrow'])
+    expect(await bothRoads(hexcodes, [path], { output, to }, { columns: { prefix: '' } })).toBe(true);
+  writeFileSync(path, widths.slice(2).map(line).join('\n'));
+  expect(await bothRoads(hexcodes, [path], { output, to: 'csv' }, { columns: { prefix: '' } })).toBe(true);
+});
+
 /** Rows of typed columns through a file that `write` makes of them. */
 function typedRows(
   to: string,
