@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { runKafkaBacklog } from '../support/engine/kafka-backlog-run.js';
 import { runKafkaKills } from '../support/engine/kafka-kill-run.js';
-import { killsInNamespace } from '../support/engine/run-kills.js';
+import { killsInNamespace } from '../support/engine/kill-run.js';
 import { noKafka } from '../support/kafka.js';
 import { noNats } from '../support/nats.js';
 import { millisecondsOf, optionsOf } from './run-length.js';

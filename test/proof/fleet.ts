@@ -14,7 +14,7 @@ import { demandOf } from '#dist/capacity/model/fleet.js';
 import { proxyOf } from '#dist/capacity/model/proxy.js';
 import { cpuMicrosOf, familyOf, memoryOf } from '#dist/capacity/processes/machine.js';
 import { Traffic } from '#dist/capacity/traffic/traffic.js';
-import { FLEET } from '../support/capacity/fleets.js';
+import { FLEET } from '../support/capacity/made-results.js';
 import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
 import { COMMAND_KEY } from '../support/serve-command.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';

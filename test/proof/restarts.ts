@@ -2,7 +2,7 @@
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { runRolling } from '../support/deploy/run-in-namespace.js';
 import { databaseAway } from '../support/load/database-away.js';
-import { stopUnderLoad } from '../support/load/stop-under-load.js';
+import { stopUnderLoad } from '../support/load/stops.js';
 import { noPostgres } from '../support/postgres.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';
 

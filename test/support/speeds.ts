@@ -8,7 +8,6 @@ export const LONG_UNITS = [
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
   'test/unit/cli/files/formats/batches.test.ts',
-  'test/unit/geometry/cell-box.test.ts',
   'test/unit/slow-tools.test.ts',
   'test/unit/wire/bulk.test.ts',
 ];

@@ -1,5 +1,5 @@
 // A fleet on NATS JetStream: workers, servers and streams that carry it, and how large the streams have to be for as
-// long as they keep. Costs are those of `npm run bench -- engine`; `npm run proof -- scale` simulates such fleets.
+// long as they keep. Costs are those of `npm run bench -- engine`.
 
 /** CPU of a point in messages of 16,384 points, in nanoseconds, on one core of an Intel Xeon at 2.5 GHz. */
 const WORKER_NS = 160;

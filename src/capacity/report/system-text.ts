@@ -75,7 +75,7 @@ export function busText(
       : `Cost: ${plain(730 * price)} a month, ${plain((24 * price * 1e9) / demand.pointsPerDay)} for 10⁹ points.`,
     `Fails first: a stream of 1 GiB lasts ${lasting(plan.defaultLastsS)}; set --max-bytes ${plain(plan.streamBytes / 2 ** 30)}G.`,
     'One machine dies: its messages come again after --ack-wait (5 s); none is lost.',
-    'How sure: a worker on another machine, an Intel Xeon; npm run proof -- scale.',
+    'How sure: a worker on another machine, an Intel Xeon.',
     '',
     columns([
       [

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
-import { consoleCases } from '../../support/console-cases.js';
+import { consoleCases } from '../../support/console-module.js';
 import {
   axeOf,
   type ConsolePage,

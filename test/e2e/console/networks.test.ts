@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { consoleCases } from '../../support/console-cases.js';
+import { consoleCases } from '../../support/console-module.js';
 import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import { ServedConsole } from '../../support/served-console.js';

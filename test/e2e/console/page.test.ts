@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { neighbors } from '#hexcodes/geometry';
-import { consoleCases } from '../../support/console-cases.js';
+import { consoleCases } from '../../support/console-module.js';
 import {
   axeOf,
   downloaded,

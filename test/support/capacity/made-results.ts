@@ -2,6 +2,7 @@
 // hand.
 import { Latencies } from '#dist/capacity/generator/latencies.js';
 import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
+import type { PlanRequest } from '#dist/capacity/model/plan.js';
 
 const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 95 };
 
@@ -64,3 +65,25 @@ export function madeResults(changes: Partial<Results> = {}): Results {
     ...changes,
   };
 }
+
+// A fleet of 50,000 vehicles and a request to plan it, as tests change them.
+export type Fleet = PlanRequest['fleet'];
+export type { PlanRequest };
+
+export const FLEET: Fleet = {
+  ...{
+    vehicles: 50_000,
+    intervalMs: 5000,
+    pointsPerReport: 1,
+    togetherShare: 0,
+    profile: 'stream',
+    flush: undefined,
+  },
+  ...{ gateways: 4, peakFactor: 2, growth: 1, nightly: undefined },
+};
+export const requestOf = (fleet: Partial<Fleet> = {}, rest: Partial<PlanRequest> = {}): PlanRequest => ({
+  fleet: { ...FLEET, ...fleet },
+  ...{ targetP99Us: 50_000, headroom: 0.3, survive: 1, coresPerMachine: 4, memoryBytesPerMachine: 16e9 },
+  ...{ linkBitsPerS: 1e9, pricePerCoreHour: 0.04, proxies: 1 },
+  ...rest,
+});

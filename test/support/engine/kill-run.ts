@@ -1,14 +1,33 @@
 // Frames go through three workers while one at a time is killed every second, the server is killed and the network cut;
 // the stream of the messages is so small that room must be given back in it all the time. At the end the stream of the
-// answers is compared with the library, point by point.
-import { spawnSync } from 'node:child_process';
+// answers is compared with the library, point by point. It is a process of its own, with the options in its
+// argument, and prints the report as JSON.
+import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CliFolder } from '../cli.js';
 import { messagesOf, NatsServer } from '../nats.js';
+import { canHaveNamespaces } from '../network-namespace.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from './frames.js';
 import { WorkerProcess } from './worker-process.js';
+
+const OWN_PATH = fileURLToPath(import.meta.url);
+const COMPILED = OWN_PATH.endsWith('.ts') ? 'build/test/support/engine/kill-run.js' : OWN_PATH;
+
+/** The network is cut only where this process may make namespaces. */
+export async function killsInNamespace(options: Omit<KillRunOptions, 'isCut'>): Promise<KillReport> {
+  const isCut = canHaveNamespaces();
+  const inner = [process.execPath, COMPILED, JSON.stringify({ ...options, isCut })];
+  const script = 'ip link set lo up && exec "$@"';
+  const [program = '', ...args] = isCut ? ['unshare', '-n', 'sh', '-c', script, 'sh', ...inner] : inner;
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8');
+  for await (const piece of child.stdout) text += piece;
+  return JSON.parse(text) as KillReport;
+}
 
 export interface KillRunOptions {
   readonly lengthMs: number;
@@ -212,4 +231,9 @@ async function comparisonOf(
   }
   // Any other answer was never asked for.
   return { lost, doubled, wrong: wrong + found.size };
+}
+
+if (process.argv[1] === OWN_PATH) {
+  console.log(JSON.stringify(await runKills(JSON.parse(process.argv[2]!) as KillRunOptions)));
+  process.exit(0);
 }

@@ -15,8 +15,13 @@ import { networkBitsPerS, Sizer, spaceOf } from '#dist/capacity/model/sizing.js'
 import { wireOfStreams } from '#dist/capacity/model/wire.js';
 import { headlineOf } from '#dist/capacity/report/headline.js';
 import { planText } from '#dist/capacity/report/plan-text.js';
-import { FLEET, type Fleet, type PlanRequest, requestOf } from '../../support/capacity/fleets.js';
-import { madeResults } from '../../support/capacity/made-results.js';
+import {
+  FLEET,
+  type Fleet,
+  madeResults,
+  type PlanRequest,
+  requestOf,
+} from '../../support/capacity/made-results.js';
 
 // Plans from results of round numbers, held against a reckoning by hand.
 describe('plans', () => {
@@ -507,7 +512,7 @@ describe('the parts beside the service', () => {
     expect(memoryOf(64) - memoryOf(4)).toBe(0);
   });
 
-  test('the bus: the fleets of `npm run proof -- scale`, and how long streams last', () => {
+  test('the bus: workers, streams and machines of fleets, and how long streams last', () => {
     const at = (pointsPerS: number, replicas = 1) =>
       busOf(
         {
@@ -517,7 +522,7 @@ describe('the parts beside the service', () => {
         { bytesPerSecond: busBytesPerSecond, spare: SPARE },
       );
     const billion = at(1e9);
-    // The simulation has 84 machines of three workers and two streams each.
+    // Three workers and two streams a machine.
     expect(billion).toMatchObject({ machines: 84, workers: 250, streams: 167 });
     expect(at(1e9, 3).machines).toBe(91);
     expect(at(12e6)).toMatchObject({ workers: 3, streams: 2, machines: 1 });

@@ -14,8 +14,7 @@ import { planFor } from '#dist/capacity/model/plan.js';
 import { benchText, doubtsAboutKnee, heldKnee, heldRate } from '#dist/capacity/report/bench-text.js';
 import { type Comparison, compareResults, comparisonText, judge } from '#dist/capacity/report/compare.js';
 import { withTable } from '../../../bench/report/readme-table.js';
-import { requestOf } from '../../support/capacity/fleets.js';
-import { madeResults } from '../../support/capacity/made-results.js';
+import { madeResults, requestOf } from '../../support/capacity/made-results.js';
 import { randomFrom } from '../../support/open-world.js';
 
 // Files of results: those of older runs are read, and one that lacks a field is refused with the field and its rule.

@@ -3,9 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
-import { conversionOf, PointList, type PointsToDraw, requestFor } from '../../support/console-conversion.js';
+import {
+  answerTo,
+  conversionOf,
+  PointList,
+  type PointsToDraw,
+  requestFor,
+} from '../../support/console-conversion.js';
 import { consoleModule } from '../../support/console-module.js';
-import { answerTo } from '../../support/page-conversion.js';
 
 // A file that is converted in the page: the bytes that the command would write, and what is counted beside them.
 describe('conversion', async () => {

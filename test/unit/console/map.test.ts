@@ -1,13 +1,32 @@
 // The map of the page: hexagons, outlines, provinces, style, and the hexagons of a view as a file.
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { edge, gridDisk, parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
-import { contrast } from '../../support/contrast.js';
 import { randomFrom } from '../../support/open-world.js';
+
+// The contrast of two colours, as WCAG 2.2 defines it.
+/** Relative luminance. @param rgb each 0 to 255 */
+function luminance(rgb: readonly number[]): number {
+  const [red, green, blue] = rgb.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+const rgbOf = (color: string | readonly number[]): readonly number[] =>
+  typeof color === 'string'
+    ? [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+    : color.slice(0, 3);
+
+/** From 1 to 21. @param one `#rrggbb`, or red, green and blue from 0 to 255 */
+function contrast(one: string | readonly number[], other: string | readonly number[]): number {
+  const [low, high] = [one, other].map((color) => luminance(rgbOf(color))).sort((a, b) => a - b);
+  return (high! + 0.05) / (low! + 0.05);
+}
 
 // The hexagons on the map: wide enough to be seen, and the chosen cell among its ring and its parent.
 describe('hexagons', async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { findCode, otherText, shorten, suggest } from '#hexcodes/geometry';
-import { consoleCases } from '../../support/console-cases.js';
+import { consoleCases } from '../../support/console-module.js';
 
 const library = await Hexcodes.load();
 const rows = consoleCases('text');

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { XlsxWriter } from '#dist/tables/xlsx/xlsx-writer.js';
 import { BROUGHT_FILES, broughtCases, broughtFile, SHOP_CODES } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
-import { converted } from '../../../support/page-conversion.js';
+import { converted } from '../../../support/console-conversion.js';
 import { PYTHON } from '../../../support/python-env.js';
 import { sharedCommand } from '../../../support/shared.js';
 

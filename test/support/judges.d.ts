@@ -1,4 +1,4 @@
-// The part of duckdb-wasm's Node entry that tests use; its own types describe the browser's.
+// Types of judges: the part of duckdb-wasm that tests use, as its own types describe the browser, and which-polygon.
 
 declare module '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs' {
   interface Bundle {
@@ -23,4 +23,8 @@ declare module '@duckdb/duckdb-wasm/dist/duckdb-node-blocking.cjs' {
     logger: VoidLogger,
     runtime: unknown,
   ): Promise<Database>;
+}
+
+declare module 'which-polygon' {
+  export default function whichPolygon<P>(collection: unknown): (lngLat: [number, number]) => P | null;
 }
