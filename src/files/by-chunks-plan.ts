@@ -102,7 +102,7 @@ function planOf(
   const { request } = run;
   const names = columns.map(({ name }) => name);
   if (resolutionColumn(names, file) >= 0) return 'rows have resolutions of their own';
-  const where = columnsOfDegrees(run, names, (index) => isDouble(parquet.elements[index] ?? null), file);
+  const where = columnsOfDegrees(request.columns, names, (index) => isDouble(parquet.elements, index), file);
   if (typeof where === 'string') return where;
   const kept = keptColumns(columns, request.columns, file);
   const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };

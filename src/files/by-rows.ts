@@ -163,7 +163,7 @@ async function parquetColumns(input: Input, hasTypes: boolean): Promise<GroupCol
   const { fields, elements } = await readParquet(input);
   return {
     columns: fields.map(({ column }) => column),
-    isDouble: (index) => isDouble(elements[index] ?? null),
+    isDouble: (index) => isDouble(elements, index),
     against(index) {
       const { column, shape } = fields[index]!;
       if (shape === null || shape.is !== 'leaf' || column.kind === 'json' || elements[index] === null)
@@ -198,7 +198,7 @@ async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string>
       return `${input.name} has other columns or types`;
     first = columns;
     const names = columns.map(({ name }) => name);
-    const where = columnsOfDegrees(run, names, found.isDouble, input.name);
+    const where = columnsOfDegrees(request.columns, names, found.isDouble, input.name);
     if (typeof where === 'string') return where;
     for (const index of keptColumns(columns, request.columns, input.name)) {
       const { name, kind, isUtc } = columns[index]!;

@@ -1,7 +1,8 @@
-// Inputs of columns with types as both ways by bytes want them: by-chunks-plan.ts, whose chunks are copied, and
-// by-rows.ts, whose ranges of bytes are.
+// Inputs of columns with types whose positions are two columns of doubles, as three ways want them: by-chunks-plan.ts,
+// by-rows.ts and points/parquet-points.ts.
 
 import type { SchemaElement } from 'hyparquet';
+import type { ColumnChoice } from './columns/columns.js';
 import { findPosition } from './columns/position-columns.js';
 import { type Input, openInput } from './disk/input.js';
 import type { Run } from './request.js';
@@ -30,8 +31,8 @@ export async function lookAtFiles(
 }
 
 /** Whether a column of Parquet is one of doubles or floats. */
-export function isDouble(element: SchemaElement | null): boolean {
-  const { type, logical_type: logical, converted_type: converted } = element ?? {};
+export function isDouble(elements: readonly (SchemaElement | null)[], index: number): boolean {
+  const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
   return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
 }
 
@@ -40,16 +41,15 @@ export function isDouble(element: SchemaElement | null): boolean {
  * @param isDegrees whether a column is one of doubles or floats
  */
 export function columnsOfDegrees(
-  { request }: Run,
+  choice: ColumnChoice,
   names: readonly string[],
   isDegrees: (index: number) => boolean,
   file: string,
 ): { readonly lat: number; readonly lng: number } | string {
-  const where = findPosition({ names, rows: [] }, request.columns, file);
+  const where = findPosition({ names, rows: [] }, choice, file);
   if (where.kind !== 'pair') return 'positions are in one column';
-  // by-values.ts looks at the values of a column of this name.
-  if (request.columns.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x')
-    return 'x may hold metres';
+  // The values of a column of this name are looked at elsewhere.
+  if (choice.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x') return 'x may hold metres';
   for (const index of [where.lat, where.lng])
     if (!isDegrees(index)) return `${names[index]} is no column of doubles`;
   return where;

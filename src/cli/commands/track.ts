@@ -80,6 +80,8 @@ async function track(files: string[], options: Options): Promise<void> {
   const clock = new ZoneClock(options.zone);
   const resolution = requireResolution(options.resolution);
   const conditions = options.where.map(conditionOf);
+  const others = [options.id, options.time, ...conditions.map(({ column }) => column)];
+  const wanted = { numbers: [], others };
   const stays = new Stays(
     options.gap === undefined ? Number.POSITIVE_INFINITY : durationMsOf(options.gap, '--gap'),
   );
@@ -130,7 +132,7 @@ async function track(files: string[], options: Options): Promise<void> {
     return output.add(rowOf!(stay));
   };
   const { rows, elapsedMs } = await runPoints(hexcodes, {
-    files: pointFilesOf(files, options),
+    files: { ...pointFilesOf(files, options), wanted },
     output: { output: options.output, format: formatTo(options) },
     isQuiet: options.quiet === true,
     async take(batch, output) {

@@ -2,7 +2,6 @@
 // is read.
 
 import type { ColumnChoice } from '../columns/columns.js';
-import { findPosition, type PositionColumns } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
 import { interleave, readCoordinates } from '../formats/parquet/coordinates.js';
@@ -10,15 +9,10 @@ import { columnReader, type ParquetFile, readParquet, scanOf } from '../formats/
 import type { TableColumn } from '../formats/table.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../held/row-windows.js';
+import { columnsOfDegrees, isDouble } from '../typed-inputs.js';
 import { indexesOf, type PointRows, type WantedColumns, type WantedNames } from './wanted.js';
 
 const SMALLER_GROUPS = 'Write smaller row groups.';
-
-/** Whether a column of a file holds doubles or floats without any other meaning. */
-function isPlainNumber({ elements }: ParquetFile, index: number): boolean {
-  const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
-  return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
-}
 
 /**
  * All rows of an input, if its position is in two columns that are read here; null otherwise.
@@ -32,18 +26,16 @@ export async function parquetPoints(
   const file = await readParquet(input);
   const columns = file.fields.map(({ column }) => column);
   const names = columns.map(({ name }) => name);
-  let where: PositionColumns;
+  const isDegrees = (index: number): boolean => isDouble(file.elements, index);
+  let where: ReturnType<typeof columnsOfDegrees>;
   try {
-    where = findPosition({ names, rows: [] }, choice, input.name);
+    where = columnsOfDegrees(choice, names, isDegrees, input.name);
   } catch {
     // Values may show it.
     return null;
   }
-  if (where.kind !== 'pair') return null;
+  if (typeof where === 'string') return null;
   const { lat, lng } = where;
-  // The values of a column of this name are looked at.
-  if (choice.lng === undefined && names[lng]!.trim().toLowerCase() === 'x') return null;
-  if (!isPlainNumber(file, lat) || !isPlainNumber(file, lng)) return null;
   return { columns, rows: () => pointsOf(input.name, file, lat, lng, indexesOf(columns, wanted)) };
 }
 
@@ -69,7 +61,7 @@ async function* pointsOf(
     const wanted = [...new Set([...numbers, ...others])];
     const readers: ValueReader[] = [];
     for (const index of wanted) {
-      if (isPlainNumber(file, index)) {
+      if (isDouble(file.elements, index)) {
         const { degrees, defined } = await doublesOf(index);
         readers.push(
           defined === null ? (row) => degrees[row] : (row) => (defined[row] ? degrees[row] : null),
