@@ -26,6 +26,12 @@ export function storedKey(keyText: string, overrides: Partial<StoredKey> = {}): 
   };
 }
 
+export async function allOf<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+
 /** Changes the first key of a data folder, as another process would. */
 export async function changeFirstKey(dataDir: string, changes: Partial<StoredKey>): Promise<void> {
   const store = SqliteStore.open(dataDir);

@@ -157,8 +157,8 @@ export interface KeyStore {
   /** Where it is, for people; without credentials. */
   readonly address: string;
   head(): Promise<StoreHead>;
-  /** The keys that were changed after a change, all by default; in the order they were made. */
-  keys(afterChange?: number): Promise<StoredKey[]>;
+  /** All keys, in the order they were made. */
+  keys(): Promise<StoredKey[]>;
   find(id: string): Promise<StoredKey | undefined>;
   count(): Promise<number>;
   /** Nobody else changes keys while `work` runs. Its changes are undone if it throws. */
@@ -176,6 +176,8 @@ export interface KeyStore {
 export interface FollowedStore extends KeyStore {
   /** How often to ask whether anything has changed. */
   readonly pollMs: number;
+  /** The keys that were changed after a change, -1 for all, by pages; one that changes meanwhile comes again. */
+  changedKeys(afterChange: number): AsyncGenerator<StoredKey[]>;
   /** 'gone': the store has to be opened again. */
   news(): Promise<'none' | 'perhaps' | 'gone'>;
 }

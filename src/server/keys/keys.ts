@@ -168,17 +168,20 @@ class FollowedKeys implements ServerKeys {
   async #start(): Promise<void> {
     this.data = { ...this.data, heart: this.#heart.begin() };
     const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData: this.data });
-    const opened = new Promise<KeysMessage>((resolve, reject) => {
-      this.#refuse = reject;
-      thread.once('message', resolve);
-      thread.once('error', reject);
-      thread.once('exit', () => reject(new OpeningError('the thread of the key store has ended')));
-    });
-    let first: KeysMessage;
+    // Keys that the store has no longer were removed while nobody followed it.
+    const goneIds = new Set(this.#storedIds);
     try {
-      first = await opened;
-      if (first.kind !== 'opened')
-        throw new OpeningError(first.kind === 'failed' ? first.reason : first.kind);
+      await new Promise<void>((resolve, reject) => {
+        this.#refuse = reject;
+        thread.on('message', (message: KeysMessage) => {
+          if (message.kind === 'opened') this.#opened(message.pepper);
+          else if (message.kind === 'changed') for (const id of this.#take(message)) goneIds.delete(id);
+          else if (message.kind === 'told') resolve();
+          else reject(new OpeningError(message.kind === 'failed' ? message.reason : message.kind));
+        });
+        thread.once('error', reject);
+        thread.once('exit', () => reject(new OpeningError('the thread of the key store has ended')));
+      });
     } catch (error) {
       this.#heart.end();
       thread.on('error', () => {});
@@ -186,10 +189,9 @@ class FollowedKeys implements ServerKeys {
       throw error;
     } finally {
       this.#refuse = undefined;
+      thread.removeAllListeners('message');
     }
-    // Another store in its place would have another one; and the first thread alone makes a first key.
-    this.data = { ...this.data, pepper: first.pepper, makeFirst: false };
-    this.#takeAll(first.pepper, unpackKeys(first.keys));
+    this.#change([], [...goneIds]);
     this.#thread = thread;
     this.#startedMs = performance.now();
     this.#absence = undefined;
@@ -205,16 +207,18 @@ class FollowedKeys implements ServerKeys {
     });
   }
 
-  /** Takes in all keys of the store, and forgets those that it has no longer. */
-  #takeAll(pepper: string, keys: readonly StoredKey[]): void {
-    const { given } = this.options;
-    const ids = new Set(keys.map(({ id }) => id));
-    const removedIds = [...this.#storedIds].filter((id) => !ids.has(id));
-    if (this.#ring === undefined) {
-      this.#ring = new KeyRing(pepper);
-      this.#ring.change(given.map(({ name, secret }) => givenKey(name, digestOf(secret, pepper))));
-    }
-    this.#change(keys, removedIds);
+  #opened(pepper: string): void {
+    // Another store in its place would have another one; and the first thread alone makes a first key.
+    this.data = { ...this.data, pepper, makeFirst: false };
+    if (this.#ring !== undefined) return;
+    this.#ring = new KeyRing(pepper);
+    this.#ring.change(this.options.given.map(({ name, secret }) => givenKey(name, digestOf(secret, pepper))));
+  }
+
+  /** @returns ids of the keys of the part */
+  #take(part: Extract<KeysMessage, { kind: 'changed' }>): readonly string[] {
+    this.#change(unpackKeys(part.keys), part.removedIds);
+    return part.keys.ids;
   }
 
   #change(keys: readonly StoredKey[], removedIds: readonly string[]): void {
@@ -227,8 +231,9 @@ class FollowedKeys implements ServerKeys {
     if (message.kind === 'failed') {
       this.#failed(message.to, message.reason);
     } else if (message.kind === 'changed') {
-      this.#change(unpackKeys(message.keys), message.removedIds);
-      if (message.isLast) this.options.changed(this.ring);
+      this.#take(message);
+    } else if (message.kind === 'told') {
+      this.options.changed(this.ring);
     } else if (message.kind === 'answer') {
       this.#waiting.get(message.callId)?.(message.answer);
       this.#waiting.delete(message.callId);

@@ -4,13 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Heart } from '../life/heartbeat.js';
-import type { StoredKey } from './key-record.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
 import { checkPepper, KeyChanger } from './manage/key-changes.js';
 import { type PackedKeys, packKeys } from './packed-keys.js';
 import { ensureDataDir } from './private-files.js';
 import { readOrMakePepper } from './secret.js';
-import { Follower, type KeyChanges } from './store/follower.js';
+import { Follower } from './store/follower.js';
 import { openFollowedStore, openOrMakeStore, type StoreOptions, storeFault } from './store/open-store.js';
 
 export interface KeyWorkerData {
@@ -24,15 +23,12 @@ export interface KeyWorkerData {
 }
 
 export type KeysMessage =
-  /** The first message, unless it is a failure; with the first keys. */
-  | { readonly kind: 'opened'; readonly pepper: string; readonly keys: PackedKeys }
-  /** A part of what has changed; `isLast`: no other part of it follows. */
-  | {
-      readonly kind: 'changed';
-      readonly keys: PackedKeys;
-      readonly removedIds: readonly string[];
-      readonly isLast: boolean;
-    }
+  /** The first message, unless it is a failure. All keys follow. */
+  | { readonly kind: 'opened'; readonly pepper: string }
+  /** A part of what has changed. */
+  | { readonly kind: 'changed'; readonly keys: PackedKeys; readonly removedIds: readonly string[] }
+  /** No other part of it follows. */
+  | { readonly kind: 'told' }
   /** A sentence that says why the store cannot be used just now; sent once for each reason. */
   | { readonly kind: 'failed'; readonly to: 'read' | 'write'; readonly reason: string }
   /** The store can be used again. */
@@ -110,11 +106,11 @@ class Service {
   }
 
   /** Reads all keys for the first time, and follows them from then on. */
-  async start(): Promise<readonly StoredKey[]> {
-    const changes = await this.#follower.read();
+  async start(): Promise<void> {
+    await this.#tell({ isPaced: false });
+    post({ kind: 'told' });
     this.#pollMs = (await this.#follower.store()).pollMs;
     this.#lookIn(this.#pollMs);
-    return changes?.keys ?? [];
   }
 
   used(ids: readonly string[], usedMs: number): void {
@@ -159,8 +155,7 @@ class Service {
   /** Resolves to how long to wait until the next time. */
   async #read(): Promise<number> {
     try {
-      const changes = await this.#follower.read();
-      if (changes !== undefined) await this.#tell(changes);
+      if (await this.#tell({ isPaced: true })) post({ kind: 'told' });
       // Uses that could not be written before.
       await this.#writeUses();
       this.#reading.succeeded();
@@ -172,14 +167,20 @@ class Service {
     }
   }
 
-  async #tell({ keys, removedIds }: KeyChanges): Promise<void> {
-    for (let at = 0; at === 0 || at < keys.length; at += PART_KEYS) {
-      if (at > 0) await sleep(BETWEEN_PARTS_MS);
-      heart.beat();
-      const isLast = at + PART_KEYS >= keys.length;
-      const part = packKeys(keys.slice(at, at + PART_KEYS));
-      post({ kind: 'changed', keys: part, removedIds: at === 0 ? removedIds : [], isLast });
+  /** @param isPaced while the event loop of the service has requests to serve @returns whether anything has changed */
+  async #tell({ isPaced }: { isPaced: boolean }): Promise<boolean> {
+    let hasChanged = false;
+    for await (const { keys, removedIds } of this.#follower.read()) {
+      const partKeys = isPaced ? PART_KEYS : Math.max(1, keys.length);
+      for (let at = 0; at === 0 || at < keys.length; at += partKeys) {
+        if (isPaced && hasChanged) await sleep(BETWEEN_PARTS_MS);
+        heart.beat();
+        const part = packKeys(keys.slice(at, at + partKeys));
+        post({ kind: 'changed', keys: part, removedIds: at === 0 ? removedIds : [] });
+        hasChanged = true;
+      }
     }
+    return hasChanged;
   }
 
   async #writeUses(): Promise<void> {
@@ -207,7 +208,8 @@ const faultOf = (error: unknown): string => storeFault(given.store, error);
 try {
   const pepper = await heart.during(prepare);
   const service = new Service(pepper);
-  post({ kind: 'opened', pepper, keys: packKeys(await heart.during(() => service.start())) });
+  post({ kind: 'opened', pepper });
+  await heart.during(() => service.start());
   port.on('message', (command: KeysCommand) => {
     if (command.kind === 'used') service.used(command.ids, command.usedMs);
     else if (command.kind === 'call') service.call(command.callId, command.call);

@@ -28,19 +28,26 @@ export class Follower {
     return this.#store;
   }
 
-  /** Undefined if nothing has changed. */
-  async read(): Promise<KeyChanges | undefined> {
+  /** Yields pages of changes, if there are any. A page that was yielded is not repeated after a broken read. */
+  async *read(): AsyncGenerator<KeyChanges> {
     const store = await this.store();
-    if (this.#head !== undefined && (await store.news()) === 'none') return undefined;
+    if (this.#head !== undefined && (await store.news()) === 'none') return;
     const before = this.#head;
     // The head comes first: a change in between is then read twice, and not missed.
     const head = await store.head();
-    if (before !== undefined && isSame(before, head)) return undefined;
+    if (before !== undefined && isSame(before, head)) return;
     this.accept(head);
     const isWhole = before === undefined || before.epoch !== head.epoch || before.change > head.change;
-    const changes = this.#compare(await store.keys(isWhole ? undefined : before.change), isWhole);
+    const unseenIds = new Set(isWhole ? this.#known.keys() : []);
+    for await (const keys of store.changedKeys(isWhole ? -1 : before.change)) {
+      for (const { id } of keys) unseenIds.delete(id);
+      const changed = keys.filter((key) => !isKnown(this.#known.get(key.id), key));
+      for (const key of changed) this.#known.set(key.id, key);
+      if (changed.length > 0) yield { keys: changed, removedIds: [] };
+    }
+    for (const id of unseenIds) this.#known.delete(id);
     this.#head = head;
-    return changes;
+    if (unseenIds.size > 0) yield { keys: [], removedIds: [...unseenIds] };
   }
 
   async close(): Promise<void> {
@@ -49,25 +56,11 @@ export class Follower {
     this.#head = undefined;
     await store?.close();
   }
-
-  #compare(keys: readonly StoredKey[], isWhole: boolean): KeyChanges | undefined {
-    const changed = keys.filter((key) => {
-      const before = this.#known.get(key.id);
-      if (before !== undefined && textOf(before) === textOf(key)) return false;
-      this.#known.set(key.id, key);
-      return true;
-    });
-    const removedIds = isWhole ? this.#notAmong(keys) : [];
-    for (const id of removedIds) this.#known.delete(id);
-    return changed.length + removedIds.length > 0 ? { keys: changed, removedIds } : undefined;
-  }
-
-  #notAmong(keys: readonly StoredKey[]): string[] {
-    if (this.#known.size === keys.length) return [];
-    const ids = new Set(keys.map(({ id }) => id));
-    return [...this.#known.keys()].filter((id) => !ids.has(id));
-  }
 }
+
+/** Whether they differ in uses at most. */
+const isKnown = (known: StoredKey | undefined, key: StoredKey): boolean =>
+  known !== undefined && textOf(known) === textOf(key);
 
 const textOf = (key: StoredKey): string => JSON.stringify({ ...key, lastUsedMs: undefined });
 

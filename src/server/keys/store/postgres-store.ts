@@ -77,9 +77,12 @@ export class PostgresStore implements FollowedStore {
     };
   }
 
-  async keys(afterChange = -1): Promise<StoredKey[]> {
-    const text = `${SELECT} WHERE change > $1 ORDER BY created_ms, id`;
-    return (await this.connection.query<Row>(text, [afterChange])).map(keyOf);
+  async keys(): Promise<StoredKey[]> {
+    return (await this.connection.query<Row>(`${SELECT} ORDER BY created_ms, id`, [])).map(keyOf);
+  }
+
+  async *changedKeys(afterChange: number): AsyncGenerator<StoredKey[]> {
+    yield (await this.connection.query<Row>(`${SELECT} WHERE change > $1`, [afterChange])).map(keyOf);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {

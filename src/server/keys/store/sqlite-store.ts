@@ -206,25 +206,21 @@ export class SqliteStore implements FollowedStore {
     return { epoch: row.epoch, change: row.change, pepperCheck: row.pepper_check ?? undefined };
   }
 
-  async keys(afterChange = -1): Promise<StoredKey[]> {
-    const parsed = new Parsed();
+  async keys(): Promise<StoredKey[]> {
     const keys: StoredKey[] = [];
-    const page = this.#statements.of(PAGE);
-    let rows: Row[];
     // Nobody changes keys between two pages.
     const isOwn = !this.#db.inTransaction;
     if (isOwn) this.#db.exec('BEGIN');
     try {
-      let after: [change: number, rowId: number] = [afterChange, MAX_ROW_ID];
-      do {
-        rows = JSON.parse((page.get(...after) as { text: string }).text) as Row[];
-        for (const row of rows) keys.push(this.#keyOf(row, parsed));
-        after = rows.at(-1)?.slice(-2) as typeof after;
-      } while (rows.length === PAGE_KEYS);
+      for (const page of this.#pages(-1)) keys.push(...page);
     } finally {
       if (isOwn && this.#db.inTransaction) this.#db.exec('COMMIT');
     }
     return keys.sort(byAge);
+  }
+
+  async *changedKeys(afterChange: number): AsyncGenerator<StoredKey[]> {
+    yield* this.#pages(afterChange);
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
@@ -302,6 +298,18 @@ export class SqliteStore implements FollowedStore {
 
   async close(): Promise<void> {
     this.#db.close();
+  }
+
+  *#pages(afterChange: number): Generator<StoredKey[]> {
+    const parsed = new Parsed();
+    const page = this.#statements.of(PAGE);
+    let after: [change: number, rowId: number] = [afterChange, MAX_ROW_ID];
+    let rows: Row[];
+    do {
+      rows = JSON.parse((page.get(...after) as { text: string }).text) as Row[];
+      after = rows.at(-1)?.slice(-2) as typeof after;
+      yield rows.map((row) => this.#keyOf(row, parsed));
+    } while (rows.length === PAGE_KEYS);
   }
 
   /** @throws Error that names file, key and column */
