@@ -136,8 +136,8 @@ function encodedOne(
   try {
     const encoded = hexcodes.encode(latDeg, lngDeg, options);
     if (isJson) return JSON.stringify(encoded);
-    const former = options.former === true ? `  ${encoded.former_province}` : '';
-    return encoded.hexcodes + former + (options.certainty === true ? certaintyIn(encoded) : '');
+    const { hexcodes: code, former_province: before } = encoded;
+    return code + (before === undefined ? '' : `  ${before}`) + (options.certainty === true ? certaintyIn(encoded) : '');
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)

@@ -1,6 +1,5 @@
 // Progress on stderr: one line that is redrawn on a terminal, a plain line every few seconds elsewhere.
 
-import type { SingleBar } from 'cli-progress';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { grouped } from './say.js';
 
@@ -45,25 +44,22 @@ export interface ProgressState {
 
 const REDRAW_MS = 200;
 const PLAIN_LINE_MS = 5000;
+const BAR_CELLS = 20;
+const HIDE_CURSOR = '\x1b[?25l';
+const SHOW_CURSOR = '\x1b[?25h';
+const CLEAR_BEHIND = '\x1b[K';
 
 export class Progress {
   readonly #startMs = performance.now();
   readonly #startRows: number;
   readonly #isSilent: boolean;
-  #bar: SingleBar | null = null;
-  #library: typeof import('cli-progress') | null = null;
+  #isDrawn = false;
   #lastMs = performance.now();
 
   /** @param startRows rows that an earlier run converted: they do not count for the speed */
   constructor(isSilent: boolean, startRows: number) {
     this.#isSilent = isSilent;
     this.#startRows = startRows;
-    // Half of the files that a small run would load.
-    if (!isSilent && process.stderr.isTTY === true) void this.#loadLibrary();
-  }
-
-  async #loadLibrary(): Promise<void> {
-    this.#library = (await import('cli-progress')).default;
   }
 
   get elapsedMs(): number {
@@ -76,36 +72,25 @@ export class Progress {
     if (this.#isSilent || nowMs - this.#lastMs < (isTerminal ? REDRAW_MS : PLAIN_LINE_MS)) return;
     this.#lastMs = nowMs;
     const line = this.#lineOf(state);
+    const { readBytes, totalBytes } = state;
+    const share = totalBytes ? Math.min(readBytes, totalBytes) / totalBytes : null;
+    const percent = share === null ? '' : Math.floor(100 * share);
     if (!isTerminal) {
-      const { readBytes, totalBytes } = state;
-      const share = totalBytes
-        ? `${Math.floor((100 * Math.min(readBytes, totalBytes)) / totalBytes)} %  `
-        : '';
-      process.stderr.write(`${share}${line}\n`);
+      process.stderr.write(`${share === null ? '' : `${percent} %  `}${line}\n`);
       return;
     }
-    const total = state.totalBytes ?? 0;
-    if (this.#library === null) return;
-    if (this.#bar === null) {
-      this.#bar = new this.#library.SingleBar({
-        format: total > 0 ? '{bar} {percentage}%  {line}' : '{line}',
-        stream: process.stderr,
-        barsize: 20,
-        clearOnComplete: true,
-        hideCursor: true,
-        barCompleteChar: '█',
-        barIncompleteChar: '░',
-        gracefulExit: false,
-      });
-      this.#bar.start(Math.max(1, total), 0, { line });
-    }
-    this.#bar.update(Math.min(state.readBytes, Math.max(1, total)), { line });
+    const full = Math.round((share ?? 0) * BAR_CELLS);
+    const bar = share === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${percent}%  `;
+    // A longer line would wrap, and only its end be drawn over.
+    const shown = `${bar}${line}`.slice(0, process.stderr.columns || undefined);
+    process.stderr.write(`${this.#isDrawn ? '' : HIDE_CURSOR}\r${shown}${CLEAR_BEHIND}`);
+    this.#isDrawn = true;
   }
 
   /** Removes the line from the terminal. */
   stop(): void {
-    this.#bar?.stop();
-    this.#bar = null;
+    if (this.#isDrawn) process.stderr.write(`\r${CLEAR_BEHIND}${SHOW_CURSOR}`);
+    this.#isDrawn = false;
   }
 
   #lineOf({ rows, failedRows, readBytes, totalBytes }: ProgressState): string {

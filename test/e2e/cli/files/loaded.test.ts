@@ -19,7 +19,7 @@ test('modules of encode', async () => {
   expect([...names].some((url) => url.endsWith('/files/whole-csv.js'))).toBe(true);
   expect(
     [...names].filter((url) =>
-      /by-values|by-chunks|by-rows|whole-lines|geojson-source|ndjson|parquet|arrow|cli-progress/.test(url),
+      /by-values|by-chunks|by-rows|whole-lines|geojson-source|ndjson|parquet|arrow/.test(url),
     ),
   ).toEqual([]);
 });
