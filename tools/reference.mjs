@@ -8,8 +8,8 @@ import { Command } from 'commander';
 import { COMMANDS } from '#dist/cli/registry.js';
 import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
 import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/answers.js';
-import { STATUS_CATALOGUE } from '#dist/server/api/error-catalogue.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
+import { STATUS_CATALOGUE } from '#dist/server/api/page/page.js';
 import { kernelPage } from './reference-kernel.mjs';
 
 const FOLDER = 'docs/reference';

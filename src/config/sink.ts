@@ -56,7 +56,7 @@ export const TRACCAR = {
     read: integerOr(256 * MIB, 1024, MAX_BYTES),
   },
   // Credentials of a nats sink. No flags: `--user` of `serve` would look like a user of the service. Files are named
-  // here and read where there is such a sink (open-forwarder.ts): the environment may be that of `hexcodes worker`, run
+  // here and read where there is such a sink (forwarder.ts): the environment may be that of `hexcodes worker`, run
   // by another user.
   traccarNatsUser: { variable: 'HEXCODES_NATS_USER', help: 'user of a nats sink', read: BUS.natsUser.read },
   traccarNatsPassword: {

@@ -11,6 +11,7 @@ import {
   openKeptZones,
   openPanels,
   openPrinting,
+  openSheet,
   TAKE_AWAY_PANEL,
   ZONE_PANEL,
 } from './panels.js';
@@ -21,7 +22,6 @@ import { openPlaceBar, openTitle } from './place/place-bar.js';
 import { PLACE_PANEL } from './place/place-panel.js';
 import type { DescribedPoints } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
-import { openSheet } from './shell/sheet.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
 import { bytesOf, shipped } from './shipped.js';

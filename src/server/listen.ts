@@ -1,24 +1,91 @@
 // The admin port and the port of the service, opened when all that answers on them is there.
-
 import { createHash } from 'node:crypto';
 import type { HexcodesData } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
 import { documentRoute } from './admin/document.js';
 import { keyRoutesOf } from './admin/keys.js';
-import type { AdminListener } from './admin/listener.js';
-import { listenSentence, tryAddress } from './admin/listener.js';
-import { LateRegistry, observationRoutes } from './admin/observation.js';
+import { type AdminListener, listenSentence, tryAddress } from './admin/listener.js';
 import { type AdminRoute, openAdminPort, textAnswer } from './admin/port.js';
 import type { BoundaryData } from './boundary-data.js';
+import type { PointCounts } from './ledger/point-counts.js';
 import { DiskWatch } from './life/heartbeat.js';
-import { Pulse } from './life/pulse.js';
-import { ClockWatch, type Readiness } from './life/readiness.js';
+import { ClockWatch, Pulse, type Readiness } from './life/readiness.js';
 import type { Log } from './log.js';
-import type { Labels } from './metrics/registry.js';
+import type { Labels, Metric, MetricsRegistry } from './metrics/registry.js';
 import { EventLoopMonitor, serviceMetrics } from './metrics/service-metrics.js';
 import type { OpenParts, Parts, Seat } from './parts.js';
 import type { ServiceRoutes } from './service-routes.js';
 import type { UwsBuild } from './transport/load-uws.js';
+
+// Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET
+// /activity, the keys that are in use.
+
+const LOADED_AFTER_MS = 1000;
+
+/**
+ * The registry without its package, whose loading took a tenth of a start: it is loaded a second later, or with the
+ * first reader.
+ */
+class LateRegistry {
+  readonly #metrics: Metric[] = [];
+  readonly #timer = setTimeout(() => void this.#load(), LOADED_AFTER_MS).unref();
+  #loading: Promise<MetricsRegistry> | undefined;
+
+  /** Before the first reader only. */
+  add(metrics: Iterable<Metric>): void {
+    this.#metrics.push(...metrics);
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<{ type: string; body: string }> {
+    return (await this.#load()).text();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #load(): Promise<MetricsRegistry> {
+    this.#loading ??= import('./metrics/registry.js').then(({ MetricsRegistry }) => {
+      const registry = new MetricsRegistry();
+      registry.add(this.#metrics);
+      return registry;
+    });
+    return this.#loading;
+  }
+}
+
+/** Time without a request after which a key is not in use. */
+const IN_USE_MS = 10_000;
+
+export function observationRoutes(registry: LateRegistry, points: PointCounts): AdminRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      isShared: true,
+      handle: async () => ({ status: 200, ...(await registry.text()) }),
+    },
+    {
+      method: 'GET',
+      path: '/activity',
+      isShared: true,
+      handle: () => ({
+        status: 200,
+        type: 'application/json',
+        body: JSON.stringify({ keys: activeKeys(points) }),
+      }),
+    },
+  ];
+}
+
+function activeKeys(points: PointCounts): { id: string; requests: number; points: number }[] {
+  return [...points.keysSince(performance.now() - IN_USE_MS)].map(([id, { requests, points: count }]) => ({
+    id,
+    requests,
+    points: count,
+  }));
+}
 
 /** Time for a block with a thread of the pool after which the service is not ready. */
 const POOL_SILENT_S = 10;

@@ -91,6 +91,6 @@ export function isInlineFrame(points: number): boolean {
 
 /**
  * Bytes of a JSON frame or JSON batch, some 3,000 points; 100 to 150 ns each, reading and writing included. Larger
- * frames are not even searched for their members here; larger batches go slice by slice (routes/sliced-batches.ts).
+ * frames are not even searched for their members here; larger batches go slice by slice (routes/batch.ts).
  */
 export const INLINE_JSON_BYTES = 128 * 1024;

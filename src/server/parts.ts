@@ -12,7 +12,7 @@ import { Budget } from './budget.js';
 import type { BulkTuning } from './bulk/route.js';
 import type { Adapter } from './exchange.js';
 import type { Forwarder } from './forward/forwarder.js';
-import { openForwarder } from './forward/open-forwarder.js';
+import { openForwarder } from './forward/forwarder.js';
 import { openKeys, type ServerKeys } from './keys/keys.js';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.js';
 import { Readiness } from './life/readiness.js';

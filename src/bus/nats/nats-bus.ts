@@ -22,8 +22,7 @@ import { Collector } from './collector.js';
 import { connection, managerOf } from './connect.js';
 import { firstOf, giveBack, Marks } from './give-back.js';
 import { NatsEngine } from './nats-engine.js';
-import { checkStreams, syncWarnings } from './start-check.js';
-import { fillOf, lookAt, setUpPositions, setUpStreams } from './streams.js';
+import { checkStreams, fillOf, lookAt, setUpPositions, setUpStreams, syncWarnings } from './streams.js';
 
 const PUBLISH_TIMEOUT_MS = 5000;
 

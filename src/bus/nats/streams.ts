@@ -9,10 +9,12 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import type { BusLook, StreamFill, StreamPlan } from '../bus.js';
+import type { BusLook, StreamFill, StreamNames, StreamPlan } from '../bus.js';
 import { EngineFault } from '../engine.js';
+import { isWithin, type SubjectMap } from '../subjects.js';
 
 type Made = Partial<StreamConfig> & { name: string };
 
@@ -174,4 +176,164 @@ function refused(what: string, error: Error): EngineFault {
     ? 'Servers set the space aside that streams may take: ask for less with --max-bytes'
     : undefined;
   return new EngineFault(`${what} cannot be made: ${error.message}`, hint, { cause: error });
+}
+
+// The check before a worker begins: that streams and consumer are there and hold every answer once, and whether the
+// servers would lose messages in a power cut that they have acknowledged.
+
+/** The first version with limits of messages for each subject that refuse new ones. */
+const MIN_VERSION = [2, 9, 0];
+/** Streams of earlier versions could lose acknowledged messages in more ways (nats-server's release notes). */
+const SOUND_VERSION = [2, 10, 23];
+const SOUND_REPLICAS = 3;
+const MONITOR_TIMEOUT_MS = 5000;
+const SETUP_HINT = 'hexcodes worker setup makes it';
+const MAP_HINT = 'hexcodes worker setup with the same --map changes it';
+
+interface CheckedStreams {
+  readonly warnings: readonly string[];
+  readonly ackWaitMs: number;
+}
+
+/** @throws EngineFault where answers could be lost or stored twice */
+export async function checkStreams(
+  jsm: JetStreamManager,
+  version: string,
+  names: StreamNames,
+  maps: readonly SubjectMap[],
+  isOrdered: boolean,
+): Promise<CheckedStreams> {
+  if (isBefore(version, MIN_VERSION))
+    throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
+  const [input, output, dead] = [
+    await infoOf(jsm, names.input, SETUP_HINT),
+    await infoOf(jsm, names.output, SETUP_HINT),
+    await infoOf(jsm, names.dead, SETUP_HINT),
+  ];
+  for (const info of [output, dead]) requireOnce(info, 'an answer', 'hexcodes worker setup gives it both');
+  for (const map of maps) {
+    requireTaken(input, map.from.join('.'), MAP_HINT);
+    requireTaken(output, map.answers, MAP_HINT);
+  }
+  const consumer = await consumerOf(jsm, names.input, names.consumer, SETUP_HINT);
+  const { max_ack_pending = 0, ack_wait = 0 } = consumer;
+  if (isOrdered && max_ack_pending !== 1)
+    throw new EngineFault(
+      `consumer ${names.consumer} hands out ${max_ack_pending} messages at a time, so answers are in no order`,
+      'hexcodes worker setup --ordered changes it',
+    );
+  return {
+    warnings: [...streamWarnings(input, output, consumer), ...powerWarnings(version, [input, output, dead])],
+    ackWaitMs: ack_wait / 1e6,
+  };
+}
+
+/** @param hint the way out where there is no such stream @throws EngineFault */
+async function infoOf(jsm: JetStreamManager, name: string, hint: string): Promise<StreamInfo> {
+  try {
+    return await jsm.streams.info(name);
+  } catch (error) {
+    const { message } = error as Error;
+    const isMissing = /not found/.test(message);
+    const words = isMissing ? `there is no stream ${name}` : `stream ${name} cannot be read: ${message}`;
+    throw new EngineFault(words, isMissing ? hint : undefined, { cause: error });
+  }
+}
+
+/** @param what the stream holds one of a subject, for the message @throws EngineFault where it could hold two */
+function requireOnce({ config }: StreamInfo, what: string, hint: string): void {
+  if (config.max_msgs_per_subject === 1 && config.discard_new_per_subject === true) return;
+  throw new EngineFault(
+    `stream ${config.name} could hold ${what} twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
+    hint,
+  );
+}
+
+/** @throws EngineFault where a stream does not take all subjects of a pattern */
+function requireTaken({ config }: StreamInfo, pattern: string, hint: string): void {
+  const isTaken = config.subjects.some((subject) => isWithin(subject.split('.'), pattern.split('.')));
+  if (!isTaken)
+    throw new EngineFault(
+      `stream ${config.name} does not take ${pattern}: it takes ${config.subjects.join(', ')}`,
+      hint,
+    );
+}
+
+/** @throws EngineFault where there is no such consumer, or where its acknowledgements are not explicit */
+async function consumerOf(
+  jsm: JetStreamManager,
+  stream: string,
+  name: string,
+  hint: string,
+): Promise<ConsumerConfig> {
+  const { config } = await jsm.consumers.info(stream, name).catch((error: Error) => {
+    throw new EngineFault(`stream ${stream} has no consumer ${name}`, hint, { cause: error });
+  });
+  if (config.ack_policy !== AckPolicy.Explicit)
+    throw new EngineFault(`consumer ${name} acknowledges ${config.ack_policy}, and must explicitly`);
+  return config;
+}
+
+function streamWarnings(input: StreamInfo, output: StreamInfo, consumer: ConsumerConfig): string[] {
+  const warnings: string[] = [];
+  if (input.config.retention !== RetentionPolicy.Limits)
+    warnings.push(
+      `stream ${input.config.name} forgets the ids of messages that are done with when a server is killed (retention ${input.config.retention}): a producer's repetition would be answered again`,
+    );
+  const isKeptLonger =
+    output.config.max_age === 0 || (input.config.max_age > 0 && output.config.max_age > input.config.max_age);
+  if (!isKeptLonger)
+    warnings.push(
+      `answers are not kept longer than messages: one that is delivered again late could be answered twice (max_age of ${output.config.name})`,
+    );
+  if ((consumer.max_deliver ?? -1) > 0)
+    warnings.push(
+      `consumer ${consumer.durable_name} gives a message up after ${consumer.max_deliver} deliveries, also where workers died`,
+    );
+  return warnings;
+}
+
+/** Ways to lose messages that were acknowledged. */
+function powerWarnings(version: string, streams: readonly StreamInfo[]): string[] {
+  const few = streams.filter(({ config }) => config.num_replicas < SOUND_REPLICAS);
+  return [
+    ...(isBefore(version, SOUND_VERSION)
+      ? [
+          `nats-server ${version}: a power cut may lose acknowledged messages; 2.10.23 and later can sync each`,
+        ]
+      : []),
+    ...(few.length === 0
+      ? []
+      : [
+          `${few.map(({ config }) => config.name).join(', ')}: fewer than ${SOUND_REPLICAS} replicas, so a lost disk loses messages, and a power cut those of the last sync_interval`,
+        ]),
+  ];
+}
+
+/** The `sync_interval` of a server by its monitoring port, as clients cannot ask for it. */
+export async function syncWarnings(monitor: URL): Promise<string[]> {
+  try {
+    const answer = await fetch(new URL('/varz', monitor), {
+      signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
+    });
+    const { jetstream } = (await answer.json()) as {
+      jetstream?: { config?: { sync_always?: boolean; sync_interval?: number } };
+    };
+    const { sync_always, sync_interval } = jetstream?.config ?? {};
+    if (sync_always === true) return [];
+    const interval = sync_interval === undefined ? 'about 2 minutes' : `${sync_interval / 1e9} s`;
+    return [
+      `${monitor.host} syncs its files every ${interval}: a power cut loses what was acknowledged since (sync_interval: always)`,
+    ];
+  } catch (error) {
+    return [`${monitor.host} does not say how it syncs: ${(error as Error).message}`];
+  }
+}
+
+function isBefore(version: string, least: readonly number[]): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  for (const [i, number] of least.entries()) {
+    if ((parts[i] ?? 0) !== number) return (parts[i] ?? 0) < number;
+  }
+  return false;
 }

@@ -137,7 +137,8 @@ function encodedOne(
     const encoded = hexcodes.encode(latDeg, lngDeg, options);
     if (isJson) return JSON.stringify(encoded);
     const { hexcodes: code, former_province: before } = encoded;
-    return code + (before === undefined ? '' : `  ${before}`) + (options.certainty === true ? certaintyIn(encoded) : '');
+    const province = before === undefined ? '' : `  ${before}`;
+    return code + province + (options.certainty === true ? certaintyIn(encoded) : '');
   } catch (error) {
     if (!(error instanceof HexcodesError)) throw error;
     const hint = looksSwapped(hexcodes.kernel, latDeg, lngDeg)

@@ -13,7 +13,7 @@ import {
   SharedWork,
 } from '../../config/admin-server.js';
 import { Heart } from '../life/heartbeat.js';
-import { PulseReader } from '../life/pulse.js';
+import { PulseReader } from '../life/readiness.js';
 import {
   type AdminAnswer,
   type AdminCall,

@@ -2,20 +2,212 @@
 // position outside of Viet Nam is answered 200 and goes on as well: Traccar would send it again and again after any
 // other status.
 
+import { createHash, randomUUID } from 'node:crypto';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import { resolutionOf } from '../../hexcodes/wire/params/number.js';
+import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage, JSON_TYPE } from '../answers.js';
-import type { Exchange } from '../exchange.js';
-import { encodeOne } from '../exchange.js';
+import { type Exchange, encodeOne } from '../exchange.js';
 import type { Forwarder } from '../forward/forwarder.js';
 import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { isJson, requireJson } from '../media-types.js';
 import { fail, failNotTaken, type Route } from '../router.js';
 import { readWhole } from '../whole-body.js';
-import { positionInJson, positionInQuery, type TrackedPosition } from './read-position.js';
+
+// A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`.
+// Every fault names the member, its value and the rule.
+
+/** null: not given. */
+export interface TrackedPosition {
+  /** The same where Traccar sends the position again; one of its own where the position has no time. */
+  readonly id: string;
+  readonly uniqueId: string;
+  readonly name: string | null;
+  /** ISO 8601, in UTC. */
+  readonly fixTime: string | null;
+  readonly deviceTime: string | null;
+  readonly serverTime: string | null;
+  readonly latDeg: number;
+  readonly lngDeg: number;
+  readonly speedKn: number | null;
+  readonly courseDeg: number | null;
+  readonly altitudeM: number | null;
+  readonly accuracyM: number | null;
+  readonly isValid: boolean | null;
+  readonly protocol: string | null;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+}
+
+/** Longest uniqueId, as in Traccar's own database. */
+const MAX_ID_LENGTH = 128;
+const SHOWN_LENGTH = 40;
+/** Deepest attributes, which have one or two levels. Values of thousands exhaust the stack of JSON.stringify. */
+const MAX_LEVELS = 64;
+const ID_LENGTH = 32;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
+
+const NUMBERS = ['latitude', 'longitude', 'altitude', 'speed', 'course', 'accuracy'] as const;
+const TIMES = ['fixTime', 'deviceTime', 'serverTime'] as const;
+const IN_URL = [...NUMBERS, ...TIMES, 'uniqueId', 'name', 'valid', 'protocol', 'attributes'] as const;
+
+type Members = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads the members of two objects; collects what is wrong with them. */
+class MemberReader {
+  readonly faults: ParameterFault[] = [];
+
+  /** @param prefix names the object in faults */
+  number(from: Members, prefix: string, name: string, limit?: number): number | null {
+    const value = from[name] ?? null;
+    if (value === null && limit === undefined) return null;
+    if (typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= (limit ?? Infinity))
+      return value;
+    this.wrong(prefix + name, value, `a number${limit === undefined ? '' : ` from -${limit} to ${limit}`}`);
+    return null;
+  }
+
+  time(from: Members, prefix: string, name: string): string | null {
+    const value = from[name] ?? null;
+    if (value === null) return null;
+    const isTime = typeof value === 'number' || (typeof value === 'string' && isIsoTime(value));
+    const date = isTime ? new Date(value as number | string) : undefined;
+    if (date !== undefined && !Number.isNaN(date.getTime())) return date.toISOString();
+    this.wrong(
+      prefix + name,
+      value,
+      'a time, as 2026-11-22T08:15:02.000+00:00 or in milliseconds since 1970',
+    );
+    return null;
+  }
+
+  of<T>(from: Members, prefix: string, name: string, isRight: (value: unknown) => value is T, rule: string) {
+    const value = from[name] ?? null;
+    if (value === null || isRight(value)) return value as T | null;
+    this.wrong(prefix + name, value, rule);
+    return null;
+  }
+
+  wrong(parameter: string, value: unknown, rule: string): void {
+    const message = value === null ? `is required: ${rule}` : `must be ${rule}, and is ${shownOf(value)}`;
+    this.faults.push({ parameter, message });
+  }
+}
+
+/** Dates that the calendar does not have are no times: JavaScript makes 3 March of 31 February. */
+function isIsoTime(text: string): boolean {
+  if (!ISO_TIME.test(text)) return false;
+  const day = text.slice(0, 10);
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+}
+
+function shownOf(value: unknown): string {
+  if (isDeeper(value, MAX_LEVELS)) return Array.isArray(value) ? '[…]' : '{…}';
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+}
+
+/** Whether objects and arrays are nested in more levels. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isAttributes = (value: unknown): value is Members => isObject(value) && !isDeeper(value, MAX_LEVELS);
+const isUniqueId = (value: unknown): value is string =>
+  isText(value) && value !== '' && value.length <= MAX_ID_LENGTH;
+
+/** The body of a request of type `json`. */
+export function positionInJson(body: unknown): TrackedPosition | ParameterFault[] {
+  const { position = null, device = null } = isObject(body) ? body : {};
+  const reader = new MemberReader();
+  if (!isObject(position)) reader.wrong('position', position, 'an object');
+  if (!isObject(device)) reader.wrong('device', device, 'an object');
+  if (!isObject(position) || !isObject(device)) return reader.faults;
+  return positionOf(reader, position, 'position.', device, 'device.');
+}
+
+/** The query of a request of type `url`, whose parameters have the names of Traccar's placeholders. */
+export function positionInQuery(rawQuery: string): TrackedPosition | ParameterFault[] {
+  const reader = new MemberReader();
+  const members: Record<string, unknown> = {};
+  for (const [name, { text, fault }] of Object.entries(readQuery(rawQuery, IN_URL))) {
+    if (fault !== undefined) reader.faults.push({ parameter: name, message: fault });
+    // Traccar writes `null` in place of a value that it does not have.
+    else if (text !== undefined && text !== '' && text !== 'null') members[name] = memberOf(name, text);
+  }
+  if (reader.faults.length > 0) return reader.faults;
+  return positionOf(reader, members, '', members, '');
+}
+
+function memberOf(name: string, text: string): unknown {
+  const isNumber = (NUMBERS as readonly string[]).includes(name);
+  const isTime = (TIMES as readonly string[]).includes(name) && /^\d+$/.test(text);
+  if (isNumber || isTime) {
+    const value = readDecimal(text);
+    return Number.isNaN(value) ? text : value;
+  }
+  if (name === 'valid' && (text === 'true' || text === 'false')) return text === 'true';
+  if (name !== 'attributes') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function positionOf(
+  reader: MemberReader,
+  position: Members,
+  ofPosition: string,
+  device: Members,
+  ofDevice: string,
+): TrackedPosition | ParameterFault[] {
+  const number = (name: string, limit?: number): number | null =>
+    reader.number(position, ofPosition, name, limit);
+  const time = (name: string): string | null => reader.time(position, ofPosition, name);
+  const idRule = `a text of 1 to ${MAX_ID_LENGTH} characters`;
+  const attributesRule = isObject(position.attributes)
+    ? `nested in at most ${MAX_LEVELS} levels`
+    : 'an object';
+  const uniqueId = reader.of(device, ofDevice, 'uniqueId', isUniqueId, idRule);
+  if (uniqueId === null && (device.uniqueId ?? null) === null)
+    reader.wrong(`${ofDevice}uniqueId`, null, idRule);
+  const read = {
+    uniqueId: uniqueId as string,
+    name: reader.of(device, ofDevice, 'name', isText, 'a text'),
+    fixTime: time('fixTime'),
+    deviceTime: time('deviceTime'),
+    serverTime: time('serverTime'),
+    latDeg: number('latitude', 90) as number,
+    lngDeg: number('longitude', 180) as number,
+    speedKn: number('speed'),
+    courseDeg: number('course'),
+    altitudeM: number('altitude'),
+    accuracyM: number('accuracy'),
+    isValid: reader.of(position, ofPosition, 'valid', isBoolean, 'true or false'),
+    protocol: reader.of(position, ofPosition, 'protocol', isText, 'a text'),
+    attributes: reader.of(position, ofPosition, 'attributes', isAttributes, attributesRule),
+  };
+  return reader.faults.length > 0 ? reader.faults : { id: idOf(read), ...read };
+}
+
+/**
+ * Made of the device, the times and the position: Traccar's own id of a position is 0 until the database has it, which
+ * is after it was forwarded for the first time.
+ */
+function idOf(read: Omit<TrackedPosition, 'id'>): string {
+  const { uniqueId, fixTime, deviceTime, serverTime, latDeg, lngDeg } = read;
+  if (fixTime === null && deviceTime === null && serverTime === null) return randomUUID().replaceAll('-', '');
+  const text = JSON.stringify([uniqueId, fixTime, deviceTime, serverTime, latDeg, lngDeg]);
+  return createHash('sha256').update(text).digest('hex').slice(0, ID_LENGTH);
+}
 
 /** A position with the attributes of its device has some kilobytes. */
 const MAX_BODY_BYTES = 128 * 1024;

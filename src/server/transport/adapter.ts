@@ -6,21 +6,22 @@ import { Admission, type AdmissionLimits, type Refusal } from './admission.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits } from './exchange.js';
-import { loadUws, type UwsBuild } from './load-uws.js';
-import { RefusedBodies } from './request-body.js';
-import { RequestHead, readHeaders, TARGET_LIMIT_BYTES } from './request-head.js';
-import { type SocketData, socketBehaviour, type WebSocketRoute } from './socket-behaviour.js';
-import { Turns } from './turns.js';
 import {
   type ListenSocket,
+  loadUws,
   primePause,
   type UpgradeContext,
   type Uws,
   type UwsApp,
+  type UwsBuild,
   type UwsMethod,
   type UwsRequest,
   type UwsResponse,
-} from './uws.js';
+} from './load-uws.js';
+import { RefusedBodies } from './request-body.js';
+import { RequestHead, readHeaders, TARGET_LIMIT_BYTES } from './request-head.js';
+import { type SocketData, socketBehaviour, type WebSocketRoute } from './socket-behaviour.js';
+import { Turns } from './turns.js';
 
 /** The ports on which an adapter listens. */
 class Listeners {

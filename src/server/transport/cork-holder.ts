@@ -4,7 +4,7 @@
 // to others.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import type { Uws, UwsApp, UwsResponse } from './uws.js';
+import type { Uws, UwsApp, UwsResponse } from './load-uws.js';
 
 const HOST = '127.0.0.1';
 const OPEN_TIMEOUT_MS = 2000;

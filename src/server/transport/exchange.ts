@@ -21,6 +21,7 @@ import {
 } from './answers/whole-answer.js';
 import type { CorkHolder } from './cork-holder.js';
 import { Guarded } from './guarded.js';
+import type { UpgradeContext, UwsResponse } from './load-uws.js';
 import {
   type BodyBounds,
   type BodyOwner,
@@ -30,7 +31,6 @@ import {
 } from './request-body.js';
 import { AFTER_BODY, type RequestHead } from './request-head.js';
 import type { Turns } from './turns.js';
-import type { UpgradeContext, UwsResponse } from './uws.js';
 
 /** Supplied by the owner of the adapter, for all exchanges. */
 export interface ExchangeHooks<X> {

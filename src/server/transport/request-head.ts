@@ -3,7 +3,7 @@
 // smuggling; see README U10).
 import { randomBytes } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
-import type { UwsRequest } from './uws.js';
+import type { UwsRequest } from './load-uws.js';
 
 /** Longest path and query together; more is answered 414. */
 export const TARGET_LIMIT_BYTES = 8192;

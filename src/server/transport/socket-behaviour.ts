@@ -1,8 +1,8 @@
 // The callbacks of a WebSocket route as uWS wants them: what a peer brings in a turn of the event loop is counted, and
 // exceptions end at one hook.
 import type { Exchange } from './exchange.js';
+import type { UwsBehaviour, UwsWebSocket } from './load-uws.js';
 import { SocketTurn, type Turns } from './turns.js';
-import type { UwsBehaviour, UwsWebSocket } from './uws.js';
 
 /** The user data of each WebSocket. */
 export interface SocketData {

@@ -257,9 +257,9 @@ export interface UsageBatch {
   readonly day: string;
   readonly month: string;
   readonly keyIds: readonly string[];
-  /** The cells of each key (operations.ts), one key after the other. */
+  /** The cells of each key, one key after the other. */
   readonly cells: Float64Array;
-  /** Points of each key, of those in its cells, that the process held before it used them (grants.ts). */
+  /** Points of each key, of those in its cells, that the process held before it used them. */
   readonly covered: readonly number[];
   /** Taken from buckets that processes share. */
   readonly rates: readonly RateUse[];

@@ -10,7 +10,7 @@ import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
 import { keptMemory } from '#dist/server/kept-memory.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { inlineBlockBytes } from '#dist/server/offload.js';
-import { SlicedBatches } from '#dist/server/routes/sliced-batches.js';
+import { SlicedBatches } from '#dist/server/routes/batch.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/stream-frames.js';

@@ -5,16 +5,17 @@ import { VectorTile } from '@mapbox/vector-tile';
 import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { KeptBodies, OneATurn } from '#dist/server/grid/route.js';
 import {
   codesIn,
   inTile,
+  KeptBodies,
   MAX_ZOOM,
+  OneATurn,
   RESOLUTION_OF_ZOOM,
   readTile,
   type Tile,
   vectorTileOf,
-} from '#dist/server/grid/tile.js';
+} from '#dist/server/grid/route.js';
 import { Hexcodes } from '#hexcodes';
 import { cellCollection } from '#hexcodes/geometry';
 import { randomFrom } from '../../support/open-world.js';

@@ -5,8 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { OK } from '#dist/hexcodes/kernel/kernel.js';
 import { NotTakenError } from '#dist/server/forward/forwarder.js';
 import type { Route } from '#dist/server/router.js';
-import { positionInJson, positionInQuery, type TrackedPosition } from '#dist/server/traccar/read-position.js';
-import { traccarRoutes } from '#dist/server/traccar/route.js';
+import {
+  positionInJson,
+  positionInQuery,
+  type TrackedPosition,
+  traccarRoutes,
+} from '#dist/server/traccar/route.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 import { forwardedBody } from '../../support/traccar.js';
 

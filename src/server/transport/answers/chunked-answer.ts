@@ -3,7 +3,7 @@
 // own, small pieces packed into one corked write, large ones uncorked. uWS holds what the socket does not take;
 // `#flushHeldBytes` and `#probeLater` make sure that those bytes leave, and find out when they have.
 import type { CorkHolder } from '../cork-holder.js';
-import type { UwsResponse } from '../uws.js';
+import type { UwsResponse } from '../load-uws.js';
 import { PACKED_BYTES } from './piece-queue.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 

@@ -3,7 +3,7 @@
 // it may report bytes as taken that it still buffers (README U23). So only the first write, with the head, is corked,
 // and only if its bytes cannot stay in the cork's buffer; when the answer is complete, the socket has taken all of it.
 import type { CorkHolder } from '../cork-holder.js';
-import type { UwsResponse } from '../uws.js';
+import type { UwsResponse } from '../load-uws.js';
 import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
 
 /** Shorter bodies may fit uWS's cork. */

@@ -1,7 +1,7 @@
 // An answer that is written piece by piece: the queue, the turns in which it is written, and uWS's timeout, for answers
 // of unknown length (chunked-answer.ts) and of known length (sized-answer.ts).
 
-import type { UwsResponse } from '../uws.js';
+import type { UwsResponse } from '../load-uws.js';
 import { PieceQueue } from './piece-queue.js';
 
 /** Calls of an answer into its exchange. */

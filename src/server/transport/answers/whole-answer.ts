@@ -1,5 +1,5 @@
 // Writes an answer whose body is there as a whole. The caller has corked the response; see README U18, U19 and U23.
-import type { UwsResponse } from '../uws.js';
+import type { UwsResponse } from '../load-uws.js';
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',

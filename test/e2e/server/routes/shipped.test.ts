@@ -9,7 +9,7 @@ import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { request as undiciRequest } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codesIn } from '#dist/server/grid/tile.js';
+import { codesIn } from '#dist/server/grid/route.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, cellCollection } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';

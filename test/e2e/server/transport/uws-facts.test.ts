@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
-import type { UwsRequest, UwsResponse, UwsWebSocket } from '#dist/server/transport/uws.js';
+import type { UwsRequest, UwsResponse, UwsWebSocket } from '#dist/server/transport/load-uws.js';
 import { type BareUws, CountingClient, isUwsPack, openBareUws } from '../../../support/bare-uws.js';
 import { Crowd } from '../../../support/crowd.js';
 import { below, type Random } from '../../../support/mutate.js';

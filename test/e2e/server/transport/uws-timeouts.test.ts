@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CorkHolder } from '#dist/server/transport/cork-holder.js';
-import type { UwsResponse } from '#dist/server/transport/uws.js';
+import type { UwsResponse } from '#dist/server/transport/load-uws.js';
 import { type BareUws, CountingClient, isUwsPack, openBareUws } from '../../../support/bare-uws.js';
 
 /** More than the sockets of both ends buffer on loopback. */
