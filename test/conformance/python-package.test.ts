@@ -10,7 +10,7 @@ import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { ownFolder } from '../support/own-folder.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
-import { placesAlong } from '../support/region/border-walk.js';
+import { placesAlong } from '../support/region/map-checks.js';
 import { shippedKernel } from '../support/shipped.js';
 
 const SEED = 38;

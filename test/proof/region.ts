@@ -3,9 +3,7 @@
 // every line at all 16 resolutions.
 import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../support/random.js';
-import { checkCodes, placesAlong } from '../support/region/border-walk.js';
-import { CheckedMap } from '../support/region/map-checks.js';
-import { shippedIndex } from '../support/region/shipped-index.js';
+import { CheckedMap, checkCodes, placesAlong, shippedIndex } from '../support/region/map-checks.js';
 import { optionsOf } from './run-length.js';
 
 export default async function proveRegion(args: string[]): Promise<void> {

@@ -1,7 +1,6 @@
 // A server with the shipped data, and requests made from the description that it serves.
 import fc from 'fast-check';
-import { type Described, DescribedApi, type Operation } from './described-api.js';
-import { valuesOf } from './schema-values.js';
+import { type Described, DescribedApi, type Operation, valuesOf } from './described-api.js';
 import { startServer, type TestServer } from './server.js';
 import { shippedFiles } from './shipped.js';
 

@@ -2,12 +2,11 @@
 // answered as the wire answers the same bytes in this process, in its order; damaged WebSocket frames may end the
 // connection or leave it silent, and disturb no other.
 
-import { frameCount } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import type { Kernel } from '#hexcodes';
 import { below, inPieces, mutated, pick, type Random } from './mutate.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from './raw-websocket.js';
 import type { ServerProcess } from './server-process.js';
-import { decodeFrame, encodeFrame } from './stream-frames.js';
+import { countIn, decodeFrame, encodeFrame } from './stream-frames.js';
 import { Wire } from './wire.js';
 
 const CONNECTIONS = 32;
@@ -114,7 +113,7 @@ export class FramesFuzz {
     }
     const damaged = mutated(binaryMessage(random), random, ['\xff', '\0\0', '\x01\x01\x0d\0'], 4);
     // Frames of many points go to the pool; a damaged count without its points is answered as malformed.
-    return frameCount(damaged) > 1e9 ? damaged.subarray(0, 16) : damaged;
+    return countIn(damaged) > 1e9 ? damaged.subarray(0, 16) : damaged;
   }
 }
 

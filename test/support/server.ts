@@ -13,6 +13,10 @@ import { openWorld } from './open-world.js';
 type ServedData = Parameters<typeof serve>[1];
 type ServeTuning = NonNullable<Parameters<typeof serve>[3]>;
 
+export type { ServeConfig };
+/** The threads of a server. */
+export type Pool = Parameters<NonNullable<ServeTuning['withPool']>>[0];
+
 export interface TestServer {
   readonly port: number;
   readonly adminPort: number;

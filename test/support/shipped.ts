@@ -1,6 +1,8 @@
-// A kernel with what the package ships, as the server has it.
+// The version of the package, and a kernel with its files, as the server has it.
 import { readFileSync } from 'node:fs';
 import { Hexcodes, type Kernel } from '#hexcodes';
+
+export const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 
 /** The three binaries of the package, for `Hexcodes.from` and servers. */
 export function shippedFiles() {

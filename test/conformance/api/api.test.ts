@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wordOf } from '#dist/server/answers.js';
 import type { DescribedApi } from '../../support/described-api.js';
+import { valuesOf } from '../../support/described-api.js';
 import { DescribedServer } from '../../support/described-server.js';
-import { valuesOf } from '../../support/schema-values.js';
 
 // The answers that /openapi.json and /docs show beside each operation: what a service says today, as the schemas say.
 describe('answers', async () => {

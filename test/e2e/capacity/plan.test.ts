@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, expect, test } from 'vitest';
 import { machineNow } from '#dist/capacity/processes/machine.js';
-import { VERSION } from '#dist/hexcodes/version.js';
 import { madeResults } from '../../support/capacity/made-results.js';
 import { sharedCommand } from '../../support/shared.js';
+import { VERSION } from '../../support/shipped.js';
 
 const folder = sharedCommand();
 beforeAll(() => {

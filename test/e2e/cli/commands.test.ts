@@ -6,11 +6,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { VERSION } from '#dist/hexcodes/version.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { OPEN_INDEX } from '../../support/open-world.js';
 import { sharedCommand, sharedFolder } from '../../support/shared.js';
-import { shippedKernel } from '../../support/shipped.js';
+import { shippedKernel, VERSION } from '../../support/shipped.js';
 
 const folder = sharedCommand();
 

@@ -10,7 +10,6 @@ import { headers, type NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openWarning } from '#dist/bus/nats/connect.js';
-import { VERSION } from '#dist/hexcodes/version.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
@@ -19,6 +18,7 @@ import { scrape, sumOf } from '../../support/metrics.js';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../support/nats.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand } from '../../support/shared.js';
+import { VERSION } from '../../support/shipped.js';
 
 describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
   const folder = sharedCommand();

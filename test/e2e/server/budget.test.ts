@@ -5,12 +5,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Pool } from '#dist/pool/pool.js';
 import type { Budget } from '#dist/server/budget.js';
 import { csvBody, RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
 import { clientFrame, handshake, RawWebSocket } from '../../support/raw-websocket.js';
-import { sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { type Pool, sendRaw, startServer, type TestServer } from '../../support/server.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 
 const OTHER_KEY = 'other_0123456789abcdef';

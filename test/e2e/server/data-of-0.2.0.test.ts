@@ -6,8 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ServeConfig } from '#dist/config/config.js';
-import { startServer, type TestServer } from '../../support/server.js';
+import { type ServeConfig, startServer, type TestServer } from '../../support/server.js';
 import { sharedFolder } from '../../support/shared.js';
 import { HttpSinkServer } from '../../support/traccar.js';
 

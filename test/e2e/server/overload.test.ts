@@ -1,16 +1,15 @@
 // Answers of the real server while the pool is full: for the key that fills it, and for others.
 
 import { expect, test } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import type { Pool } from '#dist/pool/pool.js';
 import { openKernel, pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../support/raw-websocket.js';
-import { parseAnswers, sendRaw, startServer } from '../../support/server.js';
+import { type Pool, parseAnswers, sendRaw, startServer } from '../../support/server.js';
 import { encodeFrame } from '../../support/stream-frames.js';
+import { Wire } from '../../support/wire.js';
 
 const kernel = openKernel();
 
-const due = (frame: Uint8Array): Buffer => Buffer.from(answerFrame(kernel, frame));
+const due = (frame: Uint8Array): Buffer => Buffer.from(new Wire(kernel).frame(frame));
 
 test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and new requests 503 with Retry-After', async () => {
   let pool: Pool | undefined;

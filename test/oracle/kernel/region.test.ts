@@ -8,7 +8,6 @@ import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Random, randomFrom } from '../../support/random.js';
 import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
-import { checkCodes, placesAlong } from '../../support/region/border-walk.js';
 import { rowsOf } from '../../support/region/fixtures.js';
 import {
   CELL_AND_STEP,
@@ -18,9 +17,17 @@ import {
   tanglePartition,
   WEST,
 } from '../../support/region/made-partitions.js';
-import { CheckedMap } from '../../support/region/map-checks.js';
-import { RingContainment, retoldRings, ringsOf } from '../../support/region/rings.js';
-import { INDEX_FILE, partitionOf, shippedIndex } from '../../support/region/shipped-index.js';
+import {
+  CheckedMap,
+  checkCodes,
+  INDEX_FILE,
+  partitionOf,
+  placesAlong,
+  RingContainment,
+  retoldRings,
+  ringsOf,
+  shippedIndex,
+} from '../../support/region/map-checks.js';
 import { shippedKernel } from '../../support/shipped.js';
 
 // The definition of a point's unit, taken literally: a segment counts when (y0 > y) ≠ (y1 > y) and

@@ -1,12 +1,11 @@
 // Client, session and pool under lost, late, doubled and cut messages on the way.
 import { expect, test } from 'vitest';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
-import { frameCount, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { HexcodesClientError } from '#hexcodes/client';
 import { below, type Random } from '../../support/mutate.js';
 import { randomFrom } from '../../support/open-world.js';
-import { encodeFrame } from '../../support/stream-frames.js';
+import { countIn, encodeFrame, refusalOf } from '../../support/stream-frames.js';
 
 /** The status of a frame that is refused as the service is overloaded. */
 const FRAME_OVERLOADED = 3;
@@ -172,7 +171,7 @@ class Way {
       answerNow: numbered,
       answerLater: (frame) => {
         const answer = numbered(frame);
-        if (isPoolFull()) return Promise.resolve(refusedFrame(frame, FRAME_OVERLOADED));
+        if (isPoolFull()) return Promise.resolve(refusalOf(frame, FRAME_OVERLOADED));
         return new Promise((resolve) => this.#pool.push(() => resolve(answer)));
       },
       giveBack: () => {},
@@ -232,7 +231,7 @@ class Way {
 
 /** An answer whose records hold, instead of codes, the numbers that the points were made of. */
 function numbered(frame: Uint8Array): Uint8Array {
-  const count = frameCount(frame);
+  const count = countIn(frame);
   const answer = Buffer.alloc(16 + 20 * count);
   answer.set(frame.subarray(0, 16));
   answer[2] = 0;

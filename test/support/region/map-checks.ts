@@ -1,11 +1,126 @@
 // Rules that hold for every boundary index: the kernel names the one region whose rings wind around a point, and
 // none where no ring does. Used by the tests on a sample and by `npm run proof -- region` at full size.
 
-import { Hexcodes, type Kernel, type KernelExports } from '#hexcodes';
+import { readFileSync } from 'node:fs';
+import { ADMIN_UNITS, Hexcodes, type Kernel, type KernelExports } from '#hexcodes';
+import type { Partition } from '../../../data/map/partition.js';
 import { openWorld } from '../open-world.js';
 import type { Random } from '../random.js';
-import { BatchWitness } from './bare-kernel.js';
-import { type Border, RingContainment, ringsOf } from './rings.js';
+import { BatchWitness, type Build, bareKernel, putIndex } from './bare-kernel.js';
+
+// The naive peer of the boundary index: every region's closed rings, put together from the borders it has on one
+// side, and for a point *all* regions whose rings wind around it. It shares nothing with the kernel but the rule
+// for points on a line. Edges are kept in strips of latitude only, so that millions of points take minutes, not days.
+/** A border with the region on either side of it; sides that are `none` belong to nobody. */
+export interface Border {
+  readonly left: number;
+  readonly right: number;
+  /** x0, y0, x1, y1, … in micro-degrees. */
+  readonly vertices: ArrayLike<number>;
+}
+
+type Vertex = readonly [x: number, y: number];
+export type Ring = readonly Vertex[];
+
+const STRIP = 10_000;
+
+/** Rings of every region, the region on the left hand; a ring's last vertex leads to its first. */
+export function ringsOf(borders: Iterable<Border>, none: number): Map<number, Ring[]> {
+  // Per region: vertex → vertices that edges lead to from it.
+  const edges = new Map<number, Map<string, Vertex[]>>();
+  const addEdge = (region: number, from: Vertex, to: Vertex): void => {
+    if (region === none) return;
+    let ofRegion = edges.get(region);
+    if (ofRegion === undefined) {
+      ofRegion = new Map();
+      edges.set(region, ofRegion);
+    }
+    const key = from.join(' ');
+    const leading = ofRegion.get(key);
+    if (leading) leading.push(to);
+    else ofRegion.set(key, [to]);
+  };
+  for (const { left, right, vertices } of borders) {
+    if (left === right) continue;
+    for (let i = 0; i + 3 < vertices.length; i += 2) {
+      const from: Vertex = [vertices[i]!, vertices[i + 1]!];
+      const to: Vertex = [vertices[i + 2]!, vertices[i + 3]!];
+      addEdge(left, from, to);
+      addEdge(right, to, from);
+    }
+  }
+  const rings = new Map<number, Ring[]>();
+  for (const [region, leading] of edges) {
+    const list: Ring[] = [];
+    for (const [key, targets] of leading) {
+      while (targets.length > 0) {
+        const [x, y] = key.split(' ').map(Number) as [number, number];
+        const ring: Vertex[] = [[x, y]];
+        for (;;) {
+          const next = leading.get(ring.at(-1)!.join(' '))?.pop();
+          if (next === undefined) throw new Error(`region ${region}: a ring ends open at ${ring.at(-1)}`);
+          if (next[0] === x && next[1] === y) break;
+          ring.push(next);
+        }
+        list.push(ring);
+      }
+    }
+    rings.set(region, list);
+  }
+  return rings;
+}
+
+/** Rotates every ring by a number of vertices, or turns it round (`turn`). */
+export function retoldRings(rings: Map<number, Ring[]>, by: number, turn: boolean): Map<number, Ring[]> {
+  const retell = (ring: Ring): Ring => {
+    const cut = by % ring.length;
+    const rotated = [...ring.slice(cut), ...ring.slice(0, cut)];
+    return turn ? rotated.reverse() : rotated;
+  };
+  return new Map([...rings].map(([region, list]) => [region, list.map(retell)]));
+}
+
+interface Edge {
+  readonly region: number;
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+export class RingContainment {
+  readonly #strips = new Map<number, Edge[]>();
+
+  constructor(rings: Map<number, Ring[]>) {
+    for (const [region, list] of rings)
+      for (const ring of list)
+        ring.forEach(([x0, y0], i) => {
+          const [x1, y1] = ring[(i + 1) % ring.length]!;
+          const edge = { region, x0, y0, x1, y1 };
+          const last = Math.floor(Math.max(y0, y1) / STRIP);
+          for (let strip = Math.floor(Math.min(y0, y1) / STRIP); strip <= last; ++strip) {
+            const inStrip = this.#strips.get(strip);
+            if (inStrip) inStrip.push(edge);
+            else this.#strips.set(strip, [edge]);
+          }
+        });
+  }
+
+  /** How often each region's rings wind around a place, counter-clockwise; regions with 0 are left out. */
+  windingsAt(x: number, y: number): Map<number, number> {
+    const windings = new Map<number, number>();
+    for (const { region, x0, y0, x1, y1 } of this.#strips.get(Math.floor(y / STRIP)) ?? []) {
+      if (y0 > y === y1 > y) continue;
+      const cross = (x1 - x0) * (y - y0) - (x - x0) * (y1 - y0);
+      const turns = y1 > y0 ? (cross > 0 ? 1 : 0) : cross < 0 ? -1 : 0;
+      if (turns === 0) continue;
+      const sum = (windings.get(region) ?? 0) + turns;
+      if (sum === 0) windings.delete(region);
+      else windings.set(region, sum);
+    }
+    return windings;
+  }
+}
 
 const NOBODY = 255;
 
@@ -123,4 +238,94 @@ export class CheckedMap {
 
 function isOnly(windings: Map<number, number>, id: number): boolean {
   return id === NOBODY ? windings.size === 0 : windings.size === 1 && windings.get(id) === 1;
+}
+
+// Walks along every line of the map and looks to both sides: each position that lies in a province has a hexcode at
+// each of the 16 resolutions, the hexcode names that province, and reads back.
+const METRES_PER_DEGREE = 111_320;
+/** Places looked at from a place on a line, in micro-degrees: itself, its neighbours, and about 100 m away. */
+const LOOKS = [0, 1, -1, 900, -900].flatMap((far) =>
+  far === 0
+    ? [[0, 0]]
+    : [
+        [far, 0],
+        [0, far],
+      ],
+);
+
+/** lat, lng, lat, lng, … of places beside the lines: vertices, and points between them at a fixed distance. */
+export function placesAlong(arcs: CheckedMap['arcs'], everyM: number): Float64Array {
+  const places: number[] = [];
+  for (const { vertices } of arcs)
+    for (let i = 0; i + 3 < vertices.length; i += 2) {
+      const [x0, y0, x1, y1] = vertices.subarray(i, i + 4) as unknown as [number, number, number, number];
+      const steps = Math.ceil((Math.hypot(x1 - x0, y1 - y0) / 1e6) * (METRES_PER_DEGREE / everyM));
+      for (let step = 0; step < steps; ++step) {
+        const x = Math.round(x0 + ((x1 - x0) * step) / steps);
+        const y = Math.round(y0 + ((y1 - y0) * step) / steps);
+        for (const [dx, dy] of LOOKS) places.push((y + dy!) / 1e6, (x + dx!) / 1e6);
+      }
+    }
+  return Float64Array.from(places);
+}
+
+/** Throws at the first place without a hexcode of its own province that reads back; how many have one. */
+export function checkCodes(hexcodes: Hexcodes, places: Float64Array, resolution: number): number {
+  const records = hexcodes.encodeBatch(places, resolution);
+  const decoded = hexcodes.decodeBatch(records);
+  let inside = 0;
+  for (let i = 0; i < places.length / 2; ++i) {
+    const [lat, lng] = [places[2 * i]!, places[2 * i + 1]!];
+    const region = hexcodes.kernel.exports.regionOf(lat, lng);
+    const status = records[20 * i + 19]!;
+    if (region === 255) {
+      if (status !== 1) throw new Error(`${lat}, ${lng} lies outside, but has status ${status}`);
+      continue;
+    }
+    ++inside;
+    const { code } = ADMIN_UNITS[region]!;
+    const record = records.subarray(20 * i, 20 * i + 19);
+    const startsRight = [...`${code}-`].every((letter, at) => record[at] === letter.charCodeAt(0));
+    if (status !== 0 || !startsRight || decoded.status[i] !== 0 || decoded.resolution[i] !== resolution)
+      throw new Error(
+        `${lat}, ${lng} in ${code} at resolution ${resolution}: status ${status}, record ` +
+          `${String.fromCharCode(...record)}, read back with status ${decoded.status[i]}`,
+      );
+  }
+  return inside;
+}
+
+// The boundary index that ships, in a kernel, and as the partition that it was written from.
+export const INDEX_FILE = 'data/index.bin';
+
+export function shippedIndex(build: Build = 'kernel'): { file: Uint8Array; kernel: KernelExports } {
+  const file = readFileSync(INDEX_FILE);
+  const kernel = bareKernel(build);
+  const refusal = putIndex(kernel, file);
+  if (refusal !== 0) throw new Error(`${INDEX_FILE} is refused: ${refusal}`);
+  return { file, kernel };
+}
+
+/** The lines of a map one by one. */
+export function partitionOf({ arcs, meta }: CheckedMap): Partition {
+  const segments: number[] = [];
+  const left: number[] = [];
+  const right: number[] = [];
+  for (const arc of arcs)
+    for (let i = 0; i + 3 < arc.vertices.length; i += 2) {
+      segments.push(...arc.vertices.subarray(i, i + 4));
+      left.push(arc.left);
+      right.push(arc.right);
+    }
+  const { units, notice, source, bands, bandsNote } = meta;
+  return {
+    units,
+    notice,
+    source,
+    ...(bands === undefined ? {} : { bands }),
+    ...(bandsNote === undefined ? {} : { bandsNote }),
+    segments: Int32Array.from(segments),
+    left: Uint8Array.from(left),
+    right: Uint8Array.from(right),
+  };
 }

@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 import { shippedKernel } from '../../support/shipped.js';
+import { refusalOf } from '../../support/stream-frames.js';
 import { Wire } from '../../support/wire.js';
 
 // The figures of the fleet: counted from answers alone, inside the window, and 0 where nothing answers.
@@ -123,7 +123,7 @@ describe('figures', async () => {
     stream.open(ready(16));
     stream.begin();
     const [frame] = stream.send(rowOf(3), 0);
-    stream.answer(refusedFrame(frame!, 2), 1);
+    stream.answer(refusalOf(frame!, 2), 1);
     expect(stream.figures(2)).toMatchObject({ points: 0, refused: 3, pointsPerSecond: 0 });
     expect(() => stream.answer(answerOf(frame!), 1)).toThrow('another frame');
   });

@@ -1,9 +1,8 @@
 // The map of the page: hexagons, outlines, provinces, style, and the hexagons of a view as a file.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { codesWithin } from '#dist/hexcodes/geometry/cover.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
-import { edge, gridDisk, parent } from '#hexcodes/geometry';
+import { cover, edge, gridDisk, parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 
@@ -338,7 +337,16 @@ describe('the grid of a view', async () => {
       type: string;
       features: { properties: { hexcodes: string }; geometry: { type: string } }[];
     };
-    const codes = [...codesWithin(library, HANOI, 9)].flat();
+    const { west, south, east, north } = HANOI;
+    const corners = [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+      [west, south],
+    ];
+    const view = { type: 'Polygon', coordinates: [corners] } as const;
+    const codes = cover(library, view, { resolution: 9, cells: 'center' });
     expect(codes.length).toBeGreaterThan(100);
     expect([type, features.length, grid.cells, grid.file.type]).toEqual([
       'FeatureCollection',

@@ -1,9 +1,8 @@
 // The place that the page shows: its codes, the error of what was typed, words for the telephone, values and
 // languages.
 import { describe, expect, test, vi } from 'vitest';
-import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { Hexcodes } from '#hexcodes';
-import { parent } from '#hexcodes/geometry';
+import { type FoundPosition, findCode, parent } from '#hexcodes/geometry';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
 
@@ -87,6 +86,7 @@ describe('the error of a typed position', async () => {
     typedErrorM(text: string, latDeg: number, lngDeg: number): number;
   }>('place/typed-precision.ts');
   const { resolutionFor } = await consoleModule<{ resolutionFor(errorM: number): number }>('place/place.ts');
+  const library = await Hexcodes.load();
 
   test.each([
     [`21°1'N 105°51'E`, 928, 7],
@@ -101,8 +101,8 @@ describe('the error of a typed position', async () => {
     ['POINT(105.853 21.029)', 56, 10],
     ['https://maps.example/?q=21.029,105.853', 56, 10],
   ])('%s: %i m', (text, wantedM, finest) => {
-    const { latDeg, lngDeg } = parsePosition(text)!;
-    const errorM = typedErrorM(text, latDeg, lngDeg);
+    const { lat, lng } = findCode(library, text) as FoundPosition;
+    const errorM = typedErrorM(text, lat, lng);
     expect(Math.round(errorM)).toBe(wantedM);
     if (errorM > 0) expect(resolutionFor(errorM)).toBe(finest);
   });

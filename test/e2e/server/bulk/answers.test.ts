@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import {
   csvBody,
@@ -18,6 +17,7 @@ import { isCutOfTheTransport } from '../../../support/raw-websocket.js';
 import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
+import { Wire } from '../../../support/wire.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
 const DECODE = '/v1/hexcodes/decode/bulk';
@@ -142,6 +142,6 @@ test('every cut of a request into two segments gives the same answer', async () 
 test('the frames of a body are those of the stream', async () => {
   const frames = [3, 5000].map((n, i) => encodeFrame(i, pointsOf(20 + i, n), 7, i));
   const answer = await post(ENCODE, { 'Content-Type': MEDIA.frames }, Buffer.concat(frames));
-  const due = Buffer.concat(frames.map((frame) => answerFrame(kernel, frame)));
+  const due = Buffer.concat(frames.map((frame) => new Wire(kernel).frame(frame)));
   expect(Buffer.from(await answer.arrayBuffer()).equals(due)).toBe(true);
 });

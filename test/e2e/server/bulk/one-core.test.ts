@@ -4,14 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
-import type { Pool } from '#dist/pool/pool.js';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { type Pool, startServer, type TestServer } from '../../../support/server.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
+import { type BulkFormat, Wire } from '../../../support/wire.js';
 
 function bind(cores: string): boolean {
   try {
@@ -94,7 +92,7 @@ test.skipIf(!isBound)(
     for (const frame of frames) peer.send(frame);
     for (const frame of frames) {
       const { payload } = await peer.next();
-      expect(payload.equals(answerFrame(kernel, frame))).toBe(true);
+      expect(payload.equals(new Wire(kernel).frame(frame))).toBe(true);
     }
     expect(pool.figures.completed).toBe(completed);
     peer.end();

@@ -4,13 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
+import type { BulkFormat } from '../../../support/wire.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
 

@@ -11,7 +11,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Pool } from '#dist/pool/pool.js';
 import {
   csvBody,
   dueAnswer,
@@ -24,7 +23,7 @@ import { RepeatedBody } from '../../../support/deploy/repeated-body.js';
 import { canHaveNamespaces } from '../../../support/network-namespace.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
 import { COMMAND_KEY } from '../../../support/serve-command.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { type Pool, startServer, type TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 

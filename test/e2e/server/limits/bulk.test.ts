@@ -1,8 +1,6 @@
 // Limits of keys on /bulk: a rate slows a body down and loses none of its rows, a quota that is used up fills the rest
 // of the rows.
 import { afterEach, expect, test } from 'vitest';
-import type { ServeConfig } from '#dist/config/config.js';
-import type { BulkFormat } from '#dist/hexcodes/wire/job.js';
 import {
   csvBody,
   dueAnswer,
@@ -12,8 +10,9 @@ import {
   requestHead,
 } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { type ServeConfig, startServer, type TestServer } from '../../../support/server.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
+import type { BulkFormat } from '../../../support/wire.js';
 
 const kernel = openKernel();
 const ENCODE = '/v1/hexcodes/encode/bulk';

@@ -2,12 +2,11 @@
 // close 4002, and what is counted.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ServeConfig } from '#dist/config/config.js';
 import { HexcodesClient } from '#hexcodes/client';
 import { call } from '../../../support/http-calls.js';
 import { pointsOf } from '../../../support/open-world.js';
 import { handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { type ServeConfig, startServer, type TestServer } from '../../../support/server.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
 
 let server: TestServer;

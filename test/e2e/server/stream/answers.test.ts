@@ -1,6 +1,5 @@
 // Binary frames on the real server: answers equal those of the library, in order, through the client and raw sockets.
 import { expect, test } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
@@ -15,6 +14,7 @@ import {
 import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
+import { Wire } from '../../../support/wire.js';
 
 const kernel = openKernel();
 const library = new Hexcodes(openKernel());
@@ -24,7 +24,7 @@ const server = sharedServer();
 const open = (...lines: string[]): Promise<RawWebSocket> =>
   RawWebSocket.open(server.port, lines.length > 0 ? handshake(server.key, lines) : handshake(server.key));
 
-const due = (frame: Uint8Array): Buffer => Buffer.from(answerFrame(kernel, frame));
+const due = (frame: Uint8Array): Buffer => Buffer.from(new Wire(kernel).frame(frame));
 
 test.each([1, 100, 4096, 65_536])(
   'equal those of the library through the client, with %i points a frame',

@@ -1,13 +1,13 @@
 // The stream on the real server: which handshakes are accepted, JSON frames, and how connections end.
 
 import { expect, test } from 'vitest';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
 import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
+import { Wire } from '../../../support/wire.js';
 
 const server = sharedServer();
 
@@ -180,7 +180,7 @@ const PONG = 10;
 
 const kernel = openKernel();
 
-const due = (frame: Uint8Array): Buffer => Buffer.from(answerFrame(kernel, frame));
+const due = (frame: Uint8Array): Buffer => Buffer.from(new Wire(kernel).frame(frame));
 
 test('1003: a frame of the other subprotocol', async () => {
   const binary = await open();

@@ -7,7 +7,7 @@ import { NAMES_FILE, namesModule } from '../../../../data/map/names.js';
 import { drawPicture } from '../../../../data/map/picture.js';
 import { drawRivers, RIVERS_FILE } from '../../../../data/map/rivers.js';
 import { readLand } from '../../../../data/map/sources.js';
-import { INDEX_FILE } from '../../../support/region/shipped-index.js';
+import { INDEX_FILE } from '../../../support/region/map-checks.js';
 
 // Land line, rivers and names of the console are drawn from the sources, the same bytes each time.
 describe('land, rivers and names', () => {
