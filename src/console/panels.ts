@@ -1,8 +1,7 @@
 // The panels beside the map. Each is an entry of a list in main.ts; its content is made when it is first opened.
 import type { Desk } from './desk.js';
-import { byId, element, scrollTo, toast } from './shell/elements.js';
+import { byId, element, scrollTo, toast, withStyle } from './shell/elements.js';
 import { loadH3 } from './shell/h3.js';
-import { withStyle } from './shell/styles.js';
 import { kept, ZONES_KEY } from './shell/value.js';
 import { say } from './words/language.js';
 import type { TextKey } from './words/texts.js';

@@ -138,7 +138,7 @@ function wordsOf(text) {
 
 /**
  * The sections of pages and their words: for each word the numbers of its sections, each as the step from the one
- * before. src/server/api/page/frame.ts reads it.
+ * before. src/server/api/page/document-page.ts reads it.
  */
 export function searchIndex(documents) {
   const sections = [];

@@ -5,11 +5,10 @@ import type { Exchange, Peer } from '../peers/socket-peer.js';
 import { StreamPeer } from '../peers/stream-peer.js';
 import { cpuMicrosOf } from '../processes/machine.js';
 import type { Traffic } from '../traffic/traffic.js';
-import { Schedule, SPINNING_CLOCK } from './arrivals.js';
+import { Schedule, SPINNING_CLOCK, uniformFrom } from './arrivals.js';
 import { runClosedLoop } from './closed-loop.js';
 import type { Job, JobReport, Load, LoadReport } from './job.js';
 import { runOpenLoop } from './open-loop.js';
-import { uniformFrom } from './random.js';
 
 const SLICE_MS = 250;
 /** The longest wait for answers behind an open job. */

@@ -2,7 +2,7 @@
 // Law (Gunther 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the
 // largest number measured.
 
-import { uniformFrom } from '../generator/random.js';
+import { uniformFrom } from '../generator/arrivals.js';
 import type { SpeedUp } from '../measure/results.js';
 import { type Interval, intervalOf, medianOf, resample } from './bootstrap.js';
 

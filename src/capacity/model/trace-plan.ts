@@ -1,8 +1,8 @@
 // How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at
 // the cost of its own number of points, and all messages of a vehicle at one process.
 
+import { uniformFrom } from '../generator/arrivals.js';
 import type { WayKind } from '../generator/job.js';
-import { uniformFrom } from '../generator/random.js';
 import type { Results } from '../measure/results.js';
 import type { ServiceTimes } from '../simulate/queue.js';
 import { percentilesOf, type SplitSimulated, shareAtMost, simulateSplitTurns } from '../simulate/queue.js';

@@ -1,8 +1,7 @@
 // Opens the map after the rest of the page: drawn on a canvas at first, then by WebGL where the browser has it.
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
-import { byId, element, toast } from '../shell/elements.js';
+import { byId, element, loadStyle, toast, withStyle } from '../shell/elements.js';
 import { loadH3 } from '../shell/h3.js';
-import { loadStyle, withStyle } from '../shell/styles.js';
 import { bytesOf, shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';

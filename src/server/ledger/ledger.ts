@@ -9,7 +9,7 @@ import { Entry } from './entry.js';
 import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
 import { PointCounts } from './point-counts.js';
 import type { Quota } from './quota.js';
-import { type SharedBucket, type Sharing, TokenBucket } from './token-bucket.js';
+import { type SharedBucket, type Sharing, TokenBucket } from './rates.js';
 
 /** The store of usage, as far as limits need it. */
 export interface LedgerStore {

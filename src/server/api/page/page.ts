@@ -7,8 +7,15 @@ import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../op
 import { RECORDED_ANSWERS } from '../recorded-answers.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf, exampleRequests } from './calls.js';
-import { type DocumentTitle, documentLinks, escapeHtml, hashOf, STYLE } from './document-page.js';
-import { FRAME_HTML, FRAME_SCRIPT } from './frame.js';
+import {
+  type DocumentTitle,
+  documentLinks,
+  escapeHtml,
+  FRAME_HTML,
+  FRAME_SCRIPT,
+  hashOf,
+  STYLE,
+} from './document-page.js';
 
 // The meaning of each status word, and its remedy, for the page /docs. docs/http.md and docs/stream.md say the same.
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Quota } from '#dist/server/ledger/quota.js';
-import { TokenBucket } from '#dist/server/ledger/token-bucket.js';
+import { TokenBucket } from '#dist/server/ledger/rates.js';
 import { OPERATIONS } from '#dist/server/usage/batch.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
