@@ -55,7 +55,7 @@ export function* rowWindows(
           count = i;
           break;
         }
-        if (size > MAX_ROW_TEXT) throw tooLong(source, start, c);
+        if (size > MAX_ROW_TEXT) throw longRow(source, start, c);
         sizes[i] = size;
         column[i] = value;
       }
@@ -86,7 +86,8 @@ function faultAt(
   return badInput(location, `cannot be read from here on (${reasonOf(error)})`);
 }
 
-function tooLong({ file, firstRow, names }: WindowSource, row: number, column: number): Error {
+/** The failure for a row with too much text. */
+export function longRow({ file, firstRow, names }: WindowSource, row: number, column: number): Error {
   return badInput(
     { file, row: firstRow + row, column: names[column] },
     `the row has more than ${MAX_ROW_TEXT / MIB} MiB of text, which is as much as one row may have`,

@@ -1,10 +1,9 @@
 // Rows of a group that is in memory as a whole, in windows: their values are ranges of one text, positions are
 // doubles.
 
-import { badInput } from '../exit-codes.js';
 import { type Coordinates, interleave } from '../formats/parquet/coordinates.js';
 import type { TableColumn } from '../formats/table.js';
-import { MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
+import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
 import type { ValueAdder } from './plain-values.js';
 import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
 
@@ -108,7 +107,7 @@ function rowsWithin(
   kept: readonly number[],
   start: number,
   most: number,
-  { file, firstRow, names }: WindowSource,
+  source: WindowSource,
 ): number {
   let total = 0;
   for (let i = 0; i < most; i++) {
@@ -118,11 +117,7 @@ function rowsWithin(
       if (starts[start + i]! >= 0) size += ends[start + i]! - starts[start + i]!;
       if (size <= MAX_ROW_TEXT) continue;
       if (i > 0) return i;
-      throw badInput(
-        { file, row: firstRow + start, column: names[index]! },
-        `the row has more than ${MAX_ROW_TEXT / 2 ** 20} MiB of text, which is as much as one row may have`,
-        'Drop the column with --drop, if it is not needed, or split the text before.',
-      );
+      throw longRow(source, start, index);
     }
     total += size;
     if (i > 0 && total > WINDOW_TEXT) return i;

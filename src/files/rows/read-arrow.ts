@@ -20,7 +20,7 @@ import {
   type WantedRows,
   windowsOf,
 } from './group-windows.js';
-import type { ValueAdder } from './plain-values.js';
+import { addValue, type ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
@@ -131,7 +131,7 @@ function readColumn(
 ): void {
   const batch = columns[index]!;
   const defined = definedIn(batch, rows);
-  const { starts, ends } = ranges;
+  const { starts } = ranges;
   const at = text.at;
   const isDone =
     column.kind === 'text'
@@ -147,16 +147,7 @@ function readColumn(
   const read = readerOf(shape!, batch);
   let row = 0;
   try {
-    for (; row < rows; row++) {
-      const value = read(row);
-      if (value === null || value === undefined) {
-        starts[row] = -1;
-        continue;
-      }
-      starts[row] = text.at;
-      add(text, value);
-      ends[row] = text.at;
-    }
+    for (; row < rows; row++) addValue(text, ranges, row, read(row), add);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput(

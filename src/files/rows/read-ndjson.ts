@@ -23,7 +23,7 @@ import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { RowFit, TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
-import { plainAdder, textAdder, type ValueAdder } from './plain-values.js';
+import { addValue, plainAdder, textAdder, type ValueAdder } from './plain-values.js';
 import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
@@ -327,16 +327,9 @@ export class NdjsonRowReader {
     const text = this.#text;
     for (const c of this.#read) {
       const each = values[c]![0];
-      const { starts, ends } = this.#ranges[c]!;
-      if (each === null || each === undefined) {
-        starts[row] = -1;
-        continue;
-      }
-      starts[row] = text.at;
       // A list or an object among texts or numbers.
-      if (typeof each === 'object') text.addText(jsonText(each));
-      else this.#adders[c]!(text, each);
-      ends[row] = text.at;
+      const isNested = typeof each === 'object' && each !== null;
+      addValue(text, this.#ranges[c]!, row, isNested ? jsonText(each) : each, this.#adders[c]!);
     }
     const [lat, lng] = [columns[this.#lat]!, columns[this.#lng]!];
     const twice = contradiction(json, [lat.name, lng.name]);

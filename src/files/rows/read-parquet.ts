@@ -31,7 +31,7 @@ import {
   type WantedRows,
   windowsOf,
 } from './group-windows.js';
-import type { ValueAdder } from './plain-values.js';
+import { addValue, type ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const CONTINUED = 0x80;
@@ -125,16 +125,8 @@ async function readColumn(
     }
     const values = await columnValues(reading, name);
     const read = shape === null ? null : readBy(shape);
-    for (; row < rows; row++) {
-      const value: unknown = read === null ? values[row] : read(values[row]);
-      if (value === null || value === undefined) {
-        ranges.starts[row] = -1;
-        continue;
-      }
-      ranges.starts[row] = text.at;
-      add(text, value);
-      ranges.ends[row] = text.at;
-    }
+    for (; row < rows; row++)
+      addValue(text, ranges, row, read === null ? values[row] : read(values[row]), add);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput(

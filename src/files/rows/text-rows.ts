@@ -177,6 +177,16 @@ function lowDigitsAt(bytes: Uint8Array, start: number, value: number, size: numb
   return start + size;
 }
 
+/** Bytes, and the same for words. */
+export interface Area {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
+
+export function areaOf(bytes: Uint8Array): Area {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+}
+
 /** A window of rows. */
 export interface TextRows {
   /** Texts of the ranges. */

@@ -15,7 +15,7 @@ import { csvQuoted } from '../formats/csv-rows.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
-import { GrowingBytes, type TextRows } from './text-rows.js';
+import { type Area, areaOf, GrowingBytes, type TextRows } from './text-rows.js';
 
 export interface RowWriter {
   /** @param records of the rows, as the kernel has written them */
@@ -78,16 +78,6 @@ function pieceOf(text: string): Piece {
   const view = new DataView(padded.buffer);
   const words = Uint32Array.from({ length: padded.length / WORD }, (_, i) => view.getUint32(WORD * i, true));
   return { sizeBytes: bytes.length, words };
-}
-
-/** Bytes, and the same for words. */
-interface Area {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-}
-
-function areaOf(bytes: Uint8Array): Area {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
 /** @returns behind the last byte, here and below */

@@ -28,8 +28,8 @@ import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
   FieldSurvey,
-  narrowBatches,
   parseObject,
+  rowBatches,
   surveyedValue,
   valuesOf,
 } from './json-columns.js';
@@ -282,26 +282,20 @@ export async function openGeoJson(
     position: { lat: 0, lng: 1 },
     frame,
     async *batches() {
-      let row = 1;
-      for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {
-        for (const documents of narrowBatches(batch, columns.length)) {
-          const rows = documents.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
-          const positions = documents.map(({ value }) => pointOf(value));
-          const others = documents.map(({ value }, i) => (positions[i] === null ? otherShape(value) : null));
-          yield {
-            rowCount: documents.length,
-            values: [
-              positions.map((position) => position?.[1] ?? null),
-              positions.map((position) => position?.[0] ?? null),
-              ...valuesOf(columns.slice(2), rows, input.name, row, fit),
-            ],
-            documents,
-            ...(others.some((each) => each !== null) ? { others } : {}),
-          };
-          row += documents.length;
-        }
-        const next: IteratorResult<JsonDocument[], undefined> = await batches.next();
-        batch = next.value;
+      for await (const [documents, row] of rowBatches(first, batches, columns.length)) {
+        const rows = documents.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
+        const positions = documents.map(({ value }) => pointOf(value));
+        const others = documents.map(({ value }, i) => (positions[i] === null ? otherShape(value) : null));
+        yield {
+          rowCount: documents.length,
+          values: [
+            positions.map((position) => position?.[1] ?? null),
+            positions.map((position) => position?.[0] ?? null),
+            ...valuesOf(columns.slice(2), rows, input.name, row, fit),
+          ],
+          documents,
+          ...(others.some((each) => each !== null) ? { others } : {}),
+        };
       }
     },
   };

@@ -308,6 +308,23 @@ export class DocumentBatch {
   }
 }
 
+/** The documents of a table, narrow ones with the number of their first row, from 1. */
+export async function* rowBatches(
+  first: JsonDocument[],
+  others: AsyncIterable<JsonDocument[]>,
+  columns: number,
+): AsyncGenerator<readonly [documents: JsonDocument[], row: number]> {
+  let row = 1;
+  function* narrow(batch: JsonDocument[]): Generator<readonly [JsonDocument[], number]> {
+    for (const documents of narrowBatches(batch, columns)) {
+      yield [documents, row];
+      row += documents.length;
+    }
+  }
+  yield* narrow(first);
+  for await (const batch of others) yield* narrow(batch);
+}
+
 /**
  * Documents in batches whose columns hold a bounded number of values: each may have many fields of its own.
  * @param columns of the table

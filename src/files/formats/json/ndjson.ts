@@ -17,7 +17,7 @@ import type {
   TableSource,
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
-import { DocumentBatch, FieldSurvey, narrowBatches, surveyedValue, valuesOf } from './json-columns.js';
+import { DocumentBatch, FieldSurvey, rowBatches, surveyedValue, valuesOf } from './json-columns.js';
 
 /** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
 export async function openNdjson(
@@ -31,16 +31,10 @@ export async function openNdjson(
   return {
     columns,
     async *batches() {
-      let row = 1;
-      for (let batch: JsonDocument[] | undefined = first; batch !== undefined; ) {
-        for (const documents of narrowBatches(batch, columns.length)) {
-          const rows = documents.map(({ value }) => value);
-          const values = valuesOf(columns, rows, input.name, row, fit);
-          yield { rowCount: documents.length, values, documents };
-          row += documents.length;
-        }
-        const next: IteratorResult<JsonDocument[], undefined> = await batches.next();
-        batch = next.value;
+      for await (const [documents, row] of rowBatches(first, batches, columns.length)) {
+        const rows = documents.map(({ value }) => value);
+        const values = valuesOf(columns, rows, input.name, row, fit);
+        yield { rowCount: documents.length, values, documents };
       }
     },
   };

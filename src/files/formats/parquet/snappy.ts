@@ -1,7 +1,7 @@
 // Packs pages as Snappy (format_description.txt of google/snappy): fragments of 64 KiB, each with its own table of
 // places where four bytes were met last.
 
-import type { GrowingBytes } from '../../rows/text-rows.js';
+import { type Area, areaOf, type GrowingBytes } from '../../rows/text-rows.js';
 
 const FRAGMENT_BYTES = 65_536;
 const TABLE_BITS = 14;
@@ -26,16 +26,6 @@ export function addSnappy(bytes: Uint8Array, start: number, end: number, packed:
   const source = areaOf(bytes);
   for (let at = start; at < end; at += FRAGMENT_BYTES)
     packed.at = fragmentAt(out, packed.at, source, at, Math.min(end, at + FRAGMENT_BYTES));
-}
-
-/** Bytes, and the same for words. */
-interface Area {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-}
-
-function areaOf(bytes: Uint8Array): Area {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
 /** Packs up to 64 KiB. @returns behind the last byte written */
