@@ -444,7 +444,7 @@ describe('hostile workbooks', () => {
     ['places of many letters', inRows((letters) => `<row><c r="${filled('A', letters)}1"/></row>`)],
     ['nesting and closing', inRows((letters) => filled('<a><a><a></a></a></a>', letters))],
     ['a format of brackets', (letters) => ({ formats: [filled('[', letters)], sheets: { s: ROW } })],
-    ['a format of quotes', (letters) => ({ formats: [filled('""m', letters / 8)], sheets: { s: ROW } })],
+    ['a format of quotes', (letters) => ({ formats: [filled('""m', letters / 4)], sheets: { s: ROW } })],
     ['a format of sections', (letters) => ({ formats: [filled('y;', letters)], sheets: { s: ROW } })],
     [
       'texts of runs',
