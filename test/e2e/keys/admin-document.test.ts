@@ -7,7 +7,6 @@ import { documentRoute } from '#dist/server/admin/document.js';
 import { keyRoutes } from '#dist/server/admin/keys.js';
 import { observationRoutes } from '#dist/server/listen.js';
 import { changeFirstKey } from '../../support/keys.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 interface Operation {

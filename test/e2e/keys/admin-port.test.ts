@@ -4,7 +4,6 @@ import type { KeySettings } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/server/keys/secret.js';
 import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 const server = sharedServer();
@@ -152,6 +151,48 @@ test('wrong bodies name every fault; unknown keys and paths are 404', async () =
   expect((await call('POST', '/nobody/rotate', admin, { overlap: 'long' })).status).toBe(400);
   const rest = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, { method: 'DELETE' });
   expect([rest.status, rest.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
+});
+
+/** Settings that are taken as they are given. */
+const TAKEN: readonly Record<string, unknown>[] = [
+  { origins: ['https://a.vn', 'http://localhost:3000', 'http://127.0.0.1:8080', 'http://[::1]:8080'] },
+  { origins: ['https://*.a.vn'] },
+  { cidrs: ['10.0.0.0/8', '0.0.0.0/0', '192.0.2.1', '2001:db8::/32', '::/0', '::1', '::ffff:10.0.0.0/104'] },
+  { limits: { points_per_second: 0.5, points_burst: 7, requests_per_second: 1e15, requests_burst: 0 } },
+  { limits: { points_per_day: 0, points_per_month: 1e15 } },
+];
+
+/** A setting, and values that are none; of a list, entries. */
+const REFUSED: readonly (readonly [setting: string, values: readonly unknown[]])[] = [
+  ['origins', ['https://a.vn/', 'https://a.vn:443', 'https://A.vn', 'a.vn', '*', 'null', 'https://a.*.vn']],
+  ['origins', ['https://*.']],
+  ['expires', ['tomorrow', '2001-01-01', '2099-02-31']],
+  [
+    'cidrs',
+    ['', '10.0.0.0/33', '10.0.0/8', '::/129', '::ffff:10.0.0.0/8', '10.0.0.0/', 'a/8', '10.0.0.0/8/8'],
+  ],
+  ['limits.points_per_second', [-0.5, 1e15 + 2, '5', true]],
+  ['limits.requests_per_second', [-1]],
+  ['limits.points_per_day', [-1, 0.5, 1e15 + 2, '5', true]],
+  ['limits.points_per_month', [0.5]],
+];
+
+test('settings are taken as they are given, or named', async () => {
+  for (const settings of TAKEN)
+    expect(await call('POST', '', admin, { name: 'x', ...settings })).toMatchObject({
+      status: 201,
+      body: settings,
+    });
+  const absent = { limits: { points_per_day: null } };
+  expect((await call('POST', '', admin, { name: 'x', ...absent })).body.limits).toEqual({});
+  for (const [setting, values] of REFUSED)
+    for (const value of values) {
+      const [member = '', limit] = setting.split('.');
+      const inMember = limit !== undefined ? { [limit]: value } : member === 'expires' ? value : [value];
+      const given = { [member]: inMember };
+      const { status, body } = await call('POST', '', admin, { name: 'x', ...given });
+      expect([given, status, body.details]).toMatchObject([given, 400, [{ parameter: setting }]]);
+    }
 });
 
 test('the log says who changed what, and holds no text', () => {

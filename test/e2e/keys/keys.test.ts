@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KeySettings, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/server/keys/secret.js';
@@ -16,7 +16,7 @@ import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
-import { sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { sendRaw, startServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 
@@ -173,19 +173,25 @@ describe('keys of a running server', () => {
 
   test('a key in a request id or a method goes neither into the log nor into the answer', async () => {
     const { key } = server;
-    const secret = 'environment.secret-0123456789';
+    // The shortest text that may be a key, and one that is shorter.
+    const secret = 'secret.012345678';
+    const short = secret.slice(1);
     const foreign = 'hxk_foreign_key_that_is_not_known_0123456789';
     for (const [path, headers, id] of [
       ['/v1/meta', { 'X-API-Key': key }, key],
       [`/v1/meta?apikey=${key}`, {}, `a.${key}`],
       ['/v1/meta', { 'X-API-Key': key }, foreign],
       [`/v1/nothing?apikey=${secret}`, {}, secret],
+      ['/v1/meta', { 'X-API-Key': key }, foreign.slice(0, 20)],
       ['/v1/hexcodes/nothing', { 'X-API-Key': key }, foreign],
     ] as const) {
       const answer = await fetch(server.base + path, { headers: { ...headers, 'X-Request-Id': id } });
       expect(answer.headers.get('x-request-id')).toBe('withheld');
       expect(await answer.text()).not.toContain(id);
     }
+    const shorter = { headers: { 'X-Request-Id': short } };
+    const unknown = await fetch(`${server.base}/v1/nothing?apikey=${short}`, shorter);
+    expect(unknown.headers.get('x-request-id')).toBe(short);
     const named = await fetch(`${server.base}/v1/hexcodes/${foreign}`, { headers: { 'X-API-Key': key } });
     expect(await named.text()).not.toContain(foreign);
     const received = await sendRaw(
@@ -412,12 +418,15 @@ describe('scopes', () => {
   });
 
   test('origins: a key is let in from these, and not without one', async () => {
-    const { text } = await newKey({ origins: ['https://a.vn'] });
+    const { text } = await newKey({ origins: ['https://a.vn', 'https://*.b.vn'] });
+    const inside = ['https://a.vn', 'https://x.b.vn', 'https://x.y.b.vn'];
+    const outside = ['https://c.vn', 'http://a.vn', 'https://a.vn.evil.vn', 'https://b.vn', 'https://.b.vn'];
+    outside.push('null', 'https://evil/.b.vn', 'https://x.b.vn:81', 'https://xb.vn');
     for (const [origin, status] of [
-      ['https://a.vn', 200],
-      ['https://b.vn', 403],
-      [undefined, 403],
-    ] as const) {
+      ...inside.map((each) => [each, 200] as const),
+      ...outside.map((each) => [each, 403] as const),
+      [undefined, 403] as const,
+    ]) {
       const headers: Record<string, string> = origin === undefined ? {} : { Origin: origin };
       const answer = await call('/v1/meta', text, { headers });
       expect([origin, answer.status]).toEqual([origin, status]);
@@ -457,6 +466,31 @@ describe('scopes', () => {
       await both.stop();
     },
   );
+
+  test('keys that differ in one setting only are told apart by a service that starts with them', async () => {
+    const settings: Partial<KeySettings>[] = [{}, { scopes: ['encode'] }, { cidrs: ['192.0.2.0/24'] }, {}];
+    settings.push({ origins: ['https://a.vn'] }, { limits: { pointsPerDay: 1 } });
+    settings.push({}, {}, {}, {});
+    const made: Made[] = [];
+    for (const each of settings) made.push(await newKey(each));
+    const ended = (before: StoredKey): StoredKey => ({ ...before, expiresMs: Date.now() - 1 });
+    await inStore((changer) => changer.update(made[6]!.id, ended));
+    await inStore((changer) => changer.setState(made[7]!.id, 'disabled'));
+    await inStore((changer) => changer.setState(made[8]!.id, 'revoked'));
+    const own = await startServer({ dataDir: server.dataDir });
+    const decode = '/v1/hexcodes/decode?hexcodes=nope';
+    const answers = made.map(async ({ text }) => {
+      const answer = await fetch(own.base + decode, { headers: { 'X-API-Key': text } });
+      return [answer.status, answer.headers.get('ratelimit-policy')];
+    });
+    const ok = [200, null];
+    const forbidden = [403, null];
+    expect(await Promise.all(answers)).toEqual([
+      ...[ok, forbidden, forbidden, ok, forbidden, [200, expect.stringContaining('points-day')]],
+      ...[[401, null], forbidden, [401, null], ok],
+    ]);
+    await own.stop();
+  });
 
   test('when a key was used last is kept, also at the end of the service', async () => {
     const own = await startServer({ dataDir: server.dataDir });

@@ -430,20 +430,6 @@ describe('the file in the data folder', () => {
     expect(keys(['list'], nowhere)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('enable lets a disabled key in again, and no revoked one', async () => {
-    const server = await startServer({ dataDir: dir });
-    const key = made('fleet');
-    const id = keys(['list']).stdout.match(/^(\w+)\t.*\tfleet$/m)?.[1] as string;
-    keys(['disable', id]);
-    await becomes(server, key, 403);
-    expect(keys(['enable', id]).code).toBe(0);
-    await becomes(server, key, 200);
-    keys(['revoke', id]);
-    expect(keys(['enable', id]).code).toBe(1);
-    await becomes(server, key, 401);
-    await server.stop();
-  });
-
   test('the first key is offered only while it is let in', async () => {
     const server = await startServer({ dataDir: dir });
     expect(server.key).not.toBe('');

@@ -1,22 +1,17 @@
-// Keys in memory: who is let in, bounds, settings, masking, and the form in which they are packed.
+// Keys in memory, and their store: who is let in, what a follower sees, and rows that nobody writes.
 
 import { timingSafeEqual } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
-import { holdsKey, MIN_KEY_LENGTH, maskKeyTexts } from '#dist/config/mask.js';
-import { canonicalAddress, isNetwork, Networks } from '#dist/config/networks.js';
-import {
-  boundFault,
-  isOrigin,
-  type KeyInfo,
-  keyInfoOf,
-  type StoredKey,
-} from '#dist/server/keys/key-record.js';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { KeyInfo, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyRing } from '#dist/server/keys/key-ring.js';
-import { keyJson, readKeySettings } from '#dist/server/keys/manage/key-input.js';
-import { packKeys, unpackKeys } from '#dist/server/keys/packed-keys.js';
-import { digestOf, makeKeyText } from '#dist/server/keys/secret.js';
-import { PEPPER, storedKey } from '../../support/keys.js';
+import { digestOf } from '#dist/server/keys/secret.js';
+import { Follower } from '#dist/server/keys/store/follower.js';
+import { SqliteStore, storePath } from '#dist/server/keys/store/sqlite-store.js';
+import { CliFolder } from '../../support/cli.js';
+import { allOf, PEPPER, storedKey } from '../../support/keys.js';
 
 // The keys in memory: what is remembered, what every other text costs, and when a key or a text of one ends.
 describe('who is let in', () => {
@@ -179,219 +174,256 @@ describe('who is let in', () => {
   });
 });
 
-// Networks, addresses and web origins, and the keys that are bound to them.
-describe('bounds', () => {
-  test.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['0000:0000:0000:0000:0000:ffff:c000:0201', '192.0.2.1'],
-    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
-    ['fe80::1%eth0', undefined],
-    ['192.0.2.01', undefined],
-    ['192.0.2', undefined],
-    ['', undefined],
-  ])('address %j is %j', (text, address) => {
-    expect(canonicalAddress(text)).toBe(address);
-  });
+// The changes that a follower reports, over a store of the test: every change once, a removal whenever the store is
+// another one, and nothing where nothing has changed.
+describe('the follower', () => {
+  /** Keys with the number of their change, as a store counts them. */
+  class World {
+    keys = new Map<string, { key: StoredKey; change: number }>();
+    change = 0;
+    epoch = 'a';
+    opened = 0;
+    closed = 0;
+    isGone = false;
+    reads = 0;
 
-  test('networks of both versions', () => {
-    for (const text of [
-      '10.0.0.0/8',
-      '0.0.0.0/0',
-      '192.0.2.1',
-      '2001:db8::/32',
-      '::/0',
-      '::1',
-      '::ffff:10.0.0.0/104',
-    ])
-      expect(isNetwork(text), text).toBe(true);
-    for (const text of [
-      '',
-      '10.0.0.0/33',
-      '10.0.0/8',
-      '::/129',
-      '::ffff:10.0.0.0/8',
-      '10.0.0.0/',
-      'a/8',
-      '10.0.0.0/8/8',
-    ])
-      expect(isNetwork(text), text).toBe(false);
-    const networks = new Networks(['10.0.0.0/8', '2001:db8::/32', '::ffff:192.0.2.0/120']);
-    for (const address of ['10.255.0.1', '2001:db8:ffff::1', '192.0.2.7'])
-      expect(networks.has(address), address).toBe(true);
-    for (const address of ['11.0.0.1', '2001:db9::1', '192.0.3.7', '::1'])
-      expect(networks.has(address), address).toBe(false);
-  });
+    put(id: string, name: string): void {
+      this.keys.set(id, { key: storedKey(id, { id, name }), change: ++this.change });
+    }
 
-  test.each([
-    ['https://a.vn', true],
-    ['http://localhost:3000', true],
-    ['http://127.0.0.1:8080', true],
-    ['http://[::1]:8080', true],
-    ['https://*.a.vn', true],
-    ['https://a.vn/', false],
-    ['https://a.vn:443', false],
-    ['https://A.vn', false],
-    ['a.vn', false],
-    ['*', false],
-    ['null', false],
-    ['https://a.*.vn', false],
-    ['https://*.', false],
-  ])('origin %j: %j', (text, isRight) => {
-    expect(isOrigin(text)).toBe(isRight);
-  });
+    remove(id: string): void {
+      if (this.keys.delete(id)) this.change++;
+      this.epoch += 'x';
+    }
 
-  const bound = (origins: string[], cidrs: string[]): KeyInfo =>
-    keyInfoOf(storedKey('', { origins, cidrs }), 1);
+    open() {
+      this.opened++;
+      this.isGone = false;
+      return {
+        news: async () => (this.isGone ? 'gone' : 'perhaps'),
+        head: async () => ({ epoch: this.epoch, change: this.change, pepperCheck: undefined }),
+        changedKeys: async function* (this: { world: World }, after: number) {
+          const { world } = this;
+          world.reads++;
+          const keys = [...world.keys.values()].filter(({ change }) => change > after).map(({ key }) => key);
+          for (let at = 0; at === 0 || at < keys.length; at += 2) yield keys.slice(at, at + 2);
+        },
+        world: this,
+        close: async () => void this.closed++,
+      };
+    }
+  }
 
-  test('a key bound to origins is let in from these only, and not without one', () => {
-    const key = bound(['https://a.vn', 'https://*.b.vn'], []);
-    for (const origin of ['https://a.vn', 'https://x.b.vn', 'https://x.y.b.vn'])
-      expect(boundFault(key, origin, '192.0.2.1'), origin).toBeUndefined();
-    for (const origin of [
-      '',
-      'null',
-      'http://a.vn',
-      'https://a.vn.evil.vn',
-      'https://b.vn',
-      'https://.b.vn',
-      'https://evil/.b.vn',
-      'https://x.b.vn:81',
-      'https://xb.vn',
-    ])
-      expect(boundFault(key, origin, '192.0.2.1'), origin).toContain('web origin');
-  });
+  const step = fc.oneof(
+    fc.tuple(fc.constant('put' as const), fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 2 })),
+    fc.tuple(
+      fc.constantFrom('remove' as const, 'gone' as const, 'read' as const),
+      fc.integer({ min: 0, max: 4 }),
+      fc.constant(0),
+    ),
+  );
 
-  test('a key bound to networks is let in from these only, and not from an address that is not known', () => {
-    const key = bound([], ['192.0.2.0/24']);
-    expect(boundFault(key, '', '192.0.2.1')).toBeUndefined();
-    expect(boundFault(key, '', '192.0.3.1')).toContain('network address');
-    expect(boundFault(key, '', '')).toContain('network address');
-  });
-});
-
-// Limits of a key as they are typed: numbers from 0 to the greatest, whole ones but for rates.
-describe('settings', () => {
-  const BASE = { name: 'a', scopes: [], expiresMs: undefined, origins: [], cidrs: [], limits: {} };
-  const MEMBERS = {
-    points_per_second: 'pointsPerSecond',
-    requests_per_second: 'requestsPerSecond',
-    points_per_day: 'pointsPerDay',
-    points_per_month: 'pointsPerMonth',
-  } as const;
-  const NAMES = Object.keys(MEMBERS) as (keyof typeof MEMBERS)[];
-
-  test('every limit is a number in its range, or is named', () => {
-    const values = fc.oneof(
-      fc.constantFrom<unknown>(
-        0,
-        -0,
-        -1,
-        1e15,
-        1e15 + 2,
-        Number.NaN,
-        Number.POSITIVE_INFINITY,
-        '5',
-        true,
-        0.5,
-        -0.5,
-        null,
-      ),
-      fc.double({ noNaN: false }),
-      fc.integer(),
-    );
-    fc.assert(
-      fc.property(fc.constantFrom(...NAMES), values, (name, value) => {
-        const isRate = name.endsWith('_per_second');
-        const isGood =
-          value === null ||
-          (typeof value === 'number' && value >= 0 && value <= 1e15 && (isRate || Number.isInteger(value)));
-        let fault: string | undefined;
-        let limits: unknown;
-        try {
-          ({ limits } = readKeySettings({ limits: { [name]: value } }, BASE, 0));
-        } catch (error) {
-          fault = JSON.stringify((error as { faults?: unknown }).faults);
+  test('whatever happens between the reads, what is known is what is in the store', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const world = new World();
+        const follower = new Follower(
+          async () => world.open() as never,
+          () => {},
+        );
+        const known = new Map<string, StoredKey>();
+        const read = async (): Promise<void> => {
+          for (const { keys, removedIds } of await allOf(follower.read())) {
+            for (const key of keys) {
+              // Nothing is said twice.
+              expect(known.get(key.id)).not.toEqual(key);
+              known.set(key.id, key);
+            }
+            for (const id of removedIds) expect(known.delete(id)).toBe(true);
+            expect(keys.length + removedIds.length).toBeGreaterThan(0);
+          }
+          expect([...known.keys()].sort()).toEqual([...world.keys.keys()].sort());
+          for (const [id, { key }] of world.keys) expect(known.get(id)).toEqual(key);
+        };
+        for (const [what, id, name] of steps) {
+          if (what === 'put') world.put(`k${id}`, `n${name}`);
+          else if (what === 'remove') world.remove(`k${id}`);
+          else if (what === 'gone') world.isGone = true;
+          else await read();
         }
-        const expected = value === null ? {} : { [MEMBERS[name]]: value };
-        if (isGood) expect([fault, limits]).toEqual([undefined, expected]);
-        else expect(fault).toContain(`limits.${name}`);
+        await read();
+        const { opened, reads } = world;
+        await read();
+        // A store that is there stays open, and is not read again where its head is the same.
+        expect([world.opened, world.reads]).toEqual([opened, reads]);
+        expect(world.closed).toBe(opened - 1);
       }),
     );
   });
-
-  test('a key has the limits in JSON that it has, by the names that are read', () => {
-    const limits = { points_per_second: 1.5, requests_per_second: 2, points_per_day: 3, points_per_month: 0 };
-    for (const names of [NAMES, NAMES.slice(1, 3), []]) {
-      const given = Object.fromEntries(names.map((name) => [name, limits[name]]));
-      const stored = Object.fromEntries(names.map((name) => [MEMBERS[name], limits[name]]));
-      expect(keyJson(storedKey('a_0123456789abcdefghij', { limits: stored })).limits).toEqual(given);
-    }
-  });
 });
 
-// Keys in other texts are found and masked, whatever is around them.
-describe('masking', () => {
-  test('keys of our form are masked, as often as they occur, in any case, and cut short', () => {
-    const key = makeKeyText();
-    const masked = maskKeyTexts(`a ${key}, ${key.toUpperCase()}; "${key.slice(0, 20)}" z`);
-    expect(masked).toBe('a hxk_…, hxk_…; "hxk_…" z');
-    expect(maskKeyTexts('hxk_ and HN-6GHP4-83RFR stay')).toBe('hxk_ and HN-6GHP4-83RFR stay');
+// A key store that somebody has edited by other programs: what is odd is named with file and key, nothing of it
+// reaches a terminal as it is, and no statement of others is run.
+describe('odd rows', () => {
+  let folder: CliFolder;
+  beforeEach(async () => {
+    folder = new CliFolder();
+    const store = SqliteStore.openOrMake(folder.path);
+    await store.put(storedKey('a_0123456789abcdefghij', { id: 'k1' }));
+    await store.put(storedKey('b_0123456789abcdefghij', { id: 'k2' }));
+    await store.close();
   });
+  afterEach(() => folder.remove());
 
-  test('a text holds a key of our form, or the one presented if it is long enough to be one', () => {
-    expect(holdsKey(`id.${makeKeyText()}`)).toBe(true);
-    expect(holdsKey('call-environment_key-0123', [undefined, 'environment_key-0123'])).toBe(true);
-    const shortest = 'k'.repeat(MIN_KEY_LENGTH);
-    expect(holdsKey(`a ${shortest}`, [shortest])).toBe(true);
-    expect(holdsKey(`a ${shortest}`, [shortest.slice(1)])).toBe(false);
-    expect(holdsKey('call-1', ['call-1'])).toBe(false);
-    expect(holdsKey('call-1', ['', null])).toBe(false);
-  });
-});
+  function edited(sql: string, ...values: unknown[]): void {
+    const db = new Database(storePath(folder.path));
+    if (values.length > 0) db.prepare(sql).run(...values);
+    else db.exec(sql);
+    db.close();
+  }
 
-// Keys that go between threads come out as they went in, whatever they have in common.
-describe('packed keys', () => {
-  const NO_LIMITS = {};
-  const usual = (n: number): StoredKey => ({
-    ...storedKey(`text ${n}`, { id: `k${n}`, name: `Xe "${n}"`, createdMs: 1_700_000_000_000 + n }),
-    limits: NO_LIMITS,
-  });
-  const keys: StoredKey[] = [
-    usual(1),
-    usual(2),
-    storedKey('odd', {
-      ...{ id: 'odd', state: 'disabled', scopes: ['encode'], expiresMs: 4_102_444_800_000, generation: 3 },
-      ...{ origins: ['https://a.vn'], cidrs: ['10.0.0.0/8'], limits: { pointsPerDay: 5 } },
-      ...{ formerDigestHex: storedKey('old').digestHex, formerUntilMs: 1_800_000_000_000 },
-    }),
-    usual(3),
-    storedKey('used', { id: 'used', lastUsedMs: 1_700_000_000_001 }),
+  const JSONS = [
+    '',
+    '{',
+    '[',
+    'nul',
+    'null',
+    '1',
+    '"a"',
+    '{}',
+    '[]',
+    '[1]',
+    '[null]',
+    '{"pointsPerDay":"many"}',
+    '{"a":-1}',
   ];
+  const GOOD: Record<string, string[]> = {
+    scopes: ['[]'],
+    origins: ['[]'],
+    cidrs: ['[]'],
+    limits: ['{}'],
+  };
 
-  test('all fields come back but the time of the last use', () => {
-    const unpacked = unpackKeys(structuredClone(packKeys(keys)));
-    expect(unpacked).toEqual(keys.map((key) => ({ ...key, lastUsedMs: undefined })));
-    expect(unpackKeys(packKeys([]))).toEqual([]);
-  });
-
-  test('what keys have in common is one object', () => {
-    const [first, second, , third] = unpackKeys(structuredClone(packKeys(keys)));
-    expect(second!.scopes).toBe(first!.scopes);
-    expect(third!.limits).toBe(first!.limits);
-    expect(packKeys(keys).shared).toHaveLength(2);
-  });
-
-  test('keys that differ in one field only come out as they went in', () => {
-    const base = usual(1);
-    const others: Partial<StoredKey>[] = [
-      ...[{ state: 'revoked' as const }, { scopes: ['encode' as const] }, { expiresMs: 1 }],
-      ...[{ origins: ['https://a.vn'] }, { cidrs: ['10.0.0.0/8'] }, { limits: { pointsPerDay: 1 } }],
-      ...[{ generation: 2 }, { formerDigestHex: storedKey('x').digestHex }, { formerUntilMs: 5 }],
-    ];
-    for (const other of others) {
-      const pair = [base, { ...base, id: 'k2', ...other }, { ...base, id: 'k3' }];
-      expect(unpackKeys(packKeys(pair)), JSON.stringify(other)).toEqual(pair);
+  test.each(Object.keys(GOOD))('odd JSON in %s names file, key and column', async (column) => {
+    for (const json of JSONS) {
+      edited(`UPDATE api_key SET ${column} = ? WHERE id = 'k2'`, json);
+      const store = SqliteStore.open(folder.path);
+      const read = store.keys();
+      if (GOOD[column]!.includes(json)) expect(await read).toHaveLength(2);
+      else
+        await expect(read, json).rejects.toThrow(
+          `${storePath(folder.path)}: key "k2": ${column} must be a JSON`,
+        );
+      if (!GOOD[column]!.includes(json)) await expect(store.find('k2')).rejects.toThrow('key "k2"');
+      expect((await store.find('k1'))?.id).toBe('k1');
+      await store.close();
     }
+  });
+
+  test('a time beyond all dates is named, too', async () => {
+    for (const column of ['created_ms', 'expires_ms', 'last_used_ms', 'former_until_ms']) {
+      edited(`UPDATE api_key SET ${column} = ? WHERE id = 'k2'`, 9e15);
+      const ran = await folder.run(['keys', 'list', '--data-dir', folder.path]);
+      expect([ran.code, ran.stderr], column).toEqual([
+        1,
+        expect.stringContaining(`key "k2": ${column} is no time`),
+      ]);
+      edited(`UPDATE api_key SET ${column} = 1 WHERE id = 'k2'`);
+    }
+  });
+
+  test('control characters of ids and names do not reach the output', async () => {
+    edited(
+      'UPDATE api_key SET id = ?, name = ?, origins = ? WHERE id = ?',
+      '\u001b[2Jid',
+      '\u001b[31mname',
+      JSON.stringify(['\u001b[1mo']),
+      'k2',
+    );
+    for (const args of [['list'], ['show', '\u001b[2Jid']]) {
+      const ran = await folder.run(['keys', ...args, '--data-dir', folder.path]);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(ran.stdout).not.toContain('\u001b');
+      expect(ran.stdout).toContain('id');
+    }
+  });
+
+  const LOOP = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n';
+  test.each([
+    [
+      'a view in the place of the keys',
+      `ALTER TABLE api_key RENAME TO k; CREATE VIEW api_key AS SELECT k.* FROM k, (${LOOP})`,
+    ],
+    [
+      'a view in the place of the head',
+      `ALTER TABLE key_head RENAME TO h; CREATE VIEW key_head AS SELECT h.* FROM h, (${LOOP})`,
+    ],
+    [
+      'a trigger that never ends',
+      `CREATE TRIGGER other AFTER UPDATE ON api_key BEGIN SELECT count(*) FROM (${LOOP}); END`,
+    ],
+    [
+      'a trigger of the same name',
+      `DROP TRIGGER api_key_made; CREATE TRIGGER api_key_made AFTER INSERT ON api_key BEGIN SELECT 1; END`,
+    ],
+  ])('%s is refused by name', (_, sql) => {
+    edited(sql);
+    expect(() => SqliteStore.open(folder.path)).toThrow(
+      new RegExp(`^${storePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
+    );
+  });
+
+  test("views of an operator beside the tables are nobody's business", async () => {
+    edited('CREATE VIEW active AS SELECT id FROM api_key');
+    const store = SqliteStore.open(folder.path);
+    expect(await store.count()).toBe(2);
+    await store.close();
+    rmSync(storePath(folder.path));
+  });
+});
+
+describe('many keys', () => {
+  const MANY = 5000;
+  let folder: CliFolder;
+  let store: SqliteStore;
+  beforeEach(() => {
+    folder = new CliFolder();
+    store = SqliteStore.openOrMake(folder.path);
+  });
+  afterEach(async () => {
+    await store.close();
+    folder.remove();
+  });
+  const put = (from: number, to: number): Promise<void> =>
+    store.inTransaction(async () => {
+      for (let n = from; n < to; n++)
+        await store.put(storedKey(`a_${n}`, { id: `k${n}`, name: `customer ${n}`, createdMs: n }));
+    });
+  const changed = async (followed: SqliteStore, after: number) =>
+    (await allOf(followed.changedKeys(after))).flat();
+  const idsOf = (keys: readonly StoredKey[]): string[] => keys.map(({ id }) => id);
+  const ids = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, n) => `k${from + n}`);
+
+  test('each is read once, whatever the numbers of their changes, in the order they were made', async () => {
+    await put(0, MANY);
+    const { change } = await store.head();
+    // Keys from before changes were counted have one number.
+    const db = new Database(storePath(folder.path));
+    db.exec(`UPDATE api_key SET change = 0 WHERE created_ms < ${MANY / 2}`);
+    db.close();
+    expect(idsOf(await store.keys())).toEqual(ids(0, MANY));
+    expect(idsOf(await changed(store, 0))).toEqual(ids(MANY / 2, MANY));
+    expect(await changed(store, change)).toEqual([]);
+    await put(MANY - 1, MANY + 1500);
+    expect(idsOf(await changed(store, change))).toEqual([`k${MANY - 1}`, ...ids(MANY, MANY + 1500)]);
+    await store.inTransaction(async () => expect(await store.keys()).toHaveLength(MANY + 1500));
+  });
+
+  test('a transaction of many takes memory for its keys, not for a statement each', async () => {
+    await put(0, 100);
+    const before = process.memoryUsage.rss();
+    await put(100, MANY);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(40e6);
   });
 });

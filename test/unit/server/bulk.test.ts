@@ -1,7 +1,5 @@
-// Work of large bodies: points of a key, blocks in the pool, batches in slices, and which work this thread does
-// itself.
+// Work of large bodies: points of a key, blocks in the pool, and batches in slices.
 
-import { availableParallelism } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { batchBody, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
@@ -9,7 +7,6 @@ import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { PooledBlocks } from '#dist/server/bulk/pooled-blocks.js';
 import { keptMemory } from '#dist/server/kept-memory.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
-import { inlineBlockBytes } from '#dist/server/offload.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
 import { Guarded } from '#dist/server/transport/guarded.js';
 import { openKernel } from '../../support/open-world.js';
@@ -302,14 +299,5 @@ describe('batches in slices', () => {
     for (let i = 0; i < 40; i++) await turn();
     expect(runs.every(({ ended }) => ended[0] === 'converted')).toBe(true);
     expect(slices.mayTake(1)).toBe(true);
-  });
-});
-
-// Which work this thread does itself: all of it where it is alone.
-describe('work of this thread', () => {
-  test('blocks of any size on one core, small ones where a worker can run beside', () => {
-    const isAlone = availableParallelism() === 1;
-    for (const format of ['csv', 'ndjson', 'frames'] as const)
-      expect(inlineBlockBytes(format) === Number.POSITIVE_INFINITY).toBe(isAlone);
   });
 });

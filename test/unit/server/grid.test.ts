@@ -12,7 +12,6 @@ import {
   MAX_ZOOM,
   OneATurn,
   RESOLUTION_OF_ZOOM,
-  readTile,
   type Tile,
   vectorTileOf,
 } from '#dist/server/grid/route.js';
@@ -20,8 +19,7 @@ import { Hexcodes } from '#hexcodes';
 import { cellCollection } from '#hexcodes/geometry';
 import { randomFrom } from '../../support/open-world.js';
 
-// Tiles of the grid: which texts name one, which cells each has, how many at most, and what a reader of vector tiles
-// finds in one.
+// Tiles of the grid: which cells each has, how many at most, and what a reader of vector tiles finds in one.
 describe('tiles', () => {
   /** Cells of a tile, as docs/http.md promises. */
   const MAX_CELLS = 256;
@@ -46,36 +44,6 @@ describe('tiles', () => {
       if (library.adminCodeOf(latDeg, lngDeg) !== null) yield [latDeg, lngDeg];
     }
   }
-
-  describe('texts', () => {
-    test.each([
-      ['0', '0', '0', { zoom: 0, x: 0, y: 0 }],
-      ['12', '3252', '1803', { zoom: 12, x: 3252, y: 1803 }],
-      ['22', '4194303', '4194303', { zoom: 22, x: 4_194_303, y: 4_194_303 }],
-    ])('%s/%s/%s', (z, x, y, tile) => {
-      expect(readTile(z, x, y)).toEqual(tile);
-    });
-
-    test.each([
-      ['23', '0', '0', ['z']],
-      ['x', 'y', 'z', ['z']],
-      ['', '0', '0', ['z']],
-      ['01', '0', '0', ['z']],
-      ['1.0', '0', '0', ['z']],
-      ['-1', '0', '0', ['z']],
-      ['1e1', '0', '0', ['z']],
-      ['99999999999999999999', '0', '0', ['z']],
-      ['1', '2', '0', ['x']],
-      ['1', '0', '2', ['y']],
-      ['12', '-1', '4096', ['x', 'y']],
-      ['12', '3252', '', ['y']],
-      ['12', '00', ' 1', ['x', 'y']],
-    ])('%j/%j/%j names none', (z, x, y, parameters) => {
-      const faults = readTile(z, x, y) as { parameter: string; message: string }[];
-      expect(faults.map(({ parameter }) => parameter)).toEqual(parameters);
-      for (const { message } of faults) expect(message).toMatch(/^must be an integer from 0 to \d+/);
-    });
-  });
 
   test.each(ZOOMS)(
     'zoom %i: each cell with a code that has a position in a tile is one of its cells',
@@ -114,16 +82,6 @@ describe('tiles', () => {
     });
   }
 
-  test('tiles far from Viet Nam have no cells', () => {
-    for (const [latDeg, lngDeg] of [
-      [48.85, 2.29],
-      [-33.9, 151.2],
-      [35.7, 139.7],
-    ] as const)
-      for (const zoom of [5, 10, 22]) expect(codesIn(library, tileAt(latDeg, lngDeg, zoom))).toEqual([]);
-    expect(codesIn(library, { zoom: 0, x: 0, y: 0 }).length).toBeGreaterThan(2);
-  });
-
   test.each([0, 4, 9, 14, 22])('zoom %i as a vector tile: codes, and corners to a step', (zoom) => {
     const tile = tileAt(21.0288, 105.8525, zoom);
     const { features } = cellCollection(library, codesIn(library, tile));
@@ -149,10 +107,6 @@ describe('tiles', () => {
       }, 0);
       expect(area).toBeGreaterThan(0);
     }
-  });
-
-  test('no cells are no bytes', () => {
-    expect(vectorTileOf({ zoom: 5, x: 0, y: 0 }, []).length).toBe(0);
   });
 
   test('bodies are kept up to a number of bytes, the last asked for longest', () => {

@@ -34,6 +34,9 @@ describe('the address of the client', () => {
     ['brackets only', '10.0.0.1', '[2001:db8:bbbb::7]', '2001:db8:bbbb::7'],
     ['an entry that is none', '10.0.0.1', '203.0.113.9, unknown', '10.0.0.1'],
     ['an entry that is none before a proxy', '10.0.0.1', 'unknown, 10.0.0.2', '10.0.0.2'],
+    ['an address of one machine', '10.0.0.1', 'fe80::1%eth0', '10.0.0.1'],
+    ['a leading zero', '10.0.0.1', '192.0.2.01', '10.0.0.1'],
+    ['three numbers', '10.0.0.1', '192.0.2', '10.0.0.1'],
     ['an empty entry', '10.0.0.1', '203.0.113.9,', '10.0.0.1'],
     ['an empty entry at the left', '10.0.0.1', ',10.0.0.2', '10.0.0.2'],
   ])('%s', (_, peer, forwardedFor, client) => {

@@ -1,7 +1,6 @@
-// Rows and batches: the envelope, allowances, and reports of blocks.
+// Rows and batches: the envelope, and reports of blocks.
 import { describe, expect, test } from 'vitest';
 import { JsonEnvelope, MAX_MEMBERS } from '#dist/hexcodes/wire/rows/envelope.js';
-import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
 import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../support/open-world.js';
@@ -70,44 +69,6 @@ describe('the envelope', () => {
       if (round < 8) expect(wanted).toMatchObject([{ count: 9000, isArray: true }]);
       for (const kernel of kernels) expect(pointsIn(body, kernel)).toEqual(wanted);
     }
-  });
-});
-
-// An allowance lets through rows, and slow rows with their bytes, shared first and then the piece's own.
-describe('allowances', () => {
-  test('a slow row costs one more for every 64 bytes', () => {
-    for (const [sizeBytes, cost] of [
-      [0, 1],
-      [63, 1],
-      [64, 2],
-      [6400, 101],
-    ] as const) {
-      const shared = { left: 1000 };
-      expect(new RowAllowance(1, shared, 0).takeSlow(sizeBytes)).toBe(true);
-      expect([sizeBytes, 1000 - shared.left]).toEqual([sizeBytes, cost]);
-    }
-  });
-
-  test('when the shared ones are used up the own ones count, then nothing more is let through', () => {
-    const shared = { left: 2 };
-    const allowance = new RowAllowance(1, shared, 3);
-    expect([1, 1, 1, 100, 1].map((sizeBytes) => allowance.takeSlow(sizeBytes))).toEqual([
-      true,
-      true,
-      true,
-      true,
-      false,
-    ]);
-    expect([shared.left, allowance.isSlowSpent]).toEqual([0, true]);
-    expect(new RowAllowance(1, shared, 1).takeSlow(64)).toBe(false);
-  });
-
-  test('rows do not fall below none', () => {
-    const allowance = new RowAllowance(5, { left: 0 }, 0);
-    allowance.takeRows(3);
-    expect(allowance.rows).toBe(2);
-    allowance.takeRows(3);
-    expect(allowance.rows).toBe(0);
   });
 });
 

@@ -124,25 +124,88 @@ describe('the route', () => {
     expect(sink.rows.at(-1)).toMatchObject({ hexcodes: null, status: 'NOT_FOUND' });
   });
 
+  test('a body of version 4: other times, members that are missing', async () => {
+    const before = sink.rows.length;
+    const position = {
+      ...{ id: 18336, attributes: {}, deviceId: 7, type: null, protocol: 'owntracks', serverTime: null },
+      ...{ deviceTime: '2018-09-14T15:34:17.000+0000', fixTime: '2018-09-14T22:34:17.000+0700' },
+      ...{ latitude: 20.9, longitude: 105.8 },
+    };
+    await forward(server, { position, device: { id: 7, name: 'a', uniqueId: 'abc' } });
+    await sink.received(before + 1);
+    expect(sink.rows[before]).toMatchObject({
+      ...{ fix_time: '2018-09-14T15:34:17.000Z', device_time: '2018-09-14T15:34:17.000Z' },
+      ...{ server_time: null, speed_kn: null, valid: null },
+    });
+  });
+
+  const changed = (position: object, device: object = {}): unknown => {
+    const body = forwardedBody(0);
+    return { position: { ...body.position, ...position }, device: { ...body.device, ...device } };
+  };
+
+  test('the id is that of the same position sent again, with what Traccar has added since, and no other', async () => {
+    const idOf = async (body: unknown): Promise<unknown> => (await forward(plain, body)).body.id;
+    const id = await idOf(forwardedBody(0));
+    const later = changed({ id: 99, address: 'Hà Nội' }, { status: 'offline', positionId: 99 });
+    expect(await idOf(later)).toBe(id);
+    for (const position of [
+      { latitude: 21.0289 },
+      { longitude: 105.85 },
+      { fixTime: '2026-11-22T08:00:00.001+00:00' },
+      { deviceTime: '2026-11-22T08:00:00.001+00:00' },
+      { serverTime: '2026-11-22T08:00:03.000+00:00' },
+    ])
+      expect(await idOf(changed(position))).not.toBe(id);
+    expect(await idOf(changed({}, { uniqueId: 'b' }))).not.toBe(id);
+    const timeless = changed({ fixTime: null, deviceTime: null, serverTime: null });
+    expect(await idOf(timeless)).not.toBe(await idOf(timeless));
+  });
+
+  test.each([
+    ['2026-02-31T08:00:00.000+00:00', false],
+    ['2026-02-29T08:00:00Z', false],
+    ['2026-04-31T08:00:00Z', false],
+    ['2026-00-10T08:00:00Z', false],
+    ['2026-13-45T08:00:00Z', false],
+    ['2028-02-29T23:30:00.000-0700', true],
+    ['2026-12-31T23:59:59.999+07:00', true],
+  ])('a time on a day that the calendar does not have is a fault: %s', async (fixTime, isTime) => {
+    for (const name of ['fixTime', 'deviceTime', 'serverTime']) {
+      const { status, body } = await forward(plain, changed({ [name]: fixTime }));
+      expect([status, body.details?.[0]?.parameter]).toEqual(
+        isTime ? [200, undefined] : [400, `position.${name}`],
+      );
+    }
+  });
+
   test('the forward type url', async () => {
     const before = sink.rows.length;
     const query =
-      'uniqueId=86&latitude=21.0288&longitude=105.8525&fixTime=1795334400000&valid=true&altitude=null';
+      'uniqueId=86&latitude=21.0288&longitude=105.8525&fixTime=1795334400000&valid=true&altitude=null&speed=16.2&name=51C+%22a%22&attributes=%7B%22ignition%22%3Atrue%7D&other=%zz';
     const answer = await call(server, `/v1/traccar?${query}&key=${KEY}`, {}, '');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('private, no-store');
     await sink.received(before + 1);
     expect(sink.rows.at(-1)).toMatchObject({
-      fix_time: '2026-11-22T08:00:00.000Z',
-      hexcodes: 'HN-6GHP4-83RFR',
+      ...{ fix_time: '2026-11-22T08:00:00.000Z', hexcodes: 'HN-6GHP4-83RFR', valid: true, altitude_m: null },
+      ...{ speed_kn: 16.2, name: '51C "a"', attributes: { ignition: true } },
     });
     const head = await call(server, `/v1/traccar?${query}`, { method: 'HEAD' }, KEY);
     expect(head.status).toBe(200);
-    expectError(await call(server, '/v1/traccar', {}, KEY), 400, 'INVALID_REQUEST', [
-      'uniqueId',
-      'latitude',
-      'longitude',
-    ]);
+    const deep = encodeURIComponent(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`);
+    for (const [wrong, parameters] of [
+      ['', ['uniqueId', 'latitude', 'longitude']],
+      [
+        'latitude=x&longitude=181&fixTime=now&valid=1&attributes=%7B',
+        ['uniqueId', 'fixTime', 'latitude', 'longitude', 'valid', 'attributes'],
+      ],
+      ['latitude=1&latitude=2&longitude=%zz&uniqueId=a', ['latitude', 'longitude']],
+      [`uniqueId=a&latitude=1&longitude=1&attributes=${deep}`, ['attributes']],
+    ] as const)
+      expectError(await call(server, `/v1/traccar?${wrong}`, {}, KEY), 400, 'INVALID_REQUEST', [
+        ...parameters,
+      ]);
     await sleep(50);
     expect(sink.rows).toHaveLength(before + 1);
   });
