@@ -125,7 +125,7 @@ export class ServiceTimes {
   }
 
   /**
-   * The same with another mean of the usual services; pauses stay as long and as frequent as they were.
+   * These service times with another mean of the usual services; pauses keep their length and frequency.
    * @param costUs of a service that meets no pause
    */
   movedTo(costUs: number): ServiceTimes {

@@ -21,7 +21,7 @@ import { readWhole } from '../whole-body.js';
 
 /** null: not given. */
 export interface TrackedPosition {
-  /** The same where Traccar sends the position again; one of its own where the position has no time. */
+  /** A position that Traccar sends again keeps its id; a position without a time gets an id of its own. */
   readonly id: string;
   readonly uniqueId: string;
   readonly name: string | null;
