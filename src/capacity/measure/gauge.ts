@@ -11,13 +11,13 @@ import type { Subject } from '../processes/service-process.js';
 import type { RatePoint } from './results.js';
 
 // On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the
-// same core halve its speed for seconds: no tail and no cost of those moments is the server's. Measurements of such
-// moments are put off and repeated, as long as there is time for it.
+// same core halve its speed for seconds or minutes. Figures can be held against each other where the core had its usual
+// speed, slow or fast: a measurement of another moment is put off or repeated, as long as there is time for it.
 interface Run<T> {
   readonly value: T;
   readonly stealShare: number;
-  /** Before or behind it, whichever was slower; 0: not known. */
-  readonly workUs: number;
+  /** How far the core was from its usual speed, before or behind it, as a factor of 1 or more. */
+  readonly slowness: number;
 }
 
 /** The maximum, but for the largest tenth of ten values or more; 0 of none. */
@@ -26,16 +26,19 @@ function mostOfNineTenths(values: readonly number[]): number {
   return ascending[Math.ceil(0.9 * ascending.length) - 1] ?? 0;
 }
 
-/** Between two looks at a core that neighbours slow down. */
+/** Between two looks at the speed of a core. */
 const PAUSE_MS = 250;
+/** Looks at a core whose median is its usual speed. */
+const LOOKS = 21;
 
 export class QuietGuard {
-  #fastestUs = Number.POSITIVE_INFINITY;
+  #usualUs = 0;
   readonly #stealShares: number[] = [];
-  readonly #worksUs: number[] = [];
+  readonly #slownesses: number[] = [];
 
   /**
-   * @param leftMs time for waiting until the core is fast and for measuring again, of all measurements together
+   * @param leftMs time for waiting until the core has its usual speed and for measuring again, of all measurements
+   * together
    * @param core of the server; undefined: its speed is not known
    */
   constructor(
@@ -47,47 +50,55 @@ export class QuietGuard {
 
   /** The worst disturbance of nine tenths of the measurements that count. */
   get worst(): Disturbance {
-    const slowestUs = mostOfNineTenths(this.#worksUs);
     return {
       stealShare: mostOfNineTenths(this.#stealShares),
-      slowness: slowestUs === 0 ? 1 : slowestUs / this.#fastestUs,
+      slowness: Math.max(1, mostOfNineTenths(this.#slownesses)),
     };
   }
 
   /** @param ms how long the measurement takes @returns the one that was disturbed least */
   async run<T>(ms: number, measure: () => Promise<T>): Promise<T> {
+    if (this.#usualUs === 0 && this.core !== undefined) this.#usualUs = await this.#lookUsual(this.core);
     let best = await this.#once(measure);
-    for (; this.#levelOf(best) > 1 && this.leftMs >= ms; this.leftMs -= ms) {
+    for (; levelOf(best) > 1 && this.leftMs >= ms; this.leftMs -= ms) {
       const next = await this.#once(measure);
-      if (this.#levelOf(next) < this.#levelOf(best)) best = next;
+      if (levelOf(next) < levelOf(best)) best = next;
     }
     this.#stealShares.push(best.stealShare);
-    this.#worksUs.push(best.workUs);
+    this.#slownesses.push(best.slowness);
     return best.value;
   }
 
-  async #once<T>(measure: () => Promise<T>): Promise<Run<T>> {
-    let before = await this.#workUs();
-    for (; before > MAX_WORK_SPREAD * this.#fastestUs && this.leftMs >= PAUSE_MS; this.leftMs -= PAUSE_MS) {
+  async #lookUsual(core: Pick<CoreSpeed, 'workUs'>): Promise<number> {
+    const looks = [await core.workUs()];
+    while (looks.length < LOOKS) {
       await this.pause(PAUSE_MS);
-      before = await this.#workUs();
+      looks.push(await core.workUs());
+    }
+    return looks.sort((a, b) => a - b)[LOOKS >> 1]!;
+  }
+
+  async #once<T>(measure: () => Promise<T>): Promise<Run<T>> {
+    let before = await this.#slowness();
+    for (; before > MAX_WORK_SPREAD && this.leftMs >= PAUSE_MS; this.leftMs -= PAUSE_MS) {
+      await this.pause(PAUSE_MS);
+      before = await this.#slowness();
     }
     const stealShare = this.watch();
     const value = await measure();
-    return { value, stealShare: stealShare(), workUs: Math.max(before, await this.#workUs()) };
+    return { value, stealShare: stealShare(), slowness: Math.max(before, await this.#slowness()) };
   }
 
-  async #workUs(): Promise<number> {
-    const workUs = (await this.core?.workUs()) ?? 0;
-    if (workUs > 0) this.#fastestUs = Math.min(this.#fastestUs, workUs);
-    return workUs;
+  async #slowness(): Promise<number> {
+    if (this.core === undefined) return 1;
+    const workUs = await this.core.workUs();
+    return Math.max(workUs / this.#usualUs, this.#usualUs / workUs);
   }
+}
 
-  /** Level of disturbance; above 1 the run does not count, if there is time for another. */
-  #levelOf({ stealShare, workUs }: Run<unknown>): number {
-    const slowness = workUs === 0 ? 1 : workUs / this.#fastestUs;
-    return Math.max(stealShare / MAX_STEAL_SHARE, (slowness - 1) / (MAX_WORK_SPREAD - 1));
-  }
+/** Level of disturbance; above 1 the run does not count, if there is time for another. */
+function levelOf({ stealShare, slowness }: Run<unknown>): number {
+  return Math.max(stealShare / MAX_STEAL_SHARE, (slowness - 1) / (MAX_WORK_SPREAD - 1));
 }
 
 /** Answers per one that is compared with the library. */

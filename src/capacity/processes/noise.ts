@@ -39,7 +39,7 @@ export function measureWorkUs(ms: number): number {
 
 /** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
 export const QUIET_P99_US = 2000;
-/** The most that a piece of work may take in one control, as a factor of what it takes in another. */
+/** The most that the speed of a core may differ from its usual one, as a factor. */
 export const MAX_WORK_SPREAD = 1.25;
 /** The most of a measurement's time that a hypervisor may give to others. */
 export const MAX_STEAL_SHARE = 0.005;
@@ -100,7 +100,7 @@ export function workSpread(noises: readonly Noise[]): number {
 export interface Disturbance {
   /** Share of the time that the hypervisor gave to others, 0 to 1. */
   readonly stealShare: number;
-  /** How many times as long the same work took on the server's core as at its fastest. */
+  /** How far the speed of the server's core was from its usual one, as a factor of 1 or more. */
   readonly slowness: number;
 }
 

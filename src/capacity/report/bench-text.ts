@@ -63,7 +63,7 @@ function predictionText(ways: readonly WayResult[]): string[] {
 
 function countedText(counted: Disturbance | undefined): string {
   if (counted === undefined) return '';
-  return ` (of nine tenths of the measurements ${percent(counted.stealShare)} at most, on a core ${plain(counted.slowness)} times as slow at most as at its fastest)`;
+  return ` (of nine tenths of the measurements ${percent(counted.stealShare)} at most, on a core within a factor of ${plain(counted.slowness)} of its usual speed)`;
 }
 
 function waysTable(ways: readonly WayResult[]): string {

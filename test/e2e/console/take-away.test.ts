@@ -121,11 +121,11 @@ describe.skipIf(!hasChromium)('needs Chromium: plain files', () => {
     expect(await page.locator('#fleet-key').count()).toBe(0);
     expect(await page.locator('#panel-fleet p').first().textContent()).toMatch(/^This page has no service/);
     await page.selectOption('#fleet-vehicles', '1000');
-    await page.selectOption('#fleet-seconds', '15');
+    await page.selectOption('#fleet-seconds', '60');
     await page.click('#fleet-start');
     await expect.poll(() => page.locator('#fleet-codes code').first().textContent()).toMatch(/^HN-/);
     await expect.poll(() => page.getAttribute('#map', 'data-points')).toBe('1000');
-    await page.click('#fleet-stop');
+    await page.press('#fleet-stop', 'Enter');
     await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. [1-9]/);
     await page.evaluate(async () => {
       await navigator.serviceWorker.ready;
