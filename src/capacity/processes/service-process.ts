@@ -27,9 +27,9 @@ export interface Subject {
 export class ServiceProcess implements Subject {
   private constructor(
     private readonly child: ChildProcess,
-    private readonly folder: string,
     readonly base: string,
     readonly pids: readonly number[],
+    private readonly remove: () => void,
   ) {}
 
   readonly key = KEY;
@@ -50,6 +50,12 @@ export class ServiceProcess implements Subject {
     const args = [COMMAND, 'serve', ...(processes === 1 ? [] : ['--processes', String(processes)])];
     const cores = processes === 1 ? String(SERVER_CORE) : `0-${processes - 1}`;
     const child = spawnPinned(args, cores, { ...env, ...settings });
+    // Neither the service nor its files stay, however the process of the measurement ends.
+    const remove = (): void => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    };
+    process.once('exit', remove);
     let said = '';
     const base = await new Promise<string>((resolve, reject) => {
       child.stderr!.on('data', (bytes: Buffer) => {
@@ -60,10 +66,11 @@ export class ServiceProcess implements Subject {
       child.on('error', reject);
       child.on('exit', () => reject(new Error(`the service does not start: ${said.trim()}`)));
     }).catch((error: unknown) => {
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', remove);
+      remove();
       throw error;
     });
-    return new ServiceProcess(child, folder, base, familyOf(child.pid!));
+    return new ServiceProcess(child, base, familyOf(child.pid!), remove);
   }
 
   cpuUs(): number {
@@ -92,6 +99,7 @@ export class ServiceProcess implements Subject {
       await ended;
       clearTimeout(timer);
     }
-    rmSync(this.folder, { recursive: true, force: true });
+    process.off('exit', this.remove);
+    this.remove();
   }
 }

@@ -145,6 +145,8 @@ async function measure(files: readonly string[], options: Options): Promise<void
   const output = json === undefined ? undefined : new ResultsOutput(json);
   const progress = new BenchProgress();
   const durations = tiny ? TINY : quick ? QUICK : FULL;
+  process.once('SIGINT', () => process.exit(EXIT.INTERRUPTED));
+  process.once('SIGTERM', () => process.exit(EXIT.TERMINATED));
   const results = await runBench({
     durations: patience === undefined ? durations : { ...durations, againMs: patience },
     isQuick: quick === true,

@@ -1,7 +1,7 @@
 // `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two
 // runs.
-import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { parseResults, type Results, samplesOf } from '#dist/capacity/measure/results.js';
 import type { Ran } from '../../support/cli.js';
 import { startServer } from '../../support/server.js';
@@ -109,6 +109,34 @@ test('where the disk is full at the end the summary is printed all the same', as
   expect(stdout).toMatch(/^single +1 /m);
   expect(stderr).toContain('cannot write /dev/full: the disk is full');
 }, 600_000);
+
+test('an order to end ends the service that is measured, too, and takes its files away', async () => {
+  const temporary = folder.file('temporary');
+  mkdirSync(temporary);
+  const begun: { readonly services: string[] } = { services: [] };
+  const { code } = await folder.run('bench --tiny --only single', {
+    env: { TMPDIR: temporary },
+    started: (child) =>
+      child.stderr!.on('data', (bytes: Buffer) => {
+        if (!bytes.includes('backlog')) return;
+        begun.services.push(...processesWith(temporary));
+        child.kill('SIGTERM');
+      }),
+  });
+  expect([code, begun.services.length]).toEqual([143, expect.toSatisfy((count: number) => count > 2)]);
+  await vi.waitUntil(() => processesWith(temporary).length === 0, { timeout: 60_000 });
+  expect(readdirSync(temporary)).toEqual([]);
+}, 600_000);
+
+/** Processes whose environment has a text. */
+const processesWith = (text: string): string[] =>
+  readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`).includes(text);
+    } catch {
+      return false;
+    }
+  });
 
 test('a server elsewhere is measured without costs', async () => {
   const files = {

@@ -576,7 +576,7 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
       const client = mqtt.connect(`mqtt://127.0.0.1:${server.mqttPort}`, { ...options, clientId: 'v' });
       client.on('error', () => undefined);
       // The server ends the connection, or what it acknowledges is counted below.
-      const closed = new Promise((resolve) => client.once('close', resolve));
+      const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
       client.publish(topic, '{}', { qos: 1 }, () => client.end(true));
       await closed;
     }
