@@ -13,9 +13,7 @@ export let coordinateKind: u32 = 0;
 export function readCoordinate(row: usize, axis: usize, start: usize, end: usize): f64 {
   setCoordinateText(row, axis, start);
   const isNegative = load<u8>(start) == MINUS;
-  const digits = start + <usize>isNegative;
-  let value = readLonger(digits, POINT);
-  if (longerEnd != end) value = readLonger(digits, COMMA);
+  let value = readLonger(start + <usize>isNegative, COMMA);
   if (longerEnd == end) {
     coordinateKind = NUMBER;
     return isNegative ? -value : value;

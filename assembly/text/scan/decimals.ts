@@ -68,13 +68,18 @@ export let longerEnd: usize = 0;
 /** Digits that fit a u64, with any of them. */
 const MAX_DIGITS: u32 = 19;
 
-/** Reads a number that is like one with a shape, but has a comma for its point, an exponent or more decimals. */
-export function readLonger(at: usize, point: u32): f64 {
+/**
+ * Reads a number that is like one with a shape, but has an exponent or more decimals. @param comma COMMA where that may
+ * be its point, too, else POINT
+ */
+export function readLonger(at: usize, comma: u32): f64 {
   longerEnd = 0;
   // A bit for each of 21 bytes; those from the fifth on may be decimals.
   const others = otherThanDigits(at) | otherThanDigits(at + 5) << 5;
   const whole = ctz(others);
-  if (whole - 1 >= MAX_WHOLE_DIGITS || load<u8>(at + whole) != point || load<u8>(at) == ZERO) return 0;
+  if (whole - 1 >= MAX_WHOLE_DIGITS || load<u8>(at) == ZERO) return 0;
+  const point: u32 = load<u8>(at + whole);
+  if (point != POINT && point != comma) return 0;
   const fraction = at + <usize>whole + 1;
   const size = ctz(others & (others - 1));
   let run = size - whole - 1;

@@ -292,11 +292,13 @@ function takeShapes(row: usize, firstStart: usize, firstEnd: usize, secondStart:
 
 /** Reads coordinates with blanks around them, or in another spelling. */
 function takeUnusual(index: u32, row: usize, firstStart: usize, firstEnd: usize, secondStart: usize, secondEnd: usize): void {
+  const size = firstEnd - firstStart + secondEnd - secondStart;
   firstStart = behindBlanks(firstStart, firstEnd);
   firstEnd = beforeBlanks(firstStart, firstEnd);
   secondStart = behindBlanks(secondStart, secondEnd);
   secondEnd = beforeBlanks(secondStart, secondEnd);
-  if (takeShapes(row, firstStart, firstEnd, secondStart, secondEnd)) return;
+  const hadBlanks = firstEnd - firstStart + secondEnd - secondStart != size;
+  if (hadBlanks && takeShapes(row, firstStart, firstEnd, secondStart, secondEnd)) return;
   const latDeg = readCoordinate(row, LAT, firstStart, firstEnd);
   const latKind = coordinateKind;
   const lngDeg = readCoordinate(row, LNG, secondStart, secondEnd);
