@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
-import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
 import type { Batch, Lane, Reading } from './driver.js';
@@ -19,10 +19,11 @@ import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
+import { RowDecoder } from './rows/decode-rows.js';
 import type { WantedRows } from './rows/group-windows.js';
 import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
-import type { RowPlan } from './rows/row-plan.js';
+import type { ReadColumns, RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
 import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure } from './tally.js';
@@ -36,11 +37,11 @@ const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojs
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
   const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
-  if (request.operation !== 'encode') return 'codes are read';
-  if (request.columns.position !== undefined) return 'positions are in one column';
+  const isDecode = request.operation === 'decode';
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
-  if (request.hasCertainty === true && request.csv.decimal === ',') return 'numbers have a decimal comma';
+  if ((isDecode || request.hasCertainty === true) && request.csv.decimal === ',')
+    return 'numbers have a decimal comma';
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
@@ -64,10 +65,9 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     const { columns, sample } = found;
     const { names } = sample;
     if (names.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
-    if (resolutionColumn(names, request.inputs[0]!) >= 0) return 'rows have resolutions of their own';
     const hasHeader = !isText || run.source.hasHeader;
-    const where = findPosition(sample, request.columns, request.inputs[0]!, hasHeader);
-    if (where.kind !== 'pair') return 'positions are in one column';
+    const read = readColumns(run, found, hasHeader);
+    if (typeof read === 'string') return read;
     if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
     const needsPosition = FORMATS[targetFormat].needsPosition;
     const { columns: sink, position } = rowConverter(hexcodes, request, {
@@ -85,8 +85,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     return {
       source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),
       columns,
-      lat: where.lat,
-      lng: where.lng,
+      ...read,
       kept,
       sink,
       position,
@@ -103,6 +102,25 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
 interface Found {
   readonly columns: readonly TableColumn[];
   readonly sample: Sample;
+}
+
+/** The columns that are read, or in words why they are not read here. @throws CliFailure where there are none */
+function readColumns(
+  { request, hexcodes }: Run,
+  { columns, sample }: Found,
+  hasHeader: boolean,
+): ReadColumns | string {
+  const file = request.inputs[0]!;
+  if (request.operation === 'decode') {
+    if (request.input.point !== undefined) return 'a row may become several';
+    const isCode = (text: string): boolean => hexcodes.isValid(text);
+    const code = codeColumn(sample, request.columns, file, isCode, hasHeader);
+    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code } : 'codes are no texts';
+  }
+  if (request.columns.position !== undefined) return 'positions are in one column';
+  if (resolutionColumn(sample.names, file) >= 0) return 'rows have resolutions of their own';
+  const where = findPosition(sample, request.columns, file, hasHeader);
+  return where.kind === 'pair' ? { lat: where.lat, lng: where.lng, code: -1 } : 'positions are in one column';
 }
 
 /** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
@@ -137,14 +155,15 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     const fit = hasTypes ? 'types' : 'names';
     const opened = await sampled(await openSource(input, 'ndjson', fit, source, known));
     const { columns } = opened.source;
-    const read: readonly ColumnKind[] = ['text', 'double', 'boolean'];
-    const other = columns.find(({ kind }) => !hasTypes && !read.includes(kind));
+    const plain: readonly ColumnKind[] = ['text', 'double', 'boolean'];
+    const other = columns.find(({ kind }) => !hasTypes && !plain.includes(kind));
     if (other !== undefined) return `${other.name} has values of several kinds`;
-    const where = findPosition(opened.sample, request.columns, path!);
+    const found = { columns, sample: opened.sample };
+    const read = readColumns(run, found, true);
+    if (typeof read === 'string') return read;
     const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
-    if (where.kind === 'pair' && [where.lat, where.lng].some((i) => !ofPosition.includes(columns[i]!.kind)))
-      return 'positions are no numbers';
-    return { columns, sample: opened.sample };
+    const isOdd = (column: number): boolean => column >= 0 && !ofPosition.includes(columns[column]!.kind);
+    return isOdd(read.lat) || isOdd(read.lng) ? 'positions are no numbers' : found;
   } finally {
     input.close();
   }
@@ -198,9 +217,12 @@ async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string>
       return `${input.name} has other columns or types`;
     first = columns;
     const names = columns.map(({ name }) => name);
-    const where = columnsOfDegrees(request.columns, names, found.isDouble, input.name);
-    if (typeof where === 'string') return where;
-    for (const index of keptColumns(columns, request.columns, input.name)) {
+    const read =
+      request.operation === 'decode'
+        ? readColumns(run, { columns, sample: { names, rows: [] } }, true)
+        : columnsOfDegrees(request.columns, names, found.isDouble, input.name);
+    if (typeof read === 'string') return read;
+    for (const index of readIn({ code: -1, ...read }, keptColumns(columns, request.columns, input.name))) {
       const { name, kind, isUtc } = columns[index]!;
       // Times of UTC are texts in Arrow.
       const isOther = targetFormat === 'arrow' && kind === 'time' && isUtc === true;
@@ -218,6 +240,11 @@ export async function rowLane(run: Run, plan: RowPlan): Promise<Lane> {
   return new RowLane(run, plan, await RowWriters.open(run, plan));
 }
 
+/** The columns whose values are read: those kept, and the codes. */
+function readIn({ code }: Pick<ReadColumns, 'code'>, kept: readonly number[]): readonly number[] {
+  return code < 0 || kept.includes(code) ? kept : [...kept, code];
+}
+
 /** Rows, and where the input can be read on behind them. */
 interface Window {
   readonly rows: TextRows;
@@ -232,6 +259,7 @@ class RowLane implements Lane {
   readonly #run: Run;
   readonly #plan: RowPlan;
   readonly #writers: RowWriters;
+  readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
 
@@ -239,11 +267,19 @@ class RowLane implements Lane {
     this.#run = run;
     this.#plan = plan;
     this.#writers = writers;
+    const { code, format } = plan;
+    const { hasTypes } = FORMATS[format];
+    this.#decoder = code < 0 ? null : new RowDecoder(run.hexcodes.kernel, code, hasTypes, MAX_ROWS);
   }
 
   async *batches(reading: Reading): AsyncGenerator<Batch> {
-    for await (const { rows, endOffset } of this.#windows(reading))
-      if (rows.rowCount > 0) yield this.#batch(rows, endOffset);
+    for await (const { rows, endOffset } of this.#windows(reading)) {
+      if (rows.rowCount === 0) continue;
+      const end = rows.text.at;
+      yield this.#batch(rows, endOffset);
+      // Values that were made of the rows are gone.
+      rows.text.at = end;
+    }
   }
 
   end(): Promise<void> {
@@ -265,7 +301,7 @@ class RowLane implements Lane {
         throw otherColumns(names, input.name, request.inputs[0]!);
       if (isDone) return;
       const delimiter = dialect.delimiter.charCodeAt(0);
-      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, lat, lng, MAX_ROWS);
+      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, this.#plan, MAX_ROWS);
       yield* reader.windows(text, Math.max(text.endOffset, from), () => reading.rows + 1);
       return;
     }
@@ -273,32 +309,47 @@ class RowLane implements Lane {
     if (source === 'ndjson') {
       const fit = isTyped ? 'types' : 'names';
       const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-      const reader = new NdjsonRowReader(hexcodes.kernel, { columns, lat, lng, most: MAX_ROWS, fit });
+      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.#plan, most: MAX_ROWS, fit });
       yield* reader.windows(input, from, reading.rows);
       return;
     }
     const adderOf = isTyped ? await typedAdder(format) : textAdder;
-    const wanted = { lat, lng, kept, most: MAX_ROWS, skippedRows: reading.rows, isTyped, adderOf };
+    const wanted = {
+      lat,
+      lng,
+      kept: readIn(this.#plan, kept),
+      most: MAX_ROWS,
+      skippedRows: reading.rows,
+      isTyped,
+      adderOf,
+    };
     for await (const rows of await groupWindows(source, input, wanted)) yield { rows, endOffset: 0 };
   }
 
-  /** Encodes rows. */
-  #batch(rows: TextRows, endOffset: number): Batch {
+  #encode(rows: TextRows): { readonly rows: TextRows; readonly records: Uint8Array } {
     const { hexcodes, request } = this.#run;
     const { input, output: records, exports } = hexcodes.kernel;
     const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
-    const failed = exports.encodeBatch(rowCount, request.resolution);
+    exports.encodeBatch(rowCount, request.resolution);
     countRows(records, rowCount, this.#byStatus, this.#byAdmin);
+    return { rows, records };
+  }
+
+  #batch(given: TextRows, endOffset: number): Batch {
+    const { rows, records } =
+      this.#decoder?.decode(given, this.#byStatus, this.#byAdmin) ?? this.#encode(given);
+    const { rowCount, latLngDeg } = rows;
+    const isDecode = this.#decoder !== null;
     return {
       rows: rowCount,
-      failed,
+      failed: rowCount - this.#byStatus[0]!,
       byStatus: this.#byStatus,
       byAdmin: this.#byAdmin,
       endOffset,
       failures: () => failuresIn(records, rowCount),
       explain: ({ row, status }) => ({
-        degrees: [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!],
+        ...(isDecode ? {} : { degrees: [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!] as const }),
         fault: () => this.#faultOf(rows, row, status as RowFailure),
       }),
       write: (wanted) => this.#writers.write(rows, records, wanted),
@@ -306,9 +357,13 @@ class RowLane implements Lane {
   }
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
-    const { columns, lat, lng } = this.#plan;
+    const { columns, lat, lng, code } = this.#plan;
     const reason = rows.unread?.get(row);
     if (reason !== undefined) return reason;
+    if (code >= 0) {
+      const field = { name: columns[code]!.name, text: textAt(rows, code, row) };
+      return faultIn(word, { kind: 'whole', field, resolution: null });
+    }
     const field = (column: number, half: 0 | 1): Degrees => ({
       name: columns[column]!.name,
       text: this.#textAt(rows, column, row, half),

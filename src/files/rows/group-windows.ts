@@ -15,8 +15,10 @@ export const NUMBER_BYTES = 8;
 
 /** Which rows of a file are wanted, and what of them. */
 export interface WantedRows {
+  /** Columns of positions; -1 where rows are read for their codes. */
   readonly lat: number;
   readonly lng: number;
+  /** Columns whose values are read. */
   readonly kept: readonly number[];
   /** Rows of a window at most. */
   readonly most: number;
@@ -57,8 +59,9 @@ interface Group {
   readonly rows: number;
   readonly columns: readonly Ranges[];
   readonly kept: readonly number[];
-  readonly lats: Degrees;
-  readonly lngs: Degrees;
+  /** null where no positions are read. */
+  readonly lats: Degrees | null;
+  readonly lngs: Degrees | null;
 }
 
 /**
@@ -77,14 +80,14 @@ export function* windowsOf(
   for (let start = from; start < rows; ) {
     let count = Math.min(most, rows - start);
     if (isLong) count = rowsWithin(columns, kept, start, count, source);
-    interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
+    if (lats !== null && lngs !== null) interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
     const window = columns.map(({ starts, ends, numbersAt, isWhole }) => ({
       starts: starts.subarray(start, start + count),
       ends: ends.subarray(start, start + count),
       numbersAt: numbersAt < 0 ? -1 : numbersAt + NUMBER_BYTES * start,
       isWhole,
     }));
-    const defined = [lats, lngs].map((each) => each.defined?.subarray(start, start + count) ?? null);
+    const defined = [lats, lngs].map((each) => each?.defined?.subarray(start, start + count) ?? null);
     yield { text, rowCount: count, columns: window, latLngDeg, defined };
     start += count;
   }

@@ -82,8 +82,8 @@ export async function* arrowWindows(
       SMALLER,
     );
     text.at = 0;
-    const lats = degreesIn(batch.columns[lat]!, rows);
-    const lngs = degreesIn(batch.columns[lng]!, rows);
+    const lats = lat < 0 ? null : degreesIn(batch.columns[lat]!, rows);
+    const lngs = lng < 0 ? null : degreesIn(batch.columns[lng]!, rows);
     const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
       const ranges = rangesIn(memories, index, rows);

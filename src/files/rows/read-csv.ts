@@ -6,6 +6,7 @@ import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { type CsvText, raggedFault } from '../formats/csv-header.js';
 import type { TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
+import type { ReadColumns } from './row-plan.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from './text-rows.js';
 
 const QUOTE = 34;
@@ -19,8 +20,7 @@ export class CsvRowReader {
   readonly #memory: TextMemory;
   readonly #names: readonly string[];
   readonly #delimiter: number;
-  readonly #lat: number;
-  readonly #lng: number;
+  readonly #read: ReadColumns;
   readonly #most: number;
   /** Where the kernel notes the fields of a window. */
   readonly #scanned: readonly ValueRanges[];
@@ -32,20 +32,12 @@ export class CsvRowReader {
   readonly #unread = new Map<number, string>();
 
   /** @param most rows of a window */
-  constructor(
-    kernel: Kernel,
-    names: readonly string[],
-    delimiter: number,
-    lat: number,
-    lng: number,
-    most: number,
-  ) {
+  constructor(kernel: Kernel, names: readonly string[], delimiter: number, read: ReadColumns, most: number) {
     this.#kernel = kernel;
     this.#memory = textMemoryOf(kernel);
     this.#names = names;
     this.#delimiter = delimiter;
-    this.#lat = lat;
-    this.#lng = lng;
+    this.#read = read;
     const { memory, FIELDS, FIELDS_BYTES } = kernel.exports;
     const ofAll = Math.floor(FIELDS_BYTES.value / (BOUNDS_BYTES * names.length));
     this.#most = Math.min(most, ofAll);
@@ -99,14 +91,16 @@ export class CsvRowReader {
     const { exports, input } = this.#kernel;
     const { blockAt } = memory;
     memory.block.set(this.#at === 0 ? block : block.subarray(this.#at), this.#at);
-    exports.useCsvColumns(this.#names.length, this.#lat, this.#lng, -1, this.#delimiter);
+    const { lat, lng, code } = this.#read;
+    const isDecode = code >= 0;
+    exports.useCsvColumns(this.#names.length, isDecode ? code : lat, lng, -1, this.#delimiter);
     exports.useCsvFields(this.#most, blockAt);
     const end = blockAt + block.length;
-    const rowCount = exports.scanCsv(blockAt + this.#at, end, this.#most, false, 0);
-    this.#latLngDeg.set(input.subarray(0, 2 * rowCount));
+    const rowCount = exports.scanCsv(blockAt + this.#at, end, this.#most, isDecode, 0);
+    if (!isDecode) this.#latLngDeg.set(input.subarray(0, 2 * rowCount));
     for (let row = memory.nextLeft(0, rowCount); row < rowCount; row = memory.nextLeft(row + 1, rowCount)) {
       if (memory.hasLeftFields(row)) this.#readFields(block, row);
-      this.#readDegrees(row);
+      if (!isDecode) this.#readDegrees(row);
       memory.leaveToHost(row);
     }
     this.#at = exports.csvEnd.value - blockAt;
@@ -160,7 +154,7 @@ export class CsvRowReader {
       return;
     }
     for (const half of [0, 1] as const) {
-      const { starts, ends } = this.#scanned[half === 0 ? this.#lat : this.#lng]!;
+      const { starts, ends } = this.#scanned[half === 0 ? this.#read.lat : this.#read.lng]!;
       const start = starts[row]!;
       const stop = ends[row]!;
       let degrees = numberIn(bytes, start, stop);

@@ -24,6 +24,7 @@ import type { RowFit, TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import { addValue, plainAdder, textAdder, type ValueAdder } from './plain-values.js';
+import type { ReadColumns } from './row-plan.js';
 import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
 
@@ -66,10 +67,8 @@ function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
 }
 
 /** The columns of the first input, by which all are read. */
-export interface NdjsonShape {
+export interface NdjsonShape extends ReadColumns {
   readonly columns: readonly TableColumn[];
-  readonly lat: number;
-  readonly lng: number;
   /** The columns whose values are read, those of positions among them; absent for all. */
   readonly read?: readonly number[];
   /** Rows of a window. */
@@ -93,6 +92,8 @@ export class NdjsonRowReader {
   readonly #adders: readonly ValueAdder[];
   readonly #lat: number;
   readonly #lng: number;
+  /** Names of the columns by which rows are converted. */
+  readonly #deciding: readonly string[];
   readonly #most: number;
   readonly #ranges: Ranges[];
   readonly #latLngDeg: Float64Array;
@@ -104,13 +105,14 @@ export class NdjsonRowReader {
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
 
-  constructor(kernel: Kernel, { columns, lat, lng, read, most, fit }: NdjsonShape) {
+  constructor(kernel: Kernel, { columns, lat, lng, code, read, most, fit }: NdjsonShape) {
     this.#kernel = kernel;
     this.#columns = columns;
     this.#fit = fit;
     this.#read = read ?? [...columns.keys()];
     this.#lat = lat;
     this.#lng = lng;
+    this.#deciding = [lat, lng, code].flatMap((column) => columns[column]?.name ?? []);
     const isPlain = ({ kind }: TableColumn): boolean => fit === 'types' || (fit === 'any' && kind === 'json');
     this.#adders = columns.map((column) => (isPlain(column) ? plainAdder(column) : textAdder(column)));
     this.#ways = columns.map((column) => wayOf(column, isPlain(column)));
@@ -331,13 +333,13 @@ export class NdjsonRowReader {
       const isNested = typeof each === 'object' && each !== null;
       addValue(text, this.#ranges[c]!, row, isNested ? jsonText(each) : each, this.#adders[c]!);
     }
-    const [lat, lng] = [columns[this.#lat]!, columns[this.#lng]!];
-    const twice = contradiction(json, [lat.name, lng.name]);
+    const twice = contradiction(json, this.#deciding);
     if (twice !== undefined) this.#unread.set(row, contradictionFault(twice));
-    this.#latLngDeg[2 * row] =
-      twice === undefined ? degreesOf(lat, values[this.#lat]![0], 'lat') : Number.NaN;
-    this.#latLngDeg[2 * row + 1] =
-      twice === undefined ? degreesOf(lng, values[this.#lng]![0], 'lng') : Number.NaN;
+    for (const [half, column] of [this.#lat, this.#lng].entries()) {
+      if (column < 0) continue;
+      const degrees = degreesOf(columns[column]!, values[column]![0], half === 0 ? 'lat' : 'lng');
+      this.#latLngDeg[2 * row + half] = twice === undefined ? degrees : Number.NaN;
+    }
     return true;
   }
 }

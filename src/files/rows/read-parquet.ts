@@ -77,8 +77,8 @@ export async function* parquetWindows(
     );
     text.at = 0;
     const reading = { parquet, scan, pages, group, groupStart: first, file };
-    const lats = await readCoordinates(reading, names[lat]!, latMemory);
-    const lngs = await readCoordinates(reading, names[lng]!, lngMemory);
+    const lats = lat < 0 ? null : await readCoordinates(reading, names[lat]!, latMemory);
+    const lngs = lng < 0 ? null : await readCoordinates(reading, names[lng]!, lngMemory);
     const columns: Ranges[] = fields.map(() => NO_RANGES);
     for (const index of kept) {
       const ranges = rangesIn(memories, index, rows);

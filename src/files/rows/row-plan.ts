@@ -3,12 +3,18 @@
 import type { FileFormat } from '../format.js';
 import type { SinkColumns, TableColumn } from '../formats/table.js';
 
-/** The columns of the first input, by which all are read. */
-export interface RowPlan {
-  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow';
-  readonly columns: readonly TableColumn[];
+/** The columns that are read: a position, or a code and -1 for both halves of a position. */
+export interface ReadColumns {
   readonly lat: number;
   readonly lng: number;
+  /** -1 where positions are read. */
+  readonly code: number;
+}
+
+/** The columns of the first input, by which all are read. */
+export interface RowPlan extends ReadColumns {
+  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow';
+  readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };

@@ -39,18 +39,25 @@ export class RowWriters {
   static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
     const { targets, request } = run;
     const { kept, sink, lat, lng, columns } = plan;
-    const values = addedValues(request, false);
+    const isDecode = plan.code >= 0;
+    const { hasTypes } = FORMATS[plan.format];
+    const ofCodes = hasTypes ? [] : (['resolution', 'status'] as const);
+    const values = isDecode ? ofCodes : addedValues(request, false);
     const border = values.filter(BorderRanges.has);
+    const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
+    // Decoded positions are in the rows, with types all of our columns.
+    const ours = sink.added.map((column, c) => ({ ...column, index: columns.length + c }));
+    const inRows = isDecode ? ours.slice(0, ours.length - values.length) : [];
     const written: WrittenColumns = {
-      kept: sink.kept.map((column, c) => ({ ...column, index: kept[c]! })),
-      added: sink.added.map((column, c) => {
+      kept: [...theirs, ...inRows],
+      added: ours.slice(inRows.length).map((column, c) => {
         const at = border.indexOf(values[c]!);
         return { ...column, index: at < 0 ? -1 : columns.length + at };
       }),
-      resolution: request.resolution,
+      resolution: isDecode ? null : request.resolution,
       values,
       kernel: run.hexcodes.kernel,
-      isScanned: plan.source === 'text',
+      isScanned: plan.source === 'text' && !isDecode,
     };
     // Positions become numbers where they were none.
     const halves = kept.map((index, c) =>
@@ -62,25 +69,23 @@ export class RowWriters {
             : null
         : null,
     );
-    const numbers = FORMATS[plan.format].hasTypes
+    const numbers = hasTypes
       ? []
       : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
+    // Positions are plain values in no range.
+    if (isDecode && hasTypes) halves.push(0, 1);
     const { output, rejects, from } = targets;
     const first = await openWriter(run, plan, written, halves, plan.format, output, from?.outputOffset ?? 0);
     const second =
       plan.rejects === null
         ? null
         : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
-    const behind =
-      border.length > 0 && FORMATS[plan.format].hasTypes
-        ? new BorderRanges(run.hexcodes.kernel, border)
-        : null;
+    const behind = border.length > 0 && hasTypes ? new BorderRanges(run.hexcodes.kernel, border) : null;
     return new RowWriters(run, first, second, numbers, behind);
   }
 
   /** Writes those that are OK before those that failed. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const end = given.text.at;
     const rows = this.#border?.behind(given, records) ?? given;
     if (wanted === 'failed') await this.#rejects?.write(rows, records, wanted);
     else {
@@ -88,7 +93,6 @@ export class RowWriters {
         asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
       await this.#output.write(rows, records, wanted);
     }
-    if (this.#border !== null) given.text.at = end;
   }
 
   async close(): Promise<void> {

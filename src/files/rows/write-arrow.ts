@@ -411,7 +411,7 @@ export class ArrowRowWriter implements RowWriter {
       if (half !== null) column.addDegrees(latLngDeg, half, rows, from, to);
       else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows, from, to);
       else if (is === 'code') column.addRanges(records, this.#own.codes, rows, from, to);
-      else if (is === 'resolution') column.addInteger(resolution, to - from);
+      else if (is === 'resolution') column.addInteger(resolution!, to - from);
       else column.addRanges(WORDS, is === 'admin' ? this.#own.admins : this.#own.statuses, rows, from, to);
     }
     this.#rows += to - from;

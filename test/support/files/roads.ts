@@ -369,7 +369,61 @@ export const brokenLine = fc.constantFrom(
   ],
 );
 
+/** Codes of every length and spelling, and texts that are none. */
+export const codeText = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.constantFrom(
+      ...['HN-2J', 'HCM-8J', 'HN-6G7H', 'HCM-GXC4V-9', 'HN-6GHP4-7V9', 'HCM-GXC6J-96QGC'],
+      ...['HN-6GHP4-7V47V-2V', 'DNG-KQXR2-8H265-PV', 'HN-6GHP4-83RFR', 'SL-65RJV-RRPH3'],
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ...['hn-6ghp4-83rfr', 'HN6GHP483RFR', ' HN-6GHP4-83RFR ', 'HN_6GHP4.83RFR', 'dng kqxr2 8h265 pv'],
+      ...[
+        '    HN-6GHP4-83RFR      ',
+        'H N - 6 G H P 4 - 8 3 R F R',
+        'ＨＮ-6GHP4-83RFR',
+        'HN\u00a06GHP4\u00ad83RFR',
+      ],
+      ...[
+        'đng-kqxr2-8h265-pv',
+        'HN-6GHP4-83RFS',
+        'HN-6GHP4',
+        'HN6-GHP483RFR',
+        '',
+        ' ',
+        'NULL',
+        'null',
+        '-',
+        'HN',
+      ],
+      ...[
+        'x'.repeat(19),
+        'x'.repeat(20),
+        'HN-6GHP4-83RFR x',
+        ' '.repeat(80),
+        'HN-2J\u200b',
+        '\u{1f600}',
+        '5',
+      ],
+    ),
+  },
+  field,
+);
+
 const quoted = (text: string): string => (/[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** A row of CSV: id, hexcodes, lng, name, speed. */
+export const codeRow = fc
+  .tuple(fc.nat(1e6).map(String), codeText, field, fc.boolean())
+  .map(([id, code, name, isQuoted]) =>
+    [id, isQuoted ? `"${code.replaceAll('"', '""')}"` : quoted(code), '105.8', quoted(name), '1.50'].join(
+      ',',
+    ),
+  );
+
 /** A row of CSV: id, lat, lng, name, speed. */
 export const row = fc
   .tuple(

@@ -11,6 +11,8 @@ import {
   arrowOf,
   bothRoads,
   brokenLine,
+  codeRow,
+  codeText,
   converted,
   expectAlike,
   field,
@@ -100,6 +102,45 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
       { numRuns: to === 'parquet' ? 12 : isTyped ? 5 : 25, endOnFailure: true },
     );
     expect(byRows).toBeGreaterThan(0);
+  },
+  240_000,
+);
+
+/** Kept and left out, codes too. The names of ours are those of columns of some files. */
+const ofCodes = (code: string) =>
+  fc.constantFrom<Request['columns']>(
+    { prefix: 'd_', code },
+    { prefix: 'd_', code, keep: ['name', 'id'] },
+    { prefix: 'd_', code, keep: ['id'] },
+    { prefix: 'd_', code, keep: [code] },
+    { prefix: '', code, drop: [code] },
+  );
+
+test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
+  'codes of CSV to %s',
+  async (to) => {
+    let byRows = 0;
+    const property = fc.asyncProperty(
+      fc.array(codeRow, { minLength: 1, maxLength: 60 }),
+      fc.array(oddRow, { maxLength: 5 }),
+      rarely(brokenRow),
+      policies(scratch, to),
+      // Rows of CSV with all columns are copied as they are, quotes and line ends too.
+      ofCodes('hexcodes').filter(({ keep, drop }) => to !== 'csv' || (keep ?? drop) !== undefined),
+      fc.constantFrom('\n', '\r\n'),
+      fc.constantFrom(1, 3, 200),
+      async (rows, lines, wrong, errors, columns, end, times) => {
+        const broken = errors.kind === 'stop' || wrong === null ? [] : [wrong];
+        const odd = errors.kind === 'stop' ? [] : lines;
+        const all = [...Array.from({ length: times }, () => rows).flat(), ...odd, ...broken, ...rows];
+        const path = join(scratch, 'codes.csv');
+        writeFileSync(path, `id,hexcodes,lng,name,speed${end}${all.join(end)}`);
+        const asked = { operation: 'decode', errors, columns } as const;
+        if (await bothRoads(hexcodes, [path], { output, to }, asked)) byRows++;
+      },
+    );
+    await fc.assert(property, { numRuns: 30 });
+    expect(byRows).toBeGreaterThan(5);
   },
   240_000,
 );
@@ -242,18 +283,22 @@ test('names of columns for which the kernel has no room', async () => {
   expect(await bothRoads(hexcodes, [path], { output, to: 'csv' }, { columns: { prefix: '' } })).toBe(true);
 });
 
+/** Rows whose names are codes. */
+const codedRow = fc.tuple(typedRow, fc.option(codeText)).map(([each, name]) => ({ ...each, name }));
+
 /** Rows of typed columns through a file that `write` makes of them. */
 function typedRows(
   to: string,
   write: (rows: readonly TypedRow[], batchRows: number, isOther: boolean) => readonly [string, Uint8Array],
   drop: string[],
+  operation: Request['operation'],
 ): Promise<number> {
   let byRows = 0;
   const property = fc.asyncProperty(
-    fc.array(typedRow, { minLength: 1, maxLength: 60 }),
+    fc.array(operation === 'encode' ? typedRow : codedRow, { minLength: 1, maxLength: 60 }),
     policies(scratch, to),
-    sorts(to),
-    allColumns(drop),
+    operation === 'encode' ? sorts(to) : fc.constant(null),
+    operation === 'encode' ? allColumns(drop) : ofCodes('name'),
     fc.constantFrom(1, 3, 400),
     fc.constantFrom(50, 5000),
     fc.boolean(),
@@ -262,7 +307,7 @@ function typedRows(
       const [name, bytes] = write(all, batchRows, isOther);
       const path = join(scratch, name);
       writeFileSync(path, bytes);
-      if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort })) byRows++;
+      if (await bothRoads(hexcodes, [path], { output, to }, { operation, errors, columns, sort })) byRows++;
     },
   );
   return fc.assert(property, { numRuns: 40 }).then(() => byRows);
@@ -282,7 +327,8 @@ test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
       >[0]);
       return ['in.parquet', new Uint8Array(file)] as const;
     };
-    expect(await typedRows(to, write, ['lat', 'name'])).toBeGreaterThan(5);
+    expect(await typedRows(to, write, ['lat', 'name'], 'encode')).toBeGreaterThan(5);
+    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(5);
   },
   240_000,
 );
@@ -293,7 +339,8 @@ test.each(['csv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
     const write = (rows: readonly TypedRow[], batchRows: number, isSmall: boolean) =>
       ['in.arrow', arrowOf(rows, batchRows, isSmall)] as const;
     const drop = to === 'geojson' ? ['name'] : ['lat', 'name'];
-    expect(await typedRows(to, write, drop)).toBeGreaterThan(5);
+    expect(await typedRows(to, write, drop, 'encode')).toBeGreaterThan(5);
+    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(5);
   },
   240_000,
 );
@@ -328,6 +375,45 @@ test.each(['csv', 'tsv', 'parquet', 'arrow'])(
       ),
       { numRuns: isTyped ? 60 : 40 },
     );
+    expect(byRows).toBeGreaterThan(5);
+  },
+  240_000,
+);
+
+/** A line with a code in the place of its latitude; a second latitude becomes another code. */
+function lineOfCode(line: string, code: string): string {
+  let isFirst = true;
+  return line.replace(/"lat":(?:"[^"]*"|[^,} ]+)/g, () => {
+    const value = isFirst ? code : 'HN-2J';
+    isFirst = false;
+    return `"hexcodes":${JSON.stringify(value)}`;
+  });
+}
+
+test.each(['csv', 'tsv', 'parquet', 'arrow'])(
+  'codes of NDJSON to %s',
+  async (to) => {
+    let byRows = 0;
+    const coded = (lines: fc.Arbitrary<string>) =>
+      fc.tuple(lines, codeText).map(([line, code]) => lineOfCode(line, code));
+    const property = fc.asyncProperty(
+      fc.array(coded(jsonLine), { minLength: 1, maxLength: 60 }),
+      fc.array(coded(oddLine), { maxLength: 4 }),
+      rarely(coded(brokenLine)),
+      policies(scratch, to),
+      ofCodes('hexcodes'),
+      fc.constantFrom(0, 3, 300),
+      async (lines, odd, wrong, errors, columns, times) => {
+        const broken = errors.kind === 'stop' || wrong === null ? [] : [wrong];
+        const whole = '{"id":1,"hexcodes":"HN-6GHP4-83RFR","lng":105.8,"name":"a","is on":true}';
+        const many = Array.from({ length: times }, () => lines).flat();
+        const path = join(scratch, 'codes.ndjson');
+        writeFileSync(path, [whole, ...lines, ...odd, ...many, ...broken, ...odd, whole].join('\n'));
+        const asked = { operation: 'decode', errors, columns } as const;
+        if (await bothRoads(hexcodes, [path], { output, to }, asked)) byRows++;
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
     expect(byRows).toBeGreaterThan(5);
   },
   240_000,

@@ -1,0 +1,189 @@
+// Codes of rows of bytes to positions: the kernel decodes those of a window at once, and our columns are ranges behind
+// the columns of the source.
+
+import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
+import {
+  NO_RESOLUTION,
+  positionResolutionAt,
+  positionStatusAt,
+  READ_RECORD_AT,
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+  recordAt,
+  recordStatusAt,
+} from '../../hexcodes/kernel/output-layout.js';
+import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
+import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
+import { plainAdder } from './plain-values.js';
+import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
+
+const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
+const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
+const RESOLUTIONS = 16;
+/** The first byte of a record that is no code. */
+const NO_CODE = 33;
+const MAX_ASCII = 127;
+
+const rangesOf = (rows: number): ValueRanges => ({
+  starts: new Int32Array(rows),
+  ends: new Int32Array(rows),
+});
+
+export class RowDecoder {
+  readonly #kernel: Kernel;
+  readonly #memory: TextMemory;
+  readonly #code: number;
+  readonly #isTyped: boolean;
+  /** lat and lng, or with types resolution and status behind two that are empty. */
+  readonly #ours: readonly ValueRanges[];
+  /** The values of resolutions, and behind them the words of statuses; where each of them is. */
+  readonly #words = new GrowingBytes(256);
+  readonly #wordStarts: number[] = [0];
+
+  /**
+   * @param code index of the column of codes
+   * @param isTyped whether our columns become plain values; else resolutions and statuses are in records alone
+   */
+  constructor(kernel: Kernel, code: number, isTyped: boolean, mostRows: number) {
+    this.#kernel = kernel;
+    this.#memory = textMemoryOf(kernel);
+    this.#code = code;
+    this.#isTyped = isTyped;
+    const sizes = isTyped ? [0, 0, mostRows, mostRows] : [mostRows, mostRows];
+    this.#ours = sizes.map(rangesOf);
+    const add = plainAdder({ name: '', kind: 'int' });
+    for (let resolution = 0; resolution < RESOLUTIONS; resolution++) {
+      add(this.#words, resolution);
+      this.#wordStarts.push(this.#words.at);
+    }
+    for (const status of ROW_STATUSES) {
+      this.#words.addText(status);
+      this.#wordStarts.push(this.#words.at);
+    }
+  }
+
+  /**
+   * @param byStatus and @param byAdmin become the counts of the rows
+   * @returns the rows with positions and our columns, and records whose first byte is the resolution, the last the
+   *   status; all until the next rows
+   */
+  decode(
+    rows: TextRows,
+    byStatus: Uint32Array,
+    byAdmin: Uint32Array,
+  ): { readonly rows: TextRows; readonly records: Uint8Array } {
+    const { exports, inputBytes: records, output, outputFloats } = this.#kernel;
+    const { rowCount, latLngDeg, columns } = rows;
+    this.#take(rows);
+    exports.decodeBatch(rowCount);
+    latLngDeg.set(outputFloats.subarray(0, 2 * rowCount));
+    this.#memory.openRows(rowCount, 0);
+    this.#memory.adminCounts.fill(0);
+    exports.countDecoded(rowCount);
+    byAdmin.set(this.#memory.adminCounts);
+    byStatus.fill(0);
+    const statuses = positionStatusAt(rowCount, 0);
+    for (let row = 0; row < rowCount; row++) {
+      const at = recordStatusAt(row);
+      if (records[at] === OK && output[statuses + row] !== OK) records[at] = INVALID_HEXCODES;
+      byStatus[records[at]!]!++;
+    }
+    if (this.#isTyped) this.#addWords(rows);
+    else {
+      this.#print(rows);
+      const resolutions = positionResolutionAt(rowCount, 0);
+      for (let row = 0; row < rowCount; row++) records[recordAt(row)] = output[resolutions + row]!;
+    }
+    return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
+  }
+
+  /** Takes codes as records to the kernel; the status of a row without one is there already. */
+  #take(rows: TextRows): void {
+    const { text, columns, rowCount, unread } = rows;
+    const { inputBytes: records, output } = this.#kernel;
+    const left = takeCodes(text.bytes, columns[this.#code]!, rowCount, records);
+    for (const row of left) {
+      const isCode = this.#kernel.readText(textAt(rows, this.#code, row)) === OK;
+      if (isCode)
+        records.set(output.subarray(READ_RECORD_AT, READ_RECORD_AT + RECORD_TEXT_BYTES), recordAt(row));
+      else refuse(records, row, OK);
+      countSlow('file', 'code');
+    }
+    for (const row of unread?.keys() ?? []) refuse(records, row, INVALID_REQUEST);
+  }
+
+  #addWords({ text, rowCount }: TextRows): void {
+    const { inputBytes: records, output } = this.#kernel;
+    const [resolution, status] = [this.#ours[2]!, this.#ours[3]!];
+    const starts = this.#wordStarts;
+    const base = text.at;
+    text.add(this.#words.bytes.subarray(0, this.#words.at));
+    const resolutions = positionResolutionAt(rowCount, 0);
+    for (let row = 0; row < rowCount; row++) {
+      const level = output[resolutions + row]!;
+      resolution.starts[row] = level === NO_RESOLUTION ? -1 : base + starts[level]!;
+      resolution.ends[row] = level === NO_RESOLUTION ? -1 : base + starts[level + 1]!;
+      const word = RESOLUTIONS + records[recordStatusAt(row)]!;
+      status.starts[row] = base + starts[word]!;
+      status.ends[row] = base + starts[word + 1]!;
+    }
+  }
+
+  /** Prints positions by the kernel. */
+  #print({ text, rowCount, latLngDeg }: TextRows): void {
+    const { exports } = this.#kernel;
+    const { textOut, textOutAt } = this.#memory;
+    const base = text.at - textOutAt;
+    let at = textOutAt;
+    for (let row = 0; row < rowCount; row++)
+      for (const half of [0, 1] as const) {
+        const { starts, ends } = this.#ours[half]!;
+        const degrees = latLngDeg[2 * row + half]!;
+        if (Number.isNaN(degrees)) {
+          starts[row] = -1;
+          continue;
+        }
+        starts[row] = base + at;
+        at = exports.printNumber(degrees, at);
+        if (at === 0) throw new RangeError('A decoded position is beyond the range of printing');
+        ends[row] = base + at;
+      }
+    text.add(textOut.subarray(0, at - textOutAt));
+  }
+}
+
+/** Makes a record one that is no code. */
+function refuse(records: Uint8Array, row: number, status: number): void {
+  records.fill(0, recordAt(row), recordStatusAt(row));
+  records[recordAt(row)] = NO_CODE;
+  records[recordStatusAt(row)] = status;
+}
+
+/** @returns rows whose text the host must read: longer ones, and those beyond ASCII or with a NUL */
+function takeCodes(
+  bytes: Uint8Array,
+  { starts, ends }: ValueRanges,
+  rowCount: number,
+  records: Uint8Array,
+): number[] {
+  const left: number[] = [];
+  for (let row = 0, at = 0; row < rowCount; row++, at += RECORD_BYTES) {
+    const start = starts[row]!;
+    const size = start < 0 ? 0 : ends[row]! - start;
+    records[at + RECORD_TEXT_BYTES] = OK;
+    if (size === 0) refuse(records, row, INVALID_REQUEST);
+    else if (size > RECORD_TEXT_BYTES) left.push(row);
+    else {
+      let isPlain = true;
+      for (let i = 0; i < size; i++) {
+        const byte = bytes[start + i]!;
+        records[at + i] = byte;
+        if (byte === 0 || byte > MAX_ASCII) isPlain = false;
+      }
+      for (let i = size; i < RECORD_TEXT_BYTES; i++) records[at + i] = 0;
+      if (!isPlain) left.push(row);
+    }
+  }
+  return left;
+}
