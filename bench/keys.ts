@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DEFAULT_SCOPES, type StoredKey } from '#dist/server/keys/key-record.js';
 import { digestOf, pepperCheckOf, readOrMakePepper } from '#dist/server/keys/secret.js';
-import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { openOrMakeStore, openStore } from '#dist/server/keys/store/open-store.js';
 import { BenchTable, head } from './head.js';
 import { sendAll } from './http/requests.js';
 import { spread, spreadText } from './measure.js';
@@ -29,7 +29,7 @@ async function folderOf(count: number): Promise<KeyFolder> {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const pepper = readOrMakePepper(folder, 0, folder);
   const texts = Array.from({ length: count }, (_, n) => `hxk_bench_${String(n).padStart(33, '0')}`);
-  const store = SqliteStore.openOrMake(folder);
+  const store = await openOrMakeStore({ dataDir: folder, url: undefined });
   await store.inTransaction(async () => {
     await store.setPepperCheck(pepperCheckOf(pepper));
     for (const [n, text] of texts.entries()) await store.put(keyOf(n, digestOf(text, pepper)));
@@ -109,7 +109,7 @@ class Subject {
     await this.#server!.ask('mark');
     await sendAll(this.#server!.port, this.#requests, this.#requests.length, 1, 1);
     await sleep(FLUSHED_MS);
-    const store = SqliteStore.open(this.keys.folder);
+    const store = await openStore({ dataDir: this.keys.folder, url: undefined });
     const [first] = await store.keys();
     await store.inTransaction(() => store.put({ ...first!, name: `${first!.name}, renamed` }));
     await store.close();

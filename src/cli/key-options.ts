@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import type { ServeConfig } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
-import type { KeyStore } from '../server/keys/key-record.js';
 import { SCOPES } from '../server/keys/key-record.js';
 import { KeyFault, LIMIT_NAMES } from '../server/keys/manage/key-input.js';
 import { ensureDataDir, folderWarning } from '../server/keys/private-files.js';
 import { readOrMakePepper } from '../server/keys/secret.js';
+import type { KeyStore } from '../server/keys/store/key-store.js';
 import {
   mayBeThere,
   openOrMakeStore,

@@ -1,7 +1,7 @@
 // Keys for tests: a key as a store has it, and changes of the keys of a data folder.
 import type { KeyState, StoredKey } from '#dist/server/keys/key-record.js';
 import { digestOf } from '#dist/server/keys/secret.js';
-import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { openStore } from '#dist/server/keys/store/open-store.js';
 
 export const PEPPER = 'p'.repeat(32);
 
@@ -34,7 +34,7 @@ export async function allOf<T>(pages: AsyncIterable<T>): Promise<T[]> {
 
 /** Changes the first key of a data folder, as another process would. */
 export async function changeFirstKey(dataDir: string, changes: Partial<StoredKey>): Promise<void> {
-  const store = SqliteStore.open(dataDir);
+  const store = await openStore({ dataDir, url: undefined });
   const [key] = await store.keys();
   await store.put({ ...key!, ...changes });
   await store.close();

@@ -13,7 +13,7 @@ import { CELLS, grantOf } from '#dist/server/usage/batch.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
-import { SqliteUsage, usagePath } from '#dist/server/usage/store/sqlite-usage.js';
+import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
 import type { UsageReply } from '#dist/server/usage/worker.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
@@ -315,7 +315,7 @@ describe('batches in parts', () => {
     expect((await once(next, 'message'))[0].kind).toBe('loaded');
     next.postMessage({ kind: 'close' });
     await once(next, 'exit');
-    const store = SqliteUsage.open(folder);
+    const store = await openUsage({ dataDir: folder, url: undefined });
     let stored = 0;
     for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER)) stored += row.points;
     await store.close();
@@ -329,7 +329,7 @@ describe('odd rows', () => {
   let folder: CliFolder;
   beforeEach(async () => {
     folder = new CliFolder();
-    const store = SqliteUsage.openOrMake(folder.path);
+    const store = await openOrMakeUsage({ dataDir: folder.path, url: undefined });
     await store.close();
     edited(
       `INSERT INTO usage VALUES (3600000, 'k1', 'encode', 'ok', 2, 3), (7200000, 'k2', 'encode', 'ok', 4, 5)`,
@@ -356,8 +356,8 @@ describe('odd rows', () => {
     ]),
   ])('%s is refused by name', async (_, sql) => {
     edited(sql);
-    for (const open of [SqliteUsage.open, SqliteUsage.openOrMake])
-      expect(() => open(folder.path)).toThrow(
+    for (const open of [openUsage, openOrMakeUsage])
+      await expect(open({ dataDir: folder.path, url: undefined })).rejects.toThrow(
         new RegExp(`^${usagePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
       );
     const ran = await folder.run(['usage', '--data-dir', folder.path]);

@@ -4,9 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Heart } from '../life/heartbeat.js';
-import { mergedBatch, type Stored, type StoredUse, type UsageBatch, type UsageStore } from './batch.js';
+import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
+import type { UsageStore } from './store/usage-store.js';
 
 export interface UsageWorkerData {
   readonly address: UsageAddress;

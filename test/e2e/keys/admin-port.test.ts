@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { KeySettings } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/server/keys/secret.js';
-import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { openStore } from '#dist/server/keys/store/open-store.js';
 import { sharedServer } from '../../support/shared.js';
 
 const server = sharedServer();
@@ -12,7 +12,7 @@ let plain = '';
 const texts: string[] = [];
 
 async function newKey(settings: Partial<KeySettings>): Promise<string> {
-  const store = SqliteStore.open(server.dataDir);
+  const store = await openStore({ dataDir: server.dataDir, url: undefined });
   let text = '';
   const none = { expiresMs: undefined, origins: [], cidrs: [], limits: {} };
   await new KeyChanger(store).create(

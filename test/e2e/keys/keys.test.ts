@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import type { KeySettings, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { readOrMakePepper } from '#dist/server/keys/secret.js';
-import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { type KeyStore, openStore } from '#dist/server/keys/store/open-store.js';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
@@ -228,9 +228,9 @@ describe('scopes', () => {
 
   /** Works on the store as another process does. */
   async function inStore<T>(
-    work: (changer: KeyChanger, pepper: string, store: SqliteStore) => Promise<T>,
+    work: (changer: KeyChanger, pepper: string, store: KeyStore) => Promise<T>,
   ): Promise<T> {
-    const store = SqliteStore.open(server.dataDir);
+    const store = await openStore({ dataDir: server.dataDir, url: undefined });
     try {
       return await work(new KeyChanger(store), readOrMakePepper(server.dataDir, 1, ''), store);
     } finally {

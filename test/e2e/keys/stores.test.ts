@@ -17,11 +17,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FollowedStore, KeyStore, StoredKey } from '#dist/server/keys/key-record.js';
+import type { StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { digestOf, pepperCheckOf } from '#dist/server/keys/secret.js';
 import { Follower } from '#dist/server/keys/store/follower.js';
 import {
+  type KeyStore,
   openFollowedStore,
   openOrMakeStore,
   openStore,
@@ -132,7 +133,7 @@ describe.each(STORES)('%s', (_, skip, fresh) => {
   });
 
   const changed = async (followed: KeyStore, after: number) =>
-    (await allOf((followed as FollowedStore).changedKeys(after))).flat();
+    (await allOf(followed.changedKeys(after))).flat();
 
   test('every change has a number, uses have none, and removing begins a new epoch', async () => {
     const heads = [await store.head()];

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { KeyState } from '#dist/server/keys/key-record.js';
 import { digestOf } from '#dist/server/keys/secret.js';
-import { SqliteStore } from '#dist/server/keys/store/sqlite-store.js';
+import { openStore } from '#dist/server/keys/store/open-store.js';
 import { REFUSALS as EARLY, sendInFlights, waysToSend } from '../../support/flights.js';
 import { freedMemory } from '../../support/freed-memory.js';
 import { storedKey } from '../../support/keys.js';
@@ -262,7 +262,7 @@ describe('threads', () => {
     const store = async (id: string, state: KeyState): Promise<string> => {
       const dataDir = running.dataDir as string;
       const text = `${id}_0123456789abcdefghij`;
-      const open = SqliteStore.open(dataDir);
+      const open = await openStore({ dataDir, url: undefined });
       const pepper = readFileSync(join(dataDir, 'pepper'), 'utf8').trim();
       await open.put(storedKey(text, { id, state, digestHex: digestOf(text, pepper).toString('hex') }));
       await open.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
+import { openUsage } from '#dist/server/usage/store/open-usage.js';
 import { freePort } from '../../support/free-port.js';
 import { databaseAway } from '../../support/load/database-away.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
@@ -268,7 +268,7 @@ test.skipIf(!isInstalled)(
     } finally {
       service.remove();
     }
-    const store = SqliteUsage.open(dataDir);
+    const store = await openUsage({ dataDir, url: undefined });
     const points = { ok: 0, refused: 0 };
     for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER))
       points[row.outcome as keyof typeof points] += row.points;

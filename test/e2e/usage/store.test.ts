@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { UsageRow } from '#dist/server/usage/batch.js';
-import { SqliteUsage } from '#dist/server/usage/store/sqlite-usage.js';
+import { openUsage } from '#dist/server/usage/store/open-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { ServeCommand } from '../../support/serve-command.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -312,7 +312,7 @@ describe('one node', () => {
   }
 
   async function rows(): Promise<UsageRow[]> {
-    const store = SqliteUsage.open(dir);
+    const store = await openUsage({ dataDir: dir, url: undefined });
     try {
       const all: UsageRow[] = [];
       for await (const row of store.rows(0, Number.MAX_SAFE_INTEGER)) all.push(row);

@@ -9,7 +9,7 @@ import type { KeyInfo, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyRing } from '#dist/server/keys/key-ring.js';
 import { digestOf } from '#dist/server/keys/secret.js';
 import { Follower } from '#dist/server/keys/store/follower.js';
-import { SqliteStore, storePath } from '#dist/server/keys/store/sqlite-store.js';
+import { type KeyStore, openOrMakeStore, openStore, storePath } from '#dist/server/keys/store/open-store.js';
 import { CliFolder } from '../../support/cli.js';
 import { allOf, PEPPER, storedKey } from '../../support/keys.js';
 
@@ -268,7 +268,7 @@ describe('odd rows', () => {
   let folder: CliFolder;
   beforeEach(async () => {
     folder = new CliFolder();
-    const store = SqliteStore.openOrMake(folder.path);
+    const store = await openOrMakeStore({ dataDir: folder.path, url: undefined });
     await store.put(storedKey('a_0123456789abcdefghij', { id: 'k1' }));
     await store.put(storedKey('b_0123456789abcdefghij', { id: 'k2' }));
     await store.close();
@@ -307,7 +307,7 @@ describe('odd rows', () => {
   test.each(Object.keys(GOOD))('odd JSON in %s names file, key and column', async (column) => {
     for (const json of JSONS) {
       edited(`UPDATE api_key SET ${column} = ? WHERE id = 'k2'`, json);
-      const store = SqliteStore.open(folder.path);
+      const store = await openStore({ dataDir: folder.path, url: undefined });
       const read = store.keys();
       if (GOOD[column]!.includes(json)) expect(await read).toHaveLength(2);
       else
@@ -366,16 +366,16 @@ describe('odd rows', () => {
       'a trigger of the same name',
       `DROP TRIGGER api_key_made; CREATE TRIGGER api_key_made AFTER INSERT ON api_key BEGIN SELECT 1; END`,
     ],
-  ])('%s is refused by name', (_, sql) => {
+  ])('%s is refused by name', async (_, sql) => {
     edited(sql);
-    expect(() => SqliteStore.open(folder.path)).toThrow(
+    await expect(openStore({ dataDir: folder.path, url: undefined })).rejects.toThrow(
       new RegExp(`^${storePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
     );
   });
 
   test("views of an operator beside the tables are nobody's business", async () => {
     edited('CREATE VIEW active AS SELECT id FROM api_key');
-    const store = SqliteStore.open(folder.path);
+    const store = await openStore({ dataDir: folder.path, url: undefined });
     expect(await store.count()).toBe(2);
     await store.close();
     rmSync(storePath(folder.path));
@@ -385,10 +385,10 @@ describe('odd rows', () => {
 describe('many keys', () => {
   const MANY = 5000;
   let folder: CliFolder;
-  let store: SqliteStore;
-  beforeEach(() => {
+  let store: KeyStore;
+  beforeEach(async () => {
     folder = new CliFolder();
-    store = SqliteStore.openOrMake(folder.path);
+    store = await openOrMakeStore({ dataDir: folder.path, url: undefined });
   });
   afterEach(async () => {
     await store.close();
@@ -399,7 +399,7 @@ describe('many keys', () => {
       for (let n = from; n < to; n++)
         await store.put(storedKey(`a_${n}`, { id: `k${n}`, name: `customer ${n}`, createdMs: n }));
     });
-  const changed = async (followed: SqliteStore, after: number) =>
+  const changed = async (followed: KeyStore, after: number) =>
     (await allOf(followed.changedKeys(after))).flat();
   const idsOf = (keys: readonly StoredKey[]): string[] => keys.map(({ id }) => id);
   const ids = (from: number, to: number): string[] =>

@@ -1,7 +1,7 @@
 // Calls of the admin port, as plain data: they are made in one thread and answered in another.
 
-import type { KeyStore } from '../key-record.js';
 import { DEFAULT_SCOPES, type KeySettings, type KeyState } from '../key-record.js';
+import type { KeyStore } from '../store/key-store.js';
 import { KeyChanger, type MadeKey } from './key-changes.js';
 import {
   KeyFault,

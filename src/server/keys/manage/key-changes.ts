@@ -2,10 +2,16 @@
 // once, and kept nowhere.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { KeyStore, StoreHead } from '../key-record.js';
-import { DEFAULT_SCOPES, type KeySettings, type KeyState, type StoredKey } from '../key-record.js';
+import {
+  DEFAULT_SCOPES,
+  type KeySettings,
+  type KeyState,
+  type StoredKey,
+  type StoreHead,
+} from '../key-record.js';
 import { replacePrivateFile } from '../private-files.js';
 import { digestOf, makeKeyText, pepperCheckOf } from '../secret.js';
+import type { KeyStore } from '../store/key-store.js';
 import { KeyFault } from './key-input.js';
 
 export interface MadeKey {

@@ -1,6 +1,7 @@
 // Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of
 // keys are no changes.
-import type { FollowedStore, StoredKey, StoreHead } from '../key-record.js';
+import type { StoredKey, StoreHead } from '../key-record.js';
+import type { KeyStore } from './key-store.js';
 
 export interface KeyChanges {
   /** New or changed. */
@@ -9,7 +10,7 @@ export interface KeyChanges {
 }
 
 export class Follower {
-  #store: FollowedStore | undefined;
+  #store: KeyStore | undefined;
   /** As it was when the keys were read last from the store that is open. */
   #head: StoreHead | undefined;
   /** The keys as returned last, by id. */
@@ -17,12 +18,12 @@ export class Follower {
 
   /** @param accept throws if the keys of a store cannot be used */
   constructor(
-    private readonly open: () => Promise<FollowedStore>,
+    private readonly open: () => Promise<KeyStore>,
     private readonly accept: (head: StoreHead) => void,
   ) {}
 
   /** The store, opened if it is not open, or has to be opened again. */
-  async store(): Promise<FollowedStore> {
+  async store(): Promise<KeyStore> {
     if (this.#store !== undefined && (await this.#store.news()) === 'gone') await this.close();
     this.#store ??= await this.open();
     return this.#store;

@@ -1,8 +1,11 @@
 // Opens the store that the configuration names: the file in the data folder, or a database that several nodes share.
-import { existsSync } from 'node:fs';
-import type { FollowedStore, KeyStore } from '../key-record.js';
-import { SqliteStore, storePath } from './sqlite-store.js';
-import { postgresFault, sqliteFault } from './store-faults.js';
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { KeyStore } from './key-store.js';
+import { LibsqlConnection, type SqliteFile } from './libsql.js';
+import { isDamage, postgresFault, sqliteFault } from './store-faults.js';
+
+export type { KeyStore } from './key-store.js';
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -10,8 +13,65 @@ export interface StoreOptions {
   readonly url: string | undefined;
 }
 
+/**
+ * How an older file becomes the present one; the first version that people used had the first table and no number. A
+ * change by anybody, by hand in the file as well, has a number: the triggers see to that.
+ */
+const STEPS: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS api_key (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     digest BLOB NOT NULL UNIQUE,
+     state TEXT NOT NULL CHECK (state IN ('active', 'disabled', 'revoked')),
+     created_ms INTEGER NOT NULL
+   ) STRICT`,
+  `ALTER TABLE api_key ADD COLUMN scopes TEXT NOT NULL DEFAULT '["encode","decode","bulk"]';
+   ALTER TABLE api_key ADD COLUMN expires_ms INTEGER;
+   ALTER TABLE api_key ADD COLUMN origins TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE api_key ADD COLUMN cidrs TEXT NOT NULL DEFAULT '[]';
+   ALTER TABLE api_key ADD COLUMN limits TEXT NOT NULL DEFAULT '{}';
+   ALTER TABLE api_key ADD COLUMN last_used_ms INTEGER;
+   ALTER TABLE api_key ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+   ALTER TABLE api_key ADD COLUMN former_digest BLOB;
+   ALTER TABLE api_key ADD COLUMN former_until_ms INTEGER;
+   ALTER TABLE api_key ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX api_key_change ON api_key (change);
+   CREATE TABLE key_head (
+     change INTEGER NOT NULL,
+     epoch TEXT NOT NULL,
+     pepper_check TEXT
+   ) STRICT;
+   INSERT INTO key_head (change, epoch) VALUES (0, hex(randomblob(8)));
+   CREATE TRIGGER api_key_made AFTER INSERT ON api_key BEGIN
+     UPDATE key_head SET change = change + 1;
+     UPDATE api_key SET change = (SELECT change FROM key_head) WHERE id = NEW.id;
+   END;
+   CREATE TRIGGER api_key_changed AFTER UPDATE OF id, name, digest, state, scopes, expires_ms, origins, cidrs, limits,
+       generation, former_digest, former_until_ms ON api_key BEGIN
+     UPDATE key_head SET change = change + 1;
+     UPDATE api_key SET change = (SELECT change FROM key_head) WHERE id = NEW.id;
+   END;
+   CREATE TRIGGER api_key_removed AFTER DELETE ON api_key BEGIN
+     UPDATE key_head SET change = change + 1, epoch = hex(randomblob(8));
+   END`,
+  // Look-ups took any key before they had a scope: keys that are there keep them.
+  `UPDATE api_key SET scopes = json_insert(scopes, '$[#]', 'lookup')`,
+];
+
+const BUSY_TIMEOUT_MS = 5000;
 /** How long a call of the service waits for another process; a stop waits for a call under way. */
 const FOLLOWED_BUSY_MS = 200;
+
+export function storePath(dataDir: string): string {
+  return join(dataDir, 'keys.db');
+}
+
+function fileIn(dataDir: string, busyTimeoutMs = BUSY_TIMEOUT_MS): SqliteFile {
+  const path = storePath(dataDir);
+  const later = (version: number): string =>
+    `${path} was written by a later version of hexcodes (its store has version ${version}, this program knows ${STEPS.length}): install that version, or restore a backup made by this one`;
+  return { path, steps: STEPS, busyTimeoutMs, later };
+}
 
 /** Whether there may be a store to open: a database says so itself. */
 export function mayBeThere({ dataDir, url }: StoreOptions): boolean {
@@ -20,36 +80,46 @@ export function mayBeThere({ dataDir, url }: StoreOptions): boolean {
 
 /** Opens a store that is there. */
 export async function openStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
-  return url === undefined ? SqliteStore.open(dataDir) : openPostgres(url, false);
+  const opened = url === undefined ? LibsqlConnection.open(fileIn(dataDir)).migrate() : postgres(url, false);
+  return new KeyStore(await opened);
 }
 
 /** Opens the store, made if it is not there. */
 export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
-  return url === undefined ? SqliteStore.openOrMake(dataDir) : openPostgres(url, true);
+  const opened = url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : postgres(url, true);
+  return new KeyStore(await opened);
 }
 
 /**
  * Opens a store that is there, for the worker thread of the service.
  * @param wake called when something has changed, if the store can tell
  */
-export async function openFollowedStore(
-  { dataDir, url }: StoreOptions,
-  wake: () => void,
-): Promise<FollowedStore> {
-  if (url === undefined) return SqliteStore.open(dataDir, FOLLOWED_BUSY_MS);
-  const store = await openPostgres(url, false);
+export async function openFollowedStore({ dataDir, url }: StoreOptions, wake: () => void): Promise<KeyStore> {
+  if (url === undefined)
+    return new KeyStore(await LibsqlConnection.open(fileIn(dataDir, FOLLOWED_BUSY_MS)).migrate());
+  const connection = await postgres(url, false);
   try {
-    await store.listen(wake);
-    return store;
+    await connection.listen('hexcodes_keys', wake);
+    return new KeyStore(connection);
   } catch (error) {
-    await store.close();
+    await connection.close();
     throw error;
   }
 }
 
-/** Renames a file that is no store, or a damaged one, so that another can be made in its place. */
-export async function setAsideIfDamaged({ dataDir, url }: StoreOptions): Promise<void> {
-  if (url === undefined) await SqliteStore.setAsideIfDamaged(dataDir);
+/** Renames a file that cannot be read as a store to `keys.db.damaged`, and what SQLite keeps beside it. */
+export async function setAsideIfDamaged(options: StoreOptions): Promise<void> {
+  if (options.url !== undefined || !mayBeThere(options)) return;
+  try {
+    const store = await openStore(options);
+    await store.count();
+    await store.close();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const path = storePath(options.dataDir);
+    for (const ending of ['', '-journal'])
+      if (existsSync(path + ending)) renameSync(path + ending, `${path}${ending}.damaged`);
+  }
 }
 
 /** The fault of a store, as a sentence for people, from an error that a call of it threw. */
@@ -58,7 +128,7 @@ export function storeFault({ dataDir, url }: StoreOptions, error: unknown): stri
 }
 
 /** The driver is loaded only where it is used. */
-async function openPostgres(url: string, mayMake: boolean) {
-  const { PostgresStore } = await import('./postgres-store.js');
-  return PostgresStore.open(url, mayMake);
+async function postgres(url: string, mayMake: boolean) {
+  const { PostgresConnection } = await import('./postgres-connection.js');
+  return PostgresConnection.open(url, 'hexcodes keys', mayMake);
 }

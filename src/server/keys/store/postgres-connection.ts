@@ -2,8 +2,41 @@
 // that is away: the query fails, and whoever holds the connection lets go of it and opens another.
 
 import { Socket } from 'node:net';
-import type { Client } from 'pg';
 import pg from 'pg';
+import { Connection, type Dialect, type Value } from './connection.js';
+
+const POSTGRES: Dialect = {
+  tables: {
+    key: 'hexcodes_key',
+    head: 'hexcodes_store',
+    usage: 'hexcodes_usage',
+    used: 'hexcodes_used',
+    rate: 'hexcodes_rate',
+    holder: 'hexcodes_holder',
+    flushed: 'hexcodes_flushed',
+  },
+  begin: 'BEGIN',
+  beginReading: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  locksRows: true,
+  forUpdate: 'FOR UPDATE',
+  skipLocked: (table) => `FOR UPDATE OF ${table} SKIP LOCKED`,
+  least: 'least',
+  greatest: 'greatest',
+  nowMs: 'extract(epoch FROM clock_timestamp()) * 1000',
+  // Another server, after a failover behind a balancer, may have lost what the one before had.
+  epoch: "epoch || ' ' || pg_postmaster_start_time()",
+  hex: (column) => `encode(${column}, 'hex')`,
+  listJson: (column) => `array_to_json(${column})::text`,
+  objectJson: (column) => `${column}::text`,
+  list: (texts) => texts,
+  isIn: (column, parameter) => `${column} = ANY(${parameter})`,
+  select: (columns, from) =>
+    `SELECT coalesce(json_agg(json_build_array(${columns})), '[]')::text AS rows FROM ${from}`,
+  elements: 'jsonb_array_elements',
+};
+
+/** The longest that a change takes to be seen: notifications shorten it, and nothing depends on them. */
+const POLL_MS = 5000;
 
 /** Each step is taken once, in its place, and never edited after a release. */
 const STEPS: readonly string[] = [
@@ -100,64 +133,26 @@ const VERSION = STEPS.length;
 /** Number of the advisory lock that no other program on the database takes. */
 const LOCK = 4_838_200_611;
 
-/** The version of the tables; undefined if there are none. */
-async function versionOf(client: Client): Promise<number | undefined> {
-  // Not by to_regclass: in a transaction that waited for the lock, it does not see what was made meanwhile.
-  const there = await client.query(
-    "SELECT FROM pg_class WHERE relname = 'hexcodes_store' AND pg_table_is_visible(oid)",
-  );
-  if (there.rowCount === 0) return undefined;
-  const { rows } = await client.query<{ version: number }>('SELECT version FROM hexcodes_store');
-  return rows[0]?.version;
-}
-
-/**
- * Brings the tables up to date, or makes them. Several nodes may do this at once.
- * @param mayMake otherwise tables that are not there are a fault
- * @throws Error with a sentence
- */
-async function migrate(client: Client, address: string, mayMake: boolean): Promise<void> {
-  const version = await versionOf(client);
-  if (version === undefined && !mayMake)
-    throw new Error(`there is no key store in ${address}: make one with \`hexcodes keys init\``);
-  refuseLater(version, address);
-  if (version === VERSION) return;
-  await client.query('BEGIN');
-  try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    // Another node may have been here first.
-    const now = await versionOf(client);
-    refuseLater(now, address);
-    for (const step of STEPS.slice(now ?? 0)) await client.query(step);
-    await client.query('UPDATE hexcodes_store SET version = $1', [VERSION]);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
-    throw error;
-  }
-}
-
-function refuseLater(version: number | undefined, address: string): void {
-  if ((version ?? 0) <= VERSION) return;
-  throw new Error(
-    `${address} was written by a later version of hexcodes (its store has version ${version}, this program knows ${VERSION}): install that version`,
-  );
-}
-
 /** A database that does not answer is one that is away. */
 const ANSWER_TIMEOUT_MS = 4000;
 /** Time to say goodbye to a database that may be away. */
 const CLOSE_TIMEOUT_MS = 500;
 
-export class PostgresConnection {
+/** Numbers of 64 bits, which pg hands over as text. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export class PostgresConnection extends Connection {
+  readonly sql = POSTGRES;
+  readonly pollMs = POLL_MS;
   #isGone = false;
 
   private constructor(
-    /** Where the database is, for people; without credentials. */
     readonly address: string,
     private readonly client: pg.Client,
     private readonly socket: Socket,
   ) {
+    super();
     const gone = (): void => {
       this.#isGone = true;
     };
@@ -182,12 +177,13 @@ export class PostgresConnection {
       query_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
       stream: () => socket,
+      types,
     });
     const address = `postgres://${client.host}:${client.port}/${client.database ?? ''}`;
     const connection = new PostgresConnection(address, client, socket);
     try {
       await client.connect();
-      await migrate(client, address, mayMake);
+      await connection.#migrate(mayMake);
       return connection;
     } catch (error) {
       await connection.close();
@@ -195,31 +191,31 @@ export class PostgresConnection {
     }
   }
 
-  /** The connection has ended: another has to be opened. */
-  get isGone(): boolean {
-    return this.#isGone;
+  /** Another has to be opened once the connection has ended. */
+  get isCurrent(): boolean {
+    return !this.#isGone;
   }
 
-  async query<R>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+  news(): 'perhaps' | 'gone' {
+    return this.#isGone ? 'gone' : 'perhaps';
+  }
+
+  async all<R>(text: string, values: readonly Value[] = []): Promise<R[]> {
     return (await this.client.query(text, [...values])).rows as R[];
   }
 
-  async inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.client.query('BEGIN');
-    try {
-      const result = await work();
-      await this.client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await this.client.query('ROLLBACK').catch(() => {});
-      throw error;
-    }
+  async run(text: string, values?: readonly Value[]): Promise<void> {
+    await this.all(text, values);
+  }
+
+  quietly(work: () => Promise<void>): Promise<void> {
+    return work();
   }
 
   /** Calls `notified` whenever somebody notifies the channel. */
   async listen(channel: string, notified: () => void): Promise<void> {
     this.client.on('notification', notified);
-    await this.client.query(`LISTEN ${channel}`);
+    await this.run(`LISTEN ${channel}`);
   }
 
   async close(): Promise<void> {
@@ -227,5 +223,34 @@ export class PostgresConnection {
     await this.client.end().catch(() => {});
     clearTimeout(timer);
     this.socket.destroy();
+  }
+
+  /** Brings the tables up to date, or makes them. Several nodes may do this at once. */
+  async #migrate(mayMake: boolean): Promise<void> {
+    const version = await this.#version();
+    if (version === undefined && !mayMake)
+      throw new Error(`there is no key store in ${this.address}: make one with \`hexcodes keys init\``);
+    if (version === VERSION) return;
+    await this.inTransaction(async () => {
+      await this.run('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      // Another node may have been here first.
+      for (const step of STEPS.slice((await this.#version()) ?? 0)) await this.run(step);
+      await this.run('UPDATE hexcodes_store SET version = $1', [VERSION]);
+    });
+  }
+
+  /** The version of the tables; undefined if there are none. Throws if it is later than this program's. */
+  async #version(): Promise<number | undefined> {
+    // Not by to_regclass: in a transaction that waited for the lock, it does not see what was made meanwhile.
+    const there = await this.all(
+      "SELECT FROM pg_class WHERE relname = 'hexcodes_store' AND pg_table_is_visible(oid)",
+    );
+    if (there.length === 0) return undefined;
+    const [row] = await this.all<{ version: number }>('SELECT version FROM hexcodes_store');
+    if (row !== undefined && row.version > VERSION)
+      throw new Error(
+        `${this.address} was written by a later version of hexcodes (its store has version ${row.version}, this program knows ${VERSION}): install that version`,
+      );
+    return row?.version;
   }
 }

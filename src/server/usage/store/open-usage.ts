@@ -1,8 +1,65 @@
 // Opens the store of usage that the configuration names: the file in the data folder, or the database that nodes share.
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LibsqlConnection, type SqliteFile } from '../../keys/store/libsql.js';
 import { postgresFault } from '../../keys/store/store-faults.js';
-import type { UsageStore } from '../batch.js';
-import { SqliteUsage, usagePath } from './sqlite-usage.js';
+import { UsageStore } from './usage-store.js';
+
+const STEPS: readonly string[] = [
+  `CREATE TABLE usage (
+    hour_ms INTEGER NOT NULL,
+    key_id TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    points INTEGER NOT NULL,
+    PRIMARY KEY (hour_ms, key_id, operation, outcome)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE used (
+    period TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    points INTEGER NOT NULL,
+    PRIMARY KEY (period, key_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE flushed (
+    node TEXT PRIMARY KEY,
+    batch INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE rate (
+    key_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    per_second REAL NOT NULL,
+    capacity REAL NOT NULL,
+    tokens REAL NOT NULL,
+    at_ms REAL NOT NULL,
+    PRIMARY KEY (key_id, kind)
+  ) STRICT, WITHOUT ROWID`,
+  `ALTER TABLE used ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE holder (
+    key_id TEXT NOT NULL,
+    node TEXT NOT NULL,
+    points INTEGER NOT NULL,
+    is_wanted INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (key_id, node)
+  ) STRICT, WITHOUT ROWID`,
+];
+
+/** Several processes write in turns. */
+const BUSY_TIMEOUT_MS = 3000;
+
+export function usagePath(dataDir: string): string {
+  return join(dataDir, 'usage.db');
+}
+
+/** A file of its own, so that its writes hold up no reader of keys. */
+function fileIn(dataDir: string): SqliteFile {
+  const path = usagePath(dataDir);
+  const later = (): string => `${path} was made by a newer version of hexcodes`;
+  return { path, steps: STEPS, busyTimeoutMs: BUSY_TIMEOUT_MS, later };
+}
 
 const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'is damaged, or no store of usage',
@@ -42,12 +99,15 @@ export function mayHaveUsage({ dataDir, url }: UsageAddress): boolean {
 
 /** Opens a store that is there, for reading. */
 export async function openUsage({ dataDir, url }: UsageAddress): Promise<UsageStore> {
-  return url === undefined ? SqliteUsage.open(dataDir) : openPostgres(url, false);
+  return new UsageStore(
+    url === undefined ? LibsqlConnection.open(fileIn(dataDir)) : await postgres(url, false),
+  );
 }
 
 /** Opens the store, made if it is not there. */
 export async function openOrMakeUsage({ dataDir, url }: UsageAddress): Promise<UsageStore> {
-  return url === undefined ? SqliteUsage.openOrMake(dataDir) : openPostgres(url, true);
+  const opened = url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : postgres(url, true);
+  return new UsageStore(await opened);
 }
 
 /** The fault of a store, as a sentence for people, from an error that a call of it threw. */
@@ -56,7 +116,7 @@ export function usageFault({ dataDir, url }: UsageAddress, error: unknown): stri
 }
 
 /** The driver is loaded only where it is used. */
-async function openPostgres(url: string, mayMake: boolean): Promise<UsageStore> {
-  const { PostgresUsage } = await import('./postgres-usage.js');
-  return PostgresUsage.open(url, mayMake);
+async function postgres(url: string, mayMake: boolean) {
+  const { PostgresConnection } = await import('../../keys/store/postgres-connection.js');
+  return PostgresConnection.open(url, 'hexcodes usage', mayMake);
 }
