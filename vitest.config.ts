@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.js';
 import { LONG_UNITS, REST, ROADS } from './test/support/speeds.js';
 
 /** One project of test files, with the options that all of them share. */
@@ -31,6 +32,7 @@ const OTHERS = ['test/conformance/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/
 export default defineConfig({
   test: {
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['./test/support/built.ts', './test/support/own-temp.ts'],
     projects: [
       // Files share processes: with one for each they take half as long again.

@@ -1,8 +1,9 @@
 // The doors that need a bus, a database or another language, driven from the same table as doors.test.ts.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
@@ -13,7 +14,7 @@ import { drive } from '../support/doors/drive.js';
 import { WorkerProcess } from '../support/engine/worker-process.js';
 import { javaOfTests, noJar } from '../support/java.js';
 import { messagesOf, NatsServer, noNats } from '../support/nats.js';
-import { noPackage, runPython } from '../support/python-env.js';
+import { noPackage, PYTHON } from '../support/python-env.js';
 import { encodeFrame } from '../support/stream-frames.js';
 
 async function openBus(): Promise<OpenDoor> {
@@ -71,13 +72,48 @@ async function openSql(): Promise<OpenDoor> {
   };
 }
 
-/** A program of another language: a question as JSON on standard input, its answer on standard output. */
-async function ask<Answer>(question: object): Promise<Answer> {
-  const { code, stdout, stderr } = await runPython(['test/support/python_door.py'], {
-    input: JSON.stringify(question),
-  });
-  if (code !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as Answer;
+/** A program of another language for all questions: each is a line of JSON, and so is its answer. */
+class Program {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers: AsyncIterator<string>;
+
+  constructor(command: string, args: readonly string[], env = process.env) {
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
+    this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  async ask<Answer>(question: object): Promise<Answer> {
+    this.#child.stdin.write(`${JSON.stringify(question)}\n`);
+    return JSON.parse((await this.#answers.next()).value as string) as Answer;
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin.end();
+    await new Promise((done) => this.#child.once('close', done));
+  }
+}
+
+const asBase64 = (files: Record<string, Uint8Array<ArrayBuffer>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]),
+  );
+
+function openPython(kind: string): OpenDoor {
+  const env = { ...process.env, PYTHONUTF8: '1' };
+  const program = new Program(PYTHON, ['-B', 'test/support/python_door.py'], env);
+  return {
+    encode: (positions, resolution) => program.ask({ ask: 'encode', kind, positions, resolution }),
+    async decode(texts) {
+      const answers = await program.ask<([number, number, number] | null)[]>({ ask: 'decode', kind, texts });
+      return answers.map((found) =>
+        found === null ? nothing : { lat: found[0], lng: found[1], resolution: found[2] },
+      );
+    },
+    ...(kind === 'single'
+      ? { refusal: (files) => program.ask({ ask: 'refusal', kind, files: asBase64(files) }) }
+      : {}),
+    close: () => program.close(),
+  };
 }
 
 /** @param kind of the columns that the package is given */
@@ -87,26 +123,7 @@ const python = (kind: string): Door => ({
   missing: noPackage,
   // No text of Arrow or NumPy has half a character.
   carries: (text) => !/[\ud800-\udfff]/u.test(text) && !(kind === 'NumPy' && text.endsWith('\0')),
-  open: async () => ({
-    encode: (positions, resolution) => ask({ ask: 'encode', kind, positions, resolution }),
-    decode: async (texts) => {
-      const answers = await ask<([number, number, number] | null)[]>({ ask: 'decode', kind, texts });
-      return answers.map((found) =>
-        found === null ? nothing : { lat: found[0], lng: found[1], resolution: found[2] },
-      );
-    },
-    ...(kind === 'single'
-      ? {
-          refusal: (files) =>
-            ask({
-              ask: 'refusal',
-              files: Object.fromEntries(
-                Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]),
-              ),
-            }),
-        }
-      : {}),
-  }),
+  open: async () => openPython(kind),
 });
 
 const JAVA_STATUSES: Record<string, Status> = {
@@ -115,38 +132,23 @@ const JAVA_STATUSES: Record<string, Status> = {
   NOT_A_COORDINATE: 'INVALID_REQUEST',
 };
 
-/** One program for all questions: each is a line of JSON, and so is its answer. */
 function openJava(kind: string): OpenDoor {
-  const child = spawn('java', [...javaOfTests(), 'hexcodes.Door'], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const askJava = async <Answer>(question: object): Promise<Answer> => {
-    child.stdin.write(`${JSON.stringify({ kind, ...question })}\n`);
-    return JSON.parse((await answers.next()).value as string) as Answer;
-  };
+  const program = new Program('java', [...javaOfTests(), 'hexcodes.Door']);
   return {
     async encode(positions, resolution) {
-      const found = await askJava<(Encoded & { status: string })[]>({ ask: 'encode', positions, resolution });
+      const question = { kind, ask: 'encode', positions, resolution };
+      const found = await program.ask<(Encoded & { status: string })[]>(question);
       return found.map(({ code, status }) => ({ code, status: JAVA_STATUSES[status]! }));
     },
     async decode(texts) {
-      const found = await askJava<([number, number, number] | null)[]>({ ask: 'decode', texts });
+      const found = await program.ask<([number, number, number] | null)[]>({ kind, ask: 'decode', texts });
       return found.map((row) => (row === null ? nothing : { lat: row[0], lng: row[1], resolution: row[2] }));
     },
     async refusal(files) {
-      const texts = Object.entries(files).map(([name, bytes]) => [
-        name,
-        Buffer.from(bytes).toString('base64'),
-      ]);
-      const found = await askJava<{ refusal: string | null }>({
-        ask: 'refusal',
-        files: Object.fromEntries(texts),
-      });
-      return found.refusal;
+      const question = { kind, ask: 'refusal', files: asBase64(files) };
+      return (await program.ask<{ refusal: string | null }>(question)).refusal;
     },
-    async close() {
-      child.stdin.end();
-      await new Promise((done) => child.once('close', done));
-    },
+    close: () => program.close(),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   makePositions,
   noDelta,
   runSpark,
+  SPARK_ENV,
 } from '../support/engines.js';
 import { noPackage, noSpark, PYTHON, packageNote, runPython } from '../support/python-env.js';
 
@@ -97,7 +98,7 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
         const options = ['--resolution', String(RESOLUTION), '--master', 'local[2]', '--format', format];
         const { code, stdout, stderr } = await runPython(
           ['examples/python/spark_sql.py', folder.file('in.parquet'), target, ...options],
-          { env: { SPARK_LOCAL_IP: '127.0.0.1', PYSPARK_SUBMIT_ARGS: `--jars ${DELTA_JARS} pyspark-shell` } },
+          { env: { ...SPARK_ENV, PYSPARK_SUBMIT_ARGS: `--jars ${DELTA_JARS} pyspark-shell` } },
         );
         expect([code, stdout], stderr.slice(-2000)).toEqual([
           0,
@@ -136,7 +137,7 @@ print(*session.range(1).mapInArrow(convert, "file string, code string").first())
 `;
       const { code, stdout, stderr } = await runPython(['-c', program], {
         env: {
-          SPARK_LOCAL_IP: '127.0.0.1',
+          ...SPARK_ENV,
           PYSPARK_PYTHON: PYTHON,
           PYSPARK_SUBMIT_ARGS: `--py-files ${folder.file('hexcodes.zip')} pyspark-shell`,
         },

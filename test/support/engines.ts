@@ -5,7 +5,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SHORT_JVM } from './java.js';
 import { noSpark, runPython } from './python-env.js';
+
+/** The environment of a program that starts Spark. */
+export const SPARK_ENV = { SPARK_LOCAL_IP: '127.0.0.1', JDK_JAVA_OPTIONS: SHORT_JVM.join(' ') };
 
 const DELTA = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hexcodes/delta-4.2.0');
 /** Delta Lake, as `--jars` of Spark takes it. */
@@ -116,7 +120,7 @@ export async function runSpark(
 ): Promise<SparkRan> {
   let isOver = false;
   const ran = runPython(['examples/python/spark_parquet.py', source, target, ...more], {
-    env: { SPARK_LOCAL_IP: '127.0.0.1' },
+    env: SPARK_ENV,
   }).finally(() => {
     isOver = true;
   });

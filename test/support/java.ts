@@ -41,8 +41,9 @@ const OPENED = [
     .map((name) => `java.${name}`),
   ...['sun.nio.ch', 'sun.nio.cs', 'sun.security.action', 'sun.util.calendar'],
 ].map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`);
-/** A JVM of a few seconds starts cheaper without its second compiler. */
-const OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...OPENED];
+/** A JVM of a few seconds is cheaper without its second compiler. */
+export const SHORT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+const OPTIONS = [...SHORT_JVM, ...OPENED];
 
 const byMaven = (engine: string, program: string): JvmExample => {
   const path = resolve(`examples/jvm/target/${engine}/classpath.txt`);

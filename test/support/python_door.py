@@ -1,4 +1,4 @@
-"""A question for the package hexcodes, as JSON on standard input, and its answer: the door of test/conformance/doors-elsewhere.test.ts."""
+"""Questions for the package hexcodes, each a line of JSON, and so is its answer: the door of test/conformance/doors-elsewhere.test.ts."""
 
 import base64
 import json
@@ -6,12 +6,10 @@ import sys
 
 import hexcodes
 
-question = json.load(sys.stdin)
-kind = question.get("kind")
 STATUSES = {"OUTSIDE_COVERAGE": "NOT_FOUND", "NOT_A_COORDINATE": "INVALID_REQUEST"}
 
 
-def column(values):
+def column(kind, values):
     if kind == "NumPy":
         import numpy
 
@@ -31,9 +29,9 @@ def column(values):
     return values
 
 
-def single(position):
+def single(position, resolution):
     try:
-        return {"code": hexcodes.encode(position["lat"], position["lng"], question["resolution"]), "status": "OK"}
+        return {"code": hexcodes.encode(position["lat"], position["lng"], resolution), "status": "OK"}
     except hexcodes.HexcodesError as error:
         return {"code": None, "status": STATUSES[error.code]}
 
@@ -43,24 +41,27 @@ def rows(answer, missing):
     return [None if each is None or str(each) in missing or each != each else each for each in values]
 
 
-if question["ask"] == "refusal":
-    try:
-        hexcodes.Hexcodes(*(base64.b64decode(question["files"][name]) for name in ("kernel", "index", "reach")))
-        answer = None
-    except hexcodes.HexcodesError as error:
-        answer = str(error)
-elif question["ask"] == "encode":
-    if kind == "single":
-        answer = [single(each) for each in question["positions"]]
+for line in sys.stdin:
+    question = json.loads(line)
+    kind = question["kind"]
+    if question["ask"] == "refusal":
+        try:
+            hexcodes.Hexcodes(*(base64.b64decode(question["files"][name]) for name in ("kernel", "index", "reach")))
+            answer = None
+        except hexcodes.HexcodesError as error:
+            answer = str(error)
+    elif question["ask"] == "encode":
+        if kind == "single":
+            answer = [single(each, question["resolution"]) for each in question["positions"]]
+        else:
+            lat, lng = (column(kind, [float(each[name]) for each in question["positions"]]) for name in ("lat", "lng"))
+            answer = [{"code": each} for each in rows(hexcodes.encode(lat, lng, question["resolution"]), ("", "<NA>"))]
+    elif kind in ("single", "list"):
+        found = [hexcodes.decode(text) for text in question["texts"]] if kind == "single" else hexcodes.decode(question["texts"])
+        answer = [each and each[:3] for each in found]
     else:
-        lat, lng = (column([float(each[name]) for each in question["positions"]]) for name in ("lat", "lng"))
-        answer = [{"code": each} for each in rows(hexcodes.encode(lat, lng, question["resolution"]), ("", "<NA>"))]
-elif kind in ("single", "list"):
-    found = [hexcodes.decode(text) for text in question["texts"]] if kind == "single" else hexcodes.decode(question["texts"])
-    answer = [each and each[:3] for each in found]
-else:
-    found = hexcodes.decode(column(question["texts"]))
-    parts = found[:3] if kind == "NumPy" else [found[name] for name in ("lat", "lng", "resolution")]
-    lat, lng, resolution = (rows(part, ("nan", "<NA>")) for part in parts)
-    answer = [None if row[0] is None else [float(row[0]), float(row[1]), int(row[2])] for row in zip(lat, lng, resolution)]
-json.dump(answer, sys.stdout)
+        found = hexcodes.decode(column(kind, question["texts"]))
+        parts = found[:3] if kind == "NumPy" else [found[name] for name in ("lat", "lng", "resolution")]
+        lat, lng, resolution = (rows(part, ("nan", "<NA>")) for part in parts)
+        answer = [None if row[0] is None else [float(row[0]), float(row[1]), int(row[2])] for row in zip(lat, lng, resolution)]
+    print(json.dumps(answer), flush=True)

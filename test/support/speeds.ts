@@ -63,3 +63,27 @@ export const REST = [
   'test/unit/server/grid.test.ts',
   'test/unit/tools/words.test.ts',
 ];
+
+/**
+ * Files of more than two minutes, the longest first: they start before all others, so that the processes of a run end
+ * together.
+ */
+export const LONGEST = [
+  'test/e2e/deploy/proxies.test.ts',
+  'test/e2e/console/zones.test.ts',
+  'test/e2e/console/screens.test.ts',
+  'test/e2e/engine/kafka.test.ts',
+  'test/e2e/cli/files/brought.test.ts',
+  'test/e2e/console/page.test.ts',
+  'test/conformance/engines.test.ts',
+  'test/e2e/server/processes.test.ts',
+  'test/e2e/engine/worker.test.ts',
+  'test/e2e/cli/files/duckdb.test.ts',
+  'test/e2e/console/take-away.test.ts',
+  'test/property/cli/files/by-rows.test.ts',
+  'test/e2e/console/fleet.test.ts',
+  'test/e2e/server/transport/crowds.test.ts',
+  'test/e2e/console/basemap.test.ts',
+  'test/conformance/go.test.ts',
+  'test/conformance/java.test.ts',
+];

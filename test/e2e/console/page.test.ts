@@ -1,26 +1,29 @@
 // The console's page: a code's place, what it says of certainty and of itself, lists of points, and how it spells.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { neighbors } from '#hexcodes/geometry';
 import { consoleCases } from '../../support/console-module.js';
 import {
   axeOf,
+  type ConsolePage,
   downloaded,
   hasChromium,
   MAP_MS,
   mapState,
-  openBrowser,
-  openConsole,
 } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
-import { ServerProcess } from '../../support/server-process.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 
+const positionOf = (text: string | null): [number, number] => {
+  const [lat, lng] = (text ?? '').split(', ').map(Number);
+  return [lat!, lng!];
+};
+
 describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
-  const served = new ServedConsole();
+  const served = new ServedConsole(false);
 
   test('the language is that of the browser until one chooses, and the choice stays', async () => {
     const { page, faults } = await served.open({ locale: 'vi-VN' });
@@ -84,6 +87,31 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
     await page.context().close();
   });
 
+  test('without WebGL everything works, on a map that is drawn plainly', async () => {
+    const { page, faults, close } = await served.open();
+    expect(await mapState(page)).toBe('flat');
+    await page.locator('#code').fill(CODE);
+    await expect.poll(() => page.locator('#map').getAttribute('data-place')).toBe(CODE);
+    await expect
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
+      .toBeGreaterThan(12);
+    const box = (await page.locator('#map').boundingBox())!;
+    await page.mouse.click(box.x + box.width / 2 + 300, box.y + box.height / 2);
+    await expect.poll(() => page.locator('#place-code').textContent()).toMatch(/^HN-6GHP/);
+    expect(await page.locator('#place-code').textContent()).not.toBe(CODE);
+    expect((await axeOf(page)).violations).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  });
+});
+
+describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
+  const served = new ServedConsole();
+  let library: Hexcodes;
+  beforeAll(async () => {
+    library = await Hexcodes.load();
+  });
+
   test('the map is worked by keys: Enter chooses the cell in its middle', async () => {
     const { page, faults } = await served.open();
     await mapState(page);
@@ -98,27 +126,6 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
     expect(await page.locator('#tab-place').getAttribute('aria-selected')).toBe('true');
     expect(faults).toEqual([]);
     await page.context().close();
-  });
-
-  test('without WebGL everything works, on a map that is drawn plainly', async () => {
-    const plain = await openBrowser(false);
-    try {
-      const { page, faults } = await openConsole(plain, served.port);
-      expect(await mapState(page)).toBe('flat');
-      await page.locator('#code').fill(CODE);
-      await expect.poll(() => page.locator('#map').getAttribute('data-place')).toBe(CODE);
-      await expect
-        .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
-        .toBeGreaterThan(12);
-      const box = (await page.locator('#map').boundingBox())!;
-      await page.mouse.click(box.x + box.width / 2 + 300, box.y + box.height / 2);
-      await expect.poll(() => page.locator('#place-code').textContent()).toMatch(/^HN-6GHP/);
-      expect(await page.locator('#place-code').textContent()).not.toBe(CODE);
-      expect((await axeOf(page)).violations).toEqual([]);
-      expect(faults).toEqual([]);
-    } finally {
-      await plain.close();
-    }
   });
 
   test('after the first visit the page opens without a network', async () => {
@@ -139,19 +146,6 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
     expect(faults).toEqual([]);
     await page.context().close();
   });
-});
-
-describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
-  const served = new ServedConsole();
-  let library: Hexcodes;
-  beforeAll(async () => {
-    library = await Hexcodes.load();
-  });
-
-  const positionOf = (text: string | null): [number, number] => {
-    const [lat, lng] = (text ?? '').split(', ').map(Number);
-    return [lat!, lng!];
-  };
 
   test('the box answers while the library of the map is still on its way', async () => {
     const { page, faults } = await served.open();
@@ -200,17 +194,6 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     await page.context().close();
   });
 
-  test('of several codes in a message one is chosen by hand', async () => {
-    const { page, faults } = await served.open({}, `#${CODE}`);
-    await page.locator('#code').fill(`giao ${CODE} rồi HCM-GXC6M-P9845`);
-    const found = page.locator('.suggestion .code');
-    expect(await found.allTextContents()).toEqual([CODE, 'HCM-GXC6M-P9845']);
-    await found.nth(1).click();
-    expect(await page.locator('#place-code').textContent()).toBe('HCM-GXC6M-P9845');
-    expect(faults).toEqual([]);
-    await page.context().close();
-  });
-
   test('a wrong code is answered with those it may have been, the nearest to the view first', async () => {
     const { page, faults } = await served.open({}, `#${CODE}`);
     await mapState(page);
@@ -233,35 +216,6 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     await page.context().close();
   });
 
-  test.each([
-    ['21.0288, 105.8525', CODE],
-    [`21°01'43.68"N 105°51'09"E`, CODE],
-    ['https://www.google.com/maps/@21.0288,105.8525,17z', CODE],
-    ['  HN–6GHP4–83RFR ', CODE],
-    ['48Q 588584.75 2325571.51', CODE],
-    ["VN-2000, KTT 105°45', X = 2326145,35; Y = 510458,11", CODE],
-  ])('%s is read', async (text, code) => {
-    const { page } = await served.open();
-    await page.locator('#code').fill(text);
-    expect(await page.locator('#place-code').textContent()).toBe(code);
-    await page.context().close();
-  });
-
-  test.each([
-    ['Đà Nẵng', 'DNG', [16.07, 108.22]],
-    ['quang ngai', 'QNG', [15.12, 108.79]],
-    ['Đắc Lắc', 'DLK', [12.67, 108.04]],
-    ['HN', 'HN', [21.02, 105.84]],
-  ] as const)('%s leads to the city', async (text, code, [wantedLat, wantedLng]) => {
-    const { page } = await served.open();
-    await page.locator('#code').fill(text);
-    await page.locator('#code').press('Enter');
-    expect(await page.locator('#place-code').textContent()).toMatch(new RegExp(`^${code}-`));
-    const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
-    expect(Math.hypot(lat - wantedLat, lng - wantedLng)).toBeLessThan(0.08);
-    await page.context().close();
-  });
-
   test('the country is shown as a whole, and is no town', async () => {
     const { page } = await served.open({}, `#${CODE}`);
     await mapState(page);
@@ -274,6 +228,60 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
     expect(await page.locator('.suggestion').count()).toBe(0);
     await expect.poll(resolution, { timeout: MAP_MS }).toBeLessThan(6);
     await page.context().close();
+  });
+});
+
+describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
+  const served = new ServedConsole(false);
+  let library: Hexcodes;
+  beforeAll(async () => {
+    library = await Hexcodes.load();
+  });
+
+  test('of several codes in a message one is chosen by hand', async () => {
+    const { page, faults } = await served.open({}, `#${CODE}`);
+    await page.locator('#code').fill(`giao ${CODE} rồi HCM-GXC6M-P9845`);
+    const found = page.locator('.suggestion .code');
+    expect(await found.allTextContents()).toEqual([CODE, 'HCM-GXC6M-P9845']);
+    await found.nth(1).click();
+    expect(await page.locator('#place-code').textContent()).toBe('HCM-GXC6M-P9845');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  describe('one page', () => {
+    let reading: ConsolePage;
+    beforeAll(async () => {
+      reading = await served.open();
+    });
+    afterAll(() => reading?.close());
+
+    test.each([
+      ['21.0288, 105.8525', CODE],
+      [`21°01'43.68"N 105°51'09"E`, CODE],
+      ['https://www.google.com/maps/@21.0288,105.8525,17z', CODE],
+      ['  HN–6GHP4–83RFR ', CODE],
+      ['48Q 588584.75 2325571.51', CODE],
+      ["VN-2000, KTT 105°45', X = 2326145,35; Y = 510458,11", CODE],
+    ])('%s is read', async (text, code) => {
+      const { page } = reading;
+      await page.locator('#code').fill(text);
+      expect(await page.locator('#place-code').textContent()).toBe(code);
+    });
+
+    test.each([
+      ['Đà Nẵng', 'DNG', [16.07, 108.22]],
+      ['quang ngai', 'QNG', [15.12, 108.79]],
+      ['Đắc Lắc', 'DLK', [12.67, 108.04]],
+      ['HN', 'HN', [21.02, 105.84]],
+    ] as const)('%s leads to the city', async (text, code, [wantedLat, wantedLng]) => {
+      const { page } = reading;
+      await page.locator('#code').fill(text);
+      await page.locator('#code').press('Enter');
+      expect(await page.locator('#place-code').textContent()).toMatch(new RegExp(`^${code}-`));
+      const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
+      expect(Math.hypot(lat - wantedLat, lng - wantedLng)).toBeLessThan(0.08);
+    });
   });
 
   test('a position abroad, and a text that is nothing, are refused in words', async () => {
@@ -565,7 +573,7 @@ describe.skipIf(!hasChromium)('needs Chromium: spelling', () => {
 });
 
 describe.skipIf(!hasChromium)('needs Chromium: certainty', () => {
-  const served = new ServedConsole();
+  const served = new ServedConsole(false);
   let library: Hexcodes;
   beforeAll(async () => {
     library = await Hexcodes.load();
@@ -605,14 +613,6 @@ describe.skipIf(!hasChromium)('needs Chromium: certainty', () => {
 /** Around the lake of Hoàn Kiếm, half a kilometre wide. */
 const ROWS = Array.from({ length: 400 }, (_, i) => `${21.026 + (i % 20) / 4000},${105.85 + i / 80_000}`);
 
-let server: ServerProcess;
-
-beforeAll(async () => {
-  server = await ServerProcess.start({ isQuiet: true });
-});
-
-afterAll(() => server.kill());
-
 /** How many pixels of a picture of the map are nearly of the colour that the summary has for its first province. */
 async function pixelsOfFirstProvince(page: Page): Promise<number> {
   const png = (await page.locator('#map').screenshot()).toString('base64');
@@ -634,13 +634,14 @@ async function pixelsOfFirstProvince(page: Page): Promise<number> {
 }
 
 describe.skipIf(!hasChromium)('needs Chromium: points', () => {
-  test.each([
+  describe.each([
     ['webgl', true],
     ['flat', false],
-  ] as const)('%s', async (state, hasWebgl) => {
-    const browser: Browser = await openBrowser(hasWebgl);
-    try {
-      const { page, faults } = await openConsole(browser, server.port);
+  ] as const)('%s', (state, hasWebgl) => {
+    const served = new ServedConsole(hasWebgl);
+
+    test('are drawn in the colours of their provinces, and go', async () => {
+      const { page, faults, close } = await served.open({ reducedMotion: 'no-preference' });
       expect(await mapState(page)).toBe(state);
       await page.click('#tab-file');
       await page.fill('#file-text', `lat,lng\n${ROWS.join('\n')}\n`);
@@ -657,8 +658,7 @@ describe.skipIf(!hasChromium)('needs Chromium: points', () => {
       await page.click('#layer-points');
       await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeLessThan(100);
       expect(faults).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+      await close();
+    });
   });
 });

@@ -19,6 +19,7 @@ interface Screen {
   readonly ratio: number;
 }
 
+/** The first and the last are seen with a map of WebGL, too: all others differ by the style sheets alone. */
 const SCREENS: readonly Screen[] = [
   { width: 1440, height: 900, isTouched: false, ratio: 1 },
   { width: 1280, height: 720, isTouched: false, ratio: 1 },
@@ -28,6 +29,8 @@ const SCREENS: readonly Screen[] = [
   { width: 360, height: 640, isTouched: true, ratio: 1 },
   { width: 320, height: 640, isTouched: true, ratio: 1 },
 ];
+
+const ENDS = [SCREENS[0]!, SCREENS.at(-1)!];
 
 /** WCAG 2.2 asks for 24 px; fingers get what Apple and Google tell their own to keep to. */
 const MIN_PX = 24;
@@ -67,30 +70,32 @@ describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
       await session.send('Emulation.setTouchEmulationEnabled', { enabled: isTouched, maxTouchPoints: 1 });
     }
 
-    test.each(SCREENS)('$width × $height', async (screen) => {
+    test.each(hasWebgl ? ENDS : SCREENS)('$width × $height', async (screen) => {
       await turnTo(screen);
       const { page, faults } = opened;
       const found: string[] = [];
       let looks = 0;
-      for (const theme of ['light', 'dark']) {
+      // A theme changes colours, never a size.
+      for (const [theme, language] of [
+        ['light', 'en'],
+        ['dark', 'vi'],
+      ] as const) {
         if ((await page.getAttribute('html', 'data-theme')) !== theme) await press(page, '#theme');
-        for (const language of ['en', 'vi']) {
-          if ((await page.getAttribute('html', 'lang')) !== language) await press(page, '#language');
-          await doTasks(page, language, async (task, inSight = []) => {
-            // Names on the map are drawn with the next picture.
-            await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
-            const leastPx = screen.isTouched ? MIN_TOUCHED_PX : MIN_PX;
-            looks++;
-            for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
-              found.push(`${theme} ${language}, ${task}: ${fault}`);
-          });
-        }
+        if ((await page.getAttribute('html', 'lang')) !== language) await press(page, '#language');
+        await doTasks(page, language, async (task, inSight = []) => {
+          // Names on the map are drawn with the next picture.
+          await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+          const leastPx = screen.isTouched ? MIN_TOUCHED_PX : MIN_PX;
+          looks++;
+          for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
+            found.push(`${theme} ${language}, ${task}: ${fault}`);
+        });
         if (!hasWebgl)
           for (const [rule, nodes] of (await axeOf(page)).violations)
             found.push(`${theme}: axe ${rule} ${nodes.join(' ')}`);
       }
-      // Nine tasks in each theme and language.
-      expect(looks).toBe(9 * 4);
+      // Nine tasks in each theme.
+      expect(looks).toBe(9 * 2);
       expect(found).toEqual([]);
       expect(faults).toEqual([]);
     });
@@ -109,9 +114,6 @@ describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
           const rules = { leastPx: MIN_PX, inSight: ['h1'] };
           for (const fault of await page.evaluate(screenFaults, rules)) found.push(`${at}: ${fault}`);
         }
-        const isEnd = screen === SCREENS[0] || screen === SCREENS.at(-1);
-        for (const [rule, nodes] of isEnd ? (await axeOf(page)).violations : [])
-          found.push(`${screen.width}: axe ${rule} ${nodes.join(' ')}`);
       }
       expect(found).toEqual([]);
       expect(faults).toEqual([]);
@@ -493,7 +495,7 @@ describe.skipIf(!hasChromium).each([true, false])('needs Chromium: the map, WebG
   );
 
   test('a look-up ends with its surroundings in view, an inset shows where; no name touches another', async () => {
-    const { page, faults } = await served.open({}, `#${CODE}`);
+    const { page, faults } = await served.open({ reducedMotion: 'no-preference' }, `#${CODE}`);
     await mapState(page);
     const resolution = async (): Promise<number> =>
       Number(await page.locator('#map').getAttribute('data-grid'));
