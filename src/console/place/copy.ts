@@ -70,6 +70,9 @@ export function openRecent(desk: Desk): void {
   addEventListener('storage', ({ key }) => {
     if (key === RECENT || key === null) recentCodes.set(keptCodes());
   });
+  // Another tab may have kept one while this page loaded.
+  const codes = keptCodes();
+  if (codes.join() !== recentCodes.now.join()) recentCodes.set(codes);
   desk.place.on((place) => {
     clearTimeout(timer);
     if (place === undefined || place.accuracyM !== undefined) return;
