@@ -99,7 +99,7 @@ export async function converted(bytes: Uint8Array, name: string, task: object = 
   return { format, text: Buffer.concat(answers).toString(), titleRows: table?.titleRows ?? 0 };
 }
 
-/** The same as a text, and why there is none as one: `command` where the page shows a line of the command. */
+/** The converted text; `command` where the page shows a line of the command instead, else the reason of the refusal. */
 export async function answerTo(bytes: Uint8Array, name: string): Promise<string> {
   try {
     return (await converted(bytes, name)).text;

@@ -1,7 +1,5 @@
 // The map by MapLibre, which needs WebGL 2. This file and the library are loaded after the rest of the page.
 import {
-  type CustomLayerInterface,
-  type CustomRenderMethodInput,
   type GeoJSONSource,
   type LngLatBoundsLike,
   Map as MapLibre,
@@ -16,17 +14,14 @@ import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
+import { ArraysLayer, type Corners, GlProgram, type LayerUniform } from './arrays-layer.js';
 import { CountsLayer } from './counts-layer.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import type { FlatMap } from './flat-map.js';
-import { fromAnchor, GlProgram } from './gl-program.js';
 import { Labels } from './labels.js';
 import { paletteOf } from './palette.js';
 import { SHEET, type Shapes } from './shapes.js';
 import { EMPTY, ownStyle, styleOf } from './style.js';
-
-// The layer of a file's points, drawn by WebGL from the arrays that the worker has made: no object for each point, so
-// that a million of them cost the page one copy to the graphics card.
 
 const NO_PROVINCE = 34;
 const COLORS = NO_PROVINCE + 1;
@@ -60,90 +55,36 @@ void main() {
   drawn = vec4(mix(color.rgb, vec3(1.0), rim), 1.0) * color.a;
 }`;
 
-type PointsProgram = GlProgram<'from_anchor' | 'colors' | 'size'>;
-
-interface Drawing {
-  readonly gl: WebGL2RenderingContext;
-  readonly array: WebGLVertexArrayObject;
-  readonly buffers: readonly WebGLBuffer[];
-}
-
-class PointsLayer implements CustomLayerInterface {
+/** The layer of a file's points. */
+class PointsLayer extends ArraysLayer<PointsToDraw, 'size'> {
   static readonly ID = 'file-points';
   readonly id = PointsLayer.ID;
-  readonly type = 'custom';
-  #drawing: Drawing | undefined;
 
-  static readonly program = (gl: WebGL2RenderingContext): PointsProgram =>
+  static readonly program = (gl: WebGL2RenderingContext): GlProgram<LayerUniform | 'size'> =>
     new GlProgram(gl, VERTEX, FRAGMENT, ['from_anchor', 'colors', 'size']);
 
-  constructor(
-    private readonly program: PointsProgram,
-    public points: PointsToDraw,
-  ) {}
-
-  /** Other points, without a program of their own: those of a fleet change several times a second. */
-  replace(points: PointsToDraw): void {
-    this.points = points;
-    if (this.#drawing === undefined) return;
-    const { gl, buffers } = this.#drawing;
-    for (const [buffer, data] of [
-      [buffers[0], points.offsets],
-      [buffers[1], points.groups],
-    ] as const) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, buffer!);
-      gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
-    }
-    gl.bindBuffer(gl.ARRAY_BUFFER, null);
+  protected corners(): Corners {
+    return { offsets: this.data.offsets, levels: this.data.groups };
   }
 
-  onAdd(_map: unknown, gl: WebGL2RenderingContext): void {
-    const array = gl.createVertexArray();
-    const [offsets, groups] = [gl.createBuffer(), gl.createBuffer()];
-    gl.bindVertexArray(array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, offsets);
-    gl.bufferData(gl.ARRAY_BUFFER, this.points.offsets, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(0);
-    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
-    gl.bindBuffer(gl.ARRAY_BUFFER, groups);
-    gl.bufferData(gl.ARRAY_BUFFER, this.points.groups, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(1);
-    gl.vertexAttribIPointer(1, 1, gl.UNSIGNED_BYTE, 0, 0);
-    gl.bindVertexArray(null);
-    this.#drawing = { gl, array, buffers: [offsets, groups] };
-  }
-
-  render(_gl: unknown, { defaultProjectionData }: CustomRenderMethodInput): void {
-    if (this.#drawing === undefined) return;
-    const { gl, array } = this.#drawing;
-    const uniforms = this.program.use();
-    gl.uniformMatrix4fv(uniforms.from_anchor, false, fromAnchor(defaultProjectionData.mainMatrix));
-    gl.uniform4fv(uniforms.colors, this.#colors());
-    gl.uniform1f(uniforms.size, this.#sizePixels());
-    gl.bindVertexArray(array);
-    gl.enable(gl.BLEND);
-    gl.drawArrays(gl.POINTS, 0, this.points.groups.length);
-    gl.bindVertexArray(null);
-  }
-
-  onRemove(): void {
-    if (this.#drawing === undefined) return;
-    const { gl, array, buffers } = this.#drawing;
-    gl.deleteVertexArray(array);
-    for (const buffer of buffers) gl.deleteBuffer(buffer);
-    this.#drawing = undefined;
-  }
-
-  #colors(): number[] {
-    return pointColors(this.points).flatMap((color, group) => [
+  protected colors(): number[] {
+    return pointColors(this.data).flatMap((color, group) => [
       ...color.map((part) => part / 255),
       group === NO_PROVINCE ? FAINT : 1,
     ]);
   }
 
+  protected draw(
+    gl: WebGL2RenderingContext,
+    { size }: Readonly<Record<'size', WebGLUniformLocation | null>>,
+  ): void {
+    gl.uniform1f(size, this.#sizePixels());
+    gl.drawArrays(gl.POINTS, 0, this.data.groups.length);
+  }
+
   /** Few points are drawn large. */
   #sizePixels(): number {
-    const count = this.points.groups.length;
+    const count = this.data.groups.length;
     return (count > 100_000 ? 4 : count > 5000 ? 6 : 10) * devicePixelRatio;
   }
 }
@@ -262,7 +203,7 @@ export async function openWebglMap(
   const drawPoints = (): void => {
     const points = desk.layers.now.points ? desk.points.now : undefined;
     const isDrawn = map.getLayer(PointsLayer.ID) !== undefined;
-    const hasSameColors = points?.colors === pointsLayer?.points.colors;
+    const hasSameColors = points?.colors === pointsLayer?.data.colors;
     if (points !== undefined && isDrawn && hasSameColors && pointsLayer !== undefined) {
       pointsLayer.replace(points);
       map.triggerRepaint();
