@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { UsageRow } from '#dist/server/usage/batch.js';
-import { openUsage } from '#dist/server/usage/store/open-usage.js';
+import { CELLS, type QuotaOrder, type UsageBatch, type UsageRow } from '#dist/server/usage/batch.js';
+import { openOrMakeUsage, openUsage } from '#dist/server/usage/store/open-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { ServeCommand } from '../../support/serve-command.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -74,6 +74,105 @@ function command(args: readonly string[], env: Record<string, string>): Promise<
     child.on('close', () => resolve(text));
   });
 }
+
+const HOUR_MS = 1_700_000_000_000 - (1_700_000_000_000 % 3_600_000);
+const NOTHING = { covered: [], rates: [], quotas: [], returns: [], watchedIds: [] };
+
+/** A request of some points for each key. */
+function batchOf(number: number, keyIds: readonly string[], more: Partial<UsageBatch> = {}): UsageBatch {
+  const cells = new Float64Array(2 * CELLS * keyIds.length);
+  for (const at of keyIds.keys()) cells.set([1, 10], 2 * CELLS * at);
+  return { number, hourMs: HOUR_MS, day: '2026-11-24', month: '2026-11', keyIds, cells, ...NOTHING, ...more };
+}
+
+const order = (keyId: string, more: Partial<QuotaOrder> = {}): QuotaOrder => ({
+  ...{ keyId, perDay: 100, perMonth: undefined, held: 0, need: 1, want: 8, isShared: true },
+  ...more,
+});
+
+describe.each([
+  ['libsql', false],
+  [`PostgreSQL${noPostgres === undefined ? '' : ` (${noPostgres})`}`, true],
+])('the contract of the store in %s', (_, isShared) => {
+  if (isShared && noPostgres !== undefined) {
+    test.skip('needs PostgreSQL', () => {});
+    return;
+  }
+  let postgres: Postgres | undefined;
+  beforeAll(async () => {
+    if (isShared) postgres = await Postgres.start();
+    return () => postgres?.remove();
+  });
+  let store: Awaited<ReturnType<typeof openOrMakeUsage>>;
+  beforeEach(async () => {
+    const url = postgres?.newDatabase();
+    store = await openOrMakeUsage({ dataDir: mkdtempSync(join(root, 'data-')), url });
+    return () => store.close();
+  });
+  const add = (node: string, batch: UsageBatch) => store.add(node, batch, Date.now());
+
+  test('a batch is counted once however often it comes, and others add to it', async () => {
+    await add('one', batchOf(1, ['b', 'a']));
+    await add('one', batchOf(1, ['b', 'a']));
+    const { used } = await add('two', batchOf(1, ['a'], { watchedIds: ['b', 'nobody'] }));
+    expect(
+      [...used].map(([id, { dayPoints, monthRequests }]) => [id, dayPoints, monthRequests]).sort(),
+    ).toEqual([
+      ['a', 20, 2],
+      ['b', 10, 1],
+    ]);
+    const rows = [];
+    for await (const { keyId, operation, requests, points } of store.rows(HOUR_MS, HOUR_MS + 1))
+      rows.push([keyId, operation, requests, points]);
+    expect(rows).toEqual([
+      ['a', 'encode', 2, 20],
+      ['b', 'encode', 1, 10],
+    ]);
+    expect((await store.load('2026-11-25', '2026-11')).latestDay).toBe('2026-11-24');
+    await store.prune('2026-12', Date.now(), HOUR_MS + 1);
+    expect((await store.load('2026-11-24', '2026-11')).used.size).toBe(0);
+  });
+
+  test('a quota is given once: day and month hold it, the others hear of it, an answer that was lost comes again', async () => {
+    const asked = batchOf(1, [], { quotas: [order('a', { need: 60, want: 60 })] });
+    const first = await add('one', asked);
+    expect(first.grants).toEqual([{ keyId: 'a', granted: 60, others: 0, isWanted: false }]);
+    expect(first.used.get('a')).toMatchObject({ dayHeld: 60, monthHeld: 60 });
+    expect((await add('one', asked)).grants[0]?.granted).toBe(60);
+    const second = await add('two', batchOf(1, [], { quotas: [order('a', { need: 50 })] }));
+    expect(second.grants).toEqual([{ keyId: 'a', granted: 0, others: 60, isWanted: false }]);
+    const returns = [{ keyId: 'a', day: '2026-11-24', month: '2026-11', points: 60 }];
+    const third = await add('one', batchOf(2, [], { quotas: [order('a', { need: 0, want: 0 })], returns }));
+    expect(third.grants).toEqual([{ keyId: 'a', granted: 0, others: 0, isWanted: true }]);
+    expect(third.used.get('a')).toMatchObject({ dayHeld: 0, monthHeld: 0 });
+  });
+
+  test('a bucket begins full, is shared, and is filled by the time that has passed', async () => {
+    const take = async (number: number, spent: number) => {
+      const rates = ['a', 'b'].map((keyId) => ({
+        ...{ keyId, kind: 'points' as const, perSecond: 0.001, capacity: 100, spent },
+      }));
+      const { rates: levels } = await add('one', batchOf(number, [], { rates }));
+      return levels.map(({ keyId, tokens }) => [keyId, Math.round(tokens)]).sort();
+    };
+    expect(await take(1, 30.25)).toEqual([
+      ['a', 70],
+      ['b', 70],
+    ]);
+    expect(await take(2, 80)).toEqual([
+      ['a', -10],
+      ['b', -10],
+    ]);
+    expect(await take(3, -500)).toEqual([
+      ['a', 490],
+      ['b', 490],
+    ]);
+    expect(await take(4, 0)).toEqual([
+      ['a', 100],
+      ['b', 100],
+    ]);
+  });
+});
 
 describe.skipIf(noPostgres !== undefined)(
   `PostgreSQL${noPostgres === undefined ? '' : ` (${noPostgres})`}`,
