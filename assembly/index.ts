@@ -20,4 +20,4 @@ export { countDecoded, countEncoded } from "./text/write/provinces";
 export { setTextEnd, textEnd } from "./text/write/text-out";
 export { writeDecodedCsv } from "./text/write/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";
-export { writeRows } from "./text/write/write-rows";
+export { writeDecodedLines, writeRows } from "./text/write/write-rows";

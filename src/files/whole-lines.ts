@@ -7,8 +7,9 @@ import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import type { FailedRow } from '../hexcodes/wire/rows/row-report.js';
+import type { Sample } from './columns/columns.js';
 import { addedValues } from './columns/encode-columns.js';
-import { findPosition, resolutionColumn } from './columns/position-columns.js';
+import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
 import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
 import type { Explained } from './driver.js';
@@ -29,8 +30,8 @@ export interface LinePlan {
   readonly shape: LineShape;
   readonly converter: RowConverter;
   readonly columns: readonly TableColumn[];
-  readonly lat: TableColumn;
-  readonly lng: TableColumn;
+  /** The columns of positions; null where codes are read. */
+  readonly position: readonly [lat: TableColumn, lng: TableColumn] | null;
 }
 
 /** @returns how lines can be copied, or in words why they cannot */
@@ -38,7 +39,7 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
   const { columns: choice } = request;
   if (sourceFormat !== 'ndjson' || targetFormat !== 'ndjson') return 'not from NDJSON to NDJSON';
-  if (request.operation !== 'encode') return 'codes are read';
+  if (request.input.point !== undefined) return 'a row may become several';
   if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
   if (choice.position !== undefined) return 'positions are in one column';
   if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
@@ -49,10 +50,8 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   if (input === null) return 'the first line of a pipe is long';
   try {
     const { source, sample } = await sampled(await openNdjson(input, 'any', null));
-    const { names } = sample;
-    const where = findPosition(sample, choice, input.name);
-    if (where.kind !== 'pair') return 'positions are in one column';
-    const own = resolutionColumn(names, input.name);
+    const read = readIn(run, sample, input.name);
+    if (read === null) return 'positions are in one column';
     const converter = rowConverter(hexcodes, request, {
       columns: source.columns,
       sample,
@@ -62,23 +61,36 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       needsPosition: false,
       isSorted: false,
     });
-    const values = addedValues(request, own >= 0);
+    const isDecode = request.operation === 'decode';
+    const values = isDecode ? DECODED : addedValues(request, read.length > 2);
     const shape: LineShape = {
-      resolution: request.resolution,
-      lat: names[where.lat]!,
-      lng: names[where.lng]!,
-      ownResolution: own < 0 ? null : names[own]!,
+      resolution: isDecode ? null : request.resolution,
+      read: read.map((column) => sample.names[column]!),
       added: converter.columns.added.map(({ name }, c) => ({ name, is: values[c]! })),
     };
     if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long';
-    const [lat, lng] = [source.columns[where.lat]!, source.columns[where.lng]!];
-    return { shape, converter, columns: source.columns, lat, lng };
+    const { columns } = source;
+    const position = isDecode ? null : ([columns[read[0]!]!, columns[read[1]!]!] as const);
+    return { shape, converter, columns, position };
   } catch {
     // by-values.ts meets the same fault, and says it.
     return 'the first rows have a fault';
   } finally {
     input.close();
   }
+}
+
+/** The values of DECODE_ADDED. */
+const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
+
+/** The columns that are read: of the code, or of the position and perhaps the resolution; null for other positions. */
+function readIn({ request, hexcodes }: Run, sample: Sample, file: string): number[] | null {
+  if (request.operation === 'decode')
+    return [codeColumn(sample, request.columns, file, (text) => hexcodes.isValid(text))];
+  const where = findPosition(sample, request.columns, file);
+  if (where.kind !== 'pair') return null;
+  const own = resolutionColumn(sample.names, file);
+  return [where.lat, where.lng, ...(own < 0 ? [] : [own])];
 }
 
 /** The first input once more, of a pipe the lines that have come; null where there is no whole one. */
@@ -203,13 +215,14 @@ class WholeLines implements WholeInput {
 
   explain(block: Uint8Array, { start, end }: FailedRow): Explained {
     const document = documentIn(block.subarray(start, end), this.#file, this.#line)!;
-    const { lat, lng } = this.#plan;
-    return {
-      degrees: [
-        degreesOf(lat, document.value[lat.name] ?? null, 'lat'),
-        degreesOf(lng, document.value[lng.name] ?? null, 'lng'),
-      ],
-      fault: () => this.#convert([document]).faultOf(0),
-    };
+    const fault = (): string => this.#convert([document]).faultOf(0);
+    const { position } = this.#plan;
+    if (position === null) return { fault };
+    const [lat, lng] = position;
+    const degrees = [
+      degreesOf(lat, document.value[lat.name] ?? null, 'lat'),
+      degreesOf(lng, document.value[lng.name] ?? null, 'lng'),
+    ] as const;
+    return { degrees, fault };
   }
 }

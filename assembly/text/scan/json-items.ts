@@ -213,9 +213,7 @@ function idValue(row: usize, p: usize, again: u32): usize {
   return after;
 }
 
-// @ts-ignore: decorator
-@inline
-function codeValue(index: u32, row: usize, p: usize): usize {
+export function codeValue(index: u32, row: usize, p: usize): usize {
   if (load<u8>(p) != QUOTE) return 0;
   const after = skipString(p);
   if (!after) return 0;

@@ -1,19 +1,20 @@
-// Reads one line of a file of NDJSON: an object with lat, lng and perhaps a resolution under the names of the file, to
-// which members will be added. Returns the address behind it, or 0 where the host must read the line.
+// Reads one line of a file of NDJSON: an object with lat, lng and perhaps a resolution, or with a code, under the names
+// of the file, to which members will be added. Returns the address behind it, or 0 where the host must read the line.
 
 import { LINE_NAME_COUNT, LINE_NAMES, MEMBERS, RESOLUTIONS } from "../../memory";
 import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, hexDigit, LOWER_U, OPEN_BRACE, QUOTE } from "../chars";
 import { ROW_INVALID_REQUEST, setRowShapes, setRowStatus } from "../row";
-import { storePoint } from "./input";
-import { coordinate, resolutionValue, sameCoordinate } from "./json-items";
+import { storeNoCode, storePoint } from "./input";
+import { codeValue, coordinate, resolutionValue, sameCoordinate } from "./json-items";
 import { afterSpace, clearDeep, isDeep, skipName, skipValue, stringHasEscapes } from "./json-values";
 import { AT_NAME_BYTES, COLUMN_BYTES, isNamed } from "./scan-members";
 
-/** Columns of MEMBERS, and bits of those that were read. */
+/** Columns of MEMBERS, and bits of those that were read; a code is the only one. */
 const LAT: u32 = 0;
 const LNG: u32 = 1;
 const RESOLUTION: u32 = 2;
 const BOTH: u32 = 3;
+const CODE_BIT: u32 = 1;
 
 /** null */
 const NULL: u32 = 0x6c6c756e;
@@ -65,6 +66,7 @@ export function openLines(columns: u32): void {
 export function lineItem(index: u32, row: usize, p: usize, resolution: u32, columns: u32, isAscii: bool): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   if (load<u8>(p) != OPEN_BRACE) return 0;
+  const isDecode = columns == 1;
   let seen: u32 = 0;
   let empty: u32 = 0;
   let byte: u32;
@@ -78,12 +80,11 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
     while (column < columns && !isNamed(MEMBERS + <usize>column * COLUMN_BYTES, p)) column++;
     // Branches, so that what is behind the name need not wait for the name itself.
     if (column == LAT) p += latBytes;
-    else if (column == LNG) p += lngBytes;
-    else if (column < columns) p += resolutionBytes;
-    else {
+    else if (column >= columns) {
       p = skipName(p);
       if (!p || (stringHasEscapes ? !isAscii || !isBeyondAscii(name) : !isOther && isLineName(name))) return 0;
-    }
+    } else if (column == LNG) p += lngBytes;
+    else p += resolutionBytes;
     p = afterSpace(p);
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
@@ -97,7 +98,9 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
         empty |= bit;
         p += 4;
       } else {
-        if (column > LNG) p = resolutionValue(index, row, p, seen & bit);
+        // The host compares a code that is given twice.
+        if (isDecode) p = seen & bit ? 0 : codeValue(index, row, p);
+        else if (column > LNG) p = resolutionValue(index, row, p, seen & bit);
         else if (seen & bit) p = sameCoordinate(row, p, column);
         else p = coordinate(index, row, p, column);
         seen |= bit;
@@ -108,7 +111,12 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
     byte = load<u8>(p);
   } while (byte == COMMA);
   if (byte != CLOSE_BRACE || isDeep) return 0;
-  if ((seen & BOTH) != BOTH) {
+  if (isDecode) {
+    if (seen != CODE_BIT) {
+      storeNoCode(index);
+      setRowStatus(row, ROW_INVALID_REQUEST);
+    }
+  } else if ((seen & BOTH) != BOTH) {
     storePoint(index, NaN, NaN);
     setRowShapes(row, 0, 0);
     setRowStatus(row, ROW_INVALID_REQUEST);

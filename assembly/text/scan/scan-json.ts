@@ -44,11 +44,11 @@ export function scanNdjson(at: usize, end: usize, limit: u32, isDecode: bool, re
 
 /**
  * Scans lines of a file, to which members will be added: `columns` of MEMBERS are those of lat, lng and perhaps
- * of the resolution, and a line with a name of LINE_NAMES is left to the host.
+ * of the resolution, or the code's alone, and a line with a name of LINE_NAMES is left to the host.
  */
 export function scanLines(at: usize, end: usize, limit: u32, resolution: u32, columns: u32, names: u32): u32 {
   openLines(columns);
-  return scanEach(at, end, limit, false, resolution, columns, names);
+  return scanEach(at, end, limit, columns == 1, resolution, columns, names);
 }
 
 function scanEach(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, columns: u32, names: u32): u32 {

@@ -1,4 +1,4 @@
-// Writes the encode answers to scanned rows by pieces: a row of CSV, or a line of NDJSON up to its closing brace, and
+// Writes the answers to scanned rows by pieces: a row of CSV, or a line of NDJSON up to its closing brace, and
 // behind it what a list says. A call stops before a row that does not fit, and before one that the host must write: it
 // writes that row and calls again for the next.
 
@@ -9,14 +9,15 @@ import { CARRIAGE_RETURN, CLOSE_BRACE, COMMA, LINE_FEED, QUOTE, SPACE, TAB } fro
 import { printSmall } from "../numbers/print";
 import {
   FIELDS_LEFT, LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
-  rowResolution, rowStart,
+  rowResolution, rowStart, setRowResolution,
 } from "../row";
 import {
-  adminLetters, borderOfRow, FROM_CSV, FROM_FIELDS, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeFormer, writeMetres, writeShare,
+  adminLetters, borderOfRow, decodedResolution, FROM_CSV, FROM_FIELDS, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeDecoded, writeFormer,
+  writeMetres, writeShare,
 } from "./fields";
 import { fieldLimit, fieldOrigin } from "../scan/scan-csv";
 import { writeRaggedRow } from "./ragged-row";
-import { addStatus, encodedStatus, writeStatus } from "./statuses";
+import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
 import { writeCsvId, writeLineEnd } from "./write-csv";
 
@@ -49,6 +50,8 @@ const ID: u32 = 9;
 const LAT_TEXT: u32 = 10;
 const LNG_TEXT: u32 = 11;
 const FIELD: u32 = 12;
+const CENTRE_LAT: u32 = 13;
+const CENTRE_LNG: u32 = 14;
 
 /** null */
 const NULL: u32 = 0x6c6c756e;
@@ -58,6 +61,11 @@ const NULL: u32 = 0x6c6c756e;
  * is LF, else CR LF.
  */
 export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
+  return writeAnswers(0, from, to, source, delimiter, feed, refusal);
+}
+
+/** @param decoded rows of a decode answer; 0 for one of encode */
+function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: u32, feed: u32, refusal: u32): u32 {
   let p = textEnd;
   // Pieces, fields whose quotes are doubled, and the room that is not free.
   const isOfFields = source == FROM_FIELDS;
@@ -72,7 +80,13 @@ export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed:
     const rowBytes = rowEnd(row) - rowStart(row);
     if (!hasSpaceFor(p, spare + (isOfFields ? 2 * rowBytes : rowBytes))) return stopAt(index, p);
     const record = recordAt(OUTPUT, index);
-    const status = encodedStatus(row, record, refusal);
+    let status: u32;
+    if (decoded) {
+      status = decodedStatus(decoded, index, row, refusal);
+      setRowResolution(row, decodedResolution(decoded, index));
+    } else {
+      status = encodedStatus(row, record, refusal);
+    }
     const start = p;
     if (source == FROM_CSV) {
       if (rowFlags(row) & RAGGED) p = writeRaggedRow(row, p, delimiter);
@@ -101,6 +115,11 @@ export function writeRows(from: u32, to: u32, source: u32, delimiter: u32, feed:
     addStatus(status, 1);
   }
   return stopAt(to, p);
+}
+
+/** Writes the decode answers to lines `from` to `to` of `count`, with the answer of writeRows. */
+export function writeDecodedLines(count: u32, from: u32, to: u32): u32 {
+  return writeAnswers(count, from, to, FROM_LINES, COMMA, LINE_FEED, 0);
 }
 
 /** Copies a line up to the blanks before its closing brace; 0 for one that is left to the host. */
@@ -177,6 +196,14 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, piece: 
         break;
       case LNG_TEXT:
         p = writeCoordinate(index, row, p, LNG);
+        if (!p) return 0;
+        break;
+      case CENTRE_LAT:
+        p = writeDecoded(index, p, LAT);
+        if (!p) return 0;
+        break;
+      case CENTRE_LNG:
+        p = writeDecoded(index, p, LNG);
         if (!p) return 0;
         break;
       case FIELD: {

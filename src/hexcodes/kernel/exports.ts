@@ -185,8 +185,9 @@ interface KernelCalls {
   /** Rows of lines of NDJSON, with the outputs of scanCsv; sets jsonEnd and blankLines. */
   scanNdjson(at: number, end: number, limit: number, isDecode: boolean, resolution: number): number;
   /**
-   * Rows of lines of a file, to which members will be added: the first `columns` of MEMBERS are lat, lng and,
-   * where rows have their own, the resolution. `names`: 1 where these are lat and lng, 2 where no name is beyond ASCII.
+   * Rows of lines of a file, to which members will be added: the first `columns` of MEMBERS are lat, lng and, where
+   * rows have their own, the resolution; or one, the code. `names`: 1 where these are lat and lng, 2 where no name is
+   * beyond ASCII.
    */
   scanLines(
     at: number,
@@ -236,6 +237,8 @@ interface KernelCalls {
     feed: number,
     refusal: number,
   ): number;
+  /** As writeRows of lines, for a decode answer to `count` lines. */
+  writeDecodedLines(count: number, from: number, to: number): number;
   /** Rows `from` to `to` of a decode answer to `count` rows as CSV from textEnd on; the row where it stopped. */
   writeDecodedCsv(
     count: number,
@@ -306,6 +309,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     skipArray: 3,
     setTextEnd: 1,
     writeRows: 6,
+    writeDecodedLines: 3,
     writeDecodedCsv: 8,
     writeEncodedJson: 5,
     writeDecodedJson: 6,

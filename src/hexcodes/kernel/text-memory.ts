@@ -43,6 +43,9 @@ export const VALUE = {
   id: 9,
   lat: 10,
   lng: 11,
+  /** The position of a decode answer. */
+  centreLat: 13,
+  centreLng: 14,
 } as const;
 
 /** A text, one of VALUE, or a field. */

@@ -414,6 +414,20 @@ export const codeText = fc.oneof(
   field,
 );
 
+/** A line with a code in the place of its latitude; a second latitude becomes another code. */
+function lineOfCode(line: string, code: string): string {
+  let isFirst = true;
+  return line.replace(/"lat":(?:"[^"]*"|[^,} ]+)/g, () => {
+    const value = isFirst ? code : 'HN-2J';
+    isFirst = false;
+    return `"hexcodes":${JSON.stringify(value)}`;
+  });
+}
+
+/** Lines with codes. */
+export const coded = (lines: fc.Arbitrary<string>) =>
+  fc.tuple(lines, codeText).map(([line, code]) => lineOfCode(line, code));
+
 const quoted = (text: string): string => (/[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 /** A row of CSV: id, hexcodes, lng, name, speed. */
 export const codeRow = fc

@@ -8,20 +8,18 @@ import { FROM_LINES, type TextMemory } from '../../kernel/text-memory.js';
 import { copyBytes } from '../bytes/byte-sink.js';
 import type { BlockReport, ConvertedRows } from '../job.js';
 import { preparedMemoryOf } from '../rows/convert-rows.js';
-import { type AddedValue, memberPieces } from '../rows/pieces.js';
+import { type AddedMember, memberPieces } from '../rows/pieces.js';
 import { RowReport } from '../rows/row-report.js';
 import { linesIn } from './splitters.js';
 
-/** How lines are encoded, as plain data. */
+/** How lines are converted, as plain data. */
 export interface LineShape {
-  /** Resolution of all lines, or of those without one of their own. */
-  readonly resolution: number;
-  /** Names of members: the position, and the resolution where lines have one of their own. */
-  readonly lat: string;
-  readonly lng: string;
-  readonly ownResolution: string | null;
+  /** Resolution of all lines, or of those without one of their own; null where codes are decoded. */
+  readonly resolution: number | null;
+  /** Names of members: the position, and the resolution where lines have one of their own; or the code alone. */
+  readonly read: readonly string[];
   /** The members that are added, in their order. */
-  readonly added: readonly AddedValue[];
+  readonly added: readonly AddedMember[];
 }
 
 /** A line without an answer. */
@@ -61,7 +59,6 @@ export class LineConverter {
   readonly #memory: TextMemory;
   readonly #shape: LineShape;
   readonly #pieces: Uint8Array;
-  readonly #columns: number;
   readonly #names: number;
 
   private constructor(kernel: Kernel, shape: LineShape, pieces: Uint8Array) {
@@ -69,22 +66,20 @@ export class LineConverter {
     this.#memory = preparedMemoryOf(kernel);
     this.#shape = shape;
     this.#pieces = pieces;
-    const { lat, lng, ownResolution, added } = shape;
-    const read = [lat, lng, ...(ownResolution === null ? [] : [ownResolution])];
+    const { read, added } = shape;
     new MemberMemory(kernel).set(read.map((name) => ({ name, role: 0, axis: 0 })));
     const names = added.map(({ name }) => name);
     this.#memory.setLineNames(names.map((name) => JSON.stringify(name)));
-    this.#columns = read.length;
     this.#names =
-      (lat === 'lat' && lng === 'lng' ? USUAL_NAMES : 0) |
+      (read[0] === 'lat' && read[1] === 'lng' ? USUAL_NAMES : 0) |
       ([...read, ...names].every((name) => ASCII.test(name)) ? ASCII_NAMES : 0);
   }
 
   /** @returns null where the names are too long for it; of all converters of a kernel, only the last one is right */
   static of(kernel: Kernel, shape: LineShape): LineConverter | null {
-    const { lat, lng, ownResolution, added } = shape;
+    const { read, added } = shape;
     if (added.length > kernel.exports.LINE_NAME_COUNT.value) return null;
-    if ([lat, lng, ownResolution ?? ''].some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return null;
+    if (read.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return null;
     const pieces = memberPieces(added, shape.resolution);
     return pieces === null ? null : new LineConverter(kernel, shape, pieces);
   }
@@ -100,11 +95,11 @@ export class LineConverter {
    */
   convert(block: Buffer, from = 0): ConvertedLines {
     const { exports, capacity } = this.#kernel;
-    const { resolution, ownResolution } = this.#shape;
+    const { resolution, read } = this.#shape;
     const memory = this.#memory;
     const { blockAt, textOutAt } = memory;
     memory.statusCounts.fill(0);
-    const report = new RowReport(memory, 'encode');
+    const report = new RowReport(memory, resolution === null ? 'decode' : 'encode');
     const left: LeftLine[] = [];
     if (block.length > memory.blockBytes || !isUtf8(block) || block.includes(0))
       return this.#answer(report, leaveAll(block, from), { rows: 0, lines: 0, restAt: block.length });
@@ -115,12 +110,16 @@ export class LineConverter {
     let rows = 0;
     let lines = 0;
     for (let at = blockAt + from; at < end; at = exports.jsonEnd.value) {
-      const count = exports.scanLines(at, end, capacity, resolution, this.#columns, this.#names);
+      const count = exports.scanLines(at, end, capacity, resolution ?? 0, read.length, this.#names);
       lines += count + exports.blankLines.value;
-      exports.encodeBatch(count, ownResolution === null ? resolution : EACH_ITS_OWN);
+      if (resolution === null) exports.decodeBatch(count);
+      else exports.encodeBatch(count, read.length > 2 ? EACH_ITS_OWN : resolution);
       for (let row = 0; ; row++) {
         const okBefore = memory.statusCounts[0]!;
-        const stop = exports.writeRows(row, count, FROM_LINES, 0, LF, 0);
+        const stop =
+          resolution === null
+            ? exports.writeDecodedLines(count, row, count)
+            : exports.writeRows(row, count, FROM_LINES, 0, LF, 0);
         report.addWritten(row, stop, -textOutAt, okBefore);
         if (stop < count && memory.isLeftToHost(stop)) {
           const [start, lineEnd] = memory.rowBounds(stop);

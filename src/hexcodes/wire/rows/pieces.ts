@@ -1,4 +1,4 @@
-// Lists of texts and values that the kernel writes behind the rows of encode answers: columns of CSV, and members
+// Lists of texts and values that the kernel writes behind the rows of answers: columns of CSV, and members
 // that are added to lines of NDJSON. An option is a piece here, and nothing else in the writers.
 import {
   fieldPiece,
@@ -85,18 +85,25 @@ export interface AddedValue {
   readonly is: 'code' | 'resolution' | 'admin' | 'former' | 'metres' | 'share' | 'status';
 }
 
-const TEXTS: ReadonlySet<AddedValue['is']> = new Set(['code', 'admin', 'former', 'status']);
+/** A value that encode or decode adds. */
+export interface AddedMember {
+  /** With the prefix. */
+  readonly name: string;
+  readonly is: AddedValue['is'] | 'centreLat' | 'centreLng';
+}
+
+const TEXTS: ReadonlySet<AddedMember['is']> = new Set(['code', 'admin', 'former', 'status']);
 
 /**
- * The members of an encode answer that are added to lines of NDJSON.
- * @param resolution of all rows
+ * The members that are added to lines of NDJSON.
+ * @param resolution of all rows; null where each has the one of its code
  * @returns null where their names are too long
  */
-export function memberPieces(added: readonly AddedValue[], resolution: number): Uint8Array | null {
+export function memberPieces(added: readonly AddedMember[], resolution: number | null): Uint8Array | null {
   const listOf = (isOk: boolean): Piece[] => [
     ...added.flatMap(({ name, is }): Piece[] => {
       const lead = `,${JSON.stringify(name)}:`;
-      if (is === 'resolution') return [lead, String(resolution)];
+      if (is === 'resolution' && resolution !== null) return [lead, String(resolution)];
       if (is === 'status') return [lead, '"', isOk ? OK : VALUE.status, '"'];
       if (!isOk) return [lead, 'null'];
       return TEXTS.has(is) ? [lead, '"', VALUE[is], '"'] : [lead, VALUE[is]];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { converted, expectAlike, policies } from '../../../support/files/roads.js';
+import { coded, converted, expectAlike, policies } from '../../../support/files/roads.js';
 import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('lines');
@@ -146,6 +146,42 @@ test('lines of every kind', async () => {
     { numRuns: 12, endOnFailure: true },
   );
   expect(byBytes).toBeGreaterThan(0);
+});
+
+test('codes of every kind', async () => {
+  let byBytes = 0;
+  const property = fc.asyncProperty(
+    fc.array(coded(usual), { minLength: 1, maxLength: 30 }),
+    fc.array(coded(odd), { maxLength: 20 }),
+    fc.option(coded(broken), { freq: 1 }),
+    policies(scratch, 'ndjson'),
+    fc.constantFrom(0, 300, 5000),
+    fc.boolean(),
+    fc.constantFrom('', 'd_'),
+    async (given, middle, wrong, errors, between, isThreaded, prefix) => {
+      const filler = Array.from({ length: between }, (_, i) => given[i % given.length]!);
+      const last = wrong === null ? [] : [wrong];
+      const path = join(scratch, 'codes.ndjson');
+      // The other half of a position has the name of a column of ours.
+      const text = [...given, ...filler, ...middle, ...given, ...last, ...filler].join('\n');
+      writeFileSync(path, prefix === '' ? text.replaceAll('"lng"', '"x"') : text);
+      const [fast, slow] = [join(scratch, 'fast.ndjson'), join(scratch, 'slow.ndjson')];
+      const asked = { operation: 'decode', errors, columns: { prefix } } as const;
+      const quick = await converted(hexcodes, [path], fast, asked);
+      if (quick.lines.some((line) => line.startsWith('Converted by bytes'))) byBytes++;
+      if (isThreaded)
+        expect(await converted(hexcodes, [path], slow, { ...asked, threads: 2, sliceBytes: 5000 })).toEqual(
+          quick,
+        );
+      await expectAlike(
+        quick,
+        await converted(hexcodes, [path], slow, { ...asked, road: 'columns' }),
+        'ndjson',
+      );
+    },
+  );
+  await fc.assert(property, { numRuns: 30, endOnFailure: true });
+  expect(byBytes).toBeGreaterThan(5);
 });
 
 test('fields of a second file in another order, on both roads', async () => {

@@ -11,6 +11,7 @@ import {
   arrowOf,
   bothRoads,
   brokenLine,
+  coded,
   codeRow,
   codeText,
   converted,
@@ -380,22 +381,10 @@ test.each(['csv', 'tsv', 'parquet', 'arrow'])(
   240_000,
 );
 
-/** A line with a code in the place of its latitude; a second latitude becomes another code. */
-function lineOfCode(line: string, code: string): string {
-  let isFirst = true;
-  return line.replace(/"lat":(?:"[^"]*"|[^,} ]+)/g, () => {
-    const value = isFirst ? code : 'HN-2J';
-    isFirst = false;
-    return `"hexcodes":${JSON.stringify(value)}`;
-  });
-}
-
 test.each(['csv', 'tsv', 'parquet', 'arrow'])(
   'codes of NDJSON to %s',
   async (to) => {
     let byRows = 0;
-    const coded = (lines: fc.Arbitrary<string>) =>
-      fc.tuple(lines, codeText).map(([line, code]) => lineOfCode(line, code));
     const property = fc.asyncProperty(
       fc.array(coded(jsonLine), { minLength: 1, maxLength: 60 }),
       fc.array(coded(oddLine), { maxLength: 4 }),
