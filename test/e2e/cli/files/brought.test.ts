@@ -209,6 +209,9 @@ const LARGE = /^(?:soffice|ssconvert|ogr2ogr|gpsbabel|Rscript) /;
 /** Programs of Debian, and the modules of Python that .ci/python installs. */
 const env = { ...process.env, HOME: folder.path, PATH: `${dirname(PYTHON)}:${process.env.PATH}` };
 
+/** Whether a program or modules are installed, by the words that ask. */
+const FOUND = new Map<string, boolean>();
+
 /** The program or modules that a line needs and this machine lacks; pandas and geopandas write by way of pyarrow. */
 function lackedBy(line: string): string | undefined {
   const [program = ''] = line.split(' ');
@@ -217,7 +220,9 @@ function lackedBy(line: string): string | undefined {
     modules === undefined
       ? ['which', program]
       : ['python3', '-c', `import ${modules}${modules.includes('pandas') ? ', pyarrow.parquet' : ''}`];
-  const isThere = spawnSync(has[0]!, has.slice(1), { env }).status === 0;
+  const name = has.join(' ');
+  const isThere = FOUND.get(name) ?? spawnSync(has[0]!, has.slice(1), { env }).status === 0;
+  FOUND.set(name, isThere);
   return isThere ? undefined : `${modules ?? program} is not installed`;
 }
 
