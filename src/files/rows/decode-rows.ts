@@ -6,7 +6,6 @@ import {
   NO_RESOLUTION,
   positionResolutionAt,
   positionStatusAt,
-  READ_RECORD_AT,
   RECORD_BYTES,
   RECORD_TEXT_BYTES,
   recordAt,
@@ -14,6 +13,7 @@ import {
 } from '../../hexcodes/kernel/output-layout.js';
 import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { NO_CODE, putCode } from '../../hexcodes/wire/rows/convert-rows.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
 import { plainAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
@@ -21,8 +21,6 @@ import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-ro
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 const RESOLUTIONS = 16;
-/** The first byte of a record that is no code. */
-const NO_CODE = 33;
 const MAX_ASCII = 127;
 
 const rangesOf = (rows: number): ValueRanges => ({
@@ -101,13 +99,11 @@ export class RowDecoder {
   /** Takes codes as records to the kernel; the status of a row without one is there already. */
   #take(rows: TextRows): void {
     const { text, columns, rowCount, unread } = rows;
-    const { inputBytes: records, output } = this.#kernel;
+    const { inputBytes: records } = this.#kernel;
     const left = takeCodes(text.bytes, columns[this.#code]!, rowCount, records);
     for (const row of left) {
-      const isCode = this.#kernel.readText(textAt(rows, this.#code, row)) === OK;
-      if (isCode)
-        records.set(output.subarray(READ_RECORD_AT, READ_RECORD_AT + RECORD_TEXT_BYTES), recordAt(row));
-      else refuse(records, row, OK);
+      putCode(this.#kernel, row, textAt(rows, this.#code, row));
+      records[recordStatusAt(row)] = OK;
       countSlow('file', 'code');
     }
     for (const row of unread?.keys() ?? []) refuse(records, row, INVALID_REQUEST);

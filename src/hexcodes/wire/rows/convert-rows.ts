@@ -66,7 +66,7 @@ export interface RowsTask {
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 /** `!`, in a record: no hexcode has it. */
-const NO_CODE = 33;
+export const NO_CODE = 33;
 /** An answer of the kernel is longer than its row by less than this. */
 const MAX_ADDED_BYTES = 4096;
 const COMMA = 44;
@@ -186,7 +186,7 @@ function hardNumber(memory: TextMemory, index: number, axis: 0 | 1, delimiter: n
 }
 
 /** Stores the record of a code in any spelling in INPUT, or a record that is no code. Overwrites OUTPUT. */
-function putCode(kernel: Kernel, index: number, text: string): void {
+export function putCode(kernel: Kernel, index: number, text: string): void {
   const at = recordAt(index);
   if (kernel.readText(text) === OK) {
     kernel.inputBytes.set(kernel.output.subarray(READ_RECORD_AT, READ_RECORD_AT + RECORD_BYTES), at);
