@@ -44,10 +44,10 @@ export async function proveKafka(args: string[]): Promise<void> {
 const FIRST_ANSWERS_S = 10;
 const REDELIVERED_SHARE = 0.01;
 
-// `npm run proof -- backlog [--size 200000] [--rate 250000] [--kills 4]`: messages that wait on Kafka behind a link of
-// that many bytes a second, worked off by two workers, one of which is killed now and then.
+// `npm run proof -- backlog [--size 200000] [--note 0] [--rate 250000] [--kills 4]`: messages that wait on Kafka behind
+// a link of that many bytes a second, worked off by two workers, one of which is killed now and then.
 export async function proveBacklog(args: string[]): Promise<void> {
-  const options = { size: '200000', rate: '250000', kills: '4' };
+  const options = { size: '200000', note: '0', rate: '250000', kills: '4' };
   const { values } = parseArgs({
     args,
     options: Object.fromEntries(
@@ -58,6 +58,7 @@ export async function proveBacklog(args: string[]): Promise<void> {
   const messages = Number(values.size);
   const report = await runKafkaBacklog({
     messages,
+    noteBytes: Number(values.note),
     bytesPerSecond: Number(values.rate),
     workers: 2,
     workerKills: Number(values.kills),

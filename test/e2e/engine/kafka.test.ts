@@ -469,12 +469,13 @@ test.skipIf(noKafka !== undefined)(
 );
 
 test.skipIf(noKafka !== undefined)(
-  `a backlog behind a link of 250 kB/s, and workers that are killed: little is read in vain${kafkaNote}`,
+  `a backlog behind a link of 250 kB/s, and workers that are killed: no more is read than the next transaction${kafkaNote}`,
   async () => {
-    const options = { messages: 12_000, bytesPerSecond: 250_000, workers: 2, workerKills: 3 };
-    const report = await runKafkaBacklog(options);
-    expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, dead: 0, workerKills: 3 });
-    expect(report.readPercent).toBeLessThan(150);
+    const backlog = { messages: 8000, noteBytes: 400, bytesPerSecond: 250_000 };
+    const report = await runKafkaBacklog({ ...backlog, workers: 2, workerKills: 2 });
+    expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, dead: 0, workerKills: 2 });
+    // The next transaction of each worker, 5 % on a quiet machine; 179 % where a worker fetches as much as it may hold.
+    expect(report.readFirstPercent).toBeLessThan(50);
   },
   300_000,
 );

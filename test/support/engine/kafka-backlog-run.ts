@@ -14,6 +14,8 @@ import { WorkerProcess } from './worker-process.js';
 
 export interface BacklogOptions {
   readonly messages: number;
+  /** Bytes of a text in each message. */
+  readonly noteBytes: number;
   /** Bytes a second of the link in each direction, which all workers share. */
   readonly bytesPerSecond: number;
   readonly workers: number;
@@ -32,6 +34,8 @@ export interface BacklogReport {
   readonly redelivered: number;
   /** Bytes over the link, in percent of those of the topic: what a killed worker had read counts twice. */
   readonly readPercent: number;
+  /** Bytes over the link up to the first answers that are committed, in percent of those of the topic. */
+  readonly readFirstPercent: number;
   /** From the start of the workers to the first answers that are committed. */
   readonly firstAnswersS: number;
   readonly lengthS: number;
@@ -81,18 +85,21 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
   try {
     const setup = await folder.run(['worker', 'setup', ...names, '--partitions', `${PARTITIONS}`]);
     if (setup.code !== 0) throw new Error(setup.stderr);
-    fill(broker, options.messages);
+    fill(broker, options);
     const setUpBytes = (await link.carried()).down;
     const startedMs = performance.now();
     for (let at = 0; at < options.workers; at++) workers.push(start(at));
-    let firstMs = 0;
+    let [firstMs, firstBytes] = [0, 0];
     let kills = 0;
     for (let done = 0, doneMs = startedMs; done < options.messages; await sleep(LOOK_MS)) {
       const now = await committedOf(admin);
       if (now > done) {
         done = now;
         doneMs = performance.now();
-        if (firstMs === 0) firstMs = doneMs - startedMs;
+        if (firstMs === 0) {
+          firstMs = doneMs - startedMs;
+          firstBytes = (await link.carried()).down - setUpBytes;
+        }
       } else if (performance.now() - doneMs > STALLED_MS)
         throw new Error(`no answer for a minute: ${workers.map(({ text }) => text.slice(-1000)).join('\n')}`);
       if (
@@ -111,11 +118,13 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
       await worker.end();
       redelivered += worker.counts.redelivered;
     }
+    const percentOf = (bytes: number): number => Math.round((100 * bytes) / bytesOf(broker, 'positions'));
     return {
       ...(await comparisonOf(broker, options.messages)),
       dead: broker.messagesOf('hexcodes.dead').length,
       ...{ workerKills: kills, redelivered },
-      readPercent: Math.round((100 * readBytes) / bytesOf(broker, 'positions')),
+      readPercent: percentOf(readBytes),
+      readFirstPercent: percentOf(firstBytes),
       ...{ firstAnswersS: Math.round(firstMs / 100) / 10, lengthS },
     };
   } finally {
@@ -128,10 +137,11 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
 }
 
 /** Stores the messages, beside the link, in batches as of producers that send often. */
-function fill(broker: KafkaBroker, count: number): void {
-  const lines = Array.from({ length: count }, (_, n) => {
+function fill(broker: KafkaBroker, { messages, noteBytes }: BacklogOptions): void {
+  const note = noteBytes === 0 ? '' : `,"note":"${'x'.repeat(noteBytes)}"`;
+  const lines = Array.from({ length: messages }, (_, n) => {
     const [lat, lng] = positionsOf(n, 1);
-    return `vehicle-${n % KEYS}\t{"n":${n},"lat":${lat!.toFixed(6)},"lng":${lng!.toFixed(6)}}`;
+    return `vehicle-${n % KEYS}\t{"n":${n},"lat":${lat!.toFixed(6)},"lng":${lng!.toFixed(6)}${note}}`;
   });
   broker.produce('positions', lines, {}, ['-X', 'batch.num.messages=100']);
 }
