@@ -8,8 +8,28 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export const hasChromium = existsSync(CHROMIUM);
 
-/** Software WebGL 2, as there is no graphics card where tests run. */
-const WITH_WEBGL = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
+/**
+ * Software WebGL 2, as there is no graphics card where tests run. The page around the map is put together without it,
+ * which would be more work for WebGL in software than the map is at rest.
+ */
+const WITH_WEBGL = [
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--disable-gpu-compositing',
+];
+
+/**
+ * Two pages of Chromium's own behind the address bar, which each window would load and draw: more CPU than a window has
+ * otherwise. Of several --disable-features the last counts, so those of Playwright come first.
+ */
+const WITHOUT_FEATURES = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding',
+  'ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints',
+  'NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch',
+  'WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+];
 
 /** @param hasWebGl false: the map cannot be drawn */
 export function openBrowser(hasWebGl = true): Promise<Browser> {
@@ -18,6 +38,7 @@ export function openBrowser(hasWebGl = true): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-background-networking',
+      `--disable-features=${WITHOUT_FEATURES.join(',')}`,
       ...(hasWebGl ? WITH_WEBGL : ['--disable-3d-apis']),
     ],
   });

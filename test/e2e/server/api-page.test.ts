@@ -1,12 +1,12 @@
 // The page /docs: its headers, its links, and in Debian's Chromium its forms, its policy and what axe-core finds.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, openBrowser } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let server: ServerProcess;
@@ -39,13 +39,10 @@ test('needs no key, asks no other host, and every link within it has its target'
   );
 });
 
-describe.skipIf(!existsSync(CHROMIUM))('needs Chromium', () => {
+describe.skipIf(!hasChromium)('needs Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-background-networking'],
-    });
+    browser = await openBrowser(false);
   });
   afterAll(() => browser.close());
 

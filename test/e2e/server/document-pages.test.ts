@@ -1,17 +1,16 @@
 // The documents of docs/ as pages below /docs: each is there, each of its links within the service has its target, and
 // in Debian's Chromium they fit a phone, ask no other host, and axe-core finds nothing.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { AxeResults } from 'axe-core';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeOf } from '../../support/console-page.js';
+import { axeOf, hasChromium, openBrowser } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const NAMES = ['', 'reference/', 'sql/'].flatMap((folder) =>
   readdirSync(`docs/${folder}`)
     .filter((name) => name.endsWith('.md'))
@@ -100,15 +99,12 @@ test('the picture of a page is there, other names are not', async () => {
     expect((await fetch(`${base}/docs/${name}`)).status, name).toBe(404);
 });
 
-test.skipIf(!existsSync(CHROMIUM))(
+test.skipIf(!hasChromium)(
   'needs Chromium: pages fit a phone and lead back',
   { timeout: 120_000 },
   async () => {
     const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-background-networking'],
-    });
+    const browser = await openBrowser(false);
     try {
       for (const [name, colorScheme, width] of [
         ['http', 'light', 360],
@@ -179,14 +175,11 @@ test('the index of the search is small, and each of its sections is there', asyn
   expect(Object.values(words).every((steps) => steps.slice(1).every((step) => step > 0))).toBe(true);
 });
 
-test.skipIf(!existsSync(CHROMIUM))(
+test.skipIf(!hasChromium)(
   'needs Chromium: the search finds sections, loads when used, and the frame speaks Vietnamese',
   { timeout: 120_000 },
   async () => {
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-background-networking'],
-    });
+    const browser = await openBrowser(false);
     const opened = async (locale: string, path: string) => {
       const context = await browser.newContext({ locale, viewport: { width: 390, height: 800 } });
       const page = await context.newPage();
