@@ -47,3 +47,20 @@ test('files: every target and option', async () => {
   );
   expect(used.map(([why]) => why)).toEqual(SLOW.map(([why]) => why));
 });
+
+test('files of codes: every spelling, target and option', async () => {
+  const before = engine.findings();
+  await engine.decodeCases(SEED);
+  const { cases, differences, slow } = engine.findings();
+  expect(differences.slice(before.differences.length)).toEqual([]);
+  expect(cases - before.cases).toBe(5 * 3 * 4 * 2);
+  // The host reads five texts of 40 rows, beyond ASCII, and a long one with blanks; lines of NDJSON count again.
+  const mostOf = (cell: string): number => (cell.includes('ndjson → ndjson') ? 10 : 6);
+  const unexplained = [...slow].filter(
+    ([cell, { rows, spellings }]) =>
+      cell.startsWith('decode, ') &&
+      !/^decode, ndjson → ndjson, --(keep|drop)/.test(cell) &&
+      rows > mostOf(cell) * spellings.size,
+  );
+  expect(unexplained).toEqual([]);
+});

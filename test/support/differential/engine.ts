@@ -13,7 +13,16 @@ import { csvByPeer, itemByPeer } from '../peers/bulk-text.js';
 import { codeSpellings, csvSpellings, jsonSpellings, type SpelledRows } from '../spellings.js';
 import { CODE_ROWS } from '../vectors.js';
 import { type BulkFormat, type Operation, Wire } from '../wire.js';
-import { answerTo, type Extras, POSITIONS, RECORDED, type Table, tableIn, textOf } from './reference.js';
+import {
+  answerTo,
+  centerTo,
+  type Extras,
+  POSITIONS,
+  RECORDED,
+  type Table,
+  tableIn,
+  textOf,
+} from './reference.js';
 
 type FilesRequest = Parameters<typeof convertFiles>[1];
 
@@ -70,6 +79,45 @@ function fileOptions(names: readonly [lat: string, lng: string], other: string):
 }
 
 const TARGETS = ['csv', 'ndjson', 'parquet', 'arrow'] as const;
+
+interface CodedRow {
+  readonly id: number;
+  readonly hexcodes: string | null;
+  readonly note: string;
+}
+
+/** How a code stands in a field of a file to decode. */
+const CODE_FIELDS: Readonly<Record<string, (code: string) => string>> = {
+  plain: (code) => code,
+  'lower case': (code) => code.toLowerCase(),
+  'no hyphens': (code) => code.replaceAll('-', ''),
+  'blanks for hyphens': (code) => code.replaceAll('-', ' '),
+  'blanks around': (code) => `  ${code} `,
+};
+
+/** Fields without a position, in some of every eight rows. */
+const FAULTY: Readonly<Record<number, (code: string) => string | null>> = {
+  1: () => '',
+  3: (code) => code.slice(0, -1) + (code.endsWith('X') ? 'Y' : 'X'),
+  5: () => null,
+  6: () => 'Hà Nội "x", y',
+};
+
+const NOTES = ['plain', 'a, b', 'say "a"', 'Huế', '\\ back', ''];
+
+const DECODE_OPTIONS: Readonly<
+  Record<
+    string,
+    Pick<FileOption, 'request' | 'keep'> & { name?: string; drop?: string; skipsFailed?: boolean }
+  >
+> = {
+  plain: { request: {} },
+  '--code': { request: { columns: { prefix: '', code: 'place' } }, name: 'place' },
+  '--keep': { request: { columns: { prefix: '', keep: ['note'] } }, keep: ['note'] },
+  '--drop': { request: { columns: { prefix: '', drop: ['note'] } }, drop: 'note' },
+  '--errors skip': { request: { errors: { kind: 'skip' } }, skipsFailed: true },
+};
+
 const LINE_ENDS = ['\n', '\r\n', ' \t\n'];
 const RESOLUTION = 11;
 /** Resolution of messages, which a worker without options reads. */
@@ -293,27 +341,9 @@ export class DifferentialEngine {
     target: (typeof TARGETS)[number],
     { request, asked = {}, keep, drop, prefix = '', skipsFailed = false }: FileOption,
   ): Promise<void> {
-    const output = join(this.#folder, `out.${target}`);
-    const said: string[] = [];
-    const before = this.#slowCount();
-    const whole = {
-      ...{ operation: 'encode', inputs: [path], output, from: null, to: null, resolution: RESOLUTION },
-      ...{ isFormer: false, sort: null, columns: { prefix: '' }, errors: { kind: 'keep' } },
-      ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
-      ...{ threads: 1, isQuiet: true, isVerbose: true },
-      ...request,
-    } as FilesRequest;
-    let got: Table;
-    try {
-      await this.files(this.library, whole, (line) => said.push(line));
-      got = await tableIn(output, target);
-    } catch (error) {
-      this.#differ(`${cell}: ${spelling}`, String(error), 'a file');
-      return;
-    }
-    const isByValues = said.some((line) => line.startsWith('Converted value by value'));
-    const counted = this.#slowCount() - before;
-    this.#count(cell, spelling, rows.length, isByValues ? rows.length : counted);
+    const whole = this.#requestOf(path, target, request);
+    const got = await this.#converted(cell, spelling, whole, target, rows.length);
+    if (got === null) return;
     const due = rows.flatMap((row) => {
       const [latDeg, lngDeg] = [row[lat], row[lng]].map((value) =>
         Number(String(value).trim().replace(',', '.')),
@@ -344,6 +374,92 @@ export class DifferentialEngine {
     if (gotText !== dueText) this.#differ(`${cell}: ${spelling}`, gotText!, dueText!);
   }
 
+  #requestOf(path: string, target: string, request: Partial<FilesRequest>): FilesRequest {
+    return {
+      ...{ operation: 'encode', inputs: [path], output: join(this.#folder, `out.${target}`) },
+      ...{ from: null, to: null, resolution: RESOLUTION },
+      ...{ isFormer: false, sort: null, columns: { prefix: '' }, errors: { kind: 'keep' } },
+      ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
+      ...{ threads: 1, isQuiet: true, isVerbose: true },
+      ...request,
+    } as FilesRequest;
+  }
+
+  /** @returns the rows of the output, or null where there is none, which is a difference */
+  async #converted(
+    cell: string,
+    spelling: string,
+    request: FilesRequest,
+    target: string,
+    rows: number,
+  ): Promise<Table | null> {
+    const said: string[] = [];
+    const before = this.#slowCount();
+    let got: Table;
+    try {
+      await this.files(this.library, request, (line) => said.push(line));
+      got = await tableIn(join(this.#folder, `out.${target}`), target);
+    } catch (error) {
+      this.#differ(`${cell}: ${spelling}`, String(error), 'a file');
+      return null;
+    }
+    const isByValues = said.some((line) => line.startsWith('Converted value by value'));
+    this.#count(cell, spelling, rows, isByValues ? rows : this.#slowCount() - before);
+    return got;
+  }
+
+  /** Files of codes in every spelling of CODE_FIELDS, to every target plainly and with options by turns. */
+  async decodeCases(seed: number): Promise<void> {
+    const random = randomFrom(seed);
+    for (const [turn, [name, spell]] of Object.entries(CODE_FIELDS).entries()) {
+      const codes = Array.from(
+        { length: 40 },
+        () => CODE_ROWS[Math.floor(random() * CODE_ROWS.length)]!.code,
+      );
+      const faulty = codes.map((code, row) => FAULTY[row % 8]?.(code) ?? spell(code));
+      const rows = faulty.map((hexcodes, id) => ({ id, hexcodes, note: NOTES[id % NOTES.length]! }));
+      for (const source of ['csv', 'tsv', 'ndjson'] as const)
+        for (const target of TARGETS) await this.#decodeFile(source, target, name, rows, turn);
+    }
+  }
+
+  async #decodeFile(
+    source: 'csv' | 'tsv' | 'ndjson',
+    target: (typeof TARGETS)[number],
+    spelling: string,
+    rows: readonly CodedRow[],
+    turn: number,
+  ): Promise<void> {
+    const path = join(this.#folder, `codes.${source}`);
+    const separator = source === 'tsv' ? '\t' : ',';
+    const end = LINE_ENDS[this.#cases % 2]!;
+    const [plain, ...others] = Object.entries(DECODE_OPTIONS);
+    const asked = [plain!, others[turn % others.length]!];
+    for (const [option, { request, name, keep, drop, skipsFailed }] of asked) {
+      const named = rows.map(({ id, hexcodes, note }) => ({ id, [name ?? 'hexcodes']: hexcodes, note }));
+      const fields = [Object.keys(named[0]!), ...named.map((row) => Object.values(row))];
+      const lines =
+        source === 'ndjson'
+          ? named.map((row) => JSON.stringify(row))
+          : fields.map((row) => row.map((field) => fieldOf(field, separator)).join(separator));
+      writeFileSync(path, lines.map((line) => line + end).join(''));
+      const cell = `decode, ${source} → ${target}, ${option}`;
+      const whole = this.#requestOf(path, target, { ...request, operation: 'decode' });
+      const got = await this.#converted(cell, spelling, whole, target, rows.length);
+      if (got === null) continue;
+      const due = named.flatMap((row, n) => {
+        const ours = centerTo(rows[n]!.hexcodes);
+        if (skipsFailed === true && ours.status !== 'OK') return [];
+        const given = Object.entries(row).filter(
+          ([column]) => (keep?.includes(column) ?? true) && column !== drop,
+        );
+        return [{ ...Object.fromEntries(given), ...ours }];
+      });
+      const [gotText, dueText] = [got, due].map((table) => table.map(decodedText).join('\n'));
+      if (gotText !== dueText) this.#differ(`${cell}: ${spelling}`, gotText!, dueText!);
+    }
+  }
+
   /** Slow rows so far by every origin, or of this thread alone in checkouts that do not count by origin. */
   #slowCount(): number {
     return (
@@ -361,6 +477,19 @@ function fileText(value: unknown): string {
   return typeof value === 'string' && /^\s*-?\d+,\d+\s*$/.test(value)
     ? textOf(value.replace(',', '.'))
     : textOf(value);
+}
+
+/** A field of CSV, in quotes where it must be and in some where it need not. */
+function fieldOf(field: string | number | null, separator: string): string {
+  const text = String(field ?? '');
+  return text.includes(separator) || /["\n]|^[A-M]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Recorded centres may differ in their last digits. */
+function decodedText(row: Record<string, unknown>): string {
+  const round = (name: string, value: unknown): unknown =>
+    (name === 'lat' || name === 'lng') && value !== null && value !== '' ? Number(value).toFixed(10) : value;
+  return JSON.stringify(Object.entries(row).map(([name, value]) => [name, textOf(round(name, value))]));
 }
 
 function drawn(random: () => number, count: number): [number, number][] {

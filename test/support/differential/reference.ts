@@ -84,6 +84,14 @@ export const RECORDED = {
   },
 } as unknown as Hexcodes;
 
+/** The answer to a text that is a recorded code or none. */
+export function centerTo(text: string | null) {
+  const row = CENTERS.get(bare(text ?? ''));
+  const [lat, lng, resolution] = [row?.centerLat ?? null, row?.centerLng ?? null, row?.resolution ?? null];
+  const fault = (text ?? '') === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES';
+  return { lat, lng, resolution, status: row === undefined ? fault : 'OK' };
+}
+
 export type Table = Record<string, unknown>[];
 
 /** Rows of a file by a reader of others. */
