@@ -2,9 +2,11 @@
 // and our columns come from the kernel's records. by-values.ts converts what does not fit.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
+import { EACH_ITS_OWN } from '../hexcodes/kernel/kernel.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
+import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
@@ -19,7 +21,7 @@ import { elementOf } from './formats/parquet/parquet-types.js';
 import type { ColumnKind, TableColumn } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
-import { RowDecoder } from './rows/decode-rows.js';
+import { RowDecoder, refuse } from './rows/decode-rows.js';
 import type { WantedRows } from './rows/group-windows.js';
 import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
 import { CsvRowReader } from './rows/read-csv.js';
@@ -31,6 +33,8 @@ import { columnsOfDegrees, isDouble, lookAtFiles } from './typed-inputs.js';
 
 /** Rows of a window at most; the kernel takes as many. */
 const MAX_ROWS = 4096;
+const ZERO = 0x30;
+const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 
@@ -106,21 +110,28 @@ interface Found {
 
 /** The columns that are read, or in words why they are not read here. @throws CliFailure where there are none */
 function readColumns(
-  { request, hexcodes }: Run,
+  { request, hexcodes, sourceFormat, targetFormat }: Run,
   { columns, sample }: Found,
   hasHeader: boolean,
-): ReadColumns | string {
+): (ReadColumns & Pick<RowPlan, 'own'>) | string {
   const file = request.inputs[0]!;
   if (request.operation === 'decode') {
     if (request.input.point !== undefined) return 'a row may become several';
     const isCode = (text: string): boolean => hexcodes.isValid(text);
     const code = codeColumn(sample, request.columns, file, isCode, hasHeader);
-    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code } : 'codes are no texts';
+    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code, own: -1 } : 'codes are no texts';
   }
   if (request.columns.position !== undefined) return 'positions are in one column';
-  if (resolutionColumn(sample.names, file) >= 0) return 'rows have resolutions of their own';
+  const own = resolutionColumn(sample.names, file);
+  if (own >= 0 && FORMATS[targetFormat].hasTypes && FORMATS[sourceFormat].delimiter === null)
+    return 'rows have resolutions of their own, which are no texts';
+  if (own >= 0 && request.sort !== null) return 'rows have resolutions of their own, and are sorted';
+  if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
+    return 'rows have resolutions of their own, which are left out';
   const where = findPosition(sample, request.columns, file, hasHeader);
-  return where.kind === 'pair' ? { lat: where.lat, lng: where.lng, code: -1 } : 'positions are in one column';
+  return where.kind === 'pair'
+    ? { lat: where.lat, lng: where.lng, code: -1, own }
+    : 'positions are in one column';
 }
 
 /** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
@@ -262,6 +273,8 @@ class RowLane implements Lane {
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
+  /** Rows of the window whose own resolution is none. */
+  readonly #wrong: number[] = [];
 
   constructor(run: Run, plan: RowPlan, writers: RowWriters) {
     this.#run = run;
@@ -331,9 +344,43 @@ class RowLane implements Lane {
     const { input, output: records, exports } = hexcodes.kernel;
     const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
-    exports.encodeBatch(rowCount, request.resolution);
+    const isOwn = this.#plan.own >= 0;
+    if (isOwn) this.#readResolutions(rows);
+    exports.encodeBatch(rowCount, isOwn ? EACH_ITS_OWN : request.resolution);
+    for (const row of isOwn ? this.#wrong : []) refuse(records, row, INVALID_REQUEST);
     countRows(records, rowCount, this.#byStatus, this.#byAdmin);
     return { rows, records };
+  }
+
+  /** Gives the kernel each row's resolution, and any in place of one that is none. */
+  #readResolutions(rows: TextRows): void {
+    const { resolutions } = this.#run.hexcodes.kernel;
+    this.#wrong.length = 0;
+    for (let row = 0; row < rows.rowCount; row++) {
+      const each = this.#resolutionOf(rows, row);
+      if (each === NOT_A_RESOLUTION) this.#wrong.push(row);
+      resolutions[row] = each === NOT_A_RESOLUTION ? 0 : each;
+    }
+  }
+
+  #resolutionOf(rows: TextRows, row: number): number {
+    const { own } = this.#plan;
+    const { starts, ends } = rows.columns[own]!;
+    const { bytes } = rows.text;
+    const start = starts[row]!;
+    // A digit, as most are.
+    if (start >= 0 && ends[row] === start + 1) {
+      const digit = bytes[start]! - ZERO;
+      if (digit >= 0 && digit <= 9) return digit;
+    }
+    return resolutionIn(this.#resolutionText(rows, row), this.#run.request.resolution);
+  }
+
+  /** A number of JSON as columns have it: 9 where it was written as 9.0. */
+  #resolutionText(rows: TextRows, row: number): string {
+    const column = this.#plan.columns[this.#plan.own]!;
+    const text = textAt(rows, this.#plan.own, row);
+    return column.kind === 'double' && text !== '' ? textOf(column, Number(text)) : text;
   }
 
   #batch(given: TextRows, endOffset: number): Batch {
@@ -357,7 +404,7 @@ class RowLane implements Lane {
   }
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
-    const { columns, lat, lng, code } = this.#plan;
+    const { columns, lat, lng, code, own } = this.#plan;
     const reason = rows.unread?.get(row);
     if (reason !== undefined) return reason;
     if (code >= 0) {
@@ -369,7 +416,9 @@ class RowLane implements Lane {
       text: this.#textAt(rows, column, row, half),
       degrees: rows.latLngDeg[2 * row + half]!,
     });
-    return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution: null });
+    const isWrong = own >= 0 && this.#resolutionOf(rows, row) === NOT_A_RESOLUTION;
+    const resolution = isWrong ? { name: columns[own]!.name, text: this.#resolutionText(rows, row) } : null;
+    return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution });
   }
 
   /** A coordinate of Parquet that is not kept has no text. */

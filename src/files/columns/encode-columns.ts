@@ -26,14 +26,15 @@ export function resolutionsOf(
   rowCount: number,
   otherwise: number,
 ): Uint8Array {
-  const resolutions = new Uint8Array(rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    const value = values?.[row];
-    const text = textOf(column, value);
-    const read = text === '' ? otherwise : readResolution(withoutBlanks(text));
-    resolutions[row] = read < 0 ? NOT_A_RESOLUTION : read;
-  }
-  return resolutions;
+  return Uint8Array.from({ length: rowCount }, (_, row) =>
+    resolutionIn(textOf(column, values?.[row]), otherwise),
+  );
+}
+
+/** The resolution that a text of a row names. */
+export function resolutionIn(text: string, otherwise: number): number {
+  const read = text === '' ? otherwise : readResolution(withoutBlanks(text));
+  return read < 0 ? NOT_A_RESOLUTION : read;
 }
 
 /** As `encodeBatch` of the library, each position at its own resolution. */

@@ -150,7 +150,7 @@ export class RowDecoder {
 }
 
 /** Makes a record one that is no code. */
-function refuse(records: Uint8Array, row: number, status: number): void {
+export function refuse(records: Uint8Array, row: number, status: number): void {
   records.fill(0, recordAt(row), recordStatusAt(row));
   records[recordAt(row)] = NO_CODE;
   records[recordStatusAt(row)] = status;

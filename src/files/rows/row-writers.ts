@@ -42,7 +42,7 @@ export class RowWriters {
     const isDecode = plan.code >= 0;
     const { hasTypes } = FORMATS[plan.format];
     const ofCodes = hasTypes ? [] : (['resolution', 'status'] as const);
-    const values = isDecode ? ofCodes : addedValues(request, false);
+    const values = isDecode ? ofCodes : addedValues(request, plan.own >= 0);
     const border = values.filter(BorderRanges.has);
     const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
     // Decoded positions are in the rows, with types all of our columns.

@@ -162,6 +162,69 @@ test('a second file continues the first, or has other columns', async () => {
   }
 });
 
+/** Whole numbers, blanks, none, and what is no resolution, as CSV and JSON write them. */
+const ownOfCsv = fc.constantFrom(
+  '',
+  '0',
+  '9',
+  '13',
+  '15',
+  ' 7 ',
+  '"8"',
+  '16',
+  '07',
+  '-1',
+  '9.0',
+  'x',
+  '"1""3"',
+);
+const ownOfJson = fc.constantFrom('null', '0', '9', '13', '15', '9.0', '1e1', '16', '-1', '7.5');
+const place = fc.tuple(
+  fc.double({ min: 8, max: 24, noNaN: true }),
+  fc.double({ min: 102, max: 110, noNaN: true }),
+);
+const choicesOfOwn = fc.constantFrom<Request['columns']>(
+  { prefix: '' },
+  { prefix: 'x_', keep: ['resolution', 'id'] },
+  { prefix: '', drop: ['lat'] },
+);
+
+test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
+  'each row at its own resolution, from CSV and NDJSON to %s',
+  async (to) => {
+    let byRows = 0;
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(place, ownOfCsv, ownOfJson), { minLength: 100, maxLength: 150 }),
+      rarely(fc.constantFrom('1,21,105.8', '1,21,105.8,9,x')),
+      policies(scratch, to),
+      choicesOfOwn,
+      fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
+      fc.boolean(),
+      async (rows, ragged, errors, columns, more, isCsv) => {
+        const [csv, json] = ['csv', 'ndjson'].map((format) => join(scratch, `own.${format}`));
+        const lines = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
+        writeFileSync(
+          csv!,
+          ['id,lat,lng,resolution', ...lines, ...(ragged === null ? [] : [ragged])].join('\n'),
+        );
+        writeFileSync(
+          json!,
+          rows
+            .map(([[lat, lng], , own], id) => `{"id":${id},"lat":${lat},"lng":${lng},"resolution":${own}}`)
+            .join('\n'),
+        );
+        // CSV to CSV and NDJSON to NDJSON with all columns are copied as whole rows.
+        if (isCsv && to === 'csv' && columns.keep === undefined && columns.drop === undefined) return;
+        const asked = { errors, columns, ...more };
+        if (await bothRoads(hexcodes, [isCsv ? csv! : json!], { output, to }, asked)) byRows++;
+      },
+    );
+    await fc.assert(property, { numRuns: 20 });
+    expect(byRows).toBeGreaterThan(3);
+  },
+  240_000,
+);
+
 /** Numbers by which the columns of a file are integers, integers and fractions, or of any kind. */
 const integer = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: -1000, max: 1000 }).map(String) },
