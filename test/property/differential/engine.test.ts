@@ -52,7 +52,7 @@ test('files of codes: every spelling, target and option', async () => {
   const before = engine.findings();
   await engine.decodeCases(SEED);
   const { cases, differences, slow } = engine.findings();
-  expect(differences.slice(before.differences.length)).toEqual([]);
+  expect(differences.filter(({ what }) => what.startsWith('decode, '))).toEqual([]);
   expect(cases - before.cases).toBe(5 * 3 * 4 * 2);
   // The host reads five texts of 40 rows, beyond ASCII, and a long one with blanks; lines of NDJSON count again.
   const mostOf = (cell: string): number => (cell.includes('ndjson → ndjson') ? 10 : 6);
