@@ -113,7 +113,7 @@ function readColumns(
   { request, hexcodes, sourceFormat, targetFormat }: Run,
   { columns, sample }: Found,
   hasHeader: boolean,
-): (ReadColumns & Pick<RowPlan, 'own'>) | string {
+): ReadColumns | string {
   const file = request.inputs[0]!;
   if (request.operation === 'decode') {
     if (request.input.point !== undefined) return 'a row may become several';
@@ -273,7 +273,7 @@ class RowLane implements Lane {
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
-  /** Rows of the window whose own resolution is none. */
+  /** Rows of the window whose own resolution is none; empty where rows have none of their own. */
   readonly #wrong: number[] = [];
 
   constructor(run: Run, plan: RowPlan, writers: RowWriters) {
@@ -347,7 +347,7 @@ class RowLane implements Lane {
     const isOwn = this.#plan.own >= 0;
     if (isOwn) this.#readResolutions(rows);
     exports.encodeBatch(rowCount, isOwn ? EACH_ITS_OWN : request.resolution);
-    for (const row of isOwn ? this.#wrong : []) refuse(records, row, INVALID_REQUEST);
+    for (const row of this.#wrong) refuse(records, row, INVALID_REQUEST);
     countRows(records, rowCount, this.#byStatus, this.#byAdmin);
     return { rows, records };
   }
@@ -368,7 +368,7 @@ class RowLane implements Lane {
     const { starts, ends } = rows.columns[own]!;
     const { bytes } = rows.text;
     const start = starts[row]!;
-    // A digit, as most are.
+    // A digit needs no text.
     if (start >= 0 && ends[row] === start + 1) {
       const digit = bytes[start]! - ZERO;
       if (digit >= 0 && digit <= 9) return digit;

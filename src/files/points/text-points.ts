@@ -49,7 +49,13 @@ async function* csvRows(
 ): AsyncGenerator<TextRows> {
   const text = await openText(input, dialect, kernel);
   const delimiter = dialect.delimiter.charCodeAt(0);
-  const reader = new CsvRowReader(kernel, text.names, delimiter, { lat, lng, code: -1 }, kernel.capacity);
+  const reader = new CsvRowReader(
+    kernel,
+    text.names,
+    delimiter,
+    { lat, lng, code: -1, own: -1 },
+    kernel.capacity,
+  );
   let before = 0;
   for await (const { rows } of reader.windows(text, text.endOffset, () => before + 1)) {
     yield rows;
@@ -64,7 +70,8 @@ async function* ndjsonRows(
   wanted: readonly number[],
 ): AsyncGenerator<TextRows> {
   const read = [...new Set([lat, lng, ...wanted])];
-  const shape = { columns, lat, lng, code: -1, read, most: kernel.capacity, fit: 'any' } as const;
+  const position = { lat, lng, code: -1, own: -1 };
+  const shape = { columns, ...position, read, most: kernel.capacity, fit: 'any' } as const;
   for await (const { rows } of new NdjsonRowReader(kernel, shape).windows(input, 0, 0)) yield rows;
 }
 

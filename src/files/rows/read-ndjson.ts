@@ -105,14 +105,14 @@ export class NdjsonRowReader {
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
 
-  constructor(kernel: Kernel, { columns, lat, lng, code, read, most, fit }: NdjsonShape) {
+  constructor(kernel: Kernel, { columns, lat, lng, code, own, read, most, fit }: NdjsonShape) {
     this.#kernel = kernel;
     this.#columns = columns;
     this.#fit = fit;
     this.#read = read ?? [...columns.keys()];
     this.#lat = lat;
     this.#lng = lng;
-    this.#deciding = [lat, lng, code].flatMap((column) => columns[column]?.name ?? []);
+    this.#deciding = [lat, lng, code, own].flatMap((column) => columns[column]?.name ?? []);
     const isPlain = ({ kind }: TableColumn): boolean => fit === 'types' || (fit === 'any' && kind === 'json');
     this.#adders = columns.map((column) => (isPlain(column) ? plainAdder(column) : textAdder(column)));
     this.#ways = columns.map((column) => wayOf(column, isPlain(column)));

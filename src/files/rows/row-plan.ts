@@ -9,6 +9,8 @@ export interface ReadColumns {
   readonly lng: number;
   /** -1 where positions are read. */
   readonly code: number;
+  /** Each row's own resolution, -1 where rows have none. */
+  readonly own: number;
 }
 
 /** The columns of the first input, by which all are read. */
@@ -17,8 +19,6 @@ export interface RowPlan extends ReadColumns {
   readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
-  /** The column of each row's own resolution, -1 for none; it is among those kept. */
-  readonly own: number;
   readonly position: { readonly lat: number; readonly lng: number };
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;

@@ -178,7 +178,16 @@ const ownOfCsv = fc.constantFrom(
   'x',
   '"1""3"',
 );
-const ownOfJson = fc.constantFrom('null', '0', '9', '13', '15', '9.0', '1e1', '16', '-1', '7.5');
+const numberOfJson = fc.constantFrom('null', '0', '9', '13', '15', '9.0', '1e1', '16', '-1', '7.5');
+const member = (name: string) => numberOfJson.map((number) => `,"${name}":${number}`);
+/** Members of a line: none, one or two, which may contradict each other, also where a name is escaped. */
+const ownOfJson = fc
+  .tuple(
+    fc.constantFrom('', 'one', 'one', 'one', 'two'),
+    member('resolution'),
+    fc.oneof(member('resolution'), member('resolu\\u0074ion')),
+  )
+  .map(([kind, one, two]) => (kind === '' ? '' : kind === 'one' ? one : one + two));
 const place = fc.tuple(
   fc.double({ min: 8, max: 24, noNaN: true }),
   fc.double({ min: 102, max: 110, noNaN: true }),
@@ -189,38 +198,33 @@ const choicesOfOwn = fc.constantFrom<Request['columns']>(
   { prefix: '', drop: ['lat'] },
 );
 
-test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
-  'each row at its own resolution, from CSV and NDJSON to %s',
-  async (to) => {
+test.each([
+  ...['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'].map((to) => ['csv', to] as const),
+  ['ndjson', 'csv'],
+  ['ndjson', 'tsv'],
+] as const)(
+  'each row at its own resolution, from %s to %s',
+  async (from, to) => {
     let byRows = 0;
+    const path = join(scratch, `own.${from}`);
     const property = fc.asyncProperty(
       fc.array(fc.tuple(place, ownOfCsv, ownOfJson), { minLength: 100, maxLength: 150 }),
       rarely(fc.constantFrom('1,21,105.8', '1,21,105.8,9,x')),
       policies(scratch, to),
-      choicesOfOwn,
+      // Rows of CSV with all columns are copied as they are.
+      choicesOfOwn.filter(({ keep, drop }) => from !== to || (keep ?? drop) !== undefined),
       fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
-      fc.boolean(),
-      async (rows, ragged, errors, columns, more, isCsv) => {
-        const [csv, json] = ['csv', 'ndjson'].map((format) => join(scratch, `own.${format}`));
-        const lines = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
-        writeFileSync(
-          csv!,
-          ['id,lat,lng,resolution', ...lines, ...(ragged === null ? [] : [ragged])].join('\n'),
-        );
-        writeFileSync(
-          json!,
-          rows
-            .map(([[lat, lng], , own], id) => `{"id":${id},"lat":${lat},"lng":${lng},"resolution":${own}}`)
-            .join('\n'),
-        );
-        // CSV to CSV and NDJSON to NDJSON with all columns are copied as whole rows.
-        if (isCsv && to === 'csv' && columns.keep === undefined && columns.drop === undefined) return;
-        const asked = { errors, columns, ...more };
-        if (await bothRoads(hexcodes, [isCsv ? csv! : json!], { output, to }, asked)) byRows++;
+      async (rows, ragged, errors, columns, more) => {
+        const ofCsv = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
+        const ofJson = rows.map(([[lat, lng], , own], id) => `{"id":${id},"lat":${lat},"lng":${lng}${own}}`);
+        const lines = from === 'csv' ? ['id,lat,lng,resolution', ...ofCsv] : ofJson;
+        if (ragged !== null && from === 'csv') lines.push(ragged);
+        writeFileSync(path, lines.join('\n'));
+        if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, ...more })) byRows++;
       },
     );
     await fc.assert(property, { numRuns: 20 });
-    expect(byRows).toBeGreaterThan(3);
+    expect(byRows).toBeGreaterThan(0);
   },
   240_000,
 );
