@@ -1,15 +1,15 @@
 // `npm run claims`: measures the figures of README.md on this machine, some three minutes, and writes them as one page,
 // build/claims.html: claimed, yours, verdict, command. Figures that take longer, or need data that does not ship, are
 // there with their command. Times are of CPU; the page is written again after each figure.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { cellArea } from 'h3-js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { commandIn } from './beside.js';
+import { loadHttp } from './bulk/load.js';
 import { BODY_POINTS, waysOf } from './bulk/ways.js';
 import { CLAIMS, type Claim } from './claims/list.js';
-import { cpuOf } from './command.js';
+import { startService } from './cold.js';
 import { makeCorpora } from './corpora.js';
 import { BenchTable, type Head, head, headLine } from './head.js';
 import { encodeSubject, RESOLUTION } from './kernel/subjects.js';
@@ -22,8 +22,7 @@ const SERVERS = new URL('./bulk/servers.js', import.meta.url);
 /** A figure that is worse by more is not met. */
 const TOLERANCE = 0.1;
 const EQUAL_TOLERANCE = 0.02;
-const FILE_ROWS = 1_000_000;
-const SLOW_ROWS = 50_000;
+const MEMORY_ROWS = 2_000_000;
 
 /** The lowest and the highest that was measured. */
 type Measured = readonly [number, number];
@@ -63,35 +62,32 @@ async function wayRate(library: Hexcodes, pairsDeg: Float64Array, name: string):
   return [rate, rate];
 }
 
-/** Microseconds a row of files of some formats, the start of the command not counted. */
-function fileMicros(
-  folder: string,
-  rows: number,
-  formats: readonly string[],
-  flags: readonly string[] = [],
-): Measured {
-  const command = commandIn(resolve('.'));
-  const csv = `id,lat,lng\n${Array.from({ length: rows }, (_, n) => `${n},${(20.9 + ((n * 7919) % 1000) / 5000).toFixed(6)},${(105.7 + ((n * 104729) % 1000) / 5000).toFixed(6)}\n`).join('')}`;
-  writeFileSync(join(folder, 'made.csv'), csv);
-  writeFileSync(join(folder, 'few.csv'), csv.slice(0, csv.indexOf('\n', 200) + 1));
-  const startMs = cpuOf([command, 'encode', 'few.csv', '-o', 'few-out.csv', '-q'], folder);
-  const micros = formats.map((format) => {
-    if (format !== 'csv')
-      cpuOf([command, 'encode', 'made.csv', '-o', `made.${format}`, '--prefix', 'old_', '-q'], folder);
-    const to = flags.length > 0 ? 'parquet' : format === 'xlsx' || format === 'gpx' ? 'csv' : format;
-    const words = ['encode', `made.${format}`, '-o', `out.${to}`, '--threads', '1', ...flags, '-q'];
-    return ((cpuOf([command, ...words], folder) - startMs) * 1000) / rows;
-  });
-  return [Math.min(...micros), Math.max(...micros)];
+/** Megabytes of a service at its start, and at most until it has answered CSV of two million rows. */
+async function serviceMegabytes(folder: string): Promise<Measured> {
+  const service = await startService(commandIn(resolve('.')), folder);
+  const megabytes = (field: string): number =>
+    Number(
+      new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))![1],
+    ) / 1000;
+  try {
+    const atStart = megabytes('VmRSS');
+    const body = Buffer.from(`lat,lng\n${'21.028812,105.852507\n'.repeat(MEMORY_ROWS)}`);
+    const path = '/v1/hexcodes/encode/bulk';
+    await loadHttp(service.port, { path, contentType: 'text/csv', body, connections: 1, requests: 1 });
+    return [atStart, megabytes('VmHWM')];
+  } finally {
+    await service.end();
+  }
 }
 
 function measuresOf(library: Hexcodes, land: Float64Array, folder: string): Measures {
-  const shareBetween = (fromM: number, toM: number): Measured => {
+  /** Share of the points up to 100 m from a border that have the right province, by the index itself. */
+  const shareNearBorders = (): Measured => {
     const shares: number[] = [];
     for (let n = 0; n < land.length / 2; n++) {
       const border = library.borderOf(land[2 * n]!, land[2 * n + 1]!);
-      if (border?.certainty == null || border.border_m === null) continue;
-      if (border.border_m >= fromM && border.border_m < toM) shares.push(100 * border.certainty);
+      if (border?.certainty == null || border.border_m === null || border.border_m >= 100) continue;
+      shares.push(100 * border.certainty);
     }
     const mean = shares.reduce((sum, value) => sum + value, 0) / shares.length;
     return [mean, mean];
@@ -103,33 +99,8 @@ function measuresOf(library: Hexcodes, land: Float64Array, folder: string): Meas
     },
     stream: () => wayRate(library, land, 'WebSocket binary encode, 4096 a frame'),
     csv: () => wayRate(library, land, 'HTTP CSV encode'),
-    'share below 100 m': () => shareBetween(0, 100),
-    'share from 100 m': () => shareBetween(100, 500),
-    'share from 500 m': () => shareBetween(500, 2000),
-    'share from 2 km': () => shareBetween(2000, 5000),
-    'share from 5 km': () => shareBetween(5000, Number.POSITIVE_INFINITY),
-    area: () => {
-      const area = cellArea(library.read('HN-6GHP4-83RFR')!.cell.toString(16), 'm2');
-      return [area, area];
-    },
-    tables: () => fileMicros(folder, FILE_ROWS, ['csv', 'ndjson', 'parquet']),
-    sorted: () => fileMicros(folder, FILE_ROWS, ['csv'], ['--sort', 'cell']),
-    'maps and books': () => fileMicros(folder, SLOW_ROWS, ['geojson', 'xlsx']),
-    start: () => {
-      writeFileSync(join(folder, 'one.csv'), 'lat,lng\n21.0288,105.8525\n');
-      const command = commandIn(resolve('.'));
-      const times = Array.from({ length: 5 }, () =>
-        cpuOf([command, 'encode', 'one.csv', '-o', 'one-out.csv', '-q'], folder),
-      );
-      const { low, high } = spread(times);
-      return [low / 1000, high / 1000];
-    },
-    'library size': () => {
-      const megabytes = (readdirSync('src/hexcodes/dist', { recursive: true }) as string[])
-        .map((name) => statSync(join('src/hexcodes/dist', name)))
-        .reduce((sum, each) => sum + (each.isFile() ? each.size : 0), 0);
-      return [megabytes / 1e6, megabytes / 1e6];
-    },
+    memory: () => serviceMegabytes(folder),
+    'share below 100 m': shareNearBorders,
   };
 }
 

@@ -62,38 +62,54 @@ interface Started {
   readonly windows: Readonly<Record<string, readonly number[]>>;
 }
 
-async function startOnce(
-  command: string,
-  dataDir: string,
-  requests: Readonly<Record<string, readonly Buffer[]>>,
-): Promise<Started> {
+/** A service of its own process that is ready, with the key of the benches. */
+export interface ReadyService {
+  readonly pid: number;
+  readonly port: number;
+  end(): Promise<void>;
+}
+
+/** @param command the file of the command, of this or another checkout */
+export async function startService(command: string, dataDir: string): Promise<ReadyService> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const args = ['serve', '--port', String(port), '--admin-port', String(adminPort), '--data-dir', dataDir];
   const child: ChildProcess = spawn(process.execPath, [command, ...args], {
     stdio: 'ignore',
     env: { ...process.env, HEXCODES_API_KEYS: `bench:${BENCH_KEY}` },
   });
+  while (!(await isAnswered(adminPort, '/readyz'))) {
+    if (child.exitCode !== null) throw new Error(`${command} serve ended with ${child.exitCode}`);
+    await sleep(2);
+  }
+  const end = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return { pid: child.pid!, port, end };
+}
+
+async function startOnce(
+  command: string,
+  dataDir: string,
+  requests: Readonly<Record<string, readonly Buffer[]>>,
+): Promise<Started> {
+  const { pid, port, end } = await startService(command, dataDir);
   try {
-    while (!(await isAnswered(adminPort, '/readyz'))) {
-      if (child.exitCode !== null) throw new Error(`${command} serve ended with ${child.exitCode}`);
-      await sleep(2);
-    }
-    const readyMs = cpuMs(child.pid!);
+    const readyMs = cpuMs(pid);
     await isAnswered(port, '/v1/hexcodes/encode?lat=21&lng=105.8');
-    const answerMs = cpuMs(child.pid!);
+    const answerMs = cpuMs(pid);
     const windows: Record<string, number[]> = {};
     for (const call of CALLS) {
       windows[call] = [];
       for (let window = 0; window < WINDOWS; window++) {
-        const before = cpuMs(child.pid!);
+        const before = cpuMs(pid);
         await sendAll(port, requests[call]!, WINDOW, CONNECTIONS, 1);
-        windows[call].push(cpuMs(child.pid!) - before);
+        windows[call].push(cpuMs(pid) - before);
       }
     }
     return { readyMs, answerMs, windows };
   } finally {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await end();
   }
 }
 

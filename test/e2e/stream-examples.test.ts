@@ -3,7 +3,7 @@
 // their output rested then is printed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
@@ -53,8 +53,9 @@ async function run(
   command: readonly string[],
   input?: string,
   onOutput?: (bytes: number) => void,
+  cwd?: string,
 ): Promise<Ran> {
-  const child = spawn(command[0]!, command.slice(1));
+  const child = spawn(command[0]!, command.slice(1), { cwd });
   const out: Buffer[] = [];
   let stderr = '';
   child.stdout.on('data', (bytes: Buffer) => {
@@ -88,6 +89,36 @@ describe('the first answer', () => {
   test.skipIf(!hasJava)('Java (needs a JDK)', async () => {
     const { stdout, stderr } = await run(['java', 'examples/stream/FirstAnswer.java', COMMAND_KEY, url]);
     expect([stdout, stderr]).toEqual([`${FIRST}\n`, '']);
+  });
+});
+
+describe('README.md', () => {
+  const local = (text: string): string => text.replace('ws://127.0.0.1:8080/v1/hexcodes/stream', url);
+  const inside = (): string => {
+    const path = join(scratch, 'readme');
+    mkdirSync(join(path, 'var'), { recursive: true });
+    writeFileSync(join(path, 'var/first-key'), `${COMMAND_KEY}\n`);
+    return path;
+  };
+
+  test.skipIf(!hasWebsockets)('the stream in Python (needs python3 with websockets)', async () => {
+    const [block] = blocksOf('README.md', 'python');
+    const { stdout } = await run(['python3', '-c', local(block!.text)], '', undefined, inside());
+    expect(stdout).toBe('HN-6GHP4-83RFR\n');
+  });
+
+  test.skipIf(!hasGo)('the stream in Go (needs go and its module)', async () => {
+    const [block] = blocksOf('README.md', 'go');
+    const packages = ['context', 'fmt', 'net/http', 'os', 'strings', 'github.com/coder/websocket'];
+    const imports = [...packages, 'github.com/coder/websocket/wsjson'].map((name) => `"${name}"`);
+    const program = `package main\nimport (\n${imports.join('\n')}\n)\nfunc main() {\nctx := context.Background()\n${local(block!.text)}}\n`;
+    const module = join(scratch, 'go-readme');
+    for (const name of ['go.mod', 'go.sum']) cpSync(join('examples/stream', name), join(module, name));
+    writeFileSync(join(module, 'main.go'), program);
+    const built = await run(['go', 'build', '-C', module, '-o', 'readme', '.'], '');
+    expect(built.stderr).toBe('');
+    const { stdout } = await run([join(module, 'readme')], '', undefined, inside());
+    expect(stdout).toBe(`${FIRST} <nil>\n`);
   });
 });
 

@@ -144,7 +144,7 @@ if (process.argv[3] === 'sizes') {
 }
 
 await shippedPictures(withMap, server.port);
-await picture(join(KEPT, 'console.png'), wide, CODE);
+await picture(join(folder, 'place.png'), wide, CODE);
 await picture(join(KEPT, 'console-counts.png'), { viewport: { width: 1200, height: 720 } }, '', (page) =>
   convert(page),
 );

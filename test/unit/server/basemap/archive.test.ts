@@ -50,7 +50,7 @@ test.each([
   ['a file that is not there', () => join(folder, 'none.pmtiles'), 'is not there'],
   ['a folder', () => folder, /is (?:no file|a folder)/],
   ['nothing', () => fileOf(new Uint8Array()), 'is no PMTiles archive'],
-  ['a picture', () => 'docs/pictures/console.png', 'is no PMTiles archive'],
+  ['a picture', () => 'docs/pictures/console-counts.png', 'is no PMTiles archive'],
   ['a gzipped archive', () => fileOf(gzipSync(readFileSync(VECTOR))), 'is no PMTiles archive'],
   [
     'a header that ends',
