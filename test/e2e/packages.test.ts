@@ -1,6 +1,6 @@
 // The command and the server as others get them: installed from their tarballs into an empty folder, and run there.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import {
@@ -14,6 +14,7 @@ import {
 import { sharedFolder } from '../support/shared.js';
 
 const MAX_COMMAND_BYTES = 40 * 1000 * 1000;
+const MAX_SERVER_BYTES = 200 * 1000 * 1000;
 
 const top = sharedFolder('packages');
 const [tarballs, alone, both] = ['tarballs', 'alone', 'both'].map((name) => join(top, name)) as [
@@ -127,7 +128,24 @@ test('without the server, completion knows the other commands, and --version say
   expect(run(alone, '--version').stdout).toMatch(/^\d+\.\d+\.\d+\ntransport none: /);
 });
 
+test('the server takes at most 200 MB, with one build of uWebSockets.js', () => {
+  const bytes = bytesBelow(join(both, 'node_modules'));
+  console.log(
+    `hexcodes-cli and hexcodes-server: ${bytes} bytes installed, ${packagesIn(both).length} packages`,
+  );
+  expect(bytes).toBeLessThan(MAX_SERVER_BYTES);
+  expect(packagesIn(both).filter((name) => /uws|websockets/i.test(name))).toEqual(['uWebSockets.js']);
+});
+
 test('the server that is installed beside it is started and asked, and makes keys', async () => {
+  // Where the C library is older than that of the build, the sentence names the package to install.
+  if (/transport none/.test(run(both, '--version').stdout)) {
+    const [, needed] = /npm install (uws-pack@\S+) /.exec(run(both, 'serve', '--port', '0').stderr) ?? [];
+    expect(needed).toBe(
+      `uws-pack@${JSON.parse(readFileSync('package.json', 'utf8')).dependencies['uws-pack']}`,
+    );
+    cpSync('node_modules/uws-pack', join(both, 'node_modules/uws-pack'), { recursive: true });
+  }
   const child = spawn(
     join(both, 'node_modules/.bin/hexcodes'),
     ['serve', '--port', '0', '--admin-port', '0', '--data-dir', join(both, 'var')],

@@ -188,6 +188,9 @@ function reasonOf(error: unknown): string {
   return (loaderLine ?? lines[0] ?? 'it did not load').trim();
 }
 
+/** The build for older C libraries, on Node 20 and 22; the clone has it, whoever installs hexcodes-server adds it. */
+const OLDER_BUILD = 'uws-pack@20.0.8';
+
 /** The C library that the newest build is linked against. */
 const NEWEST_GLIBC = '2.38';
 
@@ -210,12 +213,16 @@ export function noBuildSentence(
   if (forced !== undefined && forced !== '')
     return `the build of uWebSockets.js that HEXCODES_UWS names does not load on Node ${nodeVersion}, ${process.platform}-${process.arch} (${tried}). Name another, or leave HEXCODES_UWS away`;
   const needs = `there are builds of uWebSockets.js for glibc (not for Alpine) and Node 20, 22 and 24, which needs glibc ${NEWEST_GLIBC} or newer`;
-  const isOldLibrary =
-    nodeVersion.startsWith('24.') && failures.some((failure) => failure.includes('GLIBC_'));
+  const isOldLibrary = failures.some((failure) => failure.includes('GLIBC_'));
   const why = isOldLibrary
-    ? `on this system, whose C library is glibc ${glibc}: its build of uWebSockets.js needs glibc ${NEWEST_GLIBC} or newer (Debian 13, Ubuntu 24.04)`
+    ? `on this system, whose C library is glibc ${glibc}: the build of uWebSockets.js that comes with hexcodes-server needs glibc ${NEWEST_GLIBC} or newer (Debian 13, Ubuntu 24.04)`
     : `here (${process.platform}-${process.arch}): ${needs}`;
   const isOtherNode = !/^2[02]\./.test(nodeVersion) && glibc !== undefined;
-  const wayOut = isOtherNode ? ' Node 22 can: npx -p node@22 hexcodes serve.' : '';
+  const older = isOldLibrary ? ` with ${OLDER_BUILD}` : '';
+  const wayOut = isOtherNode
+    ? ` Node 22 can${older}: npx -p node@22 hexcodes serve.`
+    : isOldLibrary
+      ? ` An older build serves here: npm install ${OLDER_BUILD} beside hexcodes-server.`
+      : '';
   return `Node ${nodeVersion} cannot run the web server ${why}.${wayOut} Codes and files need no such build. Other ways are in docs/transport.md. Tried: ${tried}`;
 }

@@ -82,7 +82,14 @@ describe('builds', () => {
     const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
     const sentence = noBuildSentence('24.21.0', failures, undefined, '2.36');
     expect(sentence).toMatch(
-      /^Node 24\.21\.0 cannot run the web server on this system, whose C library is glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can: npx -p node@22 hexcodes serve/,
+      /^Node 24\.21\.0 cannot run the web server on this system, whose C library is glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can with uws-pack@20.0.8: npx -p node@22 hexcodes serve/,
+    );
+  });
+
+  test('Node 20 and 22 on an older C library are told the package that serves there', () => {
+    const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
+    expect(noBuildSentence('22.21.0', failures, undefined, '2.36')).toContain(
+      'npm install uws-pack@20.0.8 beside hexcodes-server',
     );
   });
 
