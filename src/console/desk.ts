@@ -13,6 +13,22 @@ export interface Box {
   readonly north: number;
 }
 
+/** The least box around positions. */
+export function boxOf(positions: readonly (readonly [lng: number, lat: number])[]): Box {
+  const lngs = positions.map(([lng]) => lng);
+  const lats = positions.map(([, lat]) => lat);
+  return {
+    west: Math.min(...lngs),
+    south: Math.min(...lats),
+    east: Math.max(...lngs),
+    north: Math.max(...lats),
+  };
+}
+
+/** The least box around boxes. */
+export const boxOfAll = (boxes: readonly Box[]): Box =>
+  boxOf(boxes.flatMap(({ west, south, east, north }) => [[west, south] as const, [east, north] as const]));
+
 /** Hexagons and circles on the map. */
 export interface Polygons {
   type: 'FeatureCollection';

@@ -15,6 +15,7 @@ import {
   TAKE_AWAY_PANEL,
   ZONE_PANEL,
 } from './panels.js';
+import { goTo } from './place/around.js';
 import { openCodeBox } from './place/code-box.js';
 import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
@@ -37,7 +38,7 @@ function openOffline(): void {
   const watch = (worker: ServiceWorker | null): void => {
     worker?.addEventListener('statechange', () => {
       // The first version of all is no news.
-      if (worker.state === 'installed' && workers.controller !== null) sayNewVersion();
+      if (worker.state === 'installed' && workers.controller !== null) offerReload('newVersion', 'reload');
     });
   };
   const register = (): void => {
@@ -53,27 +54,11 @@ function openOffline(): void {
   else addEventListener('load', register, { once: true });
 }
 
-function sayNewVersion(): void {
+/** Says that a new version is there, or that the data did not come, until somebody loads the page again. */
+function offerReload(words: 'newVersion' | 'failed', key: 'reload' | 'retry', kind = ''): void {
   byId('notices').replaceChildren(
-    element('span', { key: 'newVersion' }),
-    element('button', {
-      key: 'reload',
-      attributes: { type: 'button', id: 'reload' },
-      on: { click: () => location.reload() },
-    }),
-  );
-}
-
-/** Says that the data did not come, until somebody tries again. */
-function sayFailed(): void {
-  byId('notices').replaceChildren(
-    element('span', { key: 'failed' }),
-    element('button', {
-      key: 'retry',
-      class: 'strong',
-      attributes: { type: 'button', id: 'retry' },
-      on: { click: () => location.reload() },
-    }),
+    element('span', { key: words }),
+    element('button', { key, class: kind, id: key, click: () => location.reload() }),
   );
 }
 
@@ -116,10 +101,7 @@ try {
   openPlaceBar(desk);
   openRecent(desk);
   openPrinting(desk);
-  const box = openCodeBox(desk, (place) => {
-    desk.place.set(place);
-    desk.map.now?.show(place);
-  });
+  const box = openCodeBox(desk, (place) => goTo(desk, place));
   openShareLinks(desk, box.look);
   // After it: a title is that of the last entry of the history.
   openTitle(desk);
@@ -128,5 +110,5 @@ try {
   openOffline();
 } catch (error) {
   console.error(error);
-  sayFailed();
+  offerReload('failed', 'retry', 'strong');
 }

@@ -46,7 +46,8 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
     });
     const body = element('div', {
       class: 'panel',
-      attributes: { id: `panel-${panel.id}`, role: 'tabpanel', 'aria-labelledby': `tab-${panel.id}` },
+      id: `panel-${panel.id}`,
+      attributes: { role: 'tabpanel', 'aria-labelledby': `tab-${panel.id}` },
     });
     return { panel, tab, body };
   });

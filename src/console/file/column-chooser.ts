@@ -1,5 +1,5 @@
 // The first rows of a table with the columns that were taken of them, and other columns to choose.
-import { element } from '../shell/elements.js';
+import { element, fold } from '../shell/elements.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import type { FoundTable } from './messages.js';
@@ -62,13 +62,10 @@ export function columnChooser(
   const button = element('button', {
     key: 'convertAgain',
     class: 'strong convert-again',
-    attributes: { type: 'button' },
-    on: { click: () => again({ columns: chosen(), ...ofSheet }) },
+    click: () => again({ columns: chosen(), ...ofSheet }),
   });
-  return element(
-    'details',
-    { class: 'fold', attributes: isOpen ? { open: '' } : {} },
-    element('summary', { key: isOpen ? 'columnsUnknown' : 'columnsTitle' }),
+  const made = fold(
+    { key: isOpen ? 'columnsUnknown' : 'columnsTitle' },
     element(
       'div',
       { class: 'chooser' },
@@ -78,6 +75,8 @@ export function columnChooser(
       button,
     ),
   );
+  made.open = isOpen;
+  return made;
 }
 
 interface Labelled {

@@ -3,14 +3,13 @@
 
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { shellWord } from '../../tables/shell-word.js';
-import type { Desk } from '../desk.js';
-import { length } from '../place/around.js';
-import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import { boxOfAll, type Desk } from '../desk.js';
+import { sizeChoice } from '../place/around.js';
 import type { DescribedPoints } from '../points/drawn-points.js';
 import { element, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
-import { fileEn, fileVi } from '../words/file-texts.js';
-import { language, number, say } from '../words/language.js';
+import { fileTexts } from '../words/file-texts.js';
+import { number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneSettings, zones } from '../zones/kept-zones.js';
 import { ringOf, zoneColors } from '../zones/zone.js';
@@ -18,10 +17,9 @@ import { columnChooser } from './column-chooser.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { withHeader } from './pasted.js';
-import type { Columns } from './table-plan.js';
-import { rowTexts } from './table-plan.js';
+import { type Columns, rowTexts } from './table-plan.js';
 
-addTexts({ vi: fileVi, en: fileEn });
+addTexts(fileTexts);
 
 interface Parts {
   readonly status: HTMLElement;
@@ -64,25 +62,15 @@ export class FileDesk {
   readonly #parts: Parts;
 
   constructor(private readonly desk: Desk) {
-    const byZone = element('input', { attributes: { type: 'checkbox', id: 'file-zones', checked: '' } });
+    const byZone = element('input', { id: 'file-zones', attributes: { type: 'checkbox', checked: '' } });
     this.#parts = {
       byZone,
       byZoneRow: element('label', { class: 'check' }, byZone, element('span', { key: 'fileZones' })),
-      status: element('p', { class: 'soft', attributes: { id: 'file-status', role: 'status' } }),
+      status: element('p', { class: 'soft', id: 'file-status', attributes: { role: 'status' } }),
       bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' } }),
-      stop: element('button', {
-        key: 'stop',
-        attributes: { type: 'button' },
-        on: { click: () => this.#stop() },
-      }),
-      result: element('div', { class: 'file-result', attributes: { id: 'file-result' } }),
-      resolution: element(
-        'select',
-        { attributes: { id: 'file-resolution' } },
-        ...Array.from({ length: 16 }, (_, each) =>
-          element('option', { text: sizeWords(each), attributes: { value: String(each) } }),
-        ),
-      ),
+      stop: element('button', { key: 'stop', click: () => this.#stop() }),
+      result: element('div', { class: 'file-result', id: 'file-result' }),
+      resolution: sizeChoice('file-resolution'),
     };
     const { bar, stop, resolution, byZoneRow, result } = this.#parts;
     zones.each((now) => {
@@ -96,16 +84,13 @@ export class FileDesk {
     bar.hidden = true;
     stop.hidden = true;
     resolution.value = String(DEFAULT_RESOLUTION);
-    language.on(() => {
-      for (const option of resolution.options) option.textContent = sizeWords(Number(option.value));
-    });
   }
 
   elements(): HTMLElement[] {
     const input = element('input', {
+      id: 'file-input',
       attributes: {
         type: 'file',
-        id: 'file-input',
         multiple: '',
         accept:
           '.csv,.tsv,.txt,.xlsx,.xlsm,.json,.geojson,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
@@ -119,22 +104,16 @@ export class FileDesk {
       },
     });
     const text = element('textarea', {
-      attributes: {
-        id: 'file-text',
-        rows: '4',
-        spellcheck: 'false',
-        placeholder: 'lat\tlng\n21.0288\t105.8525',
-      },
+      id: 'file-text',
+      attributes: { rows: '4', spellcheck: 'false', placeholder: 'lat\tlng\n21.0288\t105.8525' },
     });
     const convert = element('button', {
       key: 'convert',
       class: 'strong',
-      attributes: { type: 'button', id: 'file-convert' },
-      on: {
-        click: () => {
-          if (text.value.trim() !== '') this.#convertText(text.value);
-          else text.focus();
-        },
+      id: 'file-convert',
+      click: () => {
+        if (text.value.trim() !== '') this.#convertText(text.value);
+        else text.focus();
       },
     });
     const { status, bar, stop, result, resolution, byZoneRow } = this.#parts;
@@ -244,8 +223,7 @@ export class FileDesk {
       const changed = element('button', {
         key: 'fileZonesChanged',
         class: 'zones-changed',
-        attributes: { type: 'button' },
-        on: { click: () => this.#take([{ ...waiting, replaces: section }]) },
+        click: () => this.#take([{ ...waiting, replaces: section }]),
       });
       changed.hidden = true;
       section.replaceChildren(...heading, ...parts, changed, ...chooser);
@@ -297,7 +275,6 @@ export class FileDesk {
         this.#draw(section, { ...points, describe }, isByZone ? data.zones : undefined);
       }
     });
-    const { kernel, index, reach } = shipped.files;
     const task: FileTask = {
       kind: 'convert',
       file,
@@ -314,7 +291,7 @@ export class FileDesk {
             },
           }
         : {}),
-      paths: { kernel, index, reach },
+      paths: shipped.files,
     };
     worker.postMessage(task);
   }
@@ -345,21 +322,9 @@ export class FileDesk {
   }
 }
 
-/** A resolution with the edge of its hexagons. */
-const sizeWords = (resolution: number): string =>
-  say('sizeOf', { resolution, edge: length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** resolution) });
-
 function joined(a: DescribedPoints, b: DescribedPoints): DescribedPoints {
   const count = a.groups.length;
-  const box =
-    a.box === undefined || b.box === undefined
-      ? (a.box ?? b.box)
-      : {
-          west: Math.min(a.box.west, b.box.west),
-          south: Math.min(a.box.south, b.box.south),
-          east: Math.max(a.box.east, b.box.east),
-          north: Math.max(a.box.north, b.box.north),
-        };
+  const boxes = [a.box, b.box].filter((box) => box !== undefined);
   const colors = b.colors ?? a.colors;
   return {
     offsets: both(a.offsets, b.offsets),
@@ -367,7 +332,7 @@ function joined(a: DescribedPoints, b: DescribedPoints): DescribedPoints {
     positions: both(a.positions, b.positions),
     rows: both(a.rows, b.rows),
     left: a.left + b.left,
-    box,
+    box: boxes.length === 0 ? undefined : boxOfAll(boxes),
     ...(colors === undefined ? {} : { colors }),
     describe: async (points) => {
       const isFirst = (point: number): boolean => point < count;

@@ -53,10 +53,7 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
   if (failed > 0) parts.push(...failures(tally));
   if (done.failed.size > 0) {
     const save = (): void => download(done.failed, `${answer.name}-failed${answer.extension}`);
-    const attributes = { type: 'button' };
-    parts.push(
-      element('button', { key: 'downloadFailed', class: 'failed-download', attributes, on: { click: save } }),
-    );
+    parts.push(element('button', { key: 'downloadFailed', class: 'failed-download', click: save }));
   }
   if (answer.titleRows > 0)
     parts.push(element('p', { class: 'soft', text: say('titlesLeft', { rows: number(answer.titleRows) }) }));
@@ -73,8 +70,10 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
 function swapped(exchange: (() => void) | undefined): HTMLElement[] {
   const note = element('p', { class: 'note', key: 'rowsSwapped' });
   if (exchange === undefined) return [note];
-  const attributes = { type: 'button', id: 'file-exchange' };
-  return [note, element('button', { key: 'exchange', class: 'strong', attributes, on: { click: exchange } })];
+  return [
+    note,
+    element('button', { key: 'exchange', class: 'strong', id: 'file-exchange', click: exchange }),
+  ];
 }
 
 /** The answer as it is, and a table also as a workbook, which is made when it is asked for. */
@@ -83,40 +82,38 @@ function downloads(
   { name, extension, delimiter, isWorkbook }: Answer,
 ): HTMLElement[] {
   // Several files have an answer each; the name is of the first.
-  const id = (wanted: string): Record<string, string> =>
-    document.getElementById(wanted) === null ? { id: wanted } : {};
+  const id = (wanted: string): string | undefined =>
+    document.getElementById(wanted) === null ? wanted : undefined;
   // An answer without a single code is hardly wanted.
   const main = tally.byStatus[0]! > 0 ? 'strong' : '';
   const plain = element('button', {
     key: isWorkbook ? 'downloadCsv' : 'download',
     class: isWorkbook ? '' : main,
-    attributes: { type: 'button', ...id('file-download') },
-    on: { click: () => download(answer, `${name}${extension}`) },
+    id: id('file-download'),
+    click: () => download(answer, `${name}${extension}`),
   });
   if (format === 'ndjson') return [plain];
   const workbook: HTMLButtonElement = element('button', {
     key: 'downloadWorkbook',
     class: isWorkbook ? main : '',
-    attributes: { type: 'button', ...id('file-workbook') },
-    on: {
-      click: () => {
-        workbook.disabled = true;
-        const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
-        const end = (): void => {
-          worker.terminate();
-          workbook.disabled = false;
-        };
-        worker.addEventListener('error', () => {
-          end();
-          toast(say('failed'));
-        });
-        worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
-          end();
-          if (data.kind === 'workbook') download(data.workbook, `${name}.xlsx`);
-          else if (data.kind === 'refused') toast(reasonWords(data.reason));
-        });
-        worker.postMessage({ kind: 'workbook', table: answer, delimiter } satisfies WorkbookTask);
-      },
+    id: id('file-workbook'),
+    click: () => {
+      workbook.disabled = true;
+      const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
+      const end = (): void => {
+        worker.terminate();
+        workbook.disabled = false;
+      };
+      worker.addEventListener('error', () => {
+        end();
+        toast(say('failed'));
+      });
+      worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
+        end();
+        if (data.kind === 'workbook') download(data.workbook, `${name}.xlsx`);
+        else if (data.kind === 'refused') toast(reasonWords(data.reason));
+      });
+      worker.postMessage({ kind: 'workbook', table: answer, delimiter } satisfies WorkbookTask);
     },
   });
   const both = isWorkbook ? [workbook, plain] : [plain, workbook];

@@ -1,14 +1,13 @@
 // The content of the panel of the fleet: its choices, and while it runs the figures that the worker counts.
 import type { Desk } from '../desk.js';
-import { element } from '../shell/elements.js';
+import { element, svg } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
-import { fleetEn, fleetVi } from '../words/fleet-texts.js';
+import { fleetTexts } from '../words/fleet-texts.js';
 import { language, number, say } from '../words/language.js';
-import type { TextKey } from '../words/texts.js';
-import { addTexts } from '../words/texts.js';
+import { addTexts, type TextKey } from '../words/texts.js';
 import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './fleet-stream.js';
 
-addTexts({ vi: fleetVi, en: fleetEn });
+addTexts(fleetTexts);
 
 const STREAM_PATH = '/v1/hexcodes/stream';
 /** Middles of the cities that are provinces of their own. */
@@ -43,7 +42,7 @@ function choice(
   usual: number,
   text: (value: number) => string = number,
 ): Choice {
-  const select = element('select', { attributes: { id } });
+  const select = element('select', { id });
   for (const [place, value] of values.entries())
     select.append(new Option('', String(value), place === usual, place === usual));
   const label = element('label', { key, attributes: { for: id } });
@@ -60,8 +59,8 @@ function choice(
 class Meter {
   readonly row: HTMLElement;
   readonly #value: HTMLElement;
-  readonly #line: SVGPolylineElement;
-  readonly #label: HTMLElement;
+  readonly #line = svg('polyline');
+  readonly #label = element('span', { class: 'soft' });
   #names: Readonly<Record<string, string>> = {};
   #past: number[] = [];
 
@@ -69,16 +68,9 @@ class Meter {
     id: string,
     private readonly key: TextKey,
   ) {
-    this.#value = element('output', { text: '0', attributes: { id: `fleet-${id}`, 'aria-live': 'off' } });
-    this.#label = element('span', { class: 'soft' });
-    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    svg.setAttribute('viewBox', `0 0 ${MAX_SHOWN} 30`);
-    svg.setAttribute('preserveAspectRatio', 'none');
-    svg.setAttribute('aria-hidden', 'true');
-    this.#line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
-    svg.append(this.#line);
-    this.row = element('div', { class: 'meter' }, this.#label, this.#value);
-    this.row.append(svg);
+    this.#value = element('output', { text: '0', id: `fleet-${id}`, attributes: { 'aria-live': 'off' } });
+    const box = { viewBox: `0 0 ${MAX_SHOWN} 30`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
+    this.row = element('div', { class: 'meter' }, this.#label, this.#value, svg('svg', box, this.#line));
     this.show(undefined, '0');
   }
 
@@ -112,19 +104,20 @@ const REFUSALS = {
 
 export function openFleet(host: HTMLElement, desk: Desk): void {
   const key = element('input', {
-    attributes: { id: 'fleet-key', type: 'password', autocomplete: 'off', spellcheck: 'false' },
+    id: 'fleet-key',
+    attributes: { type: 'password', autocomplete: 'off', spellcheck: 'false' },
   });
-  const city = element('select', { attributes: { id: 'fleet-city' } });
+  const city = element('select', { id: 'fleet-city' });
   for (const [name] of CITIES) city.append(new Option(name));
   const vehicles = choice('fleet-vehicles', 'fleetVehicles', VEHICLES, 1);
   const reports = choice('fleet-reports', 'fleetReports', REPORTS, 1);
   const seconds = choice('fleet-seconds', 'fleetSeconds', SECONDS, 1, (value) =>
     say('secondsOf', { seconds: value }),
   );
-  const cost = element('p', { class: 'soft', attributes: { id: 'fleet-cost' } });
-  const status = element('p', { attributes: { id: 'fleet-status', role: 'status' } });
-  const faults = element('p', { class: 'note', attributes: { id: 'fleet-faults' } });
-  const codes = element('ol', { class: 'fleet-codes', attributes: { id: 'fleet-codes' } });
+  const cost = element('p', { class: 'soft', id: 'fleet-cost' });
+  const status = element('p', { id: 'fleet-status', attributes: { role: 'status' } });
+  const faults = element('p', { class: 'note', id: 'fleet-faults' });
+  const codes = element('ol', { class: 'fleet-codes', id: 'fleet-codes' });
   const meters = {
     rate: new Meter('rate', 'fleetRate'),
     changes: new Meter('changes', 'fleetChanges'),
@@ -134,9 +127,10 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   const start = element('button', {
     key: 'fleetStart',
     class: 'strong',
-    attributes: { type: 'submit', id: 'fleet-start' },
+    id: 'fleet-start',
+    attributes: { type: 'submit' },
   });
-  const stop = element('button', { key: 'stop', attributes: { type: 'button', id: 'fleet-stop' } });
+  const stop = element('button', { key: 'stop', id: 'fleet-stop' });
   const shown = element(
     'div',
     { class: 'fleet-shown' },
@@ -214,10 +208,9 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     });
     const url = new URL(STREAM_PATH, location.href);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    const { kernel, index, reach } = shipped.files;
     const task: FleetTask = {
       url: shipped.hasService ? url.href : undefined,
-      paths: { kernel, index, reach },
+      paths: shipped.files,
       key: key.value.trim(),
       land: shipped.files.land,
       lat,

@@ -5,8 +5,8 @@ import { gridDisk, parent } from '../../hexcodes/geometry/family.js';
 import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import type { Box, Desk, Polygons } from '../desk.js';
-import { chosenResolution, EDGE_M_OF_RESOLUTION_0, type Place } from '../place/place.js';
+import { type Box, boxOf, type Desk, type Polygons } from '../desk.js';
+import { chosenResolution, edgeM, type Place, resolutionFor } from '../place/place.js';
 import { h3 } from '../shell/h3.js';
 
 /** The part of the desk that the shapes of a place are made of. */
@@ -19,11 +19,8 @@ const MIN_WIDTH_PX = 44;
 const MAX_CELLS = 12_000;
 
 /** The finest resolution whose hexagons are wide enough; `worldPx`: the width of the world on the screen. */
-export function gridResolutionAt(worldPx: number, latDeg: number, minPx = MIN_WIDTH_PX): number {
-  const pxPerM = 1 / pixelM(worldPx, latDeg);
-  const finest = Math.log((2 * EDGE_M_OF_RESOLUTION_0 * pxPerM) / minPx) / Math.log(Math.sqrt(7));
-  return Math.min(15, Math.max(0, Math.floor(finest)));
-}
+export const gridResolutionAt = (worldPx: number, latDeg: number, minPx = MIN_WIDTH_PX): number =>
+  resolutionFor((minPx * pixelM(worldPx, latDeg)) / 2);
 
 /** The resolution of the hexagons on the map: as fine as is legible, but no finer than codes are wanted. */
 export function drawnResolution(worldPx: number, latDeg: number): number {
@@ -111,20 +108,15 @@ const FINE_FROM = 9;
 /** The box of a place with room for its rings, by the mean size of cells. */
 export function boxAround(place: Place, rings: number): Box {
   const far = (place.resolution > FINE_FROM ? VIEW_CELLS.fine : VIEW_CELLS.coarse) + 2 * rings;
-  const halfM = far * (EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** place.resolution);
+  const halfM = far * edgeM(place.resolution);
   const halfLat = (halfM / EARTH_M) * 360;
   const { lat, lng } = place;
   const halfLng = halfLat / Math.cos((lat * Math.PI) / 180);
-  const box = { west: lng - halfLng, south: lat - halfLat, east: lng + halfLng, north: lat + halfLat };
-  for (const { geometry } of errorCircle(place)) {
-    for (const [x, y] of geometry.coordinates.flat()) {
-      box.west = Math.min(box.west, x);
-      box.east = Math.max(box.east, x);
-      box.south = Math.min(box.south, y);
-      box.north = Math.max(box.north, y);
-    }
-  }
-  return box;
+  return boxOf([
+    [lng - halfLng, lat - halfLat],
+    [lng + halfLng, lat + halfLat],
+    ...errorCircle(place).flatMap(({ geometry }) => geometry.coordinates.flat()),
+  ]);
 }
 
 const collection = (features: Polygons['features']): Polygons => ({ type: 'FeatureCollection', features });

@@ -3,20 +3,23 @@
 import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/choose.js';
 import { chosenResolution } from '../place/place.js';
-import { ANCHOR, type Counted, type PointsToDraw, pointColors } from '../points/drawn-points.js';
+import {
+  ANCHOR,
+  type Counted,
+  mercatorX,
+  mercatorY,
+  type PointsToDraw,
+  pointColors,
+} from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { h3 } from '../shell/h3.js';
 import { isDark } from '../shell/switches.js';
-import { flatEn, flatVi } from '../words/flat-texts.js';
 import { language } from '../words/language.js';
-import { addTexts } from '../words/texts.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
-import { mercatorX, mercatorY, Outline } from './flat-outline.js';
+import { Outline } from './flat-outline.js';
 import { Labels } from './labels.js';
 import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
-
-addTexts({ vi: flatVi, en: flatEn });
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
 

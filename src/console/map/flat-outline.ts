@@ -1,6 +1,8 @@
 // Outlines for the plain map: of thousands of corners only those are drawn that the view needs. The rest is cut off
 // first, as a canvas follows a border of kilometres, dash by dash, where one sees ten metres of it.
 
+import { mercatorX, mercatorY } from '../points/drawn-points.js';
+
 export type Line = readonly (readonly [lng: number, lat: number])[];
 
 /** The view in Web Mercator, 0 to 1, and the pixels of the whole world. */
@@ -18,10 +20,6 @@ export interface Pen {
   lineTo(x: number, y: number): void;
   closePath(): void;
 }
-
-export const mercatorX = (lng: number): number => (lng + 180) / 360;
-export const mercatorY = (lat: number): number =>
-  0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
 
 /** Around the view, pixels: edges along which an area was cut are not seen. */
 const PAD_PX = 16;

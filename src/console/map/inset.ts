@@ -1,9 +1,10 @@
 // The small map of the country in a corner of the map, with a dot at the middle of the view and its province filled.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Box, Desk, MapView } from '../desk.js';
+import { mercatorX, mercatorY } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
-import { mercatorX, mercatorY, Outline } from './flat-outline.js';
+import { Outline } from './flat-outline.js';
 import { paletteOf, WIDTHS } from './palette.js';
 import type { Shapes } from './shapes.js';
 

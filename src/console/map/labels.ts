@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { placeNames } from '../../hexcodes/library/places.js';
 import type { Box, Desk, Polygons } from '../desk.js';
 import { length } from '../place/around.js';
-import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import { edgeM } from '../place/place.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language, say } from '../words/language.js';
@@ -114,7 +114,7 @@ function inTwo(code: string): string[] {
 export class Labels {
   readonly #box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
   readonly #codes = element('canvas', { class: 'map-codes', attributes: { 'aria-hidden': 'true' } });
-  readonly #scale = element('div', { class: 'scale', attributes: { id: 'scale' } });
+  readonly #scale = element('div', { class: 'scale', id: 'scale' });
   readonly #hover = element('div', { class: 'hover-code code', attributes: { 'aria-hidden': 'true' } });
   readonly #nodes = new Map<string, HTMLElement>();
   readonly #ruler = document.createElement('canvas').getContext('2d');
@@ -327,8 +327,7 @@ export class Labels {
       context.fillText(text, x, y);
     };
     const middleLat = (bounds.south + bounds.north) / 2;
-    const edgeM = EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** gridResolution;
-    const wide = (1.9 * edgeM) / pixelM(worldPx, middleLat);
+    const wide = (1.9 * edgeM(gridResolution)) / pixelM(worldPx, middleLat);
     let codes = 0;
     const taken = this.#taken;
     const chosen = this.desk.place.now;

@@ -2,10 +2,10 @@
 import type { Desk, Layers } from '../desk.js';
 import { element } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
-import { countEn, countVi } from '../words/count-texts.js';
+import { countTexts } from '../words/count-texts.js';
 import { addTexts } from '../words/texts.js';
 
-addTexts({ vi: countVi, en: countEn });
+addTexts(countTexts);
 
 const NAMES = {
   counts: 'layerCounts',
@@ -21,7 +21,8 @@ export function layerChoices({ layers, points }: Desk, isFlat: boolean): HTMLEle
     .filter((layer) => layer !== 'streets' || (shipped.basemap !== null && !isFlat))
     .map((layer) => {
       const box = element('input', {
-        attributes: { type: 'checkbox', id: `layer-${layer}` },
+        id: `layer-${layer}`,
+        attributes: { type: 'checkbox' },
         on: { change: () => layers.set({ ...layers.now, [layer]: box.checked }) },
       });
       const row = element('label', { class: 'check' }, box, element('span', { key: NAMES[layer] }));

@@ -116,7 +116,7 @@ async function loadShapes(index: Uint8Array, { worker, ...parts }: MapParts): Pr
 /** The buttons on the map: nearer, farther, the whole country; and the cross in its middle, at which Enter chooses. */
 function openControls(map: MapView): void {
   const button = (label: TextKey, sign: string, run: () => void): HTMLElement =>
-    element('button', { text: sign, label, attributes: { type: 'button' }, on: { click: run } });
+    element('button', { text: sign, label, click: run });
   const frame = byId('map').parentElement;
   frame?.append(
     element(
@@ -127,7 +127,7 @@ function openControls(map: MapView): void {
       button('wholeCountry', '⌂', () => map.showBox(COUNTRY)),
     ),
     element('div', { class: 'cross', attributes: { 'aria-hidden': 'true' } }),
-    element('p', { class: 'hidden-hint', key: 'mapHint', attributes: { id: 'map-hint' } }),
+    element('p', { class: 'hidden-hint', key: 'mapHint', id: 'map-hint' }),
   );
 }
 

@@ -38,6 +38,28 @@ const polygon = (coordinates: readonly Ring[]): object => ({
   geometry: { type: 'Polygon', coordinates },
 });
 
+type Paint<Type extends LayerSpecification['type']> = Extract<LayerSpecification, { type: Type }>['paint'];
+
+const fill = (id: string, source: string, paint: Paint<'fill'>): LayerSpecification => ({
+  id,
+  type: 'fill',
+  source,
+  paint: paint!,
+});
+
+const line = (
+  id: string,
+  source: string,
+  color: string,
+  width: number,
+  more: Paint<'line'> = {},
+): LayerSpecification => ({
+  id,
+  type: 'line',
+  source,
+  paint: { 'line-color': color, 'line-width': width, ...more },
+});
+
 /** Our layers and their sources, from below to above. `hasBasemap`: a map of the operator's shows land and sea. */
 export function ownStyle(
   shapes: Shapes,
@@ -67,30 +89,15 @@ export function ownStyle(
   };
   const sheet: LayerSpecification[] = [
     { id: 'land', type: 'background', paint: { 'background-color': palette.land } },
-    {
-      id: 'provinces',
-      type: 'fill',
-      source: 'provinces',
-      paint: { 'fill-color': ['get', 'color'], 'fill-antialias': false },
-    },
+    fill('provinces', 'provinces', { 'fill-color': ['get', 'color'], 'fill-antialias': false }),
   ];
   const sea: LayerSpecification[] = [
-    { id: 'sea', type: 'fill', source: 'sea', paint: { 'fill-color': palette.sea } },
-    {
-      id: 'coast',
-      type: 'line',
-      source: 'sea',
-      paint: { 'line-color': palette.coast, 'line-width': WIDTHS.middle },
-    },
+    fill('sea', 'sea', { 'fill-color': palette.sea }),
+    line('coast', 'sea', palette.coast, WIDTHS.middle),
   ];
   const layers: LayerSpecification[] = [
     ...(hasBasemap ? [] : sheet),
-    {
-      id: 'borders',
-      type: 'line',
-      source: 'provinces',
-      paint: { 'line-color': palette.border, 'line-width': WIDTHS.thin },
-    },
+    line('borders', 'provinces', palette.border, WIDTHS.thin),
     {
       id: 'rivers',
       type: 'line',
@@ -110,97 +117,44 @@ export function ownStyle(
       },
     },
     ...(hasBasemap ? [] : sea),
-    {
-      id: 'limit',
-      type: 'line',
-      source: 'provinces',
-      paint: {
-        'line-color': palette.limit,
-        'line-width': WIDTHS.thin,
-        'line-dasharray': [3, 4],
-        'line-opacity': 0.7,
-      },
-    },
+    line('limit', 'provinces', palette.limit, WIDTHS.thin, { 'line-dasharray': [3, 4], 'line-opacity': 0.7 }),
     ...gridLayers(palette, hasBasemap),
     ...placeLayers(palette),
-    ...(hasBasemap
-      ? []
-      : [{ id: 'beyond', type: 'fill', source: 'beyond', paint: { 'fill-color': palette.ground } } as const]),
+    ...(hasBasemap ? [] : [fill('beyond', 'beyond', { 'fill-color': palette.ground })]),
   ];
   return { sources, layers };
 }
 
 /** The hexagons; over a map of the operator's they are stronger, and have a halo. */
 export function gridLayers(palette: Palette, hasBasemap: boolean): LayerSpecification[] {
-  const halo: LayerSpecification = {
-    id: 'grid-halo',
-    type: 'line',
-    source: 'grid',
-    paint: { 'line-color': palette.ground, 'line-width': WIDTHS.strong, 'line-opacity': 0.6 },
-  };
-  const grid: LayerSpecification = {
-    id: 'grid',
-    type: 'line',
-    source: 'grid',
-    paint: { 'line-color': palette.grid, 'line-width': WIDTHS.thin, 'line-opacity': hasBasemap ? 0.8 : 0.45 },
-  };
+  const halo = line('grid-halo', 'grid', palette.ground, WIDTHS.strong, { 'line-opacity': 0.6 });
+  const opacity = hasBasemap ? 0.8 : 0.45;
+  const grid = line('grid', 'grid', palette.grid, WIDTHS.thin, { 'line-opacity': opacity });
   return hasBasemap ? [halo, grid] : [grid];
 }
 
-function placeLayers(palette: Palette): LayerSpecification[] {
-  const only = (kind: string): ['==', ['get', string], string] => ['==', ['get', 'kind'], kind];
+function placeLayers({ ring, error, parent, cell, ground }: Palette): LayerSpecification[] {
+  const only = (kind: string, layer: LayerSpecification): LayerSpecification =>
+    ({ ...layer, filter: ['==', ['get', 'kind'], kind] }) as LayerSpecification;
   return [
-    {
-      id: 'ring',
-      type: 'fill',
-      source: 'place',
-      filter: only('ring'),
-      paint: { 'fill-color': palette.ring, 'fill-opacity': 0.18, 'fill-outline-color': palette.ring },
-    },
-    {
-      id: 'error',
-      type: 'fill',
-      source: 'place',
-      filter: only('error'),
-      paint: { 'fill-color': palette.error, 'fill-opacity': 0.12 },
-    },
-    {
-      id: 'error-edge',
-      type: 'line',
-      source: 'place',
-      filter: only('error'),
-      paint: { 'line-color': palette.error, 'line-width': WIDTHS.middle },
-    },
-    {
-      id: 'parent',
-      type: 'line',
-      source: 'place',
-      filter: only('parent'),
-      paint: { 'line-color': palette.parent, 'line-width': WIDTHS.middle },
-    },
-    {
-      id: 'cell-fill',
-      type: 'fill',
-      source: 'place',
-      filter: only('cell'),
-      paint: { 'fill-color': palette.cell, 'fill-opacity': 0.4 },
-    },
-    {
-      id: 'cell',
-      type: 'line',
-      source: 'place',
-      filter: only('cell'),
-      paint: { 'line-color': palette.cell, 'line-width': WIDTHS.strong },
-    },
+    only(
+      'ring',
+      fill('ring', 'place', { 'fill-color': ring, 'fill-opacity': 0.18, 'fill-outline-color': ring }),
+    ),
+    only('error', fill('error', 'place', { 'fill-color': error, 'fill-opacity': 0.12 })),
+    only('error', line('error-edge', 'place', error, WIDTHS.middle)),
+    only('parent', line('parent', 'place', parent, WIDTHS.middle)),
+    only('cell', fill('cell-fill', 'place', { 'fill-color': cell, 'fill-opacity': 0.4 })),
+    only('cell', line('cell', 'place', cell, WIDTHS.strong)),
     {
       id: 'point',
       type: 'circle',
       source: 'point',
       paint: {
         'circle-radius': 5,
-        'circle-color': palette.cell,
+        'circle-color': cell,
         'circle-stroke-width': 2,
-        'circle-stroke-color': palette.ground,
+        'circle-stroke-color': ground,
       },
     },
   ];

@@ -3,10 +3,10 @@ import { gridDisk, neighbors } from '../../hexcodes/geometry/family.js';
 import { edge } from '../../hexcodes/geometry/shape.js';
 import { placeNear } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
-import { element } from '../shell/elements.js';
-import { number, say } from '../words/language.js';
+import { element, fold } from '../shell/elements.js';
+import { language, number, say } from '../words/language.js';
 import { copy } from './copy.js';
-import { atResolution, chosenResolution, type Place, placeOf } from './place.js';
+import { atResolution, chosenResolution, edgeM, type Place, placeOf } from './place.js';
 
 const MAX_RINGS = 10;
 /** Nearer to the middle of a town a direction says nothing. */
@@ -27,12 +27,30 @@ export function nearWords(latDeg: number, lngDeg: number): string {
   return say('nearTown', { name, distance: length(distance_m), direction: say(`compass${direction}`) });
 }
 
+/** Chooses a place, which the map then shows. */
+export function goTo({ place, map }: Pick<Desk, 'place' | 'map'>, next: Place | undefined): void {
+  if (next === undefined) return;
+  place.set(next);
+  map.now?.show(next);
+}
+
+/** A choice of the 16 resolutions, each with the edge of its hexagons. */
+export function sizeChoice(id: string, change: () => void = () => {}): HTMLSelectElement {
+  const options = Array.from({ length: 16 }, (_, each) => new Option('', String(each)));
+  const select = element('select', { id, on: { change } }, ...options);
+  language.each(() => {
+    for (const [resolution, option] of options.entries())
+      option.text = say('sizeOf', { resolution, edge: length(edgeM(resolution)) });
+  });
+  return select;
+}
+
 /** A slider for the resolution of the place. */
 export function sizeSlider(desk: Desk, place: Place): HTMLElement {
   const slider = element('input', {
+    id: 'resolution',
     attributes: {
       type: 'range',
-      id: 'resolution',
       min: '0',
       max: String(place.root.resolution),
       value: String(place.resolution),
@@ -40,9 +58,7 @@ export function sizeSlider(desk: Desk, place: Place): HTMLElement {
     on: {
       input: () => {
         if (place.from !== undefined) chosenResolution.set(Number(slider.value));
-        const next = atResolution(desk.library, desk.place.now ?? place, Number(slider.value));
-        desk.place.set(next);
-        desk.map.now?.show(next);
+        goTo(desk, atResolution(desk.library, desk.place.now ?? place, Number(slider.value)));
       },
     },
   });
@@ -62,21 +78,16 @@ export function sizeSlider(desk: Desk, place: Place): HTMLElement {
 
 /** A slider for the rings that the map shows. */
 export function ringSlider(desk: Desk, place: Place): HTMLElement {
-  const output = element('output', { class: 'soft', attributes: { for: 'rings', id: 'rings-words' } });
+  const output = element('output', { class: 'soft', id: 'rings-words', attributes: { for: 'rings' } });
   const copyButton = element('button', {
     class: 'link',
     key: 'copyRings',
-    attributes: { type: 'button', id: 'copy-rings' },
-    on: { click: () => void copy(`${gridDisk(desk.library, place.hexcodes, desk.rings.now).join('\n')}\n`) },
+    id: 'copy-rings',
+    click: () => void copy(`${gridDisk(desk.library, place.hexcodes, desk.rings.now).join('\n')}\n`),
   });
   const slider = element('input', {
-    attributes: {
-      type: 'range',
-      id: 'rings',
-      min: '0',
-      max: String(MAX_RINGS),
-      value: String(desk.rings.now),
-    },
+    id: 'rings',
+    attributes: { type: 'range', min: '0', max: String(MAX_RINGS), value: String(desk.rings.now) },
     on: {
       input: () => {
         desk.rings.set(Number(slider.value));
@@ -110,18 +121,12 @@ export function ladder(desk: Desk, place: Place): HTMLElement {
     const other = atResolution(library, place, resolution);
     const button = codeButton(other.hexcodes, length(edge(library, other.hexcodes)), () => {
       if (place.from !== undefined) chosenResolution.set(resolution);
-      desk.place.set(other);
-      desk.map.now?.show(other);
+      goTo(desk, other);
     });
     if (resolution === place.resolution) button.setAttribute('aria-current', 'true');
     return element('li', {}, button);
   });
-  return element(
-    'details',
-    { class: 'fold', attributes: { id: 'ladder' } },
-    element('summary', { key: 'allSizes' }),
-    element('ol', { class: 'codes' }, ...rows),
-  );
+  return fold({ key: 'allSizes', id: 'ladder' }, element('ol', { class: 'codes' }, ...rows));
 }
 
 /** The six codes around the place. */
@@ -130,26 +135,17 @@ export function neighborList(desk: Desk, place: Place): HTMLElement {
     element(
       'li',
       {},
-      codeButton(code, '', () => {
-        const next = placeOf(desk.library, code);
-        if (next === undefined) return;
-        desk.place.set(next);
-        desk.map.now?.show(next);
-      }),
+      codeButton(code, '', () => goTo(desk, placeOf(desk.library, code))),
     ),
   );
-  return element(
-    'details',
-    { class: 'fold', attributes: { id: 'neighbors' } },
-    element('summary', { key: 'neighbors' }),
-    element('ul', { class: 'codes' }, ...rows),
-  );
+  return fold({ key: 'neighbors', id: 'neighbors' }, element('ul', { class: 'codes' }, ...rows));
 }
 
-function codeButton(code: string, words: string, choose: () => void): HTMLButtonElement {
+/** A button that chooses the place of a code. */
+export function codeButton(code: string, words: string, choose: () => void, kind = ''): HTMLButtonElement {
   return element(
     'button',
-    { attributes: { type: 'button' }, on: { click: choose } },
+    { class: kind, click: choose },
     element('span', { class: 'code', text: code }),
     ...(words === '' ? [] : [element('span', { class: 'soft', text: words })]),
   );

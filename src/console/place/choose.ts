@@ -4,7 +4,7 @@ import type { Desk } from '../desk.js';
 import { toast } from '../shell/elements.js';
 import { say } from '../words/language.js';
 import { length } from './around.js';
-import { EDGE_M_OF_RESOLUTION_0, placeAt, resolutionFor } from './place.js';
+import { edgeM, placeAt, resolutionFor } from './place.js';
 
 /** A finger or a mouse is right to some pixels. */
 const CLICK_PX = 3;
@@ -22,6 +22,5 @@ export function chooseOnMap(desk: Desk, latDeg: number, lngDeg: number, drawn: n
     return;
   }
   desk.place.set(place);
-  if (place.resolution < HOUSE_FROM)
-    toast(say('largeCell', { edge: length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** place.resolution) }));
+  if (place.resolution < HOUSE_FROM) toast(say('largeCell', { edge: length(edgeM(place.resolution)) }));
 }

@@ -33,7 +33,8 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
   const box = byId<HTMLInputElement>('code');
   const answer = element('div', {
     class: 'box-answer',
-    attributes: { 'aria-live': 'polite', id: 'box-answer' },
+    id: 'box-answer',
+    attributes: { 'aria-live': 'polite' },
   });
   byId('code-hint').after(myPosition(desk));
   byId('code-form').append(answer);
@@ -231,12 +232,7 @@ const KIND_WORDS = {
 /** In the box: × while it has a text; while it has none "paste", where the browser lets pages read the clipboard. */
 function openFieldButtons(box: HTMLInputElement, read: () => void): void {
   const button = (id: string, parts: Parameters<typeof element>[1], click: () => void): HTMLElement =>
-    element('button', {
-      class: 'in-field',
-      ...parts,
-      attributes: { type: 'button', id },
-      on: { click },
-    });
+    element('button', { class: 'in-field', id, ...parts, click });
   const clear = button('clear', { text: '×', label: 'clearBox' }, () => {
     box.value = '';
     box.dispatchEvent(new InputEvent('input'));
@@ -267,12 +263,14 @@ function myPosition(desk: Desk): HTMLElement {
   const button = element('button', {
     key: 'myPosition',
     class: 'locate',
-    attributes: { type: 'button', id: 'my-position', 'aria-pressed': 'false' },
-    on: { click: () => (watch === undefined ? start() : stop()) },
+    id: 'my-position',
+    attributes: { 'aria-pressed': 'false' },
+    click: () => (watch === undefined ? start() : stop()),
   });
   const status = element('p', {
     class: 'soft position-status',
-    attributes: { role: 'status', id: 'position-status' },
+    id: 'position-status',
+    attributes: { role: 'status' },
   });
 
   const stop = (words = ''): void => {

@@ -3,10 +3,10 @@
 import { type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import { type Suggestion, type SuggestOptions, suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { explainEn, explainVi } from '../words/explain-texts.js';
+import { explainTexts } from '../words/explain-texts.js';
 import { addTexts, type TextKey } from '../words/texts.js';
 
-addTexts({ vi: explainVi, en: explainEn });
+addTexts(explainTexts);
 
 const OTHER_WORDS = {
   plus_code: 'isPlusCode',

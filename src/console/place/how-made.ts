@@ -35,12 +35,10 @@ export function howMade(library: Hexcodes, code: string): HTMLElement {
     element('button', {
       class: 'link',
       text: say('trySlip', { code: wrong }),
-      attributes: { type: 'button', id: 'try-slip' },
-      on: {
-        click: () => {
-          byId<HTMLInputElement>('code').value = wrong;
-          byId<HTMLFormElement>('code-form').requestSubmit();
-        },
+      id: 'try-slip',
+      click: () => {
+        byId<HTMLInputElement>('code').value = wrong;
+        byId<HTMLFormElement>('code-form').requestSubmit();
       },
     }),
   );

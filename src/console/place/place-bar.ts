@@ -15,8 +15,8 @@ const MENUS = 'place-menus';
 
 export function openPlaceBar(desk: Desk): void {
   const bar = byId('place-bar');
-  const code = element('h2', { class: 'code big', attributes: { id: 'place-code' } });
-  const near = element('p', { class: 'soft', attributes: { id: 'place-near' } });
+  const code = element('h2', { class: 'code big', id: 'place-code' });
+  const near = element('p', { class: 'soft', id: 'place-near' });
   const live = element('div', { class: 'answer', attributes: { 'aria-live': 'polite' } });
   const actions = element('div', { class: 'actions' });
   bar.append(live, actions);
@@ -61,7 +61,7 @@ export function openTitle(desk: Desk): void {
 function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
   const { lat, lng } = place.from ?? place;
   const button = (key: TextKey, id: string, click: () => void, kind = ''): HTMLElement =>
-    element('button', { key, class: kind, attributes: { type: 'button', id }, on: { click } });
+    element('button', { key, class: kind, id, click });
   const share = async (): Promise<void> => {
     const text = [place.hexcodes, nearWords(lat, lng)].filter((each) => each !== '').join(', ');
     // Somebody that closes the list of apps has not failed.
@@ -76,7 +76,7 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
     ...(canShare ? [button('share', 'share', () => void share())] : []),
     element(
       'details',
-      { class: 'menu', attributes: { id: 'more-copies', name: MENUS } },
+      { class: 'menu', id: 'more-copies', attributes: { name: MENUS } },
       element('summary', { label: 'copyAs' }),
       element(
         'div',
@@ -98,10 +98,10 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
 function directions({ hexcodes }: Place, latDeg: number, lngDeg: number): HTMLElement {
   const at = `${latDeg.toFixed(6)},${lngDeg.toFixed(6)}`;
   const link = (id: string, words: string, href: string): HTMLElement =>
-    element('a', { text: words, attributes: { id, href, rel: 'noreferrer noopener', target: '_blank' } });
+    element('a', { text: words, id, attributes: { href, rel: 'noreferrer noopener', target: '_blank' } });
   return element(
     'details',
-    { class: 'menu', attributes: { id: 'directions', name: MENUS } },
+    { class: 'menu', id: 'directions', attributes: { name: MENUS } },
     element('summary', { key: 'directions' }),
     element(
       'div',

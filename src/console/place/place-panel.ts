@@ -4,10 +4,19 @@ import { radius } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
-import { element, toast } from '../shell/elements.js';
+import { element, fold, toast } from '../shell/elements.js';
 import { h3 } from '../shell/h3.js';
 import { language, number, say } from '../words/language.js';
-import { ladder, length, nearWords, neighborList, ringSlider, sizeSlider } from './around.js';
+import {
+  codeButton,
+  goTo,
+  ladder,
+  length,
+  nearWords,
+  neighborList,
+  ringSlider,
+  sizeSlider,
+} from './around.js';
 import { keepRecent, recentCodes } from './copy.js';
 import { howMade } from './how-made.js';
 import { type Place, placeOf } from './place.js';
@@ -50,10 +59,8 @@ function certaintyFold({ library }: Desk): HTMLElement {
     element('tbody', {}, ...rows),
   );
   const year = meta?.source.date.slice(0, 4) ?? '';
-  return element(
-    'details',
-    { class: 'fold', attributes: { id: 'how-sure' } },
-    element('summary', { key: 'howSure' }),
+  return fold(
+    { key: 'howSure', id: 'how-sure' },
     ...(rows.length === 0 ? [] : [table, element('p', { key: 'noSource' })]),
     ...(meta === null ? [] : [element('p', { text: say('bordersOf', { source: meta.source.name, year }) })]),
     element('p', { key: 'wrongProvince' }),
@@ -72,28 +79,14 @@ const EXAMPLES = [
 ] as const;
 
 function welcome(desk: Desk): HTMLElement[] {
-  const choose = (place: Place | undefined): void => {
-    if (place === undefined) return;
-    desk.place.set(place);
-    desk.map.now?.show(place);
-  };
   const examples = EXAMPLES.map(([code, name]) =>
-    element(
-      'button',
-      {
-        class: 'example',
-        attributes: { type: 'button' },
-        on: { click: () => choose(placeOf(desk.library, code)) },
-      },
-      element('span', { class: 'code', text: code }),
-      element('span', { class: 'soft', text: name }),
-    ),
+    codeButton(code, name, () => goTo(desk, placeOf(desk.library, code)), 'example'),
   );
   return [
     element('h2', { key: 'welcome' }),
     howMade(desk.library, EXAMPLES[0][0]),
     element('p', { class: 'soft', key: 'welcomeMore' }),
-    ...recent(desk, choose),
+    ...recent(desk),
     element('h3', { key: 'examples' }),
     element('div', { class: 'examples' }, ...examples),
     provinces(),
@@ -101,34 +94,29 @@ function welcome(desk: Desk): HTMLElement[] {
 }
 
 /** Codes that were looked at before, each of which can be removed. */
-function recent({ library }: Desk, choose: (place: Place | undefined) => void): HTMLElement[] {
+function recent(desk: Desk): HTMLElement[] {
   if (recentCodes.now.length === 0) return [];
   const rows = recentCodes.now.flatMap((code) => {
-    const place = placeOf(library, code);
+    const place = placeOf(desk.library, code);
     if (place === undefined) return [];
     const remove = element('button', {
       class: 'remove',
       text: '×',
-      attributes: { type: 'button', 'aria-label': say('removeCode', { code }) },
-      on: { click: () => keepRecent(recentCodes.now.filter((each) => each !== code)) },
+      attributes: { 'aria-label': say('removeCode', { code }) },
+      click: () => keepRecent(recentCodes.now.filter((each) => each !== code)),
     });
-    const open = element(
-      'button',
-      { class: 'example', attributes: { type: 'button' }, on: { click: () => choose(place) } },
-      element('span', { class: 'code', text: code }),
-      element('span', { class: 'soft', text: nearWords(place.lat, place.lng) }),
-    );
+    const open = codeButton(code, nearWords(place.lat, place.lng), () => goTo(desk, place), 'example');
     return [element('li', { class: 'recent' }, open, remove)];
   });
   const clear = element('button', {
     class: 'link',
     key: 'removeAll',
-    attributes: { type: 'button', id: 'remove-recent' },
-    on: { click: () => keepRecent([]) },
+    id: 'remove-recent',
+    click: () => keepRecent([]),
   });
   return [
     element('h3', { key: 'recentCodes' }),
-    element('ul', { class: 'examples', attributes: { id: 'recent' } }, ...rows),
+    element('ul', { class: 'examples', id: 'recent' }, ...rows),
     clear,
   ];
 }
@@ -138,12 +126,7 @@ function provinces(): HTMLElement {
   const rows = ADMIN_UNITS.map(({ code, name }) =>
     element('li', {}, element('span', { class: 'code', text: code }), element('span', { text: name })),
   );
-  return element(
-    'details',
-    { class: 'fold' },
-    element('summary', { key: 'provinces' }),
-    element('ul', { class: 'provinces' }, ...rows),
-  );
+  return fold({ key: 'provinces' }, element('ul', { class: 'provinces' }, ...rows));
 }
 
 export const PLACE_PANEL: Panel = {
@@ -169,22 +152,18 @@ export const PLACE_PANEL: Panel = {
 
 /** The code for the telephone; what it needs comes when it is opened. */
 function spellFold({ hexcodes }: Place): HTMLElement {
-  const fold = element(
-    'details',
-    { class: 'fold', attributes: { id: 'spell' } },
-    element('summary', { key: 'spell' }),
-  );
-  fold.addEventListener('toggle', () => {
-    if (!fold.open || fold.childElementCount > 1) return;
+  const made = fold({ key: 'spell', id: 'spell' });
+  made.addEventListener('toggle', () => {
+    if (!made.open || made.childElementCount > 1) return;
     import('./spell.js').then(
-      ({ spellingParts }) => fold.childElementCount === 1 && fold.append(...spellingParts(hexcodes)),
+      ({ spellingParts }) => made.childElementCount === 1 && made.append(...spellingParts(hexcodes)),
       () => {
-        fold.open = false;
+        made.open = false;
         toast(say('failed'));
       },
     );
   });
-  return fold;
+  return made;
 }
 
 /** The reach of the cell, and the error of the device where it has measured. */

@@ -32,7 +32,10 @@ export interface Known {
 }
 
 /** Edge of a hexagon of resolution 0, metres; each further resolution has a square root of seventh of it. */
-export const EDGE_M_OF_RESOLUTION_0 = 1_281_256;
+const EDGE_M_OF_RESOLUTION_0 = 1_281_256;
+
+/** The mean edge of the hexagons of a resolution, metres. */
+export const edgeM = (resolution: number): number => EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** resolution;
 
 /** The finest resolution, 0 to 15, whose hexagons reach as far from their middle as a position may be wrong. */
 export function resolutionFor(errorM: number): number {

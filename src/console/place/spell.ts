@@ -2,12 +2,8 @@
 // Voices of others are left out: what is looked up would be sent to them.
 import { element } from '../shell/elements.js';
 import { language } from '../words/language.js';
-import { spellEn, spellVi } from '../words/spell-texts.js';
 import { spelling, spelt } from '../words/spelling.js';
-import { addTexts } from '../words/texts.js';
 import { copy } from './copy.js';
-
-addTexts({ vi: spellVi, en: spellEn });
 
 /** Slower than speech: somebody writes it down. */
 const RATE = 0.8;
@@ -23,7 +19,7 @@ export function spellingParts(code: string): HTMLElement[] {
     ),
   );
   const button = (key: 'readAloud' | 'copySpelling', id: string, click: () => void): HTMLElement =>
-    element('button', { key, attributes: { type: 'button', id }, on: { click } });
+    element('button', { key, id, click });
   const aloud = button('readAloud', 'read-aloud', () => read(code));
   const none = element('p', { class: 'soft', key: 'noVoice' });
   const update = (): void => {

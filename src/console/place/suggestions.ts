@@ -39,8 +39,9 @@ export class Suggestions {
         'li',
         {
           class: 'suggestion',
-          attributes: { role: 'option', id: `suggestion-${i}`, 'aria-selected': 'false' },
-          on: { click: choose },
+          id: `suggestion-${i}`,
+          attributes: { role: 'option', 'aria-selected': 'false' },
+          click: choose,
         },
         element('span', { class: 'code', text: title }),
         ...words
@@ -51,7 +52,7 @@ export class Suggestions {
     this.#host.append(
       element(
         'ul',
-        { class: 'suggestions', label: 'suggestions', attributes: { role: 'listbox', id: 'suggestions' } },
+        { class: 'suggestions', label: 'suggestions', id: 'suggestions', attributes: { role: 'listbox' } },
         ...this.#rows,
       ),
     );

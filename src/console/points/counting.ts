@@ -3,7 +3,7 @@ import { cellRing } from '../../hexcodes/geometry/geojson.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Box } from '../desk.js';
-import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
+import { edgeM } from '../place/place.js';
 import type { KernelPaths } from '../shell/worker-kernel.js';
 import { ANCHOR, type Counted, mercatorX, mercatorY } from './drawn-points.js';
 
@@ -151,7 +151,7 @@ const isWithin = ({ west, south, east, north }: Box, lat: number, lng: number): 
 /** The box with a number of widths of a hexagon more on each side. */
 function wider({ west, south, east, north }: Box, resolution: number, widths: number): Box {
   // Hexagons are up to a fifth larger than at the average.
-  const metres = widths * 2.4 * (EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** resolution);
+  const metres = widths * 2.4 * edgeM(resolution);
   const [lat, lng] = [metres / LAT_DEGREE_M, metres / LNG_DEGREE_M];
   return { west: west - lng, south: south - lat, east: east + lng, north: north + lat };
 }

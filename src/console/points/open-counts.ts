@@ -1,20 +1,21 @@
 // The points of a file or a fleet as hexagons coloured by their number: asks the worker for those of the view, shows
 // the legend, lists the rows of a hexagon, and takes the points off the map. It comes with the first points.
 import { cellRing } from '../../hexcodes/geometry/geojson.js';
-import type { Box, Desk, Layers, MapView } from '../desk.js';
+import { type Box, boxOf, type Desk, type Layers, type MapView } from '../desk.js';
 import { gridResolutionAt } from '../map/features.js';
 import { paletteOf } from '../map/palette.js';
+import { goTo } from '../place/around.js';
 import { placeAt } from '../place/place.js';
 import { element, scrollTo } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
-import { countEn, countVi } from '../words/count-texts.js';
+import { countTexts } from '../words/count-texts.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import type { CountNews, CountTask } from './counting.js';
 import type { DescribedPoints } from './drawn-points.js';
 
-addTexts({ vi: countVi, en: countEn });
+addTexts(countTexts);
 
 /** The least width of a hexagon: for a mouse, and for fingers and drawings without WebGL, which take their time. */
 const MIN_WIDTH_PX = { fine: 8, coarse: 16 };
@@ -25,21 +26,17 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   const { library, points, layers, counts } = desk;
   const worker = new Worker(shipped.files.countWorker, { type: 'module' });
   const ask = (task: CountTask): void => worker.postMessage(task);
-  const { kernel, index, reach } = shipped.files;
-  ask({ kind: 'open', paths: { kernel, index, reach } });
+  ask({ kind: 'open', paths: shipped.files });
 
   const swatches = element('ol', { class: 'levels' });
   const uncounted = element('p', { class: 'soft' });
-  const clear = element('button', {
-    attributes: { type: 'button', id: 'clear-points' },
-    on: { click: () => points.set(undefined) },
-  });
+  const clear = element('button', { id: 'clear-points', click: () => points.set(undefined) });
   const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
-  const legend = element('section', { class: 'legend', attributes: { id: 'legend' } }, counted, clear);
+  const legend = element('section', { class: 'legend', id: 'legend' }, counted, clear);
   frame.append(legend);
   // It would lie below.
   frame.querySelector('.map-note')?.remove();
-  const rows = element('section', { class: 'cell-rows', attributes: { id: 'cell-rows' } });
+  const rows = element('section', { class: 'cell-rows', id: 'cell-rows' });
   rows.hidden = true;
   panels.before(rows);
 
@@ -109,7 +106,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     const at = cellAt(lat, lng);
     const total = at && numberIn(at.cell);
     if (at === undefined || last === undefined || total === undefined) return false;
-    const box = boxOf(at.cell);
+    const box = boxOf(cellRing(at.cell.toString(16)));
     listed = { ...at, total, of: points.now! };
     ask({ kind: 'cell', cell: at.cell, box, resolution: last.counted.resolution });
     map.showBox(box);
@@ -126,15 +123,8 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
         {},
         element('button', {
           text: texts[i]!,
-          attributes: { type: 'button' },
-          on: {
-            click: () => {
-              const place = placeAt(library, of.positions[2 * point]!, of.positions[2 * point + 1]!, 13);
-              if (place === undefined) return;
-              desk.place.set(place);
-              map.show(place);
-            },
-          },
+          click: () =>
+            goTo(desk, placeAt(library, of.positions[2 * point]!, of.positions[2 * point + 1]!, 13)),
         }),
       ),
     );
@@ -142,8 +132,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
       class: 'remove',
       text: '×',
       label: 'closeRows',
-      attributes: { type: 'button' },
-      on: { click: () => closeRows() },
+      click: () => closeRows(),
     });
     const heading = element('h2', { text: say('countOf', { points: number(total), code }) });
     const more = total - found.length;
@@ -215,16 +204,4 @@ function finestFor(map: MapView, { west, south, east, north }: Box): number {
   const isCoarse = matchMedia('(pointer: coarse)').matches || document.querySelector('.flat-map') !== null;
   const least = MIN_WIDTH_PX[isCoarse ? 'coarse' : 'fine'];
   return gridResolutionAt((widthPx * 360) / (east - west), lat, least);
-}
-
-function boxOf(cell: bigint): Box {
-  const ring = cellRing(cell.toString(16));
-  const lngs = ring.map(([lng]) => lng);
-  const lats = ring.map(([, lat]) => lat);
-  return {
-    west: Math.min(...lngs),
-    south: Math.min(...lats),
-    east: Math.max(...lngs),
-    north: Math.max(...lats),
-  };
 }

@@ -19,6 +19,7 @@ export function download(file: Blob, name: string): void {
 }
 
 interface Parts {
+  id?: string | undefined;
   class?: string;
   /** A text that never changes. */
   text?: string;
@@ -27,15 +28,19 @@ interface Parts {
   /** The accessible name, of the table. */
   label?: TextKey;
   attributes?: Readonly<Record<string, string>>;
+  click?: () => unknown;
   on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 }
 
+/** An element; a button submits nothing unless its attributes say so. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   parts: Parts = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
+  if (name === 'button') made.setAttribute('type', 'button');
+  if (parts.id !== undefined) made.id = parts.id;
   if (parts.class !== undefined) made.className = parts.class;
   if (parts.text !== undefined) made.textContent = parts.text;
   if (parts.key !== undefined) {
@@ -48,8 +53,27 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   }
   for (const [attribute, value] of Object.entries(parts.attributes ?? {}))
     made.setAttribute(attribute, value);
-  for (const [event, listener] of Object.entries(parts.on ?? {}))
-    made.addEventListener(event, listener as EventListener);
+  for (const [event, listener] of Object.entries({ click: parts.click, ...parts.on }))
+    if (listener !== undefined) made.addEventListener(event, listener as EventListener);
+  made.append(...children);
+  return made;
+}
+
+/** A fold of a panel, closed at first. */
+export const fold = (
+  parts: { key: TextKey; id?: string },
+  ...children: (Node | string)[]
+): HTMLDetailsElement =>
+  element('details', { class: 'fold', id: parts.id }, element('summary', { key: parts.key }), ...children);
+
+/** An element of a picture. Only attributes: the policy of the page lets no element have a style of its own. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string | number>> = {},
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[K] {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value));
   made.append(...children);
   return made;
 }

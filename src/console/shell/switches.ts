@@ -26,8 +26,8 @@ export function openSwitches(): void {
     class: 'quiet',
     key: 'language',
     label: 'languageLabel',
-    attributes: { type: 'button', id: 'language' },
-    on: { click: () => choose(language.now === 'vi' ? 'en' : 'vi') },
+    id: 'language',
+    click: () => choose(language.now === 'vi' ? 'en' : 'vi'),
   });
   // It names the other language, in that language.
   language.each((now) => {
@@ -36,12 +36,10 @@ export function openSwitches(): void {
   const themeButton = element('button', {
     class: 'quiet round',
     label: 'theme',
-    attributes: { type: 'button', id: 'theme' },
-    on: {
-      click: () => {
-        keep(KEPT, isDark.now ? 'light' : 'dark');
-        applyTheme();
-      },
+    id: 'theme',
+    click: () => {
+      keep(KEPT, isDark.now ? 'light' : 'dark');
+      applyTheme();
     },
   });
   isDark.each((dark) => themeButton.setAttribute('aria-pressed', String(dark)));

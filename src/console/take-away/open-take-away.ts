@@ -6,14 +6,12 @@ import type { Place } from '../place/place.js';
 
 import { download, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
-import { takeAwayEn, takeAwayVi } from '../words/take-away-texts.js';
+import { takeAwayTexts } from '../words/take-away-texts.js';
 import { addTexts } from '../words/texts.js';
-import { doorplate } from './doorplate.js';
-import { gridSheet } from './grid-sheet.js';
-import { svgFile } from './svg.js';
+import { doorplate, gridSheet, svgFile } from './papers.js';
 import { MAX_CELLS, viewGrid } from './view-grid.js';
 
-addTexts({ vi: takeAwayVi, en: takeAwayEn });
+addTexts(takeAwayTexts);
 
 /** Rings of hexagons on the sheet: 91 hexagons, whose codes are still legible. */
 const SHEET_RINGS = 5;
@@ -35,38 +33,36 @@ export function openTakeAway(host: HTMLElement, desk: Desk): void {
 function gridPart(desk: Desk): HTMLElement[] {
   const choice = element(
     'select',
-    { attributes: { id: 'grid-resolution' } },
+    { id: 'grid-resolution' },
     element('option', { key: 'gridAsMap', attributes: { value: '' } }),
     ...Array.from({ length: 16 }, (_, resolution) => element('option', { text: String(resolution) })),
   );
-  const status = element('p', { class: 'soft', attributes: { role: 'status', id: 'grid-status' } });
+  const status = element('p', { class: 'soft', id: 'grid-status', attributes: { role: 'status' } });
   const button = element('button', {
     key: 'gridDownload',
-    attributes: { type: 'button', id: 'grid-download' },
-    on: {
-      click: async () => {
-        const map = desk.map.now;
-        if (map === undefined) {
-          status.textContent = say('gridNeedsMap');
-          return;
-        }
-        button.disabled = true;
-        const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
-        const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
-          status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
+    id: 'grid-download',
+    click: async () => {
+      const map = desk.map.now;
+      if (map === undefined) {
+        status.textContent = say('gridNeedsMap');
+        return;
+      }
+      button.disabled = true;
+      const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
+      const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
+        status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
+      });
+      button.disabled = false;
+      if (grid.kind === 'file') {
+        status.textContent = say('gridDone', { cells: number(grid.cells), resolution });
+        download(grid.file, `hexcodes-grid-${resolution}.geojson`);
+      } else {
+        status.textContent = say('gridTooMany', {
+          most: number(MAX_CELLS),
+          cells: number(grid.estimate),
+          resolution,
         });
-        button.disabled = false;
-        if (grid.kind === 'file') {
-          status.textContent = say('gridDone', { cells: number(grid.cells), resolution });
-          download(grid.file, `hexcodes-grid-${resolution}.geojson`);
-        } else {
-          status.textContent = say('gridTooMany', {
-            most: number(MAX_CELLS),
-            cells: number(grid.estimate),
-            resolution,
-          });
-        }
-      },
+      }
     },
   });
   return [
@@ -82,13 +78,14 @@ function gridPart(desk: Desk): HTMLElement[] {
 function printParts(desk: Desk, place: Place): HTMLElement[] {
   const link = linkTo(place.hexcodes);
   const line = element('input', {
-    attributes: { id: 'doorplate-line', type: 'text', maxlength: '60', autocomplete: 'off' },
+    id: 'doorplate-line',
+    attributes: { type: 'text', maxlength: '60', autocomplete: 'off' },
   });
   const button = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
     element('button', {
       key,
-      attributes: { type: 'button', id: `print-${key}` },
-      on: { click: () => preview(make(), `${place.hexcodes}-${key}.svg`) },
+      id: `print-${key}`,
+      click: () => preview(make(), `${place.hexcodes}-${key}.svg`),
     });
   return [
     element('h2', { text: say('printTitle', { code: place.hexcodes }) }),
@@ -132,12 +129,7 @@ export function openPrinting(desk: Desk): void {
 /** Shows a picture, which is what is printed while it is shown. */
 function preview(picture: SVGSVGElement, fileName: string): void {
   const button = (key: 'print' | 'save' | 'close', click: () => void): HTMLElement =>
-    element('button', {
-      key,
-      class: key === 'print' ? 'strong' : '',
-      attributes: { type: 'button' },
-      on: { click },
-    });
+    element('button', { key, class: key === 'print' ? 'strong' : '', click });
   const dialog = element(
     'dialog',
     { class: 'preview', label: 'preview' },

@@ -1,29 +1,15 @@
 // The texts of the counts by hexagon and of the switch of layers, which come with them.
 
-export const countVi = {
-  countsTitle: 'Số điểm trong mỗi ô lục giác',
-  clearPoints: 'Xóa {points} điểm',
-  uncounted: 'Không đếm vì không có mã: {points} điểm.',
-  countOf: '{points} điểm trong ô {code}',
-  countMore: 'và {points} điểm nữa',
-  closeRows: 'Đóng danh sách',
-  layerGrid: 'Lưới ô',
-  layerCodes: 'Mã trong ô',
-  layerPoints: 'Điểm',
-  layerCounts: 'Số điểm theo ô',
-  layerStreets: 'Bản đồ nền',
+export const countTexts = {
+  countsTitle: ['Số điểm trong mỗi ô lục giác', 'Points in each hexagon'],
+  clearPoints: ['Xóa {points} điểm', 'Clear {points} points'],
+  uncounted: ['Không đếm vì không có mã: {points} điểm.', 'Not counted, as they have no code: {points}.'],
+  countOf: ['{points} điểm trong ô {code}', '{points} points in {code}'],
+  countMore: ['và {points} điểm nữa', 'and {points} more'],
+  closeRows: ['Đóng danh sách', 'Close the list'],
+  layerGrid: ['Lưới ô', 'Grid'],
+  layerCodes: ['Mã trong ô', 'Codes'],
+  layerPoints: ['Điểm', 'Points'],
+  layerCounts: ['Số điểm theo ô', 'Counts by hexagon'],
+  layerStreets: ['Bản đồ nền', 'Streets'],
 } as const;
-
-export const countEn: Readonly<Record<keyof typeof countVi, string>> = {
-  countsTitle: 'Points in each hexagon',
-  clearPoints: 'Clear {points} points',
-  uncounted: 'Not counted, as they have no code: {points}.',
-  countOf: '{points} points in {code}',
-  countMore: 'and {points} more',
-  closeRows: 'Close the list',
-  layerGrid: 'Grid',
-  layerCodes: 'Codes',
-  layerPoints: 'Points',
-  layerCounts: 'Counts by hexagon',
-  layerStreets: 'Streets',
-};

@@ -3,18 +3,17 @@
 import { keep, kept, Value } from '../shell/value.js';
 import { TEXTS, type TextKey } from './texts.js';
 
-export type Language = keyof typeof TEXTS;
+export type Language = 'vi' | 'en';
 
 const KEPT = 'hexcodes-language';
-
-/** Attributes that name a text, and those that they fill. */
-const FILLED = { label: 'aria-label', title: 'title', placeholder: 'placeholder' } as const;
 
 export const language = new Value<Language>(firstLanguage());
 
 /** The text of a key, with {names} filled in. */
 export function say(key: TextKey, names: Readonly<Record<string, string | number>> = {}): string {
-  return TEXTS[language.now][key].replace(/\{(\w+)\}/g, (_, name: string) => String(names[name] ?? ''));
+  return TEXTS[key][language.now === 'vi' ? 0 : 1].replace(/\{(\w+)\}/g, (_, name: string) =>
+    String(names[name] ?? ''),
+  );
 }
 
 /** A number as people of the language write it. */
@@ -22,14 +21,12 @@ export function number(value: number, mostDigits = 0): string {
   return new Intl.NumberFormat(language.now, { maximumFractionDigits: mostDigits }).format(value);
 }
 
-/** Fills every element below `root` whose text or attributes are named. */
-export function translate(root: ParentNode): void {
-  for (const element of root.querySelectorAll<HTMLElement>('[data-text]'))
+/** Fills every element whose text or label is named. */
+function translate(): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-text]'))
     element.textContent = say(element.dataset.text as TextKey);
-  for (const [name, attribute] of Object.entries(FILLED)) {
-    for (const element of root.querySelectorAll<HTMLElement>(`[data-${name}]`))
-      element.setAttribute(attribute, say(element.dataset[name] as TextKey));
-  }
+  for (const element of document.querySelectorAll<HTMLElement>('[data-label]'))
+    element.setAttribute('aria-label', say(element.dataset.label as TextKey));
 }
 
 export function choose(next: Language): void {
@@ -43,7 +40,7 @@ export function openLanguage(): void {
   addEventListener('storage', ({ key }) => key === KEPT && language.set(firstLanguage()));
   language.each((now) => {
     document.documentElement.lang = now;
-    translate(document);
+    translate();
   });
 }
 

@@ -1,18 +1,16 @@
 // The content of the panel of zones: draws them, names them, lists their codes, and gives both as files.
 
-import type { Desk } from '../desk.js';
-import { length } from '../place/around.js';
+import { boxOf, type Desk } from '../desk.js';
+import { sizeChoice } from '../place/around.js';
 import { copy } from '../place/copy.js';
-import { EDGE_M_OF_RESOLUTION_0 } from '../place/place.js';
 import { download, element, toast } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
-import { zoneEn, zoneVi } from '../words/zone-texts.js';
+import { zoneTexts } from '../words/zone-texts.js';
 import type { Imported } from './import-zones.js';
 import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
 import {
-  boxOf,
   type Corner,
   geoJsonOf,
   MAX_CORNERS,
@@ -26,7 +24,7 @@ import {
 import type { CoverNews, CoverTask, ZoneCodes } from './zone-list.js';
 import { ZoneOverlay } from './zone-overlay.js';
 
-addTexts({ vi: zoneVi, en: zoneEn });
+addTexts(zoneTexts);
 
 /** Outlines of thirty zones need far less. */
 const MAX_IMPORT_BYTES = 8 * 2 ** 20;
@@ -52,33 +50,32 @@ class ZoneDesk {
   readonly #draw = element('button', {
     key: 'zoneDraw',
     class: 'strong',
-    attributes: { type: 'button', id: 'zone-draw' },
-    on: { click: () => this.#start() },
+    id: 'zone-draw',
+    click: () => this.#start(),
   });
-  readonly #list = element('ol', { class: 'zones', attributes: { id: 'zone-list' } });
-  readonly #size = element('select', {
-    attributes: { id: 'zone-size' },
-    on: { change: () => this.#choose() },
-  });
+  readonly #list = element('ol', { class: 'zones', id: 'zone-list' });
+  readonly #size = sizeChoice('zone-size', () => this.#choose());
   readonly #compact = element('input', {
-    attributes: { type: 'checkbox', id: 'zone-compact' },
+    id: 'zone-compact',
+    attributes: { type: 'checkbox' },
     on: { change: () => this.#choose() },
   });
-  readonly #listed = element('p', { class: 'soft', attributes: { role: 'status', id: 'zones-status' } });
-  readonly #kept = element('p', { class: 'note', key: 'zonesNotKept', attributes: { id: 'zones-not-kept' } });
+  readonly #listed = element('p', { class: 'soft', id: 'zones-status', attributes: { role: 'status' } });
+  readonly #kept = element('p', { class: 'note', key: 'zonesNotKept', id: 'zones-not-kept' });
   readonly #command = element('code');
   readonly #csvButton = element('button', {
     key: 'zonesCsv',
-    attributes: { type: 'button', id: 'zones-csv' },
-    on: { click: () => this.#csv && download(this.#csv, 'zones.csv') },
+    id: 'zones-csv',
+    click: () => this.#csv && download(this.#csv, 'zones.csv'),
   });
   readonly #file = element('input', {
     class: 'file-input',
     label: 'zonesImport',
-    attributes: { type: 'file', id: 'zones-file', accept: '.geojson,.json,application/geo+json' },
+    id: 'zones-file',
+    attributes: { type: 'file', accept: '.geojson,.json,application/geo+json' },
     on: { change: () => void this.#import() },
   });
-  readonly #imported = element('p', { class: 'note', attributes: { role: 'status', id: 'zones-imported' } });
+  readonly #imported = element('p', { class: 'note', id: 'zones-imported', attributes: { role: 'status' } });
   readonly #rest: HTMLElement;
   #worker: Worker | undefined;
   /** The codes of the zones as they are; undefined while they are listed. */
@@ -92,21 +89,17 @@ class ZoneDesk {
     this.#kept.hidden = true;
     const geoJson = element('button', {
       key: 'zonesGeoJson',
-      attributes: { type: 'button', id: 'zones-geojson' },
-      on: {
-        click: () =>
-          download(new Blob([geoJsonOf(zones.now)], { type: 'application/geo+json' }), 'zones.geojson'),
-      },
+      id: 'zones-geojson',
+      click: () =>
+        download(new Blob([geoJsonOf(zones.now)], { type: 'application/geo+json' }), 'zones.geojson'),
     });
     const removeAll = element('button', {
       key: 'zonesRemoveAll',
       class: 'link',
-      attributes: { type: 'button', id: 'zones-remove' },
-      on: {
-        click: () => {
-          this.#keep([]);
-          this.#draw.focus();
-        },
+      id: 'zones-remove',
+      click: () => {
+        this.#keep([]);
+        this.#draw.focus();
       },
     });
     this.#rest = element(
@@ -118,7 +111,7 @@ class ZoneDesk {
       this.#listed,
       element('div', { class: 'downloads' }, this.#csvButton, geoJson),
       element('p', { key: 'zonesCommand' }),
-      element('pre', { attributes: { tabindex: '0', id: 'zones-command' } }, this.#command),
+      element('pre', { id: 'zones-command', attributes: { tabindex: '0' } }, this.#command),
       removeAll,
     );
   }
@@ -137,9 +130,6 @@ class ZoneDesk {
   }
 
   open(): void {
-    this.#size.append(
-      ...Array.from({ length: 16 }, (_, each) => element('option', { attributes: { value: String(each) } })),
-    );
     const change = (): void => {
       this.#fill();
       this.#cover();
@@ -200,13 +190,7 @@ class ZoneDesk {
     if (found === undefined || found.zones.length === 0) return;
     const added = found.zones.map((zone) => ({ ...zone, id: newId() }));
     this.#keep([...zones.now, ...added]);
-    const boxes = added.map(boxOf);
-    this.desk.map.now?.showBox({
-      west: Math.min(...boxes.map(({ west }) => west)),
-      south: Math.min(...boxes.map(({ south }) => south)),
-      east: Math.max(...boxes.map(({ east }) => east)),
-      north: Math.max(...boxes.map(({ north }) => north)),
-    });
+    this.desk.map.now?.showBox(boxOf(added.flatMap(({ corners }) => corners)));
   }
 
   #keep(next: readonly Zone[]): void {
@@ -253,11 +237,6 @@ class ZoneDesk {
   /** The zones, without what is known of their codes. */
   #fill(): void {
     const { resolution, isCompact } = zoneSettings.now;
-    for (const option of this.#size.options) {
-      const each = Number(option.value);
-      const edge = length(EDGE_M_OF_RESOLUTION_0 / Math.sqrt(7) ** each);
-      option.textContent = say('sizeOf', { resolution: each, edge });
-    }
     this.#size.value = String(resolution);
     this.#compact.checked = isCompact;
     const options = `--resolution ${resolution}${isCompact ? ' --compact' : ''}`;
@@ -279,7 +258,7 @@ class ZoneDesk {
       label: 'zoneShowOf' | 'zoneEditOf' | 'zoneCopyOf' | 'zoneRemoveOf',
       click: () => void,
     ): HTMLButtonElement => {
-      const made = element('button', { attributes: { type: 'button' }, on: { click } });
+      const made = element('button', { click });
       made.setAttribute('aria-label', say(label, { name }));
       if (key === 'removeAll') {
         made.className = 'remove';
@@ -291,7 +270,8 @@ class ZoneDesk {
     sign.style.setProperty('--zone', zoneCss(index));
     sign.setAttribute('aria-hidden', 'true');
     const input = element('input', {
-      attributes: { type: 'text', autocomplete: 'off', id: `zone-name-${index}` },
+      id: `zone-name-${index}`,
+      attributes: { type: 'text', autocomplete: 'off' },
       on: { change: () => this.#rename(zone, input.value) },
     });
     input.value = name;
@@ -314,7 +294,7 @@ class ZoneDesk {
       element(
         'div',
         { class: 'copies' },
-        button('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone))),
+        button('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone.corners))),
         button('zoneEdit', 'zoneEditOf', () => this.#edit(zone)),
         copying,
       ),
@@ -335,7 +315,7 @@ class ZoneDesk {
       this.#draw.focus({ preventScroll: true });
     });
     // The bar has taken some of the map.
-    requestAnimationFrame(() => requestAnimationFrame(() => this.desk.map.now?.showBox(boxOf(zone))));
+    requestAnimationFrame(() => requestAnimationFrame(() => this.desk.map.now?.showBox(boxOf(zone.corners))));
   }
 
   #rename(zone: Zone, given: string): void {
@@ -394,10 +374,9 @@ const reasonsOf = (refused: Imported['refused']): string =>
 
 /** The task of the worker: the zones of now, in their order. */
 function coverTask(): CoverTask {
-  const { kernel, index, reach } = shipped.files;
   return {
     zones: zones.now.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
     ...zoneSettings.now,
-    paths: { kernel, index, reach },
+    paths: shipped.files,
   };
 }

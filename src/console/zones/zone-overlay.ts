@@ -2,12 +2,11 @@
 // what is pressed on the map comes here first.
 
 import type { Desk, MapView } from '../desk.js';
-import { byId, element } from '../shell/elements.js';
+import { byId, element, svg } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
 import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
 /** A finger that moves more than this has moved the map. */
 const TAP_PX = 6;
 const CORNER_PX = 5;
@@ -31,9 +30,9 @@ interface Drawing {
 }
 
 export class ZoneOverlay {
-  readonly #picture = document.createElementNS(SVG, 'svg');
+  readonly #picture = svg('svg', { class: 'zone-picture', 'aria-hidden': 'true' });
   readonly #bar = element('div', { class: 'zone-bar', label: 'zoneDrawing', attributes: { role: 'group' } });
-  readonly #status = element('p', { attributes: { role: 'status', id: 'zone-status' } });
+  readonly #status = element('p', { id: 'zone-status', attributes: { role: 'status' } });
   /** Corners that can be moved, in their order. */
   readonly #handles = element('div', { class: 'zone-handles' });
   readonly #frame: HTMLElement;
@@ -47,8 +46,6 @@ export class ZoneOverlay {
   constructor(private readonly desk: Desk) {
     const map = byId('map');
     this.#frame = map.parentElement!;
-    this.#picture.setAttribute('class', 'zone-picture');
-    this.#picture.setAttribute('aria-hidden', 'true');
     map.after(this.#picture);
     const button = (
       key: 'zoneCorner' | 'zoneUndo' | 'zoneEnd' | 'zoneCancel',
@@ -57,8 +54,8 @@ export class ZoneOverlay {
       element('button', {
         key,
         class: key === 'zoneEnd' ? 'strong' : '',
-        attributes: { type: 'button', id: `zone-${key.slice(4).toLowerCase()}` },
-        on: { click: run },
+        id: `zone-${key.slice(4).toLowerCase()}`,
+        click: run,
       });
     this.#bar.append(
       this.#status,
@@ -105,7 +102,7 @@ export class ZoneOverlay {
 
   /** A corner that is dragged, or moved by arrow keys. */
   #handle(corner: number): HTMLElement {
-    const handle = element('button', { class: 'zone-handle', attributes: { type: 'button' } });
+    const handle = element('button', { class: 'zone-handle' });
     handle.setAttribute('aria-label', say('zoneCornerOf', { corner: corner + 1 }));
     const moveTo = (x: number, y: number): void => {
       const { lat, lng } = this.desk.map.now!.positionAt(x, y);
@@ -313,16 +310,8 @@ function outline(view: MapView, corners: readonly Corner[], zone: number): SVGEl
   const area = svg('polygon', { class: 'zone-area', points: pairs(points) });
   area.style.setProperty('--zone', zoneCss(zone));
   const halo = svg('polygon', { class: 'zone-halo', points: pairs(points) });
-  const sign = svg('text', { class: 'zone-number', x, y });
-  sign.textContent = String(zone + 1);
-  return [halo, area, sign];
+  return [halo, area, svg('text', { class: 'zone-number', x, y }, String(zone + 1))];
 }
 
 const pairs = (points: readonly { x: number; y: number }[]): string =>
   points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
-
-function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
-  const made = document.createElementNS(SVG, name) as SVGElement;
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value));
-  return made;
-}

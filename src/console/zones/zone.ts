@@ -111,18 +111,6 @@ export function ringOf({ corners }: Pick<Zone, 'corners'>): Corner[] {
   return [...turned, turned[0]!];
 }
 
-/** The box around a zone, degrees. */
-export function boxOf({ corners }: Zone): { west: number; south: number; east: number; north: number } {
-  const lngs = corners.map(([lng]) => lng);
-  const lats = corners.map(([, lat]) => lat);
-  return {
-    west: Math.min(...lngs),
-    south: Math.min(...lats),
-    east: Math.max(...lngs),
-    north: Math.max(...lats),
-  };
-}
-
 /** The file that `hexcodes cover FILE --name name` reads, one feature a line. */
 export function geoJsonOf(zones: readonly Zone[]): string {
   const features = zones.map((zone) =>

@@ -108,8 +108,12 @@ describe('hexagons', async () => {
 // Outlines of the plain map: what is cut off outside the view changes nothing inside it.
 describe('outlines of the plain map', async () => {
   type Corner = readonly [number, number];
-  const { Outline, mercatorX, mercatorY } =
+  const { Outline } =
     await consoleModule<typeof import('../../../src/console/map/flat-outline.js')>('map/flat-outline.ts');
+  const { mercatorX, mercatorY } =
+    await consoleModule<typeof import('../../../src/console/points/drawn-points.js')>(
+      'points/drawn-points.ts',
+    );
 
   const [WIDTH, HEIGHT, PAD] = [300, 200, 16];
   const AT = { lng: 105.8, lat: 21 };
