@@ -6,15 +6,13 @@ import { type BusLoad, busBytesPerSecond, collectedPoints, lasting, SPARE } from
 import type { BusConfig } from '../config/config.js';
 import { grouped, say, visible, visibleLines } from '../files/terminal/say.js';
 import {
-  addLimitOptions,
   addStreamOptions,
   COLLECTED_SUBJECT,
   gathered,
-  type LimitOptions,
-  limitsOf,
   mapsOf,
   namesOf,
   requireCount,
+  requireSize,
   requireTime,
   SERVICE_NAME,
   type StreamOptions,
@@ -22,7 +20,11 @@ import {
   withBus,
 } from './bus-options.js';
 
-interface Options extends StreamOptions, LimitOptions {
+interface Options extends StreamOptions {
+  readonly maxBytes: string;
+  readonly maxAge: string;
+  readonly replicas: string;
+  readonly ackWait: string;
   readonly pending: string;
   readonly partitions: string;
   readonly pointsPerSecond?: string;
@@ -38,11 +40,11 @@ export function declareSetup(worker: Command): void {
   const setup = worker
     .command('setup')
     .description('make the streams and the consumer of workers, or change them to what is given');
-  addLimitOptions(addStreamOptions(setup), {
-    maxBytes: ['of the messages, and of the answers; a full stream refuses more', '1G'],
-    maxAge: ['how long messages are kept; answers stay an hour longer', '24h'],
-    ackWait: ['the time after which a message of a dead worker is delivered again', '5s'],
-  })
+  addStreamOptions(setup)
+    .option('--max-bytes <size>', 'of the messages, and of the answers; a full stream refuses more', '1G')
+    .option('--max-age <time>', 'how long messages are kept; answers stay an hour longer', '24h')
+    .option('--replicas <n>', 'servers that hold each message: 1, 3 or 5', '1')
+    .option('--ack-wait <time>', 'the time after which a message of a dead worker is delivered again', '5s')
     .option('--points-per-second <n>', 'rate that the streams are to hold for --keep; computes --max-bytes')
     .option('--keep <time>', 'how long messages and answers are to be kept at this rate (--max-age)')
     .option(
@@ -80,7 +82,8 @@ Examples:
 async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusConfig): Promise<void> {
   const { collect, positions } = options;
   const names = namesOf(options);
-  const { maxAgeMs, ...limits } = limitsOf({ ...options, maxAge: options.keep ?? options.maxAge });
+  const maxBytes = requireSize('--max-bytes', options.maxBytes);
+  const maxAgeMs = requireTime('--max-age', options.keep ?? options.maxAge);
   const load = loadOf(options);
   const backlogMs = options.backlog === undefined ? maxAgeMs : requireTime('--backlog', options.backlog);
   const kept = keptOf(
@@ -88,13 +91,15 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
     Math.min(Math.max(backlogMs, MIN_BACKLOG_MS), maxAgeMs),
     collect !== undefined,
   );
-  const sizes = sizesOf(limits.maxBytes, isMaxBytesGiven, kept, load);
+  const sizes = sizesOf(maxBytes, isMaxBytesGiven, kept, load);
   const plan = {
     names,
     maps: mapsOf(options),
     deadPrefix: options.deadSubject,
-    ...limits,
+    maxBytes,
     maxAgeMs,
+    replicas: requireCount('--replicas', options.replicas, 1, 5),
+    ackWaitMs: requireTime('--ack-wait', options.ackWait),
     sizes,
     maxAckPending: requireCount('--pending', options.pending, 1, 1_000_000),
     isOrdered: options.ordered === true,

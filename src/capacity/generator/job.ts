@@ -2,6 +2,7 @@
 // channel.
 import type { Arrivals } from './arrivals.js';
 import type { Slice } from './closed-loop.js';
+import type { OpenFigures } from './open-loop.js';
 
 /** How points reach the service. */
 export type WayKind = 'single' | 'batch' | 'csv' | 'stream';
@@ -41,16 +42,9 @@ export interface Job {
 }
 
 /** The figures of one load; of a closed job only those that it has. */
-export interface LoadReport {
-  readonly due: number;
-  readonly answered: number;
+export interface LoadReport extends Readonly<Omit<OpenFigures, 'intended' | 'naive'>> {
   /** Answers within the measured time, whenever their requests were due: the CPU time of that time is theirs. */
   readonly answeredMeanwhile: number;
-  readonly refused: number;
-  readonly skipped: number;
-  readonly late: number;
-  readonly unanswered: number;
-  readonly sampled: number;
   /** Histograms, as Latencies.encode writes them. */
   readonly intended: string;
   readonly naive: string;

@@ -41,13 +41,17 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
       return {
         loads: [
           {
-            ...NOTHING,
-            ...bytesOf(peers),
             due: answered,
             answered,
             answeredMeanwhile: answered,
             refused,
             sampled,
+            skipped: 0,
+            late: 0,
+            unanswered: 0,
+            intended: '',
+            naive: '',
+            ...bytesOf(peers),
           },
         ],
         durationMs: slices.reduce((sum, { ms }) => sum + ms, 0),
@@ -96,21 +100,6 @@ export async function runJob(job: Job, traffic: Traffic, onConnected: () => void
     for (const { peers } of open) for (const peer of peers) peer.close();
   }
 }
-
-const NOTHING: LoadReport = {
-  due: 0,
-  answered: 0,
-  answeredMeanwhile: 0,
-  refused: 0,
-  skipped: 0,
-  late: 0,
-  unanswered: 0,
-  sampled: 0,
-  intended: '',
-  naive: '',
-  sentBytesPerUnit: 0,
-  receivedBytesPerUnit: 0,
-};
 
 async function hold(durationMs: number): Promise<JobReport> {
   await new Promise((resolve) => setTimeout(resolve, durationMs));

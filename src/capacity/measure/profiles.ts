@@ -2,92 +2,45 @@
 // and frames.
 import type { Load, WayKind } from '../generator/job.js';
 
-// How long each part of a bench takes: some five minutes with --quick, some twenty-five without, and a tenth of a
-// second a part in tests, where only the shape of the results counts.
-export interface Durations {
+/**
+ * How long each part of a bench takes: a tenth of a second a part in tests, where only the shape of the results counts;
+ * some five minutes with --quick; some twenty-five without.
+ */
+const DURATIONS = {
   /** Time kept for measuring again after a disturbance by the hypervisor. */
-  readonly againMs: number;
-  readonly noiseMs: number;
-  readonly warmUpMs: number;
+  againMs: [0, 30_000, 300_000],
+  noiseMs: [50, 700, 2000],
+  warmUpMs: [20, 300, 1000],
   /** Backlog of each way before anything is measured, as code that has run for long is compiled better. */
-  readonly heatMs: number;
-  readonly backlogMs: number;
+  heatMs: [260, 3000, 15_000],
+  backlogMs: [300, 1200, 5000],
   /** How often backlog is measured, with all other ways in between. */
-  readonly rounds: number;
-  readonly curveMs: number;
-  readonly stepMs: number;
-  readonly bisections: number;
-  readonly repeats: number;
-  readonly sizeMs: number;
+  rounds: [1, 2, 5],
+  curveMs: [100, 1200, 8000],
+  stepMs: [100, 1200, 8000],
+  bisections: [1, 3, 6],
+  repeats: [1, 1, 3],
+  sizeMs: [260, 500, 3000],
+  ladderRounds: [5, 150, 1000],
   /** Rows of the larger file of each format. */
-  readonly conversionRows: number;
-  readonly ladderRounds: number;
-  readonly speedUpMs: number;
+  conversionRows: [2000, 1_000_000, 5_000_000],
+  speedUpMs: [300, 2000, 10_000],
   /** Connections that are held to see what one takes. */
-  readonly heldConnections: number;
+  heldConnections: [50, 1000, 4000],
   /** The processes of the speed-ups: every number up to the cores, or powers of two and the cores. */
-  readonly isEveryProcessCount: boolean;
-}
-
-export const QUICK: Durations = {
-  againMs: 30_000,
-  noiseMs: 700,
-  warmUpMs: 300,
-  heatMs: 3000,
-  backlogMs: 1200,
-  rounds: 2,
-  curveMs: 1200,
-
-  stepMs: 1200,
-  bisections: 3,
-  repeats: 1,
-  sizeMs: 500,
-  ladderRounds: 150,
-  conversionRows: 1_000_000,
-  speedUpMs: 2000,
-  heldConnections: 1000,
-  isEveryProcessCount: false,
+  isEveryProcessCount: [false, false, true],
 };
 
-export const FULL: Durations = {
-  againMs: 300_000,
-  noiseMs: 2000,
-  warmUpMs: 1000,
-  heatMs: 15_000,
-  backlogMs: 5000,
-  rounds: 5,
-  curveMs: 8000,
+export type Durations = { readonly [Part in keyof typeof DURATIONS]: (typeof DURATIONS)[Part][number] };
 
-  stepMs: 8000,
-  bisections: 6,
-  repeats: 3,
-  sizeMs: 3000,
-  ladderRounds: 1000,
-  conversionRows: 5_000_000,
-  speedUpMs: 10_000,
-  heldConnections: 4000,
-  isEveryProcessCount: true,
-};
+const durationsAt = (column: 0 | 1 | 2): Durations =>
+  Object.fromEntries(
+    Object.entries(DURATIONS).map(([part, durations]) => [part, durations[column]!]),
+  ) as Durations;
 
-export const TINY: Durations = {
-  againMs: 0,
-  noiseMs: 50,
-  warmUpMs: 20,
-  heatMs: 260,
-  backlogMs: 300,
-  rounds: 1,
-  curveMs: 100,
-
-  stepMs: 100,
-  bisections: 1,
-  repeats: 1,
-  sizeMs: 260,
-  ladderRounds: 5,
-  conversionRows: 2000,
-  speedUpMs: 300,
-  heldConnections: 50,
-  isEveryProcessCount: false,
-};
+export const TINY = durationsAt(0);
+export const QUICK = durationsAt(1);
+export const FULL = durationsAt(2);
 
 export interface Profile {
   readonly name: WayKind | 'mixed';

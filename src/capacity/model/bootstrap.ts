@@ -7,6 +7,12 @@ export interface Interval {
   readonly high: number;
 }
 
+/** From the lowest to the highest of values. */
+export const spread = (values: readonly number[]): Interval => ({
+  low: Math.min(...values),
+  high: Math.max(...values),
+});
+
 const blockLengthOf = (count: number): number => Math.max(1, Math.round(Math.sqrt(count)));
 
 /** @param samples in the order in which they were measured; at least one */

@@ -2,7 +2,7 @@
 
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
-import type { Interval } from './bootstrap.js';
+import { type Interval, spread } from './bootstrap.js';
 import { Costs, leaveOneOut, worstOf } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
 import { type ProxyPlan, proxyOf } from './proxy.js';
@@ -40,6 +40,14 @@ export const CPU_LIMIT = 'CPU and p99, messages/s a process';
 const MAX_CONNECTIONS = 50_000;
 const MAX_SOCKETS_OF_KEY = 20_000;
 
+const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
+  name,
+  carries,
+  asks,
+  remedy,
+  times: carries / asks,
+});
+
 /** @param timesCarried of this load, by CPU and p99 */
 function limitsOf(
   demand: Demand,
@@ -50,13 +58,6 @@ function limitsOf(
 ): Limit[] {
   const { machines, processesPerMachine, streams } = sizing;
   const processes = machines * processesPerMachine;
-  const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
-    name,
-    carries,
-    asks,
-    remedy,
-    times: carries / asks,
-  });
   const perS = streams.reduce((sum, { messagesPerS }) => sum + messagesPerS, 0);
   const limits = [limit(CPU_LIMIT, timesCarried * perS, perS, 'one more machine')];
   // A larger fleet behind as many gateways has no more connections.
@@ -313,13 +314,6 @@ class Planner {
     // A larger fleet behind as many gateways has no more connections.
     if (proxy === null || this.demand.mostFlushMs > 0) return [];
     const { mostPerPort, connectionsPerPort, cores, linkBitsPerS } = proxy;
-    const limit = (name: string, carries: number, asks: number, remedy: string): Limit => ({
-      name,
-      carries,
-      asks,
-      remedy,
-      times: carries / asks,
-    });
     return [
       limit("ports of a proxy's address", mostPerPort, connectionsPerPort, '--own-ports, source addresses'),
       limit('CPU of a proxy, cores', this.request.coresPerMachine, cores, 'one more proxy'),
@@ -383,11 +377,6 @@ class Planner {
     return busier.length === 0 ? 0 : Math.min(...busier.map(({ p99Us }) => p99Us));
   }
 }
-
-const spread = (values: readonly number[]): Interval => ({
-  low: Math.min(...values),
-  high: Math.max(...values),
-});
 
 /** A message of one point is all message; what a larger one takes beyond that is its points. */
 function coresOf(

@@ -3,13 +3,7 @@
 
 import { exponential, uniformFrom } from '../generator/arrivals.js';
 import { Latencies } from '../generator/latencies.js';
-import {
-  percentilesOf,
-  ServiceTimes,
-  shareAtMost,
-  simulateShared,
-  simulateTurns,
-} from '../simulate/queue.js';
+import { percentilesOf, ServiceTimes, shareAtMost, simulateTurns } from '../simulate/queue.js';
 import type { Costs } from './cost.js';
 import type { Stream } from './fleet.js';
 

@@ -7,7 +7,7 @@ import type { Results } from '../measure/results.js';
 import type { ServiceTimes } from '../simulate/queue.js';
 import { percentilesOf, type SplitSimulated, shareAtMost, simulateSplitTurns } from '../simulate/queue.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
-import type { Interval } from './bootstrap.js';
+import { type Interval, spread } from './bootstrap.js';
 import { Costs } from './cost.js';
 import { type FleetProfile, kindOf } from './fleet.js';
 import { type Scaling, scalingOf } from './scaling.js';
@@ -347,10 +347,7 @@ function rangesAt(run: TraceRun, processes: number): Pick<TraceAnswer, 'p50Us' |
     const { latenciesUs, busiestShare } = run.at(processes, edge);
     return [...percentilesOf(latenciesUs, [50, 99]), busiestShare] as [number, number, number];
   });
-  const around = (at: 0 | 1 | 2): Interval => {
-    const values = all.map((each) => each[at]);
-    return { low: Math.min(...values), high: Math.max(...values) };
-  };
+  const around = (at: 0 | 1 | 2): Interval => spread(all.map((each) => each[at]));
   return { p50Us: around(0), p99Us: around(1), busyShare: around(2) };
 }
 

@@ -3,7 +3,6 @@ import { type ChildProcess, type ForkOptions, fork, spawn, spawnSync } from 'nod
 import { availableParallelism } from 'node:os';
 import type { Behaviour } from '../control/control-server.js';
 import type { GeneratorMessage, Job, JobReport } from '../generator/job.js';
-import { Latencies } from '../generator/latencies.js';
 
 const CONTROL_SERVER = new URL('../control/program.js', import.meta.url);
 

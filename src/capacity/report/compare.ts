@@ -1,6 +1,6 @@
 // Two results of `hexcodes bench`, before and after a change, as one table. A figure is better or worse where the
 // middle halves of its samples do not overlap and the medians are apart by at least MIN_CHANGE.
-import type { Results, Samples, WayResult } from '../measure/results.js';
+import { type Results, type Samples, samplesOf, type WayResult } from '../measure/results.js';
 import { doubtsAboutKnee, isLimitedByLoad } from './bench-text.js';
 import { bytes, columns, plain } from './figures.js';
 
@@ -69,7 +69,7 @@ export function judge(
   const figure = values(name, unit, before.median, after.median);
   if (Math.min(before.samples.length, after.samples.length) < MIN_SAMPLES)
     return { ...figure, verdict: 'too few measurements' };
-  const [a, b] = [middleHalf(before.samples), middleHalf(after.samples)];
+  const [a, b] = [samplesOf(before.samples), samplesOf(after.samples)];
   const isApart = a.high < b.low || b.high < a.low;
   const change = after.median / before.median - 1;
   if (!isApart || !(Math.abs(change) >= MIN_CHANGE)) return { ...figure, verdict: 'no difference seen' };
@@ -77,12 +77,6 @@ export function judge(
 }
 
 const values = (name: string, unit: string, before: number, after: number) => ({ name, unit, before, after });
-
-function middleHalf(samples: readonly number[]): { low: number; high: number } {
-  const sorted = Float64Array.from(samples).sort();
-  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))]!;
-  return { low: at(0.25), high: at(0.75) };
-}
 
 /** Why costs and rates of the service do not have the same meaning in both runs. */
 function unlikeRuns(before: Results, after: Results): string | undefined {

@@ -4,10 +4,11 @@ import type { Interval } from '../model/bootstrap.js';
 // Tables of plain text: columns as wide as their longest cell, two blanks between.
 /** @param right columns aligned to the right, such as numbers */
 export function columns(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  const count = Math.max(...rows.map((row) => row.length));
-  const widths = Array.from({ length: count }, (_, at) =>
-    Math.max(...rows.map((row) => (row[at] ?? '').length)),
-  );
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    });
   return rows
     .map((row) =>
       row

@@ -3,6 +3,7 @@
 
 import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
+import { columns } from '../../capacity/report/figures.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say, visible } from '../../files/terminal/say.js';
 import type { StoredKey } from '../../server/keys/key-record.js';
@@ -192,19 +193,7 @@ function tableOf(keys: readonly StoredKey[]): string {
     key.scopes.join(','),
     visible(key.name),
   ]);
-  const widths = HEAD.map((title, at) =>
-    // No spread: there may be more keys than a call takes arguments.
-    rows.reduce((width, row) => Math.max(width, (row[at] as string).length), title.length),
-  );
-  return [HEAD, ...rows]
-    .map(
-      (row) =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at] as number))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return `${columns([HEAD, ...rows])}\n`;
 }
 
 function detailsOf(key: StoredKey): string {

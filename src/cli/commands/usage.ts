@@ -1,6 +1,7 @@
 // `hexcodes usage`: what keys have used, from the store of the data folder or the database that nodes share, as a table
 // for people or as CSV and Parquet. It may run beside the service, which stores what it counts every few seconds.
 import type { Command } from 'commander';
+import { columns } from '../../capacity/report/figures.js';
 import type { ServeConfig } from '../../config/config.js';
 import { destinationOf } from '../../files/disk/destination.js';
 import { Targets } from '../../files/disk/targets.js';
@@ -252,14 +253,5 @@ async function linesOf(
 function tableOf(lines: readonly Line[]): string {
   const table = lines.map((line) => Object.values(line).map((value) => visible(String(value))));
   if (table.length === 0) return 'no usage\n';
-  const all = [TITLES, ...table];
-  const widths = TITLES.map((_, column) =>
-    all.reduce((width, row) => Math.max(width, row[column]!.length), 0),
-  );
-  const text = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join('  ')
-      .trimEnd();
-  return `${all.map(text).join('\n')}\n`;
+  return `${columns([TITLES, ...table], [3, 4, 5, 6, 7])}\n`;
 }
