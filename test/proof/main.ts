@@ -51,7 +51,6 @@ const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promis
   stops: async () => ({ default: (await import('./restarts.js')).proveStops }),
   typos: () => import('./typos.js'),
   upload: () => import('./upload.js'),
-  websocket: () => import('./websocket.js'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Stops and restarts under load: of nodes, of nodes behind a proxy, and of their database.
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
-import { runRolling } from '../support/deploy/run-in-namespace.js';
+import { Proxied } from '../support/deploy/run-in-namespace.js';
 import { databaseAway } from '../support/load/database-away.js';
 import { stopUnderLoad } from '../support/load/stops.js';
 import { noPostgres } from '../support/postgres.js';
@@ -38,11 +38,11 @@ export async function proveRolling(args: string[]): Promise<void> {
       console.log(`rolling: ${name} is not installed`);
       continue;
     }
-    const { restarts, requests, points, reconnections, faults } = await runRolling(
-      name,
-      Number(values.rounds),
-    );
-    const reached = `${name}: ${restarts} restarts, ${requests} requests, ${points} points on streams, ${reconnections} reconnections`;
+    const nodes = new Proxied(name);
+    const { done, faults, notes } = await nodes.run('rolling', { times: Number(values.rounds) });
+    await nodes.stop();
+    const [requests, points, reconnections] = notes;
+    const reached = `${name}: ${done} restarts, ${requests} requests, ${points} points on streams, ${reconnections} reconnections`;
     report('rolling', reached, 0, faults);
   }
 }

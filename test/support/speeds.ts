@@ -51,7 +51,7 @@ export const REST = [
   'test/e2e/server/limits/bulk.test.ts',
   'test/e2e/server/{load-proofs,overload,processes,work-in-a-turn}.test.ts',
   'test/e2e/server/traccar/processes.test.ts',
-  'test/e2e/server/transport/{crowds,keyed-streams,large-writes,uws-timeouts}.test.ts',
+  'test/e2e/server/transport/{crowds,keyed-streams,large-writes,resting-readers}.test.ts',
   'test/e2e/supervisor/processes.test.ts',
   'test/e2e/types.test.ts',
   'test/e2e/usage/**/*.test.ts',

@@ -96,7 +96,7 @@ async function start(processes: number, perDay: number): Promise<{ service: Serv
   return { service, bases };
 }
 
-describe.each(process.platform === 'linux' ? [1, 2, 4] : [1])('%i processes', (processes) => {
+describe.each(process.platform === 'linux' ? [1, 3] : [1])('%i processes', (processes) => {
   test.each([
     // The second kind of batch is too large for the thread of the service, and its points are not known before.
     ['batches of 100', 2000, 30, (base: string) => batch(base, 100)],

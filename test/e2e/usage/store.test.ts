@@ -18,7 +18,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { CELLS, type QuotaOrder, type UsageBatch, type UsageRow } from '#dist/server/usage/batch.js';
 import { openOrMakeUsage, openUsage } from '#dist/server/usage/store/open-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
-import { ServeCommand } from '../../support/serve-command.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedFolder } from '../../support/shared.js';
 
@@ -354,37 +353,6 @@ describe.skipIf(noPostgres !== undefined)(
   },
 );
 
-describe.skipIf(process.platform !== 'linux')('processes of one service on one data folder (Linux)', () => {
-  test('have one quota, and the admin port names the keys of both', async () => {
-    const dataDir = mkdtempSync(join(root, 'processes-'));
-    const service = new ServeCommand(
-      ['--processes', '2', '--usage-flush-ms', '100', '--default-points-per-day', '2000'],
-      { HEXCODES_DATA_DIR: dataDir, HEXCODES_API_KEYS: '' },
-    );
-    try {
-      const base = await service.base();
-      const admin = await service.adminBase();
-      const key = readFileSync(join(dataDir, 'first-key'), 'utf8').trim();
-      const points = await useUp([base], key, 10);
-      expect(points).toBeGreaterThan(1990 - 1);
-      expect(points).toBeLessThanOrEqual(2000 + 2 * 250);
-      const { keys } = (await (await fetch(`${admin}/activity`)).json()) as {
-        keys: { id: string; requests: number; points: number }[];
-      };
-      expect(keys.map((row) => row.points)).toEqual([points]);
-      const ofEach = await Promise.all(
-        [1, 2].map(async (number) => (await fetch(`${admin}/processes/${number}/activity`)).json()),
-      );
-      const counts = ofEach.map((page) => (page as { keys: { points: number }[] }).keys[0]?.points ?? 0);
-      expect(counts.every((count) => count > 0)).toBe(true);
-      expect(counts[0]! + counts[1]!).toBe(points);
-      expect(await service.stop()).toBe(0);
-    } finally {
-      service.remove();
-    }
-  });
-});
-
 describe('one node', () => {
   let dir: string;
 
@@ -478,20 +446,6 @@ describe('one node', () => {
     expect(await batch(second.base, second.key, 1)).toBe(429);
     await second.stop();
     expect(await stored()).toBe(4 + 4 + 7 + 3 + 1);
-  });
-
-  test('two processes that share a store learn what the other has used', async () => {
-    const limits = { defaultPointsPerDay: 100 };
-    const one = await start(limits);
-    const two = await start(limits);
-    expect(await batch(one.base, one.key, 60)).toBe(200);
-    await storedBecomes(60);
-    expect(await batch(two.base, one.key, 10)).toBe(200);
-    await storedBecomes(70);
-    while ((await batch(two.base, one.key, 31)) === 200) throw new Error('the quota is passed');
-    while ((await used(two)).points !== 70) await sleep(10);
-    expect(await batch(two.base, one.key, 30)).toBe(200);
-    await Promise.all([one.stop(), two.stop()]);
   });
 
   test.each([

@@ -1,29 +1,42 @@
-// Two nodes behind a proxy with the file that ships, and a task that is put to them: node
-// build/test/support/deploy/proxied.js PROXY TASK OPTIONS RESULT, in a network namespace of its own (unshare -n).
-// OPTIONS and the file RESULT are JSON.
-import { writeFileSync } from 'node:fs';
-import { proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
-import { raiseFirewall } from './proxies.js';
-import type { TaskOptions } from './task.js';
+// Two nodes behind a proxy with the file that ships, and the tasks that are put to them: node
+// build/test/support/deploy/proxied.js PROXY, in a network namespace of its own (unshare -n), with a channel to its
+// parent. A message is [TASK, OPTIONS], its answer what the task found; the first message says that the nodes serve.
+import { type Behind, proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
+import { type Installed, raiseFirewall } from './proxies.js';
+import type { TaskOptions, TaskResult } from './task.js';
 import { TASKS, type TaskName } from './tasks.js';
 
-const [name = '', task = '', options = '{}', resultFile = ''] = process.argv.slice(2);
-const run = TASKS[task as TaskName];
-if (run === undefined || resultFile === '') throw new Error('usage: proxied.js PROXY TASK OPTIONS RESULT');
-const given = JSON.parse(options) as TaskOptions;
+/** Long enough for health checks every half second. */
+const DRAIN_MS = 2000;
+
+const proxy = proxyNamed(process.argv[2] ?? '');
 trustAnyCertificate();
-// As docs/operations.md starts a node behind one of these files.
-const env = { HEXCODES_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/24' };
-if (given.boundsDownBy !== undefined) raiseFirewall(proxyNamed(name), given.boundsDownBy);
-const behind = await startBehind(proxyNamed(name), {
-  isTls: given.isTls ?? true,
-  speedUp: given.speedUp ?? 1,
-  ...(given.boundsDownBy === undefined ? {} : { boundsDownBy: given.boundsDownBy }),
-  env,
+const behind: Behind = await startBehind(proxy, {
+  args: ['--drain-ms', String(DRAIN_MS)],
+  // As docs/operations.md starts a node behind one of these files.
+  env: { HEXCODES_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/24' },
 });
-try {
-  writeFileSync(resultFile, JSON.stringify(await run(behind, given)));
-} finally {
-  await behind.stop();
+let configured = fileOf({});
+
+function fileOf({ isTls = true, speedUp = 1, boundsDownBy }: TaskOptions): Installed {
+  return { isTls, speedUp, ...(boundsDownBy === undefined ? {} : { boundsDownBy }) };
 }
-process.exit(0);
+
+async function perform(task: TaskName, options: TaskOptions): Promise<TaskResult> {
+  await behind.restore();
+  const wanted = fileOf(options);
+  if (JSON.stringify(wanted) !== JSON.stringify(configured)) {
+    if (wanted.boundsDownBy !== undefined) raiseFirewall(proxy, wanted.boundsDownBy);
+    await behind.reconfigure(wanted);
+    configured = wanted;
+  }
+  return TASKS[task](behind, options);
+}
+
+process.on('message', ([task, options]: [TaskName, TaskOptions]) => {
+  perform(task, options)
+    .catch((error: Error): TaskResult => ({ done: 0, faults: [`${error.stack}`], notes: [] }))
+    .then((result) => process.send?.(result));
+});
+process.on('disconnect', () => void behind.stop().finally(() => process.exit(0)));
+process.send?.('ready');

@@ -1,42 +1,68 @@
-// Runs a driver of this folder in a network namespace of its own and reads what it found.
-import { spawn } from 'node:child_process';
+// Drivers of this folder as processes in a network namespace of their own, which send what they found as messages and
+// end when their channel does.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { RollingResult } from './rolling.js';
 import type { TaskOptions, TaskResult } from './task.js';
 import type { TaskName } from './tasks.js';
 
-// Runs rolling.ts in a network namespace of its own.
+class Driver {
+  readonly #child: ChildProcess;
+  readonly #failed: Promise<never>;
+  #err = '';
 
-export function runRolling(proxy: string, rounds: number): Promise<RollingResult> {
-  return runInOwnNetwork('rolling', [proxy, String(rounds)]);
-}
+  /** @param name of a program of this folder */
+  constructor(name: string, proxy: string) {
+    const command = ['-n', process.execPath, `build/test/support/deploy/${name}.js`, proxy];
+    this.#child = spawn('unshare', command, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+    this.#child.stderr?.on('data', (bytes) => (this.#err += bytes));
+    this.#failed = once(this.#child, 'exit').then(([code]) => {
+      throw new Error(`the driver ended with ${code}: ${this.#err}`);
+    });
+    this.#failed.catch(() => {});
+  }
 
-/** @param driver name of a program of this folder, whose last argument is the file of its result */
-export async function runInOwnNetwork<T>(driver: string, args: readonly string[]): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-driver-'));
-  const result = join(folder, 'result.json');
-  try {
-    const command = ['-n', process.execPath, `build/test/support/deploy/${driver}.js`, ...args, result];
-    const child = spawn('unshare', command, { stdio: ['ignore', 'inherit', 'pipe'] });
-    let err = '';
-    child.stderr?.on('data', (bytes) => (err += bytes));
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new Error(`the driver ended with ${code}: ${err}`);
-    return JSON.parse(readFileSync(result, 'utf8')) as T;
-  } finally {
-    rmSync(folder, { recursive: true });
+  async message<T>(): Promise<T> {
+    const [found] = await Promise.race([once(this.#child, 'message'), this.#failed]);
+    return found as T;
+  }
+
+  send(message: readonly [TaskName, TaskOptions]): void {
+    this.#child.send(message);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    await this.#failed.catch(() => {});
   }
 }
 
-/** Puts a task to two nodes behind a proxy. */
-export function runProxied(proxy: string, task: TaskName, options: TaskOptions = {}): Promise<TaskResult> {
-  return runInOwnNetwork('proxied', [proxy, task, JSON.stringify(options)]);
+/** Two nodes behind a proxy, which are started once; the proxy is started again where a task wants another file. */
+export class Proxied {
+  readonly #driver: Driver;
+  readonly #isReady: Promise<unknown>;
+
+  constructor(proxy: string) {
+    this.#driver = new Driver('proxied', proxy);
+    this.#isReady = this.#driver.message();
+  }
+
+  async run(task: TaskName, options: TaskOptions = {}): Promise<TaskResult> {
+    await this.#isReady;
+    this.#driver.send([task, options]);
+    return this.#driver.message();
+  }
+
+  stop(): Promise<void> {
+    return this.#driver.stop();
+  }
 }
 
 /** Reports behind a proxy while both nodes end its kept connections. */
-export function runStale(proxy: string): Promise<TaskResult> {
-  return runInOwnNetwork('stale', [proxy]);
+export async function runStale(proxy: string): Promise<TaskResult> {
+  const driver = new Driver('stale', proxy);
+  try {
+    return await driver.message();
+  } finally {
+    await driver.stop();
+  }
 }

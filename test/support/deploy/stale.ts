@@ -1,10 +1,10 @@
 // Reports behind a proxy whose kept connections to both nodes end at once, as on a machine that stood still: node
-// build/test/support/deploy/stale.js PROXY RESULT, in a network namespace of its own (unshare -n). The nodes are
-// stand-ins that answer a call on a connection of before that moment by a reset, which no node of the service can be
-// made to do on demand.
+// build/test/support/deploy/stale.js PROXY, in a network namespace of its own (unshare -n), with a channel to its
+// parent. The nodes are stand-ins that answer a call on a connection of before that moment by a reset, which no node of
+// the service can be made to do on demand.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { Agent, request } from 'node:https';
 import { createServer, type Socket } from 'node:net';
@@ -20,8 +20,7 @@ const ROUNDS = 5;
 const BODY = '{"lat":21.0288,"lng":105.8525}';
 const ANSWER = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=7\r\nContent-Length: 2\r\n\r\nok';
 
-const [name = '', resultFile = ''] = process.argv.slice(2);
-const proxy = proxyNamed(name);
+const proxy = proxyNamed(process.argv[2] ?? '');
 makeAddresses();
 
 let era = 0;
@@ -79,7 +78,7 @@ try {
     faults.push(...answers.filter((answer) => answer !== '200'));
   }
   const result: TaskResult = { done, faults, notes: [String(resets)] };
-  writeFileSync(resultFile, JSON.stringify(result));
+  process.send?.(result);
 } finally {
   const ended = once(running, 'exit');
   running.kill('SIGTERM');
@@ -87,4 +86,5 @@ try {
   running.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
-process.exit(0);
+process.on('disconnect', () => process.exit(0));
+if (!process.connected) process.exit(0);

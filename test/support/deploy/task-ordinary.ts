@@ -1,6 +1,6 @@
 // Requests whose answers are 4xx in the ordinary run of things, more of them from one address than any bound of a proxy
-// counts in its time: valid calls are answered all the while. Afterwards what a proxy answers itself, in the service's
-// own form: to guessed keys, a body that is too large, and while both nodes are away.
+// counts in its time: valid calls are answered all the while. Beside them what a proxy answers itself, in the service's
+// own form: to guessed keys, of an address of their own, a body that is too large, and while both nodes are away.
 import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_KEY } from '../serve-command.js';
@@ -9,6 +9,8 @@ import { type Answered, callOnce } from './call-once.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
 const CONNECTIONS = 30;
+/** A proxy counts guesses of ten seconds. */
+const FORGOTTEN_MS = 15_000;
 const VALID = { path: '/v1/hexcodes/encode?lat=21.0288&lng=105.8525', status: 200 };
 
 /** Ordinary requests that the service answers with a 4xx. */
@@ -52,10 +54,16 @@ function isErrorForm(text: string): boolean {
 
 export async function sendOrdinary({ base, nodes }: Behind, options: TaskOptions): Promise<TaskResult> {
   const { times = 300 } = options;
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false });
+  const settings = { keepAlive: true, maxSockets: CONNECTIONS, rejectUnauthorized: false };
+  const own = new Agent(settings);
+  const guesser = new Agent({ ...settings, localAddress: '127.0.0.9' });
   const counts = new Map<string, number>();
   let done = 0;
-  const send = async (each: (typeof ORDINARY)[number], key: string): Promise<Answered | undefined> => {
+  const send = async (
+    each: (typeof ORDINARY)[number],
+    key = COMMAND_KEY,
+    agent = own,
+  ): Promise<Answered | undefined> => {
     const headers = {
       'X-API-Key': key,
       ...(each.body ? { 'Content-Type': 'application/json' } : {}),
@@ -69,9 +77,20 @@ export async function sendOrdinary({ base, nodes }: Behind, options: TaskOptions
       },
     );
   };
+  const refused: Answered[] = [];
+  const faults: string[] = [];
+  await inTurns(
+    Array.from({ length: 2400 }, () => VALID),
+    CONNECTIONS,
+    async (each) => {
+      const answer = await send(each, 'guessed', guesser);
+      if (answer?.status === 429) refused.push(answer);
+      else if (answer !== undefined && answer.status !== 401) faults.push(`a guessed key: ${answer.status}`);
+    },
+  );
   const calls = Array.from({ length: times }, () => [...ORDINARY, VALID]).flat();
   await inTurns(calls, CONNECTIONS, async (each) => {
-    const answer = await send(each, COMMAND_KEY);
+    const answer = await send(each);
     if (answer === undefined) return;
     if (answer.status === each.status && (each.status === 200 || isErrorForm(answer.text))) done++;
     else {
@@ -79,32 +98,23 @@ export async function sendOrdinary({ base, nodes }: Behind, options: TaskOptions
       counts.set(what, (counts.get(what) ?? 0) + 1);
     }
   });
-  const faults = [...counts].map(([what, n]) => `${n} × ${what}`);
-  const refused: Answered[] = [];
-  await inTurns(
-    Array.from({ length: 2400 }, () => VALID),
-    CONNECTIONS,
-    async (each) => {
-      const answer = await send(each, 'guessed');
-      if (answer?.status === 429) refused.push(answer);
-      else if (answer !== undefined && answer.status !== 401) faults.push(`a guessed key: ${answer.status}`);
-    },
-  );
-  // Its address is free again once the proxy has forgotten the guesses.
-  if (refused.length > 0) await sleep(12_000);
-  const tooLarge = await send(
-    {
-      path: '/v1/hexcodes/encode/batch',
-      status: 413,
-      method: 'POST',
-      body: `{"points":[${' '.repeat(5 << 20)}]}`,
-    },
-    COMMAND_KEY,
-  );
+  // The address is free again once the proxy has forgotten the guesses.
+  const forgottenMs = performance.now() + FORGOTTEN_MS;
+  while ((await send(VALID, COMMAND_KEY, guesser))?.status !== 200) {
+    if (performance.now() > forgottenMs) faults.push('guesses are not forgotten');
+    if (faults.length > 0) break;
+    await sleep(200);
+  }
+  const tooLarge = await send({
+    path: '/v1/hexcodes/encode/batch',
+    status: 413,
+    method: 'POST',
+    body: `{"points":[${' '.repeat(5 << 20)}]}`,
+  });
   if (tooLarge?.status !== 413 || !isErrorForm(tooLarge.text))
     faults.push(`413: ${tooLarge?.text.slice(0, 80)}`);
   await Promise.all(nodes.map((node) => node.stop()));
-  const away = await send(VALID, COMMAND_KEY);
+  const away = await send(VALID);
   if (away === undefined || away.status < 500) faults.push(`without nodes: ${away?.status}`);
   else refused.push(away);
   for (const { status, text, headers } of refused) {
@@ -112,7 +122,8 @@ export async function sendOrdinary({ base, nodes }: Behind, options: TaskOptions
     if (!isErrorForm(text) || !isComplete || headers['content-type'] !== 'application/json')
       faults.push(`${status} of the proxy: ${text.slice(0, 80)}`);
   }
-  agent.destroy();
+  for (const agent of [own, guesser]) agent.destroy();
+  faults.push(...[...counts].map(([what, n]) => `${n} × ${what}`));
   return {
     done,
     faults: faults.slice(0, 20),

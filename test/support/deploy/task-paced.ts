@@ -3,10 +3,8 @@
 // of its connection is lost. Every fourth vehicle is outside of the country: its 404 is an answer. How many reports are
 // sent depends on the options alone, never on the speed of the machine.
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -167,7 +165,8 @@ async function idleUntilClosed(base: string): Promise<number> {
   return performance.now() - answeredMs;
 }
 
-function buildGo(folder: string): string | undefined {
+/** The Go clients, which the test builds once; undefined where Go is not installed. */
+export function buildGo(folder: string): string | undefined {
   const program = join(folder, 'paced');
   const { status } = spawnSync('go', ['build', '-o', program, 'test/support/deploy/paced/main.go']);
   return status === 0 ? program : undefined;
@@ -181,9 +180,7 @@ function buildGo(folder: string): string | undefined {
  * by the clients.
  */
 export async function reportPaced({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { speedUp = 1, seconds: drivenSec = 180, vehicles = 60, delayMs = 50 } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-paced-'));
-  const go = buildGo(folder);
+  const { speedUp = 1, seconds: drivenSec = 180, vehicles = 60, delayMs = 50, go } = options;
   const line = await delayedLine(base, delayMs);
   const clients: [string, (run: Run) => Promise<Outcome>][] = [
     ['Node', (run) => drive(nodeReporter, run)],
@@ -221,7 +218,6 @@ export async function reportPaced({ base }: Behind, options: TaskOptions): Promi
     notes.push(`an idle connection was closed after ${seconds(await closing)}`);
   } finally {
     line.server.close();
-    rmSync(folder, { recursive: true });
   }
   const opened = line.opened();
   notes.push(`${opened} connections for ${done} reports`);

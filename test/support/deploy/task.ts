@@ -18,6 +18,8 @@ export interface TaskOptions {
   /** Vehicles that report at each interval; ms of their line each way. */
   readonly vehicles?: number;
   readonly delayMs?: number;
+  /** Path of the Go clients; without it there are those of Node alone. */
+  readonly go?: string;
   /** Intervals of reports and the proxy's timers of idle clients are shorter by this factor. */
   readonly speedUp?: number;
   /** Bounds of connections are smaller by this factor, in the proxy's file and in its firewall. */

@@ -16,6 +16,7 @@ import { callBesideFlood } from './task-flood.js';
 import { forgeAddresses } from './task-forged.js';
 import { sendOrdinary } from './task-ordinary.js';
 import { reportPaced } from './task-paced.js';
+import { roll } from './task-rolling.js';
 import type { Watched } from './watch-readiness.js';
 
 // Batches on 400 connections for a while, more than two nodes can answer. Every answer must be the service's own: one
@@ -182,6 +183,7 @@ export const TASKS = {
   ordinary: sendOrdinary,
   paced: reportPaced,
   refused: sendRefused,
+  rolling: roll,
   saturated: saturate,
   streams: closeStreams,
 } satisfies Record<string, Task>;

@@ -1,14 +1,12 @@
-// Bounds of peers: bytes, requests and sockets of keys, files of answers on disk, memory that is used
-// again.
+// Bounds of peers: bytes, requests and sockets of keys, and files of answers on disk.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Budget, type BudgetLimits, OverBudgetError } from '#dist/server/budget.js';
+import { Budget, type BudgetLimits } from '#dist/server/budget.js';
 import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
-import { KeptMemory } from '#dist/server/kept-memory.js';
 import { filesBeside } from '#dist/server/transport/system-limits.js';
 
 // The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.
@@ -48,21 +46,6 @@ describe('the budget', () => {
     expect(c.hold(100)).toBeUndefined();
     for (const account of [a, b, c]) account.close();
     expect(budget.figures).toEqual({ bytes: 0, keys: 0, requests: 0, sockets: 0 });
-  });
-
-  test('requests and WebSockets of a key past its limits are refused, those of other keys are not', () => {
-    const budget = new Budget(LIMITS);
-    const first = budget.open('one', 'requests');
-    budget.open('one', 'requests');
-    for (let n = 0; n < 3; n++) budget.open('one', 'sockets');
-    expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
-    expect(() => budget.open('one', 'sockets')).toThrow(OverBudgetError);
-    budget.open('two', 'requests');
-    first.close();
-    first.close();
-    expect(budget.figures).toMatchObject({ requests: 2, sockets: 3 });
-    budget.open('one', 'requests');
-    expect(() => budget.open('one', 'requests')).toThrow(OverBudgetError);
   });
 
   test.each([
@@ -140,40 +123,5 @@ describe('files of answers', () => {
     [50_000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   ])('%s connections of %s files leave %s files to answers on disk', (wanted, limit, files) => {
     expect(filesBeside(wanted, limit)).toBe(files);
-  });
-});
-
-// Memory that is used again: copies are right, and not too much of it is kept.
-describe('memory that is used again', () => {
-  const KIB = 1024;
-  const frameOf = (sizeBytes: number, fill: number) => new Uint8Array(sizeBytes).fill(fill);
-
-  test('a copy stays what it is while its frame and other copies change', () => {
-    const memory = new KeptMemory();
-    const given = [frameOf(20 * KIB, 1), frameOf(20 * KIB, 2), frameOf(100, 3)];
-    const copies = given.map((frame) => memory.copyOf(frame));
-    for (const frame of given) frame.fill(9);
-    expect(copies).toEqual([frameOf(20 * KIB, 1), frameOf(20 * KIB, 2), frameOf(100, 3)]);
-  });
-
-  test('memory that is given back holds a later frame of another length', () => {
-    const memory = new KeptMemory();
-    const first = memory.copyOf(frameOf(30 * KIB, 1));
-    memory.giveBack(first);
-    expect(memory.freeBytes).toBe(32 * KIB);
-    const second = memory.copyOf(frameOf(17 * KIB, 2));
-    expect(second.buffer).toBe(first.buffer);
-    expect(second).toEqual(frameOf(17 * KIB, 2));
-    expect(memory.freeBytes).toBe(0);
-    expect(memory.copyOf(frameOf(30 * KIB, 3)).buffer).not.toBe(first.buffer);
-  });
-
-  test('small frames are not kept, and no more than 8 MiB of large ones', () => {
-    const memory = new KeptMemory();
-    memory.giveBack(memory.copyOf(frameOf(100, 1)));
-    expect(memory.freeBytes).toBe(0);
-    const copies = Array.from({ length: 10 }, () => memory.copyOf(frameOf(1024 * KIB + 16, 1)));
-    for (const copy of copies) memory.giveBack(copy);
-    expect(memory.freeBytes).toBe(8 * 1024 * KIB);
   });
 });

@@ -82,6 +82,7 @@ test('a key is in nothing that the service says', async () => {
   await said(`/${key}?apikey=${key}`);
   await said(`/v1/hexcodes/${key}`, { headers: auth });
   await said(`/v1/admin-units/${key}`, { headers: auth });
+  await said(`/v1/reverse?lat=${key}&lon=1&key=${key}`, { headers: { 'X-Request-Id': `a-${key}` } });
   heard.push(await sendRaw(server.port, `${key} / HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`));
   heard.push(
     await sendRaw(server.port, `GET / HTTP/1.1\r\nHost: ${key}\r\nHost: ${key}\r\nX-API-Key: ${key}\r\n\r\n`),

@@ -1,14 +1,10 @@
 // Habits of callers: names of coordinates, hints, numbers as some languages print them, headers of tracing scripts;
 // keys in Authorization, one error object, gzip of every body, and files that crawlers and scanners ask for.
 
-import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scrape, sumOf } from '../../../support/metrics.js';
 import { askRaw, rawClient } from '../../../support/raw-client.js';
-import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const server = sharedServer({
@@ -87,10 +83,6 @@ describe('habits of callers', () => {
     expect((await call('encode?lat=21&lng=105.8&resolution=9.0')).status).toBe(400);
   });
 
-  test('a JSON string as a coordinate is refused', async () => {
-    expect((await post('encode', '{"lat":"21.0288","lng":105.8525}')).status).toBe(400);
-  });
-
   test('every look-up names the parameters that it does not have, and reverse reads the names of encode', async () => {
     for (const path of [`${CODE}?x`, `${CODE}/suggestions?limit=3`, '../usage?days=1', '../places?q=ha&x=1'])
       expect((await call(path)).headers.get('hexcodes-hint'), path).toMatch(/^\w+ is not a parameter$/);
@@ -118,27 +110,6 @@ describe('habits of callers', () => {
       (await post('encode', 'lat=21.0288&lng=105.8525', 'application/x-www-form-urlencoded')).status,
     ).toBe(200);
   });
-
-  test('a method in lower case is told so', async () => {
-    const answer = await sentRaw(
-      server.port,
-      `get /v1/hexcodes/encode?lat=21.0288&lng=105.8525&apikey=${server.key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    );
-    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
-  });
-
-  /** The answer to bytes as they are. */
-  function sentRaw(port: number, bytes: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-      let text = '';
-      socket.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        if (text.includes('}')) socket.destroy();
-      });
-      socket.on('close', () => resolve(text)).on('error', reject);
-    });
-  }
 
   /** A name as senders write it: in another case, as a list, with a blank beside it. */
   const spelled = (name: string): fc.Arbitrary<string> => {
@@ -515,25 +486,6 @@ describe('habits of clients of public APIs', () => {
     client.socket.destroy();
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer).toContain('"status":"OK"');
-  });
-
-  test('batches whose clients go leave nothing held', async () => {
-    const points = JSON.stringify({ points: Array.from({ length: 8000 }, () => [21.0288, 105.8525]) });
-    const cuts = [1, points.length >> 1, points.length - 1, points.length];
-    const gone = Array.from({ length: 40 }, async (_, i) => {
-      const client = await rawClient(server.port);
-      const head = `POST /v1/hexcodes/encode/batch HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nContent-Type: application/json\r\n`;
-      client.socket.write(`${head}Content-Length: ${points.length}\r\n\r\n${points.slice(0, cuts[i % 4])}`);
-      await sleep(i % 10);
-      client.socket.resetAndDestroy();
-    });
-    await Promise.all(gone);
-    const held = async (): Promise<number> => {
-      const { metrics } = await scrape(server.adminPort);
-      return sumOf(metrics, 'hexcodes_held_bytes') + sumOf(metrics, 'hexcodes_http_requests_under_way');
-    };
-    while ((await held()) > 0) await sleep(50);
-    expect((await post('/v1/hexcodes/encode/batch', points)).status).toBe(200);
   });
 
   test('Accept: application/json, which generated clients send, does not refuse answers that are no JSON', async () => {

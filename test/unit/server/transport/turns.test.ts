@@ -1,9 +1,8 @@
 // The work of one turn of the event loop: requests, chunks and bytes of bodies, and bodies that are refused.
 
-import { setImmediate as nextTurn, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { keptMemory } from '#dist/server/kept-memory.js';
-import { Guarded } from '#dist/server/transport/guarded.js';
 import { BodyLimits, RefusedBodies, RequestBody } from '#dist/server/transport/request-body.js';
 import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
 
@@ -11,8 +10,6 @@ import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
 describe('requests and frames', () => {
   const taken = (turns: Turns, requests: number): boolean[] =>
     Array.from({ length: requests }, () => turns.takeRequest());
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
   test('without connections the request after 1,000 is refused, and the count starts anew', () => {
     const turns = new Turns();
     const answers = taken(turns, 2002);
@@ -278,83 +275,5 @@ describe('refused bodies', () => {
     expect([bodies.count, small[0]!.ends]).toEqual([299, 1]);
     for (const each of [...all, ...small]) each.body.leaveRefused();
     expect(bodies.count).toBe(0);
-  });
-});
-
-// The one guard of an exchange: where errors of callbacks go, and when nothing runs any more.
-describe('the guard of an exchange', () => {
-  class Probe extends Guarded {
-    readonly errors: unknown[] = [];
-
-    end(): void {
-      this.state = 'over';
-      this.notifyOver();
-    }
-
-    protected thrown(error: unknown): void {
-      this.errors.push(error);
-    }
-  }
-
-  const fail = (message: string) => () => {
-    throw new Error(message);
-  };
-
-  test('errors of callbacks, turns and promises all go to thrown', async () => {
-    const x = new Probe();
-    x.guard(fail('callback'));
-    x.nextTurn(fail('turn'));
-    x.after(Promise.resolve(1), fail('value'));
-    x.after(Promise.reject(new Error('rejection')), () => {});
-    x.reject(new Error('rejected'));
-    await turn();
-    expect(x.errors.map((error) => (error as Error).message).sort()).toEqual(
-      ['callback', 'rejected', 'rejection', 'turn', 'value'].sort(),
-    );
-  });
-
-  test('callbacks get their values', async () => {
-    const x = new Probe();
-    const values: unknown[] = [];
-    x.guard(() => values.push('callback'));
-    x.nextTurn(() => values.push('turn'));
-    x.after(Promise.resolve('value'), (value) => values.push(value));
-    await turn();
-    expect(values.sort()).toEqual(['callback', 'turn', 'value']);
-    expect(x.errors).toEqual([]);
-  });
-
-  test('nothing runs once the exchange is over, and rejections are dropped', async () => {
-    const x = new Probe();
-    let runs = 0;
-    x.nextTurn(() => runs++);
-    x.after(Promise.resolve(), () => runs++);
-    x.after(Promise.reject(new Error('late')), () => runs++);
-    x.end();
-    x.guard(() => runs++);
-    x.reject(new Error('late'));
-    await turn();
-    expect([runs, x.errors]).toEqual([0, []]);
-  });
-
-  test('an error behind the answer is reported all the same', () => {
-    const x = new Probe();
-    x.guard(() => {
-      x.end();
-      throw new Error('behind');
-    });
-    expect(x.errors).toHaveLength(1);
-  });
-
-  test('onOver is called once; its error goes to thrown', () => {
-    const x = new Probe();
-    let calls = 0;
-    x.onOver = () => {
-      calls++;
-      throw new Error('over');
-    };
-    x.end();
-    x.end();
-    expect([calls, x.errors.length]).toEqual([1, 1]);
   });
 });

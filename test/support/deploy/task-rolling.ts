@@ -1,27 +1,16 @@
-// Rolling restarts of two nodes behind a proxy, under load: node build/test/support/deploy/rolling.js PROXY ROUNDS
-// RESULT. To be run in a network namespace of its own (unshare -n), where the addresses that the shipped files name are
-// its own. Writes what happened to the file RESULT, as JSON.
-import { writeFileSync } from 'node:fs';
+// Rolling restarts of two nodes behind a proxy, under load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HexcodesClient } from '#hexcodes/client';
 import { Load } from '../load/load.js';
 import { COMMAND_KEY } from '../serve-command.js';
-import { type Behind, NODE_ADDRESSES, proxyNamed, startBehind, trustAnyCertificate } from './behind-proxy.js';
+import { type Behind, NODE_ADDRESSES, SEEN_AGAIN_MS } from './behind-proxy.js';
+import type { TaskOptions, TaskResult } from './task.js';
 
-export interface RollingResult {
-  readonly restarts: number;
-  readonly requests: number;
-  readonly points: number;
-  readonly reconnections: number;
-  readonly faults: readonly string[];
-}
-
-/** Long enough for health checks every half second. */
-const DRAIN_MS = 2000;
-const SEEN_AGAIN_MS = 1500;
 const CODE = 'HN-6GHP4-83RFR';
 
-async function roll({ base, nodes, startNode }: Behind, count: number): Promise<RollingResult> {
+/** `done` is the number of restarts; the notes are those of requests, points on streams and reconnections. */
+export async function roll(behind: Behind, { times = 1 }: TaskOptions): Promise<TaskResult> {
+  const { base, nodes, startNode } = behind;
   const faults: string[] = [];
   const load = new Load({
     ...{ base, key: COMMAND_KEY, mayLoseNothing: true, pauseMs: 5 },
@@ -30,7 +19,7 @@ async function roll({ base, nodes, startNode }: Behind, count: number): Promise<
   const streams = [new StreamOfClient(base), new StreamOfClient(base)];
   await load.slowUpload();
   let restarts = 0;
-  for (let round = 0; round < count; round++) {
+  for (let round = 0; round < times; round++) {
     for (const [i, address] of NODE_ADDRESSES.entries()) {
       const ending = await nodes[i]!.stop();
       if (ending !== 0) faults.push(`node ${address} ended with ${ending}`);
@@ -44,13 +33,8 @@ async function roll({ base, nodes, startNode }: Behind, count: number): Promise<
   faults.push(...load.faults, ...streams.flatMap((stream) => stream.faults));
   const sum = (of: (stream: StreamOfClient) => number): number =>
     streams.reduce((all, each) => all + of(each), 0);
-  return {
-    restarts,
-    requests: load.requests,
-    points: sum((stream) => stream.answered),
-    reconnections: sum((stream) => stream.reconnections),
-    faults,
-  };
+  const counts = [load.requests, sum((stream) => stream.answered), sum((stream) => stream.reconnections)];
+  return { done: restarts, faults, notes: counts.map(String) };
 }
 
 /** The client's stream, which connects again by itself; every point that was written must be answered, once. */
@@ -92,14 +76,3 @@ class StreamOfClient {
     await this.#done;
   }
 }
-
-const [name = '', rounds = '1', resultFile = ''] = process.argv.slice(2);
-if (resultFile === '') throw new Error('usage: rolling.js PROXY ROUNDS RESULT');
-trustAnyCertificate();
-const behind = await startBehind(proxyNamed(name), { args: ['--drain-ms', String(DRAIN_MS)] });
-try {
-  writeFileSync(resultFile, JSON.stringify(await roll(behind, Number(rounds))));
-} finally {
-  await behind.stop();
-}
-process.exit(0);
