@@ -17,6 +17,10 @@ const COMMENT_RULES = [
     /^(?:Of|By|For|Below|Above|Once)\b/,
     'a comment begins with its subject, not with Of, By, For, Below, Above or Once',
   ],
+  [
+    /^(?:The same\b|(?:Those|Such|Them|They|It|These)\s)/,
+    'a comment begins with a noun, not with The same, Those, Such, They or It',
+  ],
   [/(?:^|\. )What /, 'no clause with What is a subject'],
   [/\b(?:anew|fallow|for ever)\b/i, 'say again, idle or without end'],
   [/\bso (?:many|often|long(?! as))\b/i, 'name the number or the time: no placeholder'],

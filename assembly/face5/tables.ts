@@ -51,7 +51,7 @@ export const NOWHERE: i32 = (ROWS - 1) * 117649;
 export const NOWHERE_FINE: i32 = (ROWS - 1) * 16807;
 store<u16>(COARSE + ((ROWS - 1) * COLUMNS << 1), 0);
 
-/** The same window at resolution 5: two levels finer is seven times as many rows and columns. */
+/** The window at resolution 5: two levels finer is seven times as many rows and columns. */
 const FINE_ROWS: i32 = 7 * ROWS;
 const FINE_COLUMNS: i32 = 7 * COLUMNS;
 

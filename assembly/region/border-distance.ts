@@ -42,7 +42,7 @@ const GROUP_BYTES: usize = 96;
 const ARENA_BYTES: usize = 4 << 20;
 /** Bytes of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;
-/** The same with its bytes in the list. */
+/** Bytes of a line with its bytes in the list. */
 const LISTED_BYTES: usize = DRAFT_BYTES + (GROUP_BYTES >> 2);
 
 /**

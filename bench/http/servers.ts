@@ -15,7 +15,7 @@ export type ServerKind = 'bare' | 'hexcodes' | 'unmetered' | 'h3' | 'node';
 const CONSTANT =
   '{"hexcodes":"HCM-33RHC-PRGQG","lat":10.776889,"lng":106.700806,"resolution":13,"admin_code":"HCM","status":"OK"}';
 
-/** The same of a batch of ten. */
+/** The constant answer to a batch of ten. */
 const BATCH_CONSTANT = `{"status":"OK","summary":{"total":10,"ok":10,"failed":0},"results":[${Array.from({ length: 10 }, () => CONSTANT.replace('}', ',"id":1234}')).join(',')}]}`;
 
 const STARTERS: Record<ServerKind, () => Promise<number>> = {
@@ -28,10 +28,10 @@ const STARTERS: Record<ServerKind, () => Promise<number>> = {
 
   hexcodes: () => startService('info'),
 
-  // The same without limits, usage, metrics and the log of requests.
+  // The service without limits, usage, metrics and the log of requests.
   unmetered: () => startService('info', { metering: false }),
 
-  // The same job from libraries, without keys: uWS's own query parsing, which-polygon over our provinces, h3-js.
+  // The service from libraries, without keys: uWS's own query parsing, which-polygon over our provinces, h3-js.
   h3: () => {
     const provinceAt = shippedPolygons(readFileSync('data/index.bin'));
     const handler = (res: UwsResponse, req: UwsRequest): void => {

@@ -26,7 +26,7 @@ const FILE_STEP = STEPS_PER_DEGREE / 10_000;
 /** How far a vertex may be from the thinned line, in steps: 133 m around our land, 3.3 km elsewhere. */
 const NEAR_TOLERANCE = 0.0012 * STEPS_PER_DEGREE;
 const FAR_TOLERANCE = 0.03 * STEPS_PER_DEGREE;
-/** The same in the source, from which the line is drawn. */
+/** How far a vertex may be from the thinned line of the source, from which the land line is drawn, in steps. */
 const NEAR_SOURCE_TOLERANCE = 0.0002 * STEPS_PER_DEGREE;
 const FAR_SOURCE_TOLERANCE = 0.008 * STEPS_PER_DEGREE;
 /** Islands far from our land with less than twice 200 km² are left out; in square steps. */

@@ -11,7 +11,7 @@ export interface Partition {
   readonly segments: Int32Array;
   /** Unit on the left of each segment, seen from (x0, y0) to (x1, y1) with north up; OUTSIDE where there is none. */
   readonly left: Uint8Array;
-  /** The same for the right; never equal to the left. */
+  /** Unit on the right, never the unit on the left; OUTSIDE where there is none. */
   readonly right: Uint8Array;
   /** Credit and licence line that must be shown with the map. */
   readonly notice: string;

@@ -17,11 +17,11 @@ export interface Received {
   readonly deliveries: number;
   /** Name that the adapter gives the message, for its answer. */
   readonly handle?: unknown;
-  /** It is done with: it is not delivered again. */
+  /** Acknowledges the message: it is not delivered again. */
   accept(): void;
   /** Delivers it again after `delayMs`, to any worker. */
   giveBack(delayMs: number): void;
-  /** It is still worked on: the time until it is delivered again restarts. */
+  /** Restarts the time after which the bus delivers the message again, as work on it goes on. */
   keep(): void;
 }
 

@@ -30,7 +30,7 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
   };
 }
 
-/** The same without bytes, for a message whose dead letter is larger than the bus takes. */
+/** The dead letter without the message's bytes, where it would be larger than the bus takes. */
 export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
   const words = `${reason}; its bytes are in ${message.origin}, as they are too many for a dead letter`;
   return deadLetter({ ...message, bytes: new Uint8Array(0) }, prefix, words);

@@ -1,6 +1,5 @@
 // `hexcodes encode 21.0288,105.8525` as people first try it and scripts call it in loops: one position and no option.
-// It is answered without the parser of commands and all that commands declare. Everything else is left to program.ts,
-// which answers the same, as a test holds.
+// No parser of commands is loaded for it. Other calls are left to program.ts; a test holds that both answer alike.
 import { existsSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { watchStandardOutput } from '../files/exit-codes.js';

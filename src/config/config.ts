@@ -93,7 +93,7 @@ export type BusConfig = ConfigOf<typeof BUS & typeof KAFKA>;
 export const SETTING_NAMES = Object.keys(SERVICE) as (keyof ServeConfig)[];
 /** Names of the settings of commands that work on a message bus. */
 export const BUS_NAMES = Object.keys({ ...BUS, ...KAFKA }) as (keyof BusConfig)[];
-/** The same of commands that work on NATS alone. */
+/** Names of the settings of commands that work on NATS alone. */
 export const NATS_NAMES = Object.keys(BUS) as (keyof ConfigOf<typeof BUS>)[];
 
 /** Names the file; of all settings it alone cannot be in the file. */
@@ -159,8 +159,9 @@ export function readConfig<K extends SettingName>(
 }
 
 /**
- * The same, with the source of each value. `flags` are by commander's names: `maxPastStop` for `--max-past-stop`.
- * Unknown variables are faults in any case; a wrong value is one only if its setting is among `names`.
+ * Reads all settings, with the source of each value. `flags` are by commander's names: `maxPastStop` for
+ * `--max-past-stop`. Unknown variables are faults in any case; a wrong value is one only if its setting is among
+ * `names`.
  */
 export function readSettings<K extends SettingName>(
   names: readonly K[],

@@ -41,7 +41,7 @@ export function loadLibrary(): Promise<Hexcodes> {
   return loading;
 }
 
-/** The same binaries for the threads of a pool. */
+/** The binaries of the kernel for the threads of a pool. */
 export function workerKernel(): Promise<WorkerKernel> {
   return guarded(async () => {
     const { kernel, index, reach } = await readOnce();

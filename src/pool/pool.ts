@@ -42,7 +42,7 @@ interface PoolFigures {
   /** Blocks in the pool now, and their bytes. */
   readonly blocks: number;
   readonly bytes: number;
-  /** Those among them that wait for their turn. */
+  /** Blocks among them that wait for their turn. */
   readonly queued: number;
   /** Bodies that wait until they may hand in their next block. */
   readonly waitingBodies: number;

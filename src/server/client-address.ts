@@ -72,7 +72,7 @@ export class ClientAddresses {
     return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted);
   }
 
-  /** The same, '' where a trusted proxy does not say it. */
+  /** The address of the client; '' where a trusted proxy does not say it. */
   certain(request: AddressedRequest): string {
     return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted, true);
   }

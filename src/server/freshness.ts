@@ -11,7 +11,7 @@ export const KEPT_SECONDS = 3600;
 
 /** The `Cache-Control` of an answer to a request whose key came in a header. */
 export const KEPT = `private, max-age=${KEPT_SECONDS}`;
-/** The same of an answer that is asked for again each time. */
+/** The `Cache-Control` of an answer that is asked for again each time. */
 export const ASKED_AGAIN = 'private, no-cache';
 
 const DIGITS = 16;
@@ -69,7 +69,7 @@ export function keptAnswer(
   return unlessKnown(x, tag, type, lines);
 }
 
-/** The same with the body at once. */
+/** Sends an answer that may be kept and whose body is made already. */
 export function sendKept(
   x: Exchange,
   tag: string,

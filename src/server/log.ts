@@ -281,7 +281,7 @@ export function openLog(level: LogLevel, to?: DestinationStream): Log {
 
 type Fields = Record<string, unknown>;
 
-/** The same object, or a copy where a secret is in it or in an object of it. */
+/** The object itself, or a copy without secrets where it or an object in it holds one. */
 function withoutSecrets(fields: Fields, isInner = false): Fields {
   let copy: Fields | undefined;
   for (const name in fields) {

@@ -138,7 +138,7 @@ export type FileFormat = keyof typeof LIST;
 /** The formats by their names, as users type them. */
 export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
 export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];
-/** Those that rows are written in. */
+/** Formats that rows are written in. */
 export const WRITTEN_FORMATS = FILE_FORMATS.filter((name) => FORMATS[name].isWritten);
 
 /** `CSV, TSV, … or Arrow IPC`: what is read. */

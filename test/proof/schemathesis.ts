@@ -92,7 +92,7 @@ export default async function proveSchemathesis(args: string[]): Promise<void> {
     const { status, stdout, stderr } = spawnSync(
       program,
       ['run', `http://127.0.0.1:${server.port}/openapi.json`, ...options],
-      // It leaves files where it runs.
+      // Schemathesis leaves files where it runs.
       { encoding: 'utf8', maxBuffer: 1 << 28, cwd: folder, env },
     );
     await server.kill();

@@ -27,7 +27,7 @@ export interface BroughtCase {
   /** `codes`, or words of the sentence that it is refused with. */
   readonly command: string;
   /**
-   * The same of the page: `command` for a file for which it shows a line of the command, `failed` where rows fail,
+   * Outcome in the page: `command` for a file for which it shows a line of the command, `failed` where rows fail,
    * nothing where there are options.
    */
   readonly page: string;

@@ -62,7 +62,7 @@ export async function openConsole(
   const context = await browser.newContext({
     locale: 'en',
     viewport: { width: 1280, height: 900 },
-    // It would load every file once more in each test.
+    // A service worker would load every file once more in each test.
     serviceWorkers: 'block',
     // WebGL in software draws each picture of a flight: only tests of flights have them.
     reducedMotion: 'reduce',

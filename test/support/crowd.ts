@@ -231,7 +231,7 @@ export class Crowd {
       await Promise.race([closed, sleep(below(20, random))]);
     }
     const ending = random();
-    // It rests until the service ends it.
+    // The peer rests until the service ends it.
     if (ending < 0.1) return;
     await Promise.race([closed, sleep(below(restMs, random))]);
     if (ending < 0.4) socket.resetAndDestroy();

@@ -164,7 +164,7 @@ function executorsOf(ancestor: number): number[] {
       )
         executors.push(Number(name));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const isOurs = (pid: number): boolean => pid === ancestor || (pid > 1 && isOurs(parents.get(pid) ?? 0));

@@ -21,7 +21,7 @@ export class KeylessPeers {
     await Promise.all(connecting);
   }
 
-  /** Those of them that are open. */
+  /** Peers whose connections are open. */
   get openCount(): number {
     return this.sockets.filter((socket) => !socket.destroyed).length;
   }

@@ -5,7 +5,7 @@ import type { Random } from './random.js';
 export interface Spelling {
   /** The whole position. */
   readonly text: string;
-  /** The same in two columns. */
+  /** The position in two columns. */
   readonly lat: string;
   readonly lng: string;
   /** The position that the digits of the text say, degrees. */

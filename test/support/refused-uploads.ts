@@ -126,7 +126,7 @@ const SENDERS: Record<UploadClient, (sending: Sending) => Promise<string>> = {
   },
   'hexcodes/client': async (sending) => {
     const { base, key, refusal } = sending;
-    // It sends bulk bodies only, and always their right type.
+    // The client sends bulk bodies only, and always their right type.
     if (refusal.path !== BULK || refusal.status === 415) return `${refusal.status} ${refusal.reason}`;
     const client = new HexcodesClient({ baseUrl: `${base}/v1`, apiKey: key });
     try {

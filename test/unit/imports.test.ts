@@ -152,7 +152,7 @@ describe('src', () => {
   interface ImportLine {
     /** Without `src/` and ending, as `hexcodes/wire/rows/batch`. */
     from: string;
-    /** The same, or a package. */
+    /** A module, or a package. */
     to: string;
     isPackage: boolean;
   }

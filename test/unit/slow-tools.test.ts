@@ -22,7 +22,7 @@ describe('planted faults', () => {
     process.exit(2);
   }`,
   );
-  // It leaves a process behind, as a test does whose server is not ended.
+  // The program leaves a process behind, as a test does whose server is not ended.
   writeFileSync(
     join(checkout, 'node_modules', 'vitest', 'vitest.mjs'),
     `import { spawn } from 'node:child_process';

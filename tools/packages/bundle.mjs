@@ -198,7 +198,7 @@ export async function bundleLibrary() {
 /** The library and the geometry as one file each, for pages without a bundler. */
 export async function bundleForPages() {
   const common = { platform: 'browser', treeshake: { moduleSideEffects: false } };
-  // These files travel alone, so each says whose work is in it.
+  // Bundled files travel alone, so each says whose work is in it.
   const write = async (file, options, parts) => {
     const bundle = await rolldown({ ...common, ...options });
     await bundle.write({

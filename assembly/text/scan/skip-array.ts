@@ -125,7 +125,7 @@ function sixteenOf(bytes: v128, wanted: usize, bits: usize): u32 {
   return <u32>i8x16.bitmask(i8x16.eq(compared, v128.load(wanted)));
 }
 
-/** The same byte by byte, for text with escapes. */
+/** Skips an array byte by byte, for text with escapes. */
 function skipSlowly(p: usize, end: usize): usize {
   for (; p < end; p++) {
     const byte: u32 = load<u8>(p);

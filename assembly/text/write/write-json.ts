@@ -105,7 +105,7 @@ function writeUnencoded(index: u32, row: usize, out: usize, flags: u32, status: 
   return writeJsonEnd(row, p, separator);
 }
 
-/** The same for the decode answers to `count` rows. */
+/** Writes the decode answers to `count` rows as JSON. */
 export function writeDecodedJson(count: u32, from: u32, to: u32, source: u32, separator: u32, refusal: u32): u32 {
   let p = textEnd;
   for (let index = from; index < to; index++) {

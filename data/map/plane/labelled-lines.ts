@@ -12,7 +12,7 @@ export interface LabelledLines {
   readonly lines: Int32Array;
   /** Unit on the left of each line, seen from (x0, y0) to (x1, y1) with north up; OUTSIDE where there is none. */
   readonly left: Uint8Array;
-  /** The same for the right. */
+  /** Unit on the right; OUTSIDE where there is none. */
   readonly right: Uint8Array;
 }
 

@@ -123,7 +123,7 @@ export class LineField {
       const east = (lines[i]! - x) * (y1 - y0) + (y - y0) * (lines[i + 2]! - lines[i]!);
       if (y1 > y0 ? east > 0 : east < 0) windings[this.#tags[items[k]!]!]! += y1 > y0 ? 1 : -1;
     }
-    // The same lines once more, to visit each tag once and to leave all windings at zero.
+    // A second copy of the lines, to visit each tag once and to leave all windings at zero.
     for (let k = starts[row]!; k < starts[row + 1]!; k++) {
       const tag = this.#tags[items[k]!]!;
       if (windings[tag] === 0) continue;

@@ -55,7 +55,7 @@ export interface GroupOptions {
 export interface GroupFigures {
   /** Messages that are in the partitions of this member and not stored. */
   pending: number;
-  /** Those of them that were read. */
+  /** Messages among `pending` that were read. */
   underWay: number;
   /** Partitions of this member. */
   partitions: number;

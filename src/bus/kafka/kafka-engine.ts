@@ -174,7 +174,7 @@ export class KafkaEngine implements Engine {
     const own = [...headers].filter(([name]) => OWN_HEADER.test(name) && name !== ID_HEADER);
     const output: Output = {
       topic,
-      // The same one, so that messages of a key stay in their order where both topics have as many partitions.
+      // The partition of the message: messages of a key keep their order where both topics have as many partitions.
       partition: record.partition % (this.#options.partitions.get(topic) ?? 1),
       ...(record.key === null ? {} : { key: record.key }),
       value: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),

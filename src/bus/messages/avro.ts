@@ -1,5 +1,5 @@
 // Messages in Avro as producers with a schema registry send them: a zero byte, the number of the schema, the value.
-// They are read as the JSON of their values. The package avsc decodes them; the command can do without it.
+// Messages are read as the JSON of their values. The package avsc decodes them; the command can do without it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema, Type } from 'avsc';
 import { EngineFault } from '../engine.js';

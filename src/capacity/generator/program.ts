@@ -7,7 +7,7 @@ import { runJob } from './run-job.js';
 const tell = (message: GeneratorMessage): void => void process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
-// Those of a terminal go to all its processes; the parent decides.
+// Signals of a terminal go to all its processes; the parent decides.
 process.on('SIGINT', () => {});
 try {
   // Other processes of the machine must not delay the starts of requests; the service keeps its usual priority.

@@ -29,7 +29,7 @@ export class Costs {
     private readonly scale = 1,
   ) {}
 
-  /** The same results at other costs. */
+  /** The results at costs of another scale. */
   scaled(scale: number): Costs {
     return new Costs(this.results, scale);
   }

@@ -308,7 +308,7 @@ class Planner {
     return [...limits, ...this.#proxyLimits()].sort((a, b) => a.times - b.times);
   }
 
-  /** Those of one proxy while one machine is down: its vehicles are on the others. */
+  /** Limits of one proxy while one machine is down: its vehicles are on the others. */
   #proxyLimits(): Limit[] {
     const proxy = this.proxy();
     // A larger fleet behind as many gateways has no more connections.

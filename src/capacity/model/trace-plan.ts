@@ -222,7 +222,7 @@ export interface TraceAnswer {
   /** The fewest that hold the target with the headroom: one fewer does not. */
   readonly processes: number;
   /**
-   * The same with costs and speed-ups at their better and at their worse quartile; null where no number tried holds it.
+   * Processes with costs and speed-ups at their better and worse quartile; null where no number tried suffices.
    */
   readonly processesRange: { readonly low: number; readonly high: number | null };
   /** With this number of processes, between costs at their lower and at their upper quartile. */
@@ -307,7 +307,7 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
 const atLeast = (least: number, value: number | null): number | null =>
   value === null ? null : Math.max(least, value);
 
-/** The same, asked once for each number. */
+/** Keeps the answers of `holds`, which is asked once for each number. */
 function onceEach(holds: (processes: number) => boolean): (processes: number) => boolean {
   const known = new Map<number, boolean>();
   return (processes) => {

@@ -39,7 +39,7 @@ export function time(us: number): string {
   return us < 1e6 ? `${plain(us / 1000)} ms` : `${plain(us / 1e6)} s`;
 }
 
-/** The same with two digits: latencies of a plan have no more. */
+/** A time with two digits: latencies of a plan have no more. */
 export function roughTime(us: number): string {
   return Number.isFinite(us) ? time(Number(us.toPrecision(2))) : 'growing';
 }

@@ -125,7 +125,7 @@ export class ServiceTimes {
   }
 
   /**
-   * These service times with another mean of the usual services; pauses keep their length and frequency.
+   * The service times with another mean of the usual services; pauses keep their length and frequency.
    * @param costUs of a service that meets no pause
    */
   movedTo(costUs: number): ServiceTimes {

@@ -147,7 +147,7 @@ export interface PlanOptions {
   readonly json?: true;
 }
 
-/** They say what a trace says itself, or what a trace does not say: its bytes. */
+/** Flags that say what a trace says itself, or bytes, which no trace has. */
 const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
   ...(['vehicles', 'interval', 'pointsPerReport', 'reportTogether', 'flush', 'gateways'] as const),
   ...(['peak', 'counts', 'nightly', 'growth', 'link', 'proxies', 'html'] as const),

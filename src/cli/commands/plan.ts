@@ -131,7 +131,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
         : await traceAnswer(options.trace, options, results, source),
     );
   } catch (error) {
-    // Those of the model are about the results; any other is a fault of ours.
+    // Errors of the model are about the results; any other is a fault of ours.
     if (error instanceof CliFailure || error instanceof TypeError || error instanceof RangeError) throw error;
     throw new CliFailure(
       EXIT.BAD_INPUT,

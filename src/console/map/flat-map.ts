@@ -438,7 +438,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     stay: () => {
       const note = element('p', { class: 'map-note', key: 'noWebgl' });
       host.append(note);
-      // It would cover the map for good.
+      // The note would cover the map for good.
       setTimeout(() => note.remove(), NOTE_MS);
     },
     close: () => {

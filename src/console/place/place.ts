@@ -65,7 +65,7 @@ export function placeOf(library: Hexcodes, code: string): Place | undefined {
   return { ...read, root: { hexcodes, resolution } };
 }
 
-/** The same place as a larger or smaller cell, up to the resolution of its root. */
+/** The place as a larger or smaller cell, up to the resolution of its root. */
 export function atResolution(library: Hexcodes, place: Place, resolution: number): Place {
   const { from, root } = place;
   if (from !== undefined) {

@@ -34,7 +34,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
   const legend = element('section', { class: 'legend', id: 'legend' }, counted, clear);
   frame.append(legend);
-  // It would lie below.
+  // The note of the map would lie below.
   frame.querySelector('.map-note')?.remove();
   const rows = element('section', { class: 'cell-rows', id: 'cell-rows' });
   rows.hidden = true;

@@ -29,7 +29,7 @@ export function openSwitches(): void {
     id: 'language',
     click: () => choose(language.now === 'vi' ? 'en' : 'vi'),
   });
-  // It names the other language, in that language.
+  // The button names the other language, in that language.
   language.each((now) => {
     languageButton.lang = now === 'vi' ? 'en' : 'vi';
   });

@@ -14,7 +14,7 @@ export interface Reached {
   readonly inputNumber: number;
   /** How far it is converted, in bytes of content after decompression; 0 in a conversion by columns. */
   readonly inputOffset: number;
-  /** The same in rows. */
+  /** Rows of the input that are converted. */
   readonly inputRows: number;
 }
 

@@ -10,7 +10,7 @@ export interface WantedNames {
   readonly others: readonly string[];
 }
 
-/** The same by index. */
+/** Wanted columns by index. */
 export interface WantedColumns {
   readonly numbers: readonly number[];
   readonly others: readonly number[];

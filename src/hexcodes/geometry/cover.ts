@@ -86,7 +86,7 @@ export class CellSet {
     return this.nameOf(latLngToCell(lat, lng, this.resolution));
   }
 
-  /** The same for an H3 cell of the finest resolution, in hexadecimal; whether it has a hexcode is not asked. */
+  /** The zone of an H3 cell of the finest resolution, in hexadecimal; whether it has a hexcode is not asked. */
   nameOf(cell: string): string | undefined {
     let first: NamedCell | undefined;
     for (const [i, resolution] of this.#resolutions.entries()) {

@@ -119,11 +119,11 @@ interface KernelCalls {
 
   /** Points at INPUT → records at OUTPUT; how many failed. Resolution 255 reads RESOLUTIONS. */
   encodeBatch(count: number, resolution: number): number;
-  /** The same with the records at an address in TEXT_OUT. */
+  /** `encodeBatch` with the records at an address in TEXT_OUT. */
   encodeBatchTo(count: number, resolution: number, address: number): number;
   /** Points at INPUT → u64 cell × count, u8 admin number × count, u8 status × count at OUTPUT; how many failed. */
   encodeCells(count: number, resolution: number): number;
-  /** The same with the answer at an address in TEXT_OUT. */
+  /** `encodeCells` with the answer at an address in TEXT_OUT. */
   encodeCellsTo(count: number, resolution: number, address: number): number;
   /** One record at OUTPUT; the status. Only resolutions 0 to 15. */
   encodeOne(lat: number, lng: number, resolution: number): number;
@@ -132,7 +132,7 @@ interface KernelCalls {
    * OUTPUT; how many failed. A failed record gives NaN, NaN, 255.
    */
   decodeBatch(count: number): number;
-  /** The same with the answer at an address in TEXT_OUT. */
+  /** `decodeBatch` with the answer at an address in TEXT_OUT. */
   decodeBatchTo(count: number, address: number): number;
   /**
    * UTF-16 units at TEXT_IN, none of which is read where there are more than 64 → f64 latDeg, f64 lngDeg, u64 cell, u8
@@ -198,7 +198,7 @@ interface KernelCalls {
     names: number,
   ): number;
   /**
-   * The same for members in the columns of MEMBERS, at most `limit` rows, a multiple of 16 → ROWS, HOST_ROWS, TEXT_OUT,
+   * Members in the columns of MEMBERS, of at most `limit` lines, a multiple of 16 → ROWS, HOST_ROWS, TEXT_OUT,
    * INPUT, kinds in MEMBERS, membersEnd, blankLines. Texts are counted from `origin`; a survey has kinds alone.
    */
   scanMembers(

@@ -67,15 +67,15 @@ export class Kernel {
   readonly capacity: number;
   /** Points to encode: lat, lng, lat, … in degrees. */
   readonly input: Float64Array;
-  /** The same bytes: records to decode. */
+  /** The bytes of `input`: records to decode. */
   readonly inputBytes: Uint8Array;
   /** One resolution a point, read by the batch calls when their resolution is EACH_ITS_OWN. */
   readonly resolutions: Uint8Array;
   /** The answers of calls (output-layout.ts). */
   readonly output: Uint8Array;
-  /** The same bytes as positions. */
+  /** The bytes of `output` as positions. */
   readonly outputFloats: Float64Array;
-  /** The same bytes as H3 cells. */
+  /** The bytes of `output` as H3 cells. */
   readonly outputCells: BigUint64Array;
   /** Bytes of text to be scanned. */
   readonly textIn: Uint8Array;

@@ -65,7 +65,7 @@ interface Entry {
   readonly wholeKeys: readonly string[];
   /** Names of the towns to which the name of a province leads, the first one first; empty for other kinds. */
   readonly seats: readonly string[];
-  /** The same with accents. */
+  /** The name with its accents, as it is compared first. */
   readonly exact: string;
 }
 
@@ -290,7 +290,7 @@ function exactOf(text: string): string {
   return kept.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The same without accents. */
+/** A name as it is compared, without accents. */
 function keyOf(text: string): string {
   return exactOf(text).normalize('NFD').replace(/\p{M}/gu, '').replaceAll('đ', 'd');
 }

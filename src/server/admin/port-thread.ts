@@ -96,7 +96,7 @@ async function ask(request: IncomingMessage, requestId: string): Promise<AdminAn
 }
 
 async function inTurn(call: AdminCall): Promise<AdminAnswer> {
-  // Those of connections that have gone since are among them.
+  // The queue still holds calls whose connections have closed.
   if (queue.length >= MAX_CALLS) return busy(WAITING, call.headers['x-request-id']?.[0] ?? '');
   if (waiting.size >= MAX_SERVICE_CALLS) await new Promise<void>((resolve) => queue.push(resolve));
   const id = calls++;

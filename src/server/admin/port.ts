@@ -16,7 +16,7 @@ import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './
 // end.
 
 const AGAIN_MS = 1000;
-/** It holds little, and no bound of its memory: a thread that reaches one ends the process. */
+/** The thread holds little. Its old generation has no limit: a thread that reaches one ends the process. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 };
 
 /**

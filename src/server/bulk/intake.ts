@@ -27,7 +27,7 @@ export class BulkIntake {
   readonly #onInput: () => void;
   #blocks: Block[] = [];
   #waitingBytes = 0;
-  /** The same with what is not used of their buffers. */
+  /** Bytes of the buffers that the waiting blocks lie in. */
   #bufferBytes = 0;
   #isReceived = false;
   #hasEnded = false;

@@ -47,7 +47,7 @@ interface BulkDeps {
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #context: BulkContext;
-  /** The same by the boundary data before a change of borders. */
+  /** The context with the boundary data before a change of borders. */
   readonly #previous: BulkContext | undefined;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();

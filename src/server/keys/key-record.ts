@@ -111,7 +111,7 @@ export interface KeyInfo extends KeySettings {
   readonly generation: number;
   /** The scopes as bits, see `SCOPE_BITS`. */
   readonly scopeBits: number;
-  /** It has origins or networks, so a request has to be compared with them. */
+  /** The key has origins or networks that a request is compared with. */
   readonly isBound: boolean;
 }
 

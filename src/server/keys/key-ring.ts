@@ -103,7 +103,7 @@ export class KeyRing {
   readonly #byId = new Map<string, Credential>();
   /** Credentials by their texts, where requests have presented them. */
   readonly #allowed = new Map<string, Credential>();
-  /** Those that end. */
+  /** Credentials with an end. */
   readonly #ending = new Set<Credential>();
   readonly #listeners: ((changed: Changed) => void)[] = [];
   readonly #nobody: Buffer;

@@ -1,6 +1,6 @@
 // The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
-// It sends all keys once at the start, and later what another process has changed. While the store is missing, damaged
-// or away, the keys sent last hold.
+// The thread sends all keys once at the start, and later what another process has changed. While the store is missing,
+// damaged or away, the keys sent last hold.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Heart } from '../life/heartbeat.js';

@@ -35,7 +35,7 @@ export class Entry {
     return typeof outcome === 'number' ? undefined : outcome;
   }
 
-  /** The same, once it can be said. Nothing is refused that the limits cover. */
+  /** Resolves once points are reserved or refused; work within the limits is never refused. */
   async whenAdmitted(count: number): Promise<LimitRefusal | undefined> {
     const outcome = this.#noted(await this.key.whenTaken(count));
     return typeof outcome === 'number' ? undefined : outcome;
@@ -74,7 +74,7 @@ export class Entry {
     this.counts.add(this.key.counts, this.operation, ok, failed);
   }
 
-  /** The same of points that were reserved by a bound. */
+  /** Counts points that were reserved by a bound, and gives back the rest of them. */
   doneWithin(reserved: number, ok: number, failed: number): void {
     if (this.#uncertain > 0) {
       this.#uncertain--;

@@ -232,7 +232,7 @@ export class KeyLedger {
     return this.#isWaitedFor ? WAIT : this.#takeNow(least, most);
   }
 
-  /** The same, once it can be said. */
+  /** Resolves once points are reserved or refused. */
   whenTaken(least: number, most = least): Promise<number | LimitRefusal> {
     return new Promise((resolve) => {
       this.#waiters ??= [];

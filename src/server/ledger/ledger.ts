@@ -1,5 +1,5 @@
 // The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own.
-// It is what the flusher of usage reads from.
+// The flusher of usage reads from it.
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
 import { CELLS } from '../usage/batch.js';
@@ -13,9 +13,9 @@ import { type SharedBucket, type Sharing, TokenBucket } from './rates.js';
 
 /** The store of usage, as far as limits need it. */
 export interface LedgerStore {
-  /** It does not answer just now. */
+  /** The store does not answer just now. */
   readonly isAway: boolean;
-  /** It takes long to answer. */
+  /** The store takes long to answer. */
   readonly isSlow: boolean;
   /** Has the batch of the counts so far sent soon; `isUrgent`: at once, since somebody waits. */
   hurry(isUrgent?: boolean): void;
@@ -46,9 +46,9 @@ const BATCH_KEYS = 1000;
 export class Ledger implements UsageSource {
   readonly calendar: Calendar;
   readonly #keys = new Map<string, KeyLedger>();
-  /** Those that have counted something since their cells were taken. */
+  /** Ledgers that have counted something since their cells were taken. */
   #dirty: KeyLedger[] = [];
-  /** Those of a flush that is under way. */
+  /** Ledgers whose counts a flush under way stores. */
   #flushing: KeyLedger[] = [];
   /** Ledgers about which the store is to be asked once. */
   readonly #asked = new Set<KeyLedger>();

@@ -6,7 +6,7 @@ import type { QuotaGrant, QuotaOrder, QuotaReturn, UsedByKey } from '../usage/ba
 
 /** The store as a quota sees it. */
 export interface QuotaStore {
-  /** It does not answer just now. */
+  /** The store does not answer just now. */
   readonly isAway: boolean;
   /** While it is away, points are used as if this process were alone; otherwise those that it holds. */
   readonly isOpen: boolean;
@@ -24,7 +24,7 @@ export interface QuotaPeriod {
 
 /** Why no points were taken. */
 export type NotTaken =
-  /** They may come: from the store, from work under way, or from other processes. */
+  /** Points may still come: from the store, from work under way, or from other processes. */
   | 'wait'
   /** Not before another day or month. */
   | 'over'
@@ -43,7 +43,7 @@ export class Quota {
   #free = 0;
   /** Held, and under way. */
   #reserved = 0;
-  /** The same, of a day before. */
+  /** Held and under way since the day before. */
   #formerReserved = 0;
   #now: QuotaPeriod;
   /** Used of what was held, since the last batch. */
@@ -167,7 +167,7 @@ export class Quota {
     this.#others = Math.max(dayHeld, monthHeld);
   }
 
-  /** It has points, or something to tell the store. */
+  /** The quota holds points, or has something to tell the store. */
   get isActive(): boolean {
     const taken = this.#takenNow + this.#takenBefore;
     return this.#held + this.#returns.length + taken > 0;

@@ -16,7 +16,7 @@ const CODE_FORMAT = 1;
 
 interface MetaDeps {
   readonly boundaries: BoundaryData;
-  /** Those before a change of borders, if requests may ask for them. */
+  /** The boundary data before a change of borders, if requests may ask for it. */
   readonly before: BoundaryData | undefined;
   readonly adapter: { readonly build: UwsBuild };
 }

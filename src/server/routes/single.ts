@@ -137,7 +137,7 @@ function addHint(x: Exchange, parameters: SingleParameters): void {
   if (parameters.unknown !== undefined) x.notes.hint = `\r\nHexcodes-Hint: ${parameters.hint}`;
 }
 
-/** The same hint behind the message of an error. */
+/** The hint of `Hexcodes-Hint`, appended to the message of an error. */
 const nameHint = ({ unknown, hint }: SingleParameters): string => (unknown === undefined ? '' : `; ${hint}`);
 
 /** A code ends at the first NUL of its record. */

@@ -44,7 +44,7 @@ export class Admission {
   /** Open connections, WebSockets included. */
   open = 0;
   #networks = new Map<string, Network>();
-  /** Those that were not seen since `#networks` was begun. */
+  /** Networks that were not seen since `#networks` was begun. */
   #olderNetworks = new Map<string, Network>();
 
   constructor(

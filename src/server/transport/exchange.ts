@@ -87,7 +87,7 @@ const NO_ADDRESS = new Uint8Array(0);
 export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   /** "\r\nName: value" of every further header that any answer to this request has. */
   headerLines = '';
-  /** The same of those that change until the answer begins. */
+  /** Header lines that change until the answer begins. */
   lateHeaderLines = '';
   /** Whose request it is, and whose bytes are counted; '' for nobody's. */
   keyId = '';

@@ -54,7 +54,7 @@ export class Calendar {
     this.#periods = this.periodsAt(nowMs);
   }
 
-  /** Those that held when `follow` was called last. */
+  /** The day and the month as of the last call of `follow`. */
   get periods(): Periods {
     return this.#periods;
   }

@@ -44,7 +44,7 @@ export interface FlusherOptions {
   readonly recovered: () => void;
   /** Called at a stop while the store cannot be used, with the batches that are kept in a file for the next start. */
   readonly kept: (batches: number) => void;
-  /** The same, where the file cannot be written, either. */
+  /** Called at a stop when neither the store nor the file can be written, with the batches that are lost. */
   readonly lost: (batches: number) => void;
   /** Called with the path of a file of an earlier process that cannot be believed, and why; it stays. */
   readonly refused: (path: string, reason: string) => void;

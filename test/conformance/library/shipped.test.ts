@@ -93,7 +93,7 @@ test('no slip of a code of CT or PT is accepted, the swap CTP… / PTC… includ
     expect(counts.accepted).toEqual([]);
     expect(counts.leftToReach).toBe(0);
   }
-  // Such a swap names a head that is none of these provinces': P is 52/6, C is 50/2.
+  // A swap of head and check names a head that is none of these provinces': P is 52/6, C is 50/2.
   const heads = (admin: string) =>
     [...SYMBOLS].filter((head) => [...SYMBOLS].some((check) => hexcodes.isValid(`${admin}-${head}${check}`)));
   expect(heads('CT')).not.toContain('P');

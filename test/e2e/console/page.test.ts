@@ -396,7 +396,7 @@ describe.skipIf(!hasChromium)('needs Chromium: what it says of itself', () => {
       expect(await page.locator('.facts').textContent()).toContain(`the device may be ${words} off`);
       expect(await page.locator('#resolution').getAttribute('max')).toBe(String(resolution));
       expect(await page.locator('#map').getAttribute('data-error')).toBe(String(accuracy));
-      // It is watched: a better fix has a finer code.
+      // The position is watched: a better fix has a finer code.
       await page.context().setGeolocation({ ...HERE, accuracy: 3 });
       await expect
         .poll(() => code.textContent())

@@ -62,7 +62,7 @@ test('with a full pool open streams answer frame status 3 or UNAVAILABLE, and ne
     ]) {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     }
-    // The same frame is answered once the pool takes blocks again.
+    // The frame is answered once the pool takes blocks again.
     pool!.mayTakeBlock = takesBlocks;
     peer.send(large);
     expect((await peer.next()).payload.equals(due(large))).toBe(true);

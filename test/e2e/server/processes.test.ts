@@ -106,7 +106,7 @@ describe('refused uploads', () => {
     const open = sockets.filter((socket) => !socket.destroyed && !socket.readableEnded).length;
     expect(open).toBe(64);
     for (const socket of sockets) socket.destroy();
-    // Those that went away have made place for others.
+    // Closed connections have made way for others.
     await sleep(300);
     const fault = await sendRefusedUpload('fetch', base, COMMAND_KEY, REFUSALS[2]!, MEGABYTES);
     expect(fault).toBe(undefined);

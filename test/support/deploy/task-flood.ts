@@ -30,7 +30,7 @@ function startFlood(peers: number, addresses: number): ChildProcess[] {
   const started: ChildProcess[] = [];
   for (let first = 0; first < peers; first += PER_PROCESS) {
     const args = [first, Math.min(PER_PROCESS, peers - first), addresses, backMs(peers)].map(String);
-    // They stand for other machines, and must not take the cores from the proxy.
+    // Peers stand for other machines, and must not take the cores from the proxy.
     started.push(
       spawn('nice', ['-n', '15', process.execPath, PEERS, ...args], { stdio: ['pipe', 'ignore', 'inherit'] }),
     );

@@ -223,7 +223,7 @@ export class LinearWork {
   }
 }
 
-/** The same for what reads a text of bounded length, by itself: a position as people type it, the head of a file. */
+/** The fault of a reader of one text of bounded length: a position as people type it, the head of a file. */
 export async function faultOfText(reader: 'position' | 'head', piece: string): Promise<string | undefined> {
   const read = reader === 'position' ? parsePosition : foreignFile;
   const repeated = reader === 'position' ? 200 : 1;

@@ -79,7 +79,7 @@ export const ARROW_TYPES = cases([
   ['union', '', ''],
 ]);
 
-/** The same columns as DuckDB would show them, which reads few of these types: by the values in write.py. */
+/** The columns as DuckDB would show them, which reads few of these types: by the values in write.py. */
 export const ARROW_REFERENCES: Readonly<Record<string, Observed>> = {
   'decimal32(9,2)': { type: 'DECIMAL(9,2)', values: ['12.34', '-9999999.99', null] },
   'decimal64(18,2)': { type: 'DECIMAL(18,2)', values: ['12.34', '-9999999999999999.99', null] },

@@ -9,7 +9,7 @@ const [kind = '', port = '0', seconds = '1'] = process.argv.slice(2);
 
 /** Some 64 KiB of small requests, which are answered 401. */
 const REQUESTS = Buffer.from('GET /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
-/** The same, answered with a head alone. */
+/** Requests that are answered with a head alone. */
 const HEADS = Buffer.from('OPTIONS /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
 /** Frames of one position each, without a thought for the window; and empty pings. */
 const FRAMES = Buffer.concat(Array.from({ length: 2000 }, () => clientFrame(onePosition())));

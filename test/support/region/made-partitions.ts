@@ -113,7 +113,7 @@ export function tanglePartition(
   return partitionOf(lines, 63);
 }
 
-/** The same map with its segments in another order, some of them turned round. */
+/** The map with its segments in another order, some of them turned round. */
 export function retold(partition: Partition, random: Random): Partition {
   const order = Array.from(partition.left, (_, i) => ({ i, rank: random() })).sort((a, b) => a.rank - b.rank);
   const segments: number[] = [];

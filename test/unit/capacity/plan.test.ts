@@ -127,7 +127,7 @@ describe('plans', () => {
     // 20,000 answers of 300 bytes in packets that take 90 more are 62.4 Mbit/s, and 7 of 10 are used.
     expect(byNetwork.answer.carrying).toBe(9);
     expect(byNetwork.answer.machines).toEqual({ low: 10, high: 10 });
-    // They share the work of one.
+    // All ten share the work of one.
     expect(byNetwork.coresOfMessages).toBeLessThan(1.2);
     expect(byNetwork.answer.busyShare.high).toBeLessThan(0.2);
     const none = planFor(requestOf({}, { memoryBytesPerMachine: 150e6 }), madeResults());

@@ -358,7 +358,7 @@ describe('folders that were left', () => {
 
   test('lines of a process that cannot be seen are delivered first, once it is plain that it is gone', async () => {
     const folder = leftFolder(ELSEWHERE, line(0) + line(1));
-    // It ends before that: its own lines wait behind those.
+    // The process ends before that: its own lines wait behind the found ones.
     const first = await opened({ folder, touchMs: 3_600_000 });
     for (let n = 2; n < 4; n++) await first.forwarder.take(line(n));
     await first.forwarder.close();

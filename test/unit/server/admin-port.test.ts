@@ -248,7 +248,7 @@ describe('floods', () => {
     release();
     while (figures.underWay > 0 || figures.calls < 4 + 32) await sleep(5);
     expect(figures.mostUnderWay).toBeLessThanOrEqual(4);
-    // Those in the service, and those that waited in the thread.
+    // Calls in the service, and calls that waited in the thread.
     expect(figures.calls).toBeLessThanOrEqual(4 + 32);
   });
 

@@ -241,7 +241,7 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
 /** Bytes that a value takes at least while its batch is read, beside its text. */
 const VALUE_BYTES = 8;
-/** The same of a dictionary, whose values are made before they are checked. */
+/** Bytes that an entry of a dictionary takes, whose values are made before they are checked. */
 const ENTRY_BYTES = 48;
 const SMALLER = 'Write smaller record batches.';
 

@@ -166,7 +166,7 @@ export function removeAnnotations(elements: readonly SchemaElement[]): void {
 
 const MAX_DIGITS_OF_INT32 = 9;
 const MAX_DIGITS_OF_INT64 = 18;
-/** Those of 256 bits. */
+/** Bytes of a decimal of 256 bits. */
 const MAX_DECIMAL_BYTES = 32;
 
 /** The element that a column is written as. */

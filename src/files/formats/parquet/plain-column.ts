@@ -374,7 +374,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 interface Different {
   /** Where each of them comes first. */
   readonly firsts: readonly number[];
-  /** Those of all values. */
+  /** Index in the dictionary of each value. */
   readonly indexes: Uint32Array;
   readonly bits: number;
 }

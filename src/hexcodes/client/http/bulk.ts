@@ -188,7 +188,7 @@ function streamOf(
   );
 }
 
-/** The same bytes; what ends them early becomes our error. */
+/** The bytes of `body`; an early end becomes a HexcodesClientError. */
 function guarded(
   body: ReadableStream<Uint8Array>,
   ours: (cause: unknown) => HexcodesClientError,

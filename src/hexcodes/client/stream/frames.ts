@@ -114,7 +114,7 @@ export function* framesOfPairs(
   }
 }
 
-/** The same of hexcodes, or of 20-byte records of them. */
+/** Frames of hexcodes, or of 20-byte records of them. */
 export function* framesOfHexcodes(
   hexcodes: readonly string[] | Uint8Array,
   maxPoints: number,
@@ -160,7 +160,7 @@ export function decodeRequest(hexcodes: readonly string[], first: number, count:
   return frame;
 }
 
-/** The same of the 20-byte records that an encode answer holds. */
+/** A request of the 20-byte records that an encode answer holds. */
 function decodeRecordsRequest(records: Uint8Array, first: number, count: number): Bytes {
   const frame = requestFrame(FRAME_DECODE, 0, 0, count, recordAt(count));
   frame.set(records.subarray(recordAt(first), recordAt(first + count)), FRAME_HEADER_BYTES);

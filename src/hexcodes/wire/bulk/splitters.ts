@@ -222,7 +222,7 @@ export class CsvSplitter implements BlockSplitter {
     return size === 0 ? [] : [this.#cut(size)];
   }
 
-  /** The same without a quote that is open at the end. @throws BulkInputError for one, behind the rows before it */
+  /** Ends the input, which may leave no quote open. @throws BulkInputError for one, behind the rows before it */
   *endClosed(): Generator<Block> {
     yield* this.flush();
     if (this.#state === CsvState.Quoted) throw new BulkInputError('a quote is not closed');

@@ -15,7 +15,7 @@ export function readResolution(text: string): number {
   return second >= 0 && second <= 5 ? 10 + second : -1;
 }
 
-/** The same for the text of a JSON number, whose 9.0 is 9. */
+/** Reads a resolution from the text of a JSON number, whose 9.0 is 9. */
 export function readJsonResolution(text: string): number {
   const resolution = readResolution(text);
   if (resolution >= 0 || !/^\d.*[.eE]/.test(text)) return resolution;
@@ -79,7 +79,7 @@ function isExponent(text: string, from: number): boolean {
 }
 
 /**
- * The same text as String(value), without printing where that is not needed: a plain decimal of at most 15 digits
+ * The text of String(value), without printing where that is not needed: a plain decimal of at most 15 digits
  * without needless zeros is already the shortest text of its double, because decimals of 15 digits map to doubles one
  * to one.
  * @param text the text that `value` was read from

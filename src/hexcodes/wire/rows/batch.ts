@@ -198,7 +198,7 @@ export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): Conv
   return convertAllowed(kernel, batch, sink, undefined)!;
 }
 
-/** The same; undefined where the allowance does not cover all items. */
+/** Converts a batch within an allowance of points; undefined where it does not cover all items. */
 export function convertAllowed(
   kernel: Kernel,
   batch: Batch,

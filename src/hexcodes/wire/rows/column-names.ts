@@ -176,7 +176,7 @@ export function columnCalled(names: readonly string[], chosen: string): number {
   return alike.length === 1 ? alike[0]! : -1;
 }
 
-/** The same, or by its number from 1 where no column has that name. */
+/** Index of the column of a name, else of a number from 1 where no column has that name. */
 export function columnChosen(names: readonly string[], chosen: string): number {
   const named = columnCalled(names, chosen);
   if (named >= 0 || !/^[1-9]\d{0,5}$/.test(chosen)) return named;

@@ -33,7 +33,7 @@ export function answerJsonFrame(
   return answerAllowed(kernel, frame, sink, undefined, mostPoints)!;
 }
 
-/** The same; undefined where the allowance does not cover all points. */
+/** Answers a frame within an allowance of points; undefined where it does not cover all points. */
 export function answerAllowed(
   kernel: Kernel,
   frame: Uint8Array,

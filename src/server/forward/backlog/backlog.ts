@@ -31,7 +31,7 @@ export interface Piece {
 
 interface Segment {
   readonly number: number;
-  /** It was there when the folder was opened. */
+  /** The segment was there when the folder was opened. */
   readonly isFound: boolean;
   /** Size of the lines that are appended; the file may hold more after a write that failed. */
   sizeBytes: number;
@@ -74,7 +74,7 @@ export class Backlog {
     return this.#segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  /** The same, of one key. */
+  /** Bytes that wait, of one key. */
   bytesOf(keyId: string): number {
     return this.#segments.reduce((sum, { keyBytes }) => sum + (keyBytes.get(keyId) ?? 0), 0);
   }

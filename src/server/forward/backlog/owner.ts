@@ -55,7 +55,7 @@ export function leave(folder: string): void {
   try {
     renameSync(folder, `${folder}-left`);
   } catch {
-    // It is delivered, and gone.
+    // The folder is gone: its positions are delivered.
   }
   release(basename(folder));
 }
@@ -66,7 +66,7 @@ export function touch(folder: string): void {
   try {
     utimesSync(folder, now, now);
   } catch {
-    // It is delivered, and gone.
+    // The folder is gone: its positions are delivered.
   }
 }
 
@@ -75,7 +75,7 @@ interface Watched {
   readonly touchedMs: number;
   /** In a row, that have found it as it was. */
   readonly looks: number;
-  /** It was touched since the first look. */
+  /** The folder was touched since the first look. */
   readonly isAlive: boolean;
 }
 

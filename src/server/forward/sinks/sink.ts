@@ -25,7 +25,7 @@ export async function eachLine(lines: Buffer, each: (line: Buffer) => void): Pro
 
 /** A position as sinks get it: the members of a line of NDJSON, in this order. null: not known. */
 export interface PositionRow {
-  /** The same however often the position is sent or delivered. */
+  /** An id that stays however often the position is sent or delivered. */
   readonly id: string;
   readonly unique_id: string;
   readonly name: string | null;

@@ -32,7 +32,7 @@ export interface KeyJson {
   readonly last_used: string | null;
   readonly origins: readonly string[];
   readonly cidrs: readonly string[];
-  /** Those that are set; 0: none, whatever the service's default is. */
+  /** Limits that are set; 0: none, whatever the service's default is. */
   readonly limits: Readonly<Record<string, number>>;
   readonly generation: number;
   /** Until when the text before the last rotation is let in. */

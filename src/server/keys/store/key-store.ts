@@ -158,7 +158,7 @@ export class KeyStore {
 
   /** Says when keys were used last, by id. Unknown ids are left out, and so is what is older than what is stored. */
   touch(uses: ReadonlyMap<string, number>): Promise<void> {
-    // It changes no key, so nothing has to be read again.
+    // A time of use changes no key, so no process has to read keys again.
     return this.connection.quietly(() =>
       this.connection.run(this.#statements.touch, [JSON.stringify([...uses])]),
     );

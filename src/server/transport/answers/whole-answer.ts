@@ -35,7 +35,7 @@ interface CommonHeaders {
   /** "\r\nName: value" of every further header. */
   readonly headerLines: string;
   readonly head: { readonly requestId: string };
-  /** The same of headers that change until the answer begins. */
+  /** Header lines that change until the answer begins. */
   readonly lateHeaderLines: string;
   /** `writeContinue` was called for it. */
   readonly isContinued: boolean;

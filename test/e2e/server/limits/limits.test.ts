@@ -201,7 +201,7 @@ describe('HTTP', () => {
     const codes = tile.body.features.length;
     expect(codes).toBeGreaterThan(50);
     expect(await used()).toBe(12 + codes);
-    // The same tile, from memory, costs the same: there is not enough left.
+    // A tile from memory costs as much: there is not enough left.
     const refused = await ask('/grid/12/3252/1803');
     expect(refused.status).toBe(429);
     expect((await ask('/meta')).status).toBe(200);

@@ -306,7 +306,7 @@ test('1012 when the service stops, after every accepted frame is answered', asyn
   const peer = await RawWebSocket.open(own.port, handshake(own.key));
   const frames = [40_000, 10, 40_000, 4096].map((size, i) => encodeFrame(i, pointsOf(i, size)));
   for (const frame of frames) peer.send(frame);
-  // They were sent together, so all are accepted once the first is answered.
+  // All were sent together, so all are accepted once the first is answered.
   const first = await peer.next();
   const stopped = own.stop();
   expect(first.payload.equals(due(frames[0]!))).toBe(true);

@@ -65,7 +65,7 @@ test('killed in the midst of it, twice: each position that was answered arrives,
   // Deliveries begin before it listens; an order to stop would end it at once then.
   await serve.base();
   await serve.stop();
-  // Those that were sent one after the other.
+  // Positions that were sent one after the other.
   const inOrder = taken.filter((id) => !id.startsWith('?'));
   expect(inOrder).toHaveLength(80);
   // On a busy machine the sink may answer too late, and is sent a batch twice.
@@ -154,7 +154,7 @@ describe.skipIf(noNats !== undefined)(`a stream of NATS as the sink${natsNote}`,
     for (let n = 0; n < 20; n++) taken.push((await sent(base, n))!);
     const stored = async (): Promise<number> => (await jsm.streams.info('FLEET')).state.messages;
     while ((await stored()) < 20) await sleep(20);
-    // The same position again, as after an answer that was lost: no second message.
+    // A position again, as after an answer that was lost: no second message.
     await sent(base, 19);
     await nats.kill();
     for (let n = 20; n < 30; n++) taken.push((await sent(base, n))!);
