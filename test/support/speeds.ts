@@ -32,7 +32,7 @@ export const ROADS = [
 export const REST = [
   'test/conformance/api/{asyncapi,calls,openapi,typed-client}.test.ts',
   'test/conformance/{doors-elsewhere,engines,go,java,python-*}.test.ts',
-  'test/conformance/{same-bytes,sql}.test.ts',
+  'test/conformance/sql.test.ts',
   'test/e2e/capacity/**/*.test.ts',
   'test/e2e/cli/{log,serve}.test.ts',
   'test/e2e/cli/files/{as-brought,brought,by-chunks,ceilings,duckdb,files,resume}.test.ts',

@@ -271,16 +271,6 @@ describe('positions in other columns than a pair', () => {
     });
     expect(feature!.properties).not.toHaveProperty('lat', expect.any(Number));
   });
-
-  test('structs of Parquet, and those that are text', async () => {
-    const body = '{"id":1,"location":{"lat":21.0288,"lng":105.8525}}\n{"id":2,"location":null}\n';
-    await quiet(body, 'encode', '--to', 'parquet', '-o', 'nested.parquet', '--keep', 'id,location');
-    const ran = await folder.run('encode nested.parquet -q --keep id --to csv');
-    expect([ran.stderr, ran.stdout]).toEqual([
-      '',
-      `id,hexcodes,resolution,admin_code,status\n1,${ADDED}\n2,,13,,INVALID_REQUEST\n`,
-    ]);
-  });
 });
 
 describe('one position or code', () => {

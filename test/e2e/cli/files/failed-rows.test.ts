@@ -58,14 +58,6 @@ describe('the first row of each reason, with columns and values', () => {
     expect(stderr).toContain('first: (stdin), row 2: place "HN-6GHP4-83RFQ"\n');
     expect(stderr).toContain('first: (stdin), row 3: place is empty\n');
   });
-
-  test('--errors stop', async () => {
-    for (const to of ['csv', 'ndjson']) {
-      const { code, stderr } = await ran(LINES.join('\n'), 'encode', '--errors', 'stop', '--to', to);
-      expect(code).toBe(1);
-      expect(stderr).toContain('row 2: NOT_FOUND');
-    }
-  });
 });
 
 describe('a run in which every row fails', () => {
@@ -116,7 +108,7 @@ const BODY = ['id,lat,lng,note', GOOD[0], ...RAGGED, GOOD[1], ''].join('\n');
 
 const CODES = ['HN-6GHP4-83RFR', 'HCM-GXC6M-PCP8H'];
 
-describe.each([
+test.each([
   ['as it is', []],
   ['in other columns', ['--drop', 'note']],
   ['with certainty', ['--certainty']],
@@ -124,28 +116,26 @@ describe.each([
   ['into NDJSON without a column', ['--to', 'ndjson', '--drop', 'note']],
   ['into GeoJSON', ['--to', 'geojson']],
   ['into TSV', ['--to', 'tsv']],
-])('%s', (_, options) => {
-  test.each(['file', 'pipe'])('from a %s', async (from) => {
-    folder.write('r.csv', BODY);
-    const name = from === 'file' ? 'r.csv' : '-';
-    const kept = await folder.run(['encode', name, ...options], from === 'file' ? {} : { stdin: BODY });
-    expect([kept.code, kept.stderr]).toEqual([0, expect.stringMatching(/8 rows in .*: 2 encoded, 6 failed/)]);
-    expect(kept.stderr).toContain('row 2: 3 fields, the header has 4');
-    for (const code of CODES) expect(kept.stdout.split(code)).toHaveLength(2);
-    expect(kept.stdout.split('INVALID_REQUEST')).toHaveLength(RAGGED.length + 1);
-  });
+])('%s: kept, and left out by --errors skip', async (_, options) => {
+  folder.write('r.csv', BODY);
+  const kept = await folder.run(['encode', '-', ...options], { stdin: BODY });
+  expect([kept.code, kept.stderr]).toEqual([0, expect.stringMatching(/8 rows in .*: 2 encoded, 6 failed/)]);
+  expect(kept.stderr).toContain('row 2: 3 fields, the header has 4');
+  expect(kept.stdout.split('INVALID_REQUEST')).toHaveLength(RAGGED.length + 1);
+  const skipped = await folder.run(['encode', 'r.csv', '-q', '--errors', 'skip', ...options]);
+  expect([skipped.code, skipped.stdout]).toEqual([0, expect.not.stringContaining('INVALID_REQUEST')]);
+  for (const { stdout } of [kept, skipped])
+    for (const code of CODES) expect(stdout.split(code)).toHaveLength(2);
+});
 
-  test('--errors', async () => {
-    folder.write('r.csv', BODY);
-    const skipped = await folder.run(['encode', 'r.csv', '-q', '--errors', 'skip', ...options]);
-    expect([skipped.code, skipped.stdout]).toEqual([0, expect.not.stringContaining('INVALID_REQUEST')]);
-    for (const code of CODES) expect(skipped.stdout).toContain(code);
-    const stopped = await folder.run('encode r.csv -q --errors stop -o out.x --to csv');
-    expect([stopped.code, stopped.stderr]).toEqual([
-      1,
-      expect.stringContaining('row 2: INVALID_REQUEST, 3 fields, the header has 4'),
-    ]);
-  });
+test('--errors stop', async () => {
+  folder.write('r.csv', BODY);
+  const { code, stderr } = await folder.run('encode r.csv -q --errors stop -o out.x --to csv');
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('row 2: INVALID_REQUEST, 3 fields, the header has 4'),
+  ]);
+  expect(folder.names()).not.toContain('out.x');
 });
 
 test('--errors FILE has them', async () => {
@@ -161,15 +151,6 @@ test('into Parquet and Arrow and a workbook', async () => {
     const { code, stderr } = await folder.run(['encode', 'r.csv', '-o', `out.${format}`, ...options]);
     expect(stderr).toContain('row 2: 3 fields, the header has 4');
     expect([format, code, stderr]).toEqual([format, 0, expect.stringMatching(/2 encoded, 6 failed/)]);
-  }
-});
-
-test('codes', async () => {
-  const body = 'id,hexcodes\n1,HN-6GHP4-83RFR\n2,HN-6GHP4-83RFR,x\n3\n';
-  for (const to of ['csv', 'ndjson']) {
-    const { code, stdout, stderr } = await folder.run(['decode', '--to', to], { stdin: body });
-    expect([code, stderr]).toEqual([0, expect.stringContaining('row 2: 3 fields, the header has 2')]);
-    expect(stdout.split('INVALID_REQUEST')).toHaveLength(3);
   }
 });
 
@@ -237,43 +218,6 @@ describe('other commands', () => {
     const kept = await folder.run('contains r.csv --in cells.csv --all -q --to csv');
     expect([kept.code, kept.stdout.split(',true')]).toEqual([0, expect.objectContaining({ length: 2 })]);
     expect(kept.stdout.split(',false')).toHaveLength(8);
-  });
-});
-
-describe('positions as people write them below the first rows', () => {
-  const plain = Array.from({ length: 3000 }, (_, i) => `${i},21.0288,105.8525,x`);
-  const written = ['a,+21.0288,105.8525,x', `b,21°01'43.68"N,"105°51'09""E",x`, 'c,48.8584N,2.2945E,x'];
-  const body = `id,lat,lng,note\r\n${[...plain, ...written, 'd,21,105', ...plain, 'e,x,1,"y"""'].join('\r\n')}\r\n`;
-
-  test.each([[[]], [['--certainty', '--former']], [['--threads', '2']]])('%j', async (options) => {
-    folder.write('late.csv', body);
-    const { code, stderr } = await folder.run(['encode', 'late.csv', '-o', 'late.out.csv', ...options]);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/6,005 rows in .*: 6,002 encoded, 3 failed/)]);
-    expect(stderr).toContain('row 3004: 3 fields');
-    const slow = await folder.run(['encode', 'late.csv', '--to', 'ndjson', '-q', ...options]);
-    const rows = slow.stdout.trim().split('\n');
-    const lines = folder.read('late.out.csv').trim().split('\r\n').slice(1);
-    expect(lines).toHaveLength(rows.length);
-    for (const [n, line] of lines.entries()) {
-      const { hexcodes, status, certainty } = JSON.parse(rows[n]!) as Record<string, unknown>;
-      const fields = line.split(',');
-      expect([line, fields.at(-1)]).toEqual([line, status]);
-      if (hexcodes !== null) expect(line).toContain(`,${hexcodes},13,`);
-      if (options.includes('--certainty') && hexcodes !== null) expect(fields.at(-2)).toBe(String(certainty));
-    }
-    expect(lines.slice(3000, 3003).map((line) => line.split(',')[0])).toEqual(['a', 'b', 'c']);
-  });
-
-  test('--errors', async () => {
-    folder.write('late.csv', body);
-    await folder.run('encode late.csv -q --errors bad.csv -o good.csv');
-    expect(folder.read('good.csv').split('\r\n')).toHaveLength(6002 + 2);
-    expect(
-      folder
-        .read('bad.csv')
-        .split('\r\n')
-        .map((line) => line[0]),
-    ).toEqual(['i', 'c', 'd', 'e', undefined]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Files through the real command: every format in and out, columns, error policies, summaries.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes, type HexcodesError } from '#hexcodes';
@@ -57,65 +57,6 @@ describe('encode, CSV', () => {
     expect(ran.stderr).toContain('2  INVALID_REQUEST');
     expect(ran.stderr).toMatch(/1\s.*HN {3}Hà Nội/);
     expect(ran.stderr).toContain('1 failed position lies in Viet Nam with lat and lng exchanged: ');
-  });
-
-  test('conversion by bytes, by columns, with threads and from stdin gives the same rows', async () => {
-    writePointsCsv(folder.file('points.csv'), 30_000, 1);
-    const names = ['id', 'lat', 'lng', 'speed'];
-    expect((await folder.run('encode points.csv -o fast.csv -q')).code).toBe(0);
-    const table = await folder.run([
-      'encode',
-      'points.csv',
-      '--keep',
-      names.join(','),
-      '-o',
-      'table.csv',
-      '-q',
-    ]);
-    expect(table).toMatchObject({ code: 0, stderr: '' });
-    const fast = folder.read('fast.csv');
-    expect(fast === folder.read('table.csv')).toBe(true);
-    for (const row of rowsOf(folder.read('fast.csv')).slice(0, 2000)) {
-      const { id, lat, lng, speed, ...ours } = row;
-      expect(ours).toEqual(expectedOf(lat!, lng!));
-    }
-    const threads = await folder.run('encode points.csv --threads 3 -q');
-    expect(threads.stdout).toBe(folder.read('fast.csv'));
-    expect((await folder.run('encode -q', { stdin: folder.bytes('points.csv') })).stdout).toBe(
-      threads.stdout,
-    );
-  });
-
-  test('decode in one thread and by workers gives the same rows, failed rows and summary', async () => {
-    writePointsCsv(folder.file('points.csv'), 30_000, 1);
-    await folder.run('encode points.csv -o fast.csv -q');
-    const codes = rowsOf(folder.read('fast.csv')).map(({ hexcodes }, i) =>
-      i % 50 === 0 ? 'nothing' : i % 7 === 0 ? hexcodes!.toLowerCase() : i % 11 === 0 ? '' : hexcodes!,
-    );
-    const body = `n,hexcodes\n${codes.map((code, i) => `${i},"${code}"\n`).join('')}`;
-    folder.write('codes.csv', body);
-    const here = await folder.run('decode codes.csv -o here.csv --errors here-bad.csv');
-    const workers = await folder.run('decode --threads 3 -o workers.csv --errors workers-bad.csv', {
-      stdin: body,
-    });
-    const due = codes.map((code) => library.decode(code));
-    const rows = [...rowsOf(folder.read('here.csv')), ...rowsOf(folder.read('here-bad.csv'))];
-    expect(rows.map(({ status }) => status === 'OK')).toEqual([
-      ...due.filter((each) => each !== null).map(() => true),
-      ...due.filter((each) => each === null).map(() => false),
-    ]);
-    expect(folder.read('workers.csv') === folder.read('here.csv')).toBe(true);
-    expect(folder.read('workers-bad.csv') === folder.read('here-bad.csv')).toBe(true);
-    const countsOf = (stderr: string): string[] =>
-      [...stderr.matchAll(/^ +([\d,]+) .* % {2}([A-Z]{2,3}) /gm)].map(
-        ([, count, code]) => `${code} ${count}`,
-      );
-    const counts = new Map<string, number>();
-    for (const each of due)
-      if (each !== null) counts.set(each.admin_code, (counts.get(each.admin_code) ?? 0) + 1);
-    const wanted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-    expect(countsOf(here.stderr)).toEqual(wanted.map(([code, n]) => `${code} ${n.toLocaleString('en')}`));
-    expect(countsOf(workers.stderr)).toEqual(countsOf(here.stderr));
   });
 
   test('column names, resolution, prefix, keep, drop, id', async () => {
@@ -175,56 +116,6 @@ describe('encode, CSV', () => {
     // As the message says.
     expect((await folder.run('encode d.csv -q')).code).toBe(1);
     expect(folder.names().filter((name) => name.startsWith('ac.'))).toEqual([]);
-  });
-
-  test('gzip in and out', async () => {
-    const plain = (await folder.run('encode points.csv -q')).stdout;
-    folder.write('points.csv.gz', gzipSync(folder.bytes('points.csv')));
-    expect((await folder.run('encode points.csv.gz -q -o out.csv.gz')).code).toBe(0);
-    expect(gunzipSync(folder.bytes('out.csv.gz')).toString()).toBe(plain);
-  });
-});
-
-describe('failed rows', () => {
-  const isOk = (row: Row): boolean => row.status === 'OK';
-  test.each(['shops.csv', 'shops.ndjson'])('skip, stop and FILE: %s', async (name) => {
-    folder.write('shops.ndjson', SHOP_ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''));
-    const all = rowsOf((await folder.run(['encode', name, '--to', 'csv', '-q'])).stdout);
-    const skipped = await folder.run(['encode', name, '--to', 'csv', '--errors', 'skip']);
-    expect(rowsOf(skipped.stdout)).toEqual(all.filter(isOk));
-    expect(skipped.stderr).toContain('failed (left out)');
-    const apart = ['encode', name, '--errors', 'failed.csv', '-o', 'good.csv', '-q'];
-    expect((await folder.run(apart)).code).toBe(0);
-    expect(rowsOf(folder.read('good.csv'))).toEqual(all.filter(isOk));
-    expect(rowsOf(folder.read('failed.csv'))).toEqual(all.filter((row) => !isOk(row)));
-    const stopped = await folder.run(['encode', name, '--errors', 'stop', '-o', 'stopped.csv']);
-    expect(stopped.code).toBe(1);
-    expect(stopped.stderr).toContain(`${name}, row 5: INVALID_REQUEST`);
-    expect(folder.names().filter((each) => each.startsWith('stopped'))).toEqual([]);
-  });
-});
-
-describe('decode', () => {
-  test('a named column of CSV in any spelling, by bytes and by columns', async () => {
-    const codes = SHOP_ROWS.slice(0, 3).map(
-      (row) => library.encode(Number(row.lat), Number(row.lng)).hexcodes,
-    );
-    const spelt = [codes[0]!, codes[1]!.toLowerCase(), codes[2]!.replaceAll('-', ' '), 'nonsense', ''];
-    folder.write('codes.csv', `n,place\n${spelt.map((text, i) => `${i},${text}\n`).join('')}`);
-    const ran = await folder.run('decode codes.csv --column place');
-    const expected = spelt.map((text, i) => {
-      const decoded = library.decode(text);
-      const row = { n: String(i), place: text };
-      const status = text === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES';
-      if (decoded === null) return { ...row, lat: '', lng: '', resolution: '', status };
-      return { ...row, lat: String(decoded.lat), lng: String(decoded.lng), resolution: '13', status: 'OK' };
-    });
-    expect(rowsOf(ran.stdout)).toEqual(expected);
-    expect(ran.stderr).toContain('1  INVALID_HEXCODES');
-    for (const row of ['1   33.3 %  HN ', '1   33.3 %  DNG', '1   33.3 %  HCM'])
-      expect(ran.stderr).toContain(row);
-    const table = await folder.run('decode codes.csv --column place --keep n,place -q');
-    expect(table.stdout).toBe(ran.stdout);
   });
 });
 

@@ -80,6 +80,40 @@ test('with groups on the disk the same bytes, and nothing is left there', async 
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test('more groups than one chunk of a file on the disk, and sums beyond 2^53, which are exact', async () => {
+  const file = folder.file('big.parquet');
+  await query(`COPY (SELECT 21 + (i % 65000) / 1e5 AS lat, 105.8::DOUBLE AS lng, TIMESTAMP '2026-11-01 00:10:00' +
+    INTERVAL (i % 40) MINUTE AS ts, CASE WHEN i % 2000 = 0 THEN 9007199254740992 + i ELSE i % 7 - 3 END AS n
+    FROM range(130000) t(i)) TO '${file}' (FORMAT parquet)`);
+  const options = ['--by', 'province', '--sum', 'n', '--count', '-q'];
+  const { stdout } = await folder.run(['aggregate', 'big.parquet', ...options]);
+  const [due] = await query(`SELECT count(*) AS count, sum(n)::VARCHAR AS sum FROM '${file}'`);
+  const rows = stdout.trimEnd().split('\n').slice(1);
+  const [count, sum] = [2, 3].map((at) => rows.reduce((all, row) => all + BigInt(row.split(',')[at]!), 0n));
+  expect({ count: String(count), sum: String(sum) }).toEqual(due);
+  const cells = [
+    'aggregate',
+    'big.parquet',
+    '-r',
+    '15',
+    '--time',
+    'ts',
+    '--bucket',
+    '1m',
+    '--sum',
+    'n',
+    '-q',
+  ];
+  await folder.run([...cells, '-o', 'disk.csv', '--memory', '1']);
+  await folder.run([...cells, '-o', 'memory.csv']);
+  expect(folder.bytes('disk.csv').equals(folder.bytes('memory.csv'))).toBe(true);
+  expect(folder.read('memory.csv').split('\n').length).toBeGreaterThan(65_000);
+  await query(`COPY (SELECT 21.0 AS lat, 105.8 AS lng, 4611686018427387904 AS n FROM range(2))
+    TO '${folder.file('beyond.parquet')}' (FORMAT parquet)`);
+  const beyond = await folder.run(['aggregate', 'beyond.parquet', ...options]);
+  expect([beyond.code, beyond.stderr]).toEqual([3, expect.stringContaining('beyond 64 bits')]);
+});
+
 test('by province and day of the zone', async () => {
   await aggregate('--by', 'province', '--time', 'ts', '--bucket', '1d', '--count', '-o', 'days.csv');
   const wanted = `SELECT admin_code, date_trunc('day', ts) AS time, count(*) AS count FROM coded GROUP BY ALL`;
