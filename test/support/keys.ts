@@ -1,7 +1,10 @@
 // Keys for tests: a key as a store has it, and changes of the keys of a data folder.
-import type { KeyState, StoredKey } from '#dist/server/keys/key-record.js';
-import { digestOf } from '#dist/server/keys/secret.js';
-import { openStore } from '#dist/server/keys/store/open-store.js';
+import type { KeySettings, KeyState, StoredKey } from '#dist/server/keys/key-record.js';
+import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
+import { digestOf, readOrMakePepper } from '#dist/server/keys/secret.js';
+import { type KeyStore, openStore } from '#dist/server/keys/store/open-store.js';
+
+export type { KeyChanger, KeySettings, KeyStore, StoredKey };
 
 export const PEPPER = 'p'.repeat(32);
 
@@ -30,6 +33,39 @@ export async function allOf<T>(pages: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const page of pages) all.push(page);
   return all;
+}
+
+/** Works on the store of a data folder as another process does. */
+export async function inStore<T>(
+  dataDir: string,
+  work: (changer: KeyChanger, pepper: string, store: KeyStore) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({ dataDir, url: undefined });
+  try {
+    return await work(new KeyChanger(store), readOrMakePepper(dataDir, 1, ''), store);
+  } finally {
+    await store.close();
+  }
+}
+
+export interface MadeKey {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Makes a key in the store of a data folder, by default one for conversions without bounds. */
+export function makeKey(dataDir: string, settings: Partial<KeySettings> = {}): Promise<MadeKey> {
+  const plain: KeySettings = {
+    ...{ name: 'n', scopes: ['encode', 'decode', 'bulk'], expiresMs: undefined },
+    ...{ origins: [], cidrs: [], limits: {} },
+  };
+  return inStore(dataDir, async (changer, pepper) => {
+    let made: MadeKey | undefined;
+    await changer.create({ ...plain, ...settings }, pepper, ({ key, keyText }) => {
+      made = { id: key.id, text: keyText };
+    });
+    return made as unknown as MadeKey;
+  });
 }
 
 /** Changes the first key of a data folder, as another process would. */

@@ -14,6 +14,8 @@ type ServedData = Parameters<typeof serve>[1];
 type ServeTuning = NonNullable<Parameters<typeof serve>[3]>;
 
 export type { ServeConfig };
+/** The account of bytes, requests and sockets of peers. */
+export type Budget = Parameters<NonNullable<ServeTuning['withBudget']>>[0];
 /** The threads of a server. */
 export type Pool = Parameters<NonNullable<ServeTuning['withPool']>>[0];
 

@@ -1,7 +1,7 @@
 // Usage: days of a zone, grants, what a store has not taken, and rows that nobody writes.
 
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -14,7 +14,6 @@ import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
 import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
-import type { UsageReply } from '#dist/server/usage/worker.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
 
@@ -134,8 +133,7 @@ describe('grants', () => {
   });
 });
 
-// Counts that a process left in a file: added once to the store by the next one, which removes the file then and only
-// then.
+// Counts that a process left in a file for the next one.
 describe('what is left over', () => {
   const root = ownFolder('left');
 
@@ -179,36 +177,6 @@ describe('what is left over', () => {
     forgetLeftover(left!);
     expect(readdirSync(folder).sort()).toEqual(['usage-left-12.json', 'usage-left-XY.json']);
   });
-
-  test('the next process adds it once and removes the file', async () => {
-    const folder = join(root, 'next');
-    keepLeftover(folder, 'abc2', [batch(5)]);
-    const path = leftoversIn(folder)[0]!.path;
-    const load = async (): Promise<UsageReply> => {
-      const worker = new Worker(resolve('dist/server/usage/worker.js'), {
-        workerData: {
-          address: { dataDir: folder, url: undefined },
-          node: 'def',
-          keepDays: 400,
-          heart: new SharedArrayBuffer(4),
-        },
-      });
-      const reply = await new Promise<UsageReply>((done, failed) => {
-        worker.once('message', done);
-        worker.once('error', failed);
-        worker.postMessage({ kind: 'load', day: '2026-11-23', month: '2026-11' });
-      });
-      worker.postMessage({ kind: 'close' });
-      await new Promise((done) => worker.once('exit', done));
-      return reply;
-    };
-    const first = await load();
-    expect(first).toMatchObject({ kind: 'loaded' });
-    expect(existsSync(path)).toBe(false);
-    const second = await load();
-    for (const reply of [first, second])
-      expect(reply.kind === 'loaded' && reply.stored.used.get('k1')?.dayPoints).toBe(5);
-  });
 });
 
 // Counts of many keys: batches go to the store in parts, are stored as one, and the answers come in parts.
@@ -243,40 +211,6 @@ describe('batches in parts', () => {
     while (ledger.hasCounts);
     expect(cut.map(({ keyIds }) => keyIds.length)).toEqual([1000, 1000, 501]);
     expect(ledger.take(3)).toBeUndefined();
-  });
-
-  test('the thread stores the parts of a batch as one, and answers with all of its keys', async () => {
-    const folder = join(root, 'thread');
-    const worker = new Worker(resolve('dist/server/usage/worker.js'), {
-      workerData: {
-        address: { dataDir: folder, url: undefined },
-        node: 'abc',
-        keepDays: 400,
-        heart: new SharedArrayBuffer(4),
-      },
-    });
-    const ledger = ledgerOf();
-    for (const n of all) count(ledger, n);
-    const parts: UsageBatch[] = [];
-    do parts.push(ledger.take(1)!);
-    while (ledger.isFlushing);
-    const send = async (): Promise<Map<string, number>> => {
-      for (const [at, batch] of parts.entries())
-        worker.postMessage({ kind: 'add', batch, isLast: at === parts.length - 1 });
-      const points = new Map<string, number>();
-      for (;;) {
-        const [reply] = (await once(worker, 'message')) as [UsageReply];
-        if (reply.kind !== 'added') throw new Error(reply.kind);
-        for (const [keyId, used] of reply.stored.used) points.set(keyId, used.dayPoints);
-        if (reply.isLast) return points;
-      }
-    };
-    const wanted = new Map(all.map((n) => [`k${n}`, n + 1]));
-    expect(await send()).toEqual(wanted);
-    // Sent again, as after a failure whose outcome nobody knows: it is counted once.
-    expect(await send()).toEqual(wanted);
-    worker.postMessage({ kind: 'close' });
-    await once(worker, 'exit');
   });
 
   test('what is counted until a stop is stored once, while flushes of many keys are under way', async () => {
@@ -360,6 +294,10 @@ describe('odd rows', () => {
       await expect(open({ dataDir: folder.path, url: undefined })).rejects.toThrow(
         new RegExp(`^${usagePath(folder.path)} has a (view|trigger) "\\w+", which is not of hexcodes`),
       );
+  });
+
+  test('the command refuses a view by name, too', async () => {
+    edited(`ALTER TABLE usage RENAME TO t; CREATE VIEW usage AS SELECT t.* FROM t, (${LOOP})`);
     const ran = await folder.run(['usage', '--data-dir', folder.path]);
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('which is not of hexcodes')]);
   });

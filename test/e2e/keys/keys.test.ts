@@ -9,11 +9,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { KeySettings, StoredKey } from '#dist/server/keys/key-record.js';
-import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
-import { readOrMakePepper } from '#dist/server/keys/secret.js';
-import { type KeyStore, openStore } from '#dist/server/keys/store/open-store.js';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
+import {
+  type KeyChanger,
+  type KeySettings,
+  type KeyStore,
+  type MadeKey,
+  makeKey,
+  type StoredKey,
+  inStore as workIn,
+} from '../../support/keys.js';
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
 import { sendRaw, startServer } from '../../support/server.js';
@@ -194,40 +199,12 @@ describe('keys of a running server', () => {
 describe('scopes', () => {
   const server = sharedServer({ trustedProxies: ['127.0.0.1'] });
 
-  const PLAIN: KeySettings = {
-    name: 'n',
-    scopes: ['encode', 'decode', 'bulk'],
-    expiresMs: undefined,
-    origins: [],
-    cidrs: [],
-    limits: {},
-  };
-
-  /** Works on the store as another process does. */
-  async function inStore<T>(
+  const inStore = <T>(
     work: (changer: KeyChanger, pepper: string, store: KeyStore) => Promise<T>,
-  ): Promise<T> {
-    const store = await openStore({ dataDir: server.dataDir, url: undefined });
-    try {
-      return await work(new KeyChanger(store), readOrMakePepper(server.dataDir, 1, ''), store);
-    } finally {
-      await store.close();
-    }
-  }
+  ): Promise<T> => workIn(server.dataDir, work);
 
-  interface Made {
-    readonly id: string;
-    readonly text: string;
-  }
-
-  async function newKey(settings: Partial<KeySettings> = {}): Promise<Made> {
-    const made = await inStore(async (changer, pepper) => {
-      let found: Made | undefined;
-      await changer.create({ ...PLAIN, ...settings }, pepper, ({ key, keyText }) => {
-        found = { id: key.id, text: keyText };
-      });
-      return found as unknown as Made;
-    });
+  async function newKey(settings: Partial<KeySettings> = {}): Promise<MadeKey> {
+    const made = await makeKey(server.dataDir, settings);
     const isSeen = async () => (await call('/v1/meta', made.text)).status !== 401;
     for (let tries = 0; tries < 400 && !(await isSeen()); tries++) await sleep(10);
     return made;
@@ -419,7 +396,11 @@ describe('scopes', () => {
       ['198.51.100.1, 192.0.2.7', 200],
       ['192.0.2.7, 198.51.100.1', 403],
       ['198.51.100.1', 403],
+      // An entry that is no address leaves the client unknown.
       ['unknown', 403],
+      ['192.0.2.7, unknown', 403],
+      ['192.0.2.7,', 403],
+      ['unknown, 192.0.2.7', 200],
       [undefined, 403],
     ] as const) {
       const headers: Record<string, string> = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
@@ -448,7 +429,7 @@ describe('scopes', () => {
     const settings: Partial<KeySettings>[] = [{}, { scopes: ['encode'] }, { cidrs: ['192.0.2.0/24'] }, {}];
     settings.push({ origins: ['https://a.vn'] }, { limits: { pointsPerDay: 1 } });
     settings.push({}, {}, {}, {});
-    const made: Made[] = [];
+    const made: MadeKey[] = [];
     for (const each of settings) made.push(await newKey(each));
     const ended = (before: StoredKey): StoredKey => ({ ...before, expiresMs: Date.now() - 1 });
     await inStore((changer) => changer.update(made[6]!.id, ended));

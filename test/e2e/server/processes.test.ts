@@ -2,18 +2,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { KeyState } from '#dist/server/keys/key-record.js';
-import { digestOf } from '#dist/server/keys/secret.js';
-import { openStore } from '#dist/server/keys/store/open-store.js';
 import { REFUSALS as EARLY, sendInFlights, waysToSend } from '../../support/flights.js';
 import { freedMemory } from '../../support/freed-memory.js';
-import { storedKey } from '../../support/keys.js';
+import { inStore, type MadeKey, makeKey } from '../../support/keys.js';
 import { stopUnderLoad, stopUnderPlainClients } from '../../support/load/stops.js';
 import { REFUSALS, sendRefusedUpload, UPLOAD_CLIENTS } from '../../support/refused-uploads.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
@@ -259,15 +256,10 @@ describe('threads', () => {
     service = running;
     const base = await running.base();
     const admin = await running.adminBase();
-    const store = async (id: string, state: KeyState): Promise<string> => {
-      const dataDir = running.dataDir as string;
-      const text = `${id}_0123456789abcdefghij`;
-      const open = await openStore({ dataDir, url: undefined });
-      const pepper = readFileSync(join(dataDir, 'pepper'), 'utf8').trim();
-      await open.put(storedKey(text, { id, state, digestHex: digestOf(text, pepper).toString('hex') }));
-      await open.close();
-      return text;
-    };
+    const dataDir = running.dataDir as string;
+    const made = (): Promise<MadeKey> => makeKey(dataDir);
+    const revoke = (id: string): Promise<unknown> =>
+      inStore(dataDir, (changer) => changer.setState(id, 'revoked'));
     const statusOf = async (key: string) =>
       (await fetch(`${base}/v1/meta?key=${key}`, { headers: { 'X-API-Key': key } })).status;
     const ready = async () => {
@@ -275,7 +267,7 @@ describe('threads', () => {
       return { status: answer.status, text: await answer.text() };
     };
     const fault = (text: string) => writeFileSync(join(folder, 'fault'), text);
-    return { running, store, statusOf, ready, fault };
+    return { running, made, revoke, statusOf, ready, fault };
   }
 
   test.each([
@@ -283,7 +275,7 @@ describe('threads', () => {
     ['hang', 'has not answered for \\d+ s|hangs'],
   ])('keys %s: not ready until revoked keys are refused again', async (fault, words) => {
     const at = await started();
-    const [revoked, kept] = [await at.store('revoked', 'active'), await at.store('kept', 'active')];
+    const [{ text: revoked, id }, { text: kept }] = [await at.made(), await at.made()];
     while ((await at.statusOf(kept)) !== 200) await sleep(20);
     expect(await at.statusOf(revoked)).toBe(200);
     at.fault(`keys ${fault}`);
@@ -293,8 +285,8 @@ describe('threads', () => {
       new RegExp(`^not ready\nreason: the thread that follows the key store (${words})`),
     );
     await at.running.line('the key store is not followed: a revoked key may be let in');
-    await at.store('revoked', 'revoked');
-    const later = await at.store('later', 'active');
+    await at.revoke(id);
+    const { text: later } = await at.made();
     await at.running.line('the key store is followed again');
     while ((await at.ready()).status !== 200) await sleep(20);
     while ((await at.statusOf(revoked)) === 200) await sleep(20);
@@ -309,7 +301,7 @@ describe('threads', () => {
 
   test('usage hangs: not ready, and counted all the same once another thread stores it', async () => {
     const at = await started();
-    const key = await at.store('counted', 'active');
+    const { text: key } = await at.made();
     while ((await at.statusOf(key)) !== 200) await sleep(20);
     at.fault('usage hang');
     let page = await at.ready();

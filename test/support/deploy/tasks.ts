@@ -169,6 +169,7 @@ async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResu
   const sent = sendBodies(behind, { rate: '30M', megabytes: 60, ...options, times: 1 });
   await sleep(KILLED_AFTER_MS);
   for (const node of behind.nodes) node.child.kill('SIGKILL');
+  await Promise.all(behind.nodes.map(({ exit }) => exit));
   const { done, faults } = await sent;
   if (done > 0) return { done: 0, faults: ['the answer was whole before the nodes were killed'], notes: [] };
   const looksWhole = faults.filter((fault) => fault.includes('curl ended with 0, 200'));

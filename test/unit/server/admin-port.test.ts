@@ -10,22 +10,6 @@ describe('routes', () => {
   const thrown: unknown[] = [];
   const routes: AdminRoute[] = [
     { method: 'GET', path: '/a', handle: () => textAnswer(200, 'one', 'two') },
-    { method: 'GET', path: '/keys/mine', handle: () => textAnswer(200, 'literal') },
-    {
-      method: 'GET',
-      path: '/keys/:id',
-      handle: ({ parameters, query, header }) => ({
-        status: 200,
-        type: 'application/json',
-        body: JSON.stringify([parameters, query.getAll('q'), header('x-h') ?? null]),
-        headers: { 'X-Own': 'yes' },
-      }),
-    },
-    {
-      method: 'POST',
-      path: '/keys/:id',
-      handle: async ({ body }) => textAnswer(200, (await body(10))?.toString() ?? 'too large'),
-    },
     { method: 'DELETE', path: '/keys/:id', handle: () => Promise.reject(new Error('broken')) },
   ];
 
@@ -46,40 +30,6 @@ describe('routes', () => {
     expect(await answer.text()).toBe('one\ntwo\n');
     const head = await call('/a', { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '8', '']);
-  });
-
-  test('the first route that matches is taken', async () => {
-    expect(await (await call('/keys/mine')).text()).toBe('literal\n');
-  });
-
-  test('a handler is given parameters, query and headers', async () => {
-    const answer = await call('/keys/k%2F1?q=a&q=b%20c', { headers: { 'X-H': 'v' } });
-    expect(await answer.json()).toEqual([{ id: 'k/1' }, ['a', 'b c'], 'v']);
-    expect(answer.headers.get('x-own')).toBe('yes');
-  });
-
-  test('broken escapes, other lengths and other paths are 404', async () => {
-    for (const path of ['/keys/%zz', '/keys', '/keys/a/b', '/', '/A', '/a/'])
-      expect((await call(path)).status, path).toBe(404);
-  });
-
-  test('another method is 405 and names those there are', async () => {
-    const answer = await call('/keys/1', { method: 'PUT' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE, HEAD']);
-    expect((await call('/a', { method: 'POST', body: 'x' })).headers.get('allow')).toBe('GET, HEAD');
-  });
-
-  test('a body is read up to the limit of its route', async () => {
-    expect(await (await call('/keys/1', { method: 'POST', body: '0123456789' })).text()).toBe('0123456789\n');
-    const answer = await call('/keys/1', { method: 'POST', body: '0123456789a' });
-    expect(await answer.text()).toBe('too large\n');
-    expect(await (await call('/keys/1', { method: 'POST' })).text()).toBe('\n');
-  });
-
-  test('a body that is not read to its end does not harm the next request', async () => {
-    const answer = await call('/keys/1', { method: 'POST', body: 'a'.repeat(5_000_000) });
-    expect(await answer.text()).toBe('too large\n');
-    expect(await (await call('/keys/1', { method: 'POST', body: 'next' })).text()).toBe('next\n');
   });
 
   test('what a handler throws is answered 500 and reported', async () => {

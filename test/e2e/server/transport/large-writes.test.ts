@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CorkHolder } from '#dist/server/transport/cork-holder.js';
-import { loadUws } from '#dist/server/transport/load-uws.js';
 import { Hexcodes } from '#hexcodes';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { encodeFrame } from '../../../support/stream-frames.js';
@@ -72,28 +70,4 @@ test.each(['quick', 'slow'])('a %s client gets every byte, most of them in large
   const largeBytes = peer.chunkSizes.filter((size) => size > 60_000).reduce((sum, size) => sum + size, 0);
   expect(largeBytes / peer.sizeBytes).toBeGreaterThan(0.5);
   expect(errors).not.toContain('Warning');
-});
-
-test('the cork holder is closed before it is opened, after it is closed, and if its connection cannot be made', async () => {
-  const { uws } = await loadUws();
-  const holder = new CorkHolder();
-  expect(holder.isOpen).toBe(false);
-  await holder.open(uws);
-  expect(holder.isOpen).toBe(true);
-  let hasRun = false;
-  holder.runUncorked(() => {
-    hasRun = true;
-  });
-  expect(hasRun).toBe(true);
-  holder.close();
-  expect(holder.isOpen).toBe(false);
-
-  const deaf = {
-    listen: (_host: string, _port: number, _options: number, done: (socket: false) => void) => done(false),
-    close: () => {},
-  };
-  const none = new CorkHolder();
-  await none.open({ ...uws, App: () => deaf } as never);
-  expect(none.isOpen).toBe(false);
-  none.close();
 });
