@@ -19,7 +19,6 @@ import { CliFolder } from '../support/cli.js';
 import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
 import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-websocket.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { shippedFiles } from '../support/shipped.js';
 import { CODE_ROWS } from '../support/vectors.js';
 
 // Inside the repository, so that the examples import the package by its own name.
@@ -171,11 +170,8 @@ describe('docs/stream.md', () => {
   });
 });
 
-test('docs/code-format.md: its program makes every recorded code', async () => {
-  const [block] = blocksOf('docs/code-format.md', 'js');
-  expect(await linesOf('code-format', block!)).toEqual(printedBy(block!));
-  const file = resolve(inside, `code-format-${block!.line}.mjs`);
-  const { hexcodeOf } = (await import(pathToFileURL(file).href)) as {
+test('examples/hexcode_writer.mjs makes every recorded code', async () => {
+  const { hexcodeOf } = (await import(pathToFileURL('examples/hexcode_writer.mjs').href)) as {
     hexcodeOf: (cell: string, adminCode: string) => string | null;
   };
   for (const { cell, adminCode, code } of CODE_ROWS) expect(hexcodeOf(cell, adminCode)).toBe(code);
@@ -254,17 +250,8 @@ test.skipIf(spawnSync('python3', ['--version']).status !== 0)(
 );
 
 describe('docs/recipes.md', () => {
-  describe.skipIf(!hasCurl)('sessions (need curl)', () => {
-    let forwarding: TestServer;
-    beforeAll(async () => {
-      const traccarSink = { kind: 'file', path: folder.file('traccar.csv'), format: 'csv' } as const;
-      forwarding = await startServer({ logLevel: 'warn', traccarSink, traccarBatchMs: 1 }, shippedFiles());
-    });
-    afterAll(() => forwarding.stop());
-
-    test.each(blocksOf('docs/recipes.md', 'console'))('line $line', async (block) => {
-      for (const { command, output } of sessionsOf(block))
-        expect([command, await outputOf(command, environment(forwarding))]).toEqual([command, output]);
-    });
+  test.each(blocksOf('docs/recipes.md', 'console'))('line $line', async (block) => {
+    for (const { command, output } of sessionsOf(block))
+      expect([command, await outputOf(command)]).toEqual([command, output]);
   });
 });

@@ -8,7 +8,7 @@ test('the Python client cuts batches as the service takes them', () => {
   expect(Number(/^BATCH_ITEMS = ([\d_]+)$/m.exec(source)?.[1]?.replaceAll('_', ''))).toBe(MAX_BATCH_ITEMS);
 });
 
-test.each(['README.md', 'docs/http.md', 'docs/bulk.md'])('%s says how many items a batch has', (page) => {
+test.each(['docs/http.md', 'docs/bulk.md'])('%s says how many items a batch has', (page) => {
   const text = readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
   const said = [...text.matchAll(/([\d,]+) (?:of them|items|in one JSON body)/g)].map((match) => match[1]);
   expect(said.length).toBeGreaterThan(0);
