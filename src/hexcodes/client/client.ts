@@ -57,46 +57,6 @@ import { HexcodesStream } from './stream/stream.js';
 /** A result as the service writes it. */
 type Served = { readonly status: string };
 
-function encodeBatch(
-  http: HttpCalls,
-  points: readonly BatchPoint[] | Float64Array,
-  { resolution, signal, ...others }: EncodeCallOptions,
-): Promise<BatchAnswer<EncodeBatchResult>> {
-  const items = points instanceof Float64Array ? pairsOf(points) : points;
-  return batch(
-    http,
-    'hexcodes/encode/batch',
-    items,
-    signal,
-    (part) => ({
-      ...(resolution === undefined ? {} : { resolution }),
-      ...onlyExtras(others),
-      points: part,
-    }),
-    // The service's word for a position in no province is that of its HTTP status.
-    (result) => (result.status === 'NOT_FOUND' ? { ...result, status: 'OUTSIDE_COVERAGE' } : result),
-  );
-}
-
-function decodeBatch(
-  http: HttpCalls,
-  hexcodes: readonly BatchHexcode[] | Uint8Array,
-  { signal }: CallOptions,
-): Promise<BatchAnswer<DecodeBatchResult>> {
-  const items = hexcodes instanceof Uint8Array ? textsOf(hexcodes) : hexcodes;
-  return batch(
-    http,
-    'hexcodes/decode/batch',
-    items,
-    signal,
-    (part) => ({ hexcodes: part }),
-    (result) =>
-      result.status === 'INVALID_REQUEST'
-        ? { lat: null, lng: null, resolution: null, hexcodes: null, ...result }
-        : result,
-  );
-}
-
 async function batch<Item, Result>(
   http: HttpCalls,
   path: string,
@@ -105,7 +65,7 @@ async function batch<Item, Result>(
   body: (part: readonly Item[]) => object,
   inOurWords: (result: Served) => Served,
 ): Promise<BatchAnswer<Result>> {
-  if (!Array.isArray(items)) throw new HexcodesClientError('BAD_ARGUMENT', 'a batch is an array of items');
+  if (!Array.isArray(items)) throw badArgument('a batch is an array of items');
   const results: Served[] = [];
   const summary = { total: 0, ok: 0, failed: 0 };
   for (let first = 0; first === 0 || first < items.length; first += MAX_BATCH_ITEMS) {
@@ -123,15 +83,13 @@ async function batch<Item, Result>(
 }
 
 function pairsOf(latLng: Float64Array): [number, number][] {
-  if (latLng.length % 2 !== 0)
-    throw new HexcodesClientError('BAD_ARGUMENT', `positions are pairs: ${latLng.length} numbers are odd`);
+  if (latLng.length % 2 !== 0) throw badArgument(`positions are pairs: ${latLng.length} numbers are odd`);
   return Array.from({ length: latLng.length / 2 }, (_, i) => [latLng[2 * i]!, latLng[2 * i + 1]!]);
 }
 
 /** The texts of 20-byte records, as `encodeBatch` of the library makes them. */
 function textsOf(records: Uint8Array): string[] {
-  if (records.length % RECORD_BYTES !== 0)
-    throw new HexcodesClientError('BAD_ARGUMENT', `records are ${RECORD_BYTES} bytes each`);
+  if (records.length % RECORD_BYTES !== 0) throw badArgument(`records are ${RECORD_BYTES} bytes each`);
   return Array.from({ length: records.length / RECORD_BYTES }, (_, i) => {
     const bytes = records.subarray(i * RECORD_BYTES, i * RECORD_BYTES + RECORD_TEXT_BYTES);
     const end = bytes.indexOf(0);
@@ -146,55 +104,6 @@ function textsOf(records: Uint8Array): string[] {
 const MAX_TEXT_UNITS = 64;
 /** Suggestions that the service gives at most. */
 const MAX_SUGGESTIONS = 10;
-
-async function readCode(http: HttpCalls, text: string, { signal }: CallOptions): Promise<ReadAnswer> {
-  const segment = segmentOf(text);
-  if (segment === undefined)
-    return {
-      status: 'INVALID_HEXCODES',
-      hexcodes: text,
-      message: `${JSON.stringify(text)} is not a hexcode`,
-    };
-  const answer = await http.get<ReadAnswer>(`hexcodes/${segment}`, signal);
-  if (answer.status === 'OK') return answer;
-  return { status: answer.status, hexcodes: text, message: answer.message };
-}
-
-async function suggestCodes(
-  http: HttpCalls,
-  text: string,
-  { near, limit = MAX_SUGGESTIONS, signal }: SuggestCallOptions,
-): Promise<SuggestedCode[]> {
-  const query = near === undefined ? '' : `?near=${nearOf(near)}`;
-  const segment = segmentOf(text);
-  if (segment === undefined) return [];
-  const { suggestions } = await http.get<{ suggestions: SuggestedCode[] }>(
-    `hexcodes/${segment}/suggestions${query}`,
-    signal,
-  );
-  return suggestions.slice(0, limit);
-}
-
-async function allAdminUnits(http: HttpCalls, { signal }: CallOptions): Promise<AdminUnitRow[]> {
-  return (await http.get<{ admin_units: AdminUnitRow[] }>('admin-units', signal)).admin_units;
-}
-
-async function oneAdminUnit(
-  http: HttpCalls,
-  code: string,
-  { signal }: CallOptions,
-): Promise<AdminUnitAnswer> {
-  const segment = segmentOf(code);
-  if (segment === undefined) throw noUnit(code);
-  try {
-    return await http.get<AdminUnitAnswer>(`admin-units/${segment}`, signal);
-  } catch (error) {
-    // The service answers an unknown province and an unknown path alike.
-    const isAnswered = error instanceof HexcodesClientError && error.httpStatus === 404 && error.requestId;
-    if (isAnswered && !ADMIN_UNITS.some((unit) => unit.code === code)) throw noUnit(code, error);
-    throw error;
-  }
-}
 
 function noUnit(code: string, cause?: HexcodesClientError): HexcodesClientError {
   return new HexcodesClientError(
@@ -213,12 +122,12 @@ function nearOf(near: Position): string {
     ? { lat: near[0] as number, lng: near[1] as number }
     : ((near ?? {}) as { lat: number; lng: number });
   if (Number.isFinite(lat) && Number.isFinite(lng)) return `${lat},${lng}`;
-  throw new HexcodesClientError('BAD_ARGUMENT', 'near is [lat, lng] or { lat, lng } in degrees');
+  throw badArgument('near is [lat, lng] or { lat, lng } in degrees');
 }
 
 /** A text as one segment of a path; undefined for a text that cannot be one, and is no code either. */
 function segmentOf(text: string): string | undefined {
-  if (typeof text !== 'string') throw new HexcodesClientError('BAD_ARGUMENT', 'a code is a text');
+  if (typeof text !== 'string') throw badArgument('a code is a text');
   // Dots would be steps in the path; a lone surrogate cannot be encoded.
   if (text === '' || text === '.' || text === '..' || text.length > MAX_TEXT_UNITS) return undefined;
   try {
@@ -248,7 +157,7 @@ function baseUrlOf(given: unknown): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refused(text, 'it does not begin with http:// or https://');
   if (url.username !== '' || url.password !== '')
-    throw new HexcodesClientError('BAD_ARGUMENT', 'baseUrl holds a user name: a proxy key cannot go there');
+    throw badArgument('baseUrl holds a user name: a proxy key cannot go there');
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   url.search = '';
   url.hash = '';
@@ -257,10 +166,7 @@ function baseUrlOf(given: unknown): URL {
 
 function refused(given: unknown, reason: string): HexcodesClientError {
   const shown = typeof given === 'string' ? JSON.stringify(given) : String(given);
-  return new HexcodesClientError(
-    'BAD_ARGUMENT',
-    `baseUrl ${shown} cannot be used, ${reason}: it reads like http://127.0.0.1:8080/v1`,
-  );
+  return badArgument(`baseUrl ${shown} cannot be used, ${reason}: it reads like http://127.0.0.1:8080/v1`);
 }
 
 /** The parts of the client that differ between platforms. */
@@ -327,13 +233,27 @@ export class HexcodesClient {
   /** All about one code. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
   async read(hexcodes: string, options: CallOptions = {}): Promise<ReadAnswer> {
     requireOptions(options, 'read', CALL_OPTIONS);
-    return readCode(this.#http, hexcodes, options);
+    const segment = segmentOf(hexcodes);
+    if (segment === undefined)
+      return {
+        status: 'INVALID_HEXCODES',
+        hexcodes,
+        message: `${JSON.stringify(hexcodes)} is not a hexcode`,
+      };
+    const answer = await this.#http.get<ReadAnswer>(`hexcodes/${segment}`, options.signal);
+    return answer.status === 'OK' ? answer : { status: answer.status, hexcodes, message: answer.message };
   }
 
   /** Valid codes one slip away from a text, at most ten: with `near` the nearest first, else the likelier slips. */
   async suggest(text: string, options: SuggestCallOptions = {}): Promise<SuggestedCode[]> {
     requireOptions(options, 'suggest', SUGGEST_OPTIONS);
-    return suggestCodes(this.#http, text, options);
+    const { near, limit = MAX_SUGGESTIONS, signal } = options;
+    const query = near === undefined ? '' : `?near=${nearOf(near)}`;
+    const segment = segmentOf(text);
+    if (segment === undefined) return [];
+    const path = `hexcodes/${segment}/suggestions${query}`;
+    const { suggestions } = await this.#http.get<{ suggestions: SuggestedCode[] }>(path, signal);
+    return suggestions.slice(0, limit);
   }
 
   /**
@@ -345,7 +265,18 @@ export class HexcodesClient {
     options: EncodeCallOptions = {},
   ): Promise<BatchAnswer<EncodeBatchResult>> {
     requireOptions(options, 'encodeBatch', ENCODE_OPTIONS);
-    return encodeBatch(this.#http, points, options);
+    const { resolution, signal, ...others } = options;
+    const items = points instanceof Float64Array ? pairsOf(points) : points;
+    const extras = { ...(resolution === undefined ? {} : { resolution }), ...onlyExtras(others) };
+    return batch(
+      this.#http,
+      'hexcodes/encode/batch',
+      items,
+      signal,
+      (part) => ({ ...extras, points: part }),
+      // The service's word for a position in no province is that of its HTTP status.
+      (result) => (result.status === 'NOT_FOUND' ? { ...result, status: 'OUTSIDE_COVERAGE' } : result),
+    );
   }
 
   /**
@@ -357,7 +288,18 @@ export class HexcodesClient {
     options: CallOptions = {},
   ): Promise<BatchAnswer<DecodeBatchResult>> {
     requireOptions(options, 'decodeBatch', CALL_OPTIONS);
-    return decodeBatch(this.#http, hexcodes, options);
+    const items = hexcodes instanceof Uint8Array ? textsOf(hexcodes) : hexcodes;
+    return batch(
+      this.#http,
+      'hexcodes/decode/batch',
+      items,
+      options.signal,
+      (part) => ({ hexcodes: part }),
+      (result) =>
+        result.status === 'INVALID_REQUEST'
+          ? { lat: null, lng: null, resolution: null, hexcodes: null, ...result }
+          : result,
+    );
   }
 
   /**
@@ -373,7 +315,8 @@ export class HexcodesClient {
   /** The 34 provinces; the place of each is its admin number. */
   async adminUnits(options: CallOptions = {}): Promise<AdminUnitRow[]> {
     requireOptions(options, 'adminUnits', CALL_OPTIONS);
-    return allAdminUnits(this.#http, options);
+    const path = 'admin-units';
+    return (await this.#http.get<{ admin_units: AdminUnitRow[] }>(path, options.signal)).admin_units;
   }
 
   /**
@@ -382,7 +325,16 @@ export class HexcodesClient {
    */
   async adminUnit(adminCode: string, options: CallOptions = {}): Promise<AdminUnitAnswer> {
     requireOptions(options, 'adminUnit', CALL_OPTIONS);
-    return oneAdminUnit(this.#http, adminCode, options);
+    const segment = segmentOf(adminCode);
+    if (segment === undefined) throw noUnit(adminCode);
+    try {
+      return await this.#http.get<AdminUnitAnswer>(`admin-units/${segment}`, options.signal);
+    } catch (error) {
+      // The service answers an unknown province and an unknown path alike.
+      const isAnswered = error instanceof HexcodesClientError && error.httpStatus === 404 && error.requestId;
+      if (isAnswered && !ADMIN_UNITS.some((unit) => unit.code === adminCode)) throw noUnit(adminCode, error);
+      throw error;
+    }
   }
 
   /** Versions of the service, and the source of its boundaries. */
