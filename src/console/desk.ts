@@ -1,17 +1,12 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
+import type { Box } from '../hexcodes/geometry/cover.js';
 import type { CellFeature } from '../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
 import type { Counted, DescribedPoints } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
-/** Degrees. */
-export interface Box {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
+export type { Box } from '../hexcodes/geometry/cover.js';
 
 /** The least box around positions. */
 export function boxOf(positions: readonly (readonly [lng: number, lat: number])[]): Box {

@@ -16,23 +16,12 @@ import { h3 } from '../shell/h3.js';
 import { isDark } from '../shell/switches.js';
 import { language } from '../words/language.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
-import { Outline } from './flat-outline.js';
+import { Outline, type Window } from './flat-outline.js';
 import { Labels } from './labels.js';
 import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
-
-/** The part of the map that is shown. */
-interface FlatView {
-  /** Middle in Web Mercator, 0 to 1. */
-  readonly x: number;
-  readonly y: number;
-  /** Width of the world, and sizes of the map, in CSS pixels. */
-  readonly worldPx: number;
-  readonly widthPx: number;
-  readonly heightPx: number;
-}
 
 /** The sentence that the map is a plain drawing is read in this time. */
 const NOTE_MS = 8000;
@@ -50,7 +39,7 @@ const pixelColors = (points: PointsToDraw): Uint32Array =>
       (((group === NO_PROVINCE ? FAINT : 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0,
   );
 
-function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, view: FlatView): void {
+function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, view: Window): void {
   const { offsets, groups } = points;
   const colors = pixelColors(points);
   const ratio = devicePixelRatio;
@@ -89,7 +78,7 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
 function paintCounts(
   context: CanvasRenderingContext2D,
   { corners, ends, classes }: Counted,
-  { x, y, worldPx, widthPx, heightPx }: FlatView,
+  { x, y, worldPx, widthPx, heightPx }: Window,
   { levels, ground }: Palette,
 ): void {
   const left = (ANCHOR.x - x) * worldPx + widthPx / 2;

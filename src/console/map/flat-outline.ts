@@ -5,7 +5,7 @@ import { mercatorX, mercatorY } from '../points/drawn-points.js';
 
 export type Line = readonly (readonly [lng: number, lat: number])[];
 
-/** The view in Web Mercator, 0 to 1, and the pixels of the whole world. */
+/** The middle of the view in Web Mercator, 0 to 1; the width of the world and the sizes of the map in CSS pixels. */
 export interface Window {
   readonly x: number;
   readonly y: number;

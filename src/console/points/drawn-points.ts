@@ -1,6 +1,8 @@
 // Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some
 // centimetres there, and the colours of the provinces.
 
+import type { Box } from '../../hexcodes/geometry/cover.js';
+
 export type Rgb = readonly [red: number, green: number, blue: number];
 
 export interface PointsToDraw {
@@ -16,10 +18,8 @@ export interface PointsToDraw {
   readonly colors?: readonly Rgb[];
   /** Points that are not among them because they were too many. */
   readonly left: number;
-  /** Around those in a province; undefined where there are none. Degrees. */
-  readonly box:
-    | { readonly west: number; readonly south: number; readonly east: number; readonly north: number }
-    | undefined;
+  /** Around those in a province; undefined where there are none. */
+  readonly box: Box | undefined;
 }
 
 /** Hexagons with points, in arrays that go from thread to thread without a copy. */
