@@ -15,6 +15,7 @@ import { BUS_NAMES, type BusConfig } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireResolution } from '../files/options.js';
 import { say, visible } from '../files/terminal/say.js';
+import { gathered } from './conversion-options.js';
 import { addFlags, settingsOf } from './settings.js';
 
 // Ctrl-C and SIGTERM of commands that run until they are stopped: the first is an order to stop, a second ends the
@@ -93,9 +94,6 @@ export const SERVICE_NAME = 'hexcodes';
 const DEFAULT_MAP = 'hexcodes.in.>=hexcodes.out.>';
 /** Topics of Kafka have no wild words. */
 const KAFKA_MAP = 'hexcodes.in=hexcodes.out';
-
-/** Options that may be given several times. */
-export const gathered = (text: string, before: string[] | undefined): string[] => [...(before ?? []), text];
 
 export interface StreamOptions {
   readonly from?: string;

@@ -8,7 +8,6 @@ import { grouped, say, visible, visibleLines } from '../files/terminal/say.js';
 import {
   addStreamOptions,
   COLLECTED_SUBJECT,
-  gathered,
   mapsOf,
   namesOf,
   requireCount,
@@ -19,6 +18,7 @@ import {
   sayer,
   withBus,
 } from './bus-options.js';
+import { gathered } from './conversion-options.js';
 
 interface Options extends StreamOptions {
   readonly maxBytes: string;

@@ -1,6 +1,6 @@
 // The options of encode and decode that say how rows of files are converted, and the conversion that they mean.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireFormat } from '../files/format.js';
@@ -37,15 +37,24 @@ export type Conversion = Pick<
   'operation' | 'from' | 'resolution' | 'isFormer' | 'hasCertainty' | 'columns' | 'csv' | 'input'
 >;
 
+/** Where each row has its position. */
+export const addPositionOptions = (command: Command): Command =>
+  command
+    .option('--lat <column>', 'column of the latitude; default lat or latitude')
+    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
+    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …');
+
+export const POINT_OPTION = new Option(
+  `--point <${POINT_CHOICES.join('|')}>`,
+  'of lines and areas: the point that is meant',
+);
+
 /** Where each row has its position or its code. */
 export function addReadOptions(command: Command, operation: Operation): Command {
   if (operation === 'decode')
     return command.option('--column <column>', 'column of the hexcodes; default hexcodes');
-  return command
-    .option('--lat <column>', 'column of the latitude; default lat or latitude')
-    .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-    .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
-    .option(`--point <${POINT_CHOICES.join('|')}>`, 'of lines and areas: the point that is meant')
+  return addPositionOptions(command)
+    .addOption(POINT_OPTION)
     .option(
       '-r, --resolution <0-15>',
       `resolution of rows that name none; default ${DEFAULT_RESOLUTION}, edges of 4.3 m`,
@@ -85,14 +94,18 @@ export function listed(value: string, before: readonly string[] = []): string[] 
   return [...before, ...names];
 }
 
-/** How inputs are written, where they do not show it. */
-export function addContentOptions(command: Command): Command {
+/** Values of an option that may be given several times. */
+export const gathered = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+/** How text and workbooks are written, where they do not show it. */
+export function addTextOptions(command: Command, writesCsv = false): Command {
+  command.option(
+    '--delimiter <character>',
+    'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
+  );
+  if (writesCsv)
+    command.option('--decimal <sign>', 'of the numbers that we write to CSV: point or comma', 'point');
   return command
-    .option(
-      '--delimiter <character>',
-      'of CSV: comma, semicolon, tab or pipe; default: as its first row shows',
-    )
-    .option('--decimal <sign>', 'of the numbers that we write to CSV: point or comma', 'point')
     .option('--no-header', 'the first row of CSV is data; columns are called 1, 2, …')
     .option(
       '--encoding <name>',

@@ -3,86 +3,81 @@
 // name, and a line here.
 import type { Command } from 'commander';
 
-type Group = 'One position or code, and files:' | 'Codes:' | 'The service:' | 'Planning:';
-
 interface Entry {
   /** Under which the help lists it. */
-  readonly group: Group;
+  readonly group: string;
   readonly summary: string;
   readonly load: () => Promise<{ default: (program: Command) => void }>;
 }
 
+const FILES = 'One position or code, and files:';
+const CODES = 'Codes:';
+const SERVICE = 'The service:';
+const PLANNING = 'Planning:';
+
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   encode: {
-    group: 'One position or code, and files:',
+    group: FILES,
     summary: 'positions to hexcodes: one, or files of them',
     load: () => import('./commands/encode.js'),
   },
   decode: {
-    group: 'One position or code, and files:',
+    group: FILES,
     summary: 'hexcodes to positions: one, or files of them',
     load: () => import('./commands/decode.js'),
   },
-  inspect: {
-    group: 'Codes:',
-    summary: 'show what a hexcode says',
-    load: () => import('./commands/inspect.js'),
-  },
+  inspect: { group: CODES, summary: 'show what a hexcode says', load: () => import('./commands/inspect.js') },
   suggest: {
-    group: 'Codes:',
+    group: CODES,
     summary: 'what a mistyped code was meant to be',
     load: () => import('./commands/suggest.js'),
   },
   aggregate: {
-    group: 'One position or code, and files:',
+    group: FILES,
     summary: 'points to one row a cell, province and time',
     load: () => import('./commands/aggregate.js'),
   },
   contains: {
-    group: 'One position or code, and files:',
+    group: FILES,
     summary: 'which points lie in the cells of a list',
     load: () => import('./commands/contains.js'),
   },
-  cover: { group: 'Codes:', summary: 'the codes of an area', load: () => import('./commands/cover.js') },
+  cover: { group: CODES, summary: 'the codes of an area', load: () => import('./commands/cover.js') },
   track: {
-    group: 'One position or code, and files:',
+    group: FILES,
     summary: 'positions of vehicles to stays in cells',
     load: () => import('./commands/track.js'),
   },
-  check: {
-    group: 'Codes:',
-    summary: 'validate a column of codes',
-    load: () => import('./commands/check.js'),
-  },
+  check: { group: CODES, summary: 'validate a column of codes', load: () => import('./commands/check.js') },
   diff: {
-    group: 'Codes:',
+    group: CODES,
     summary: 'which codes change with new borders',
     load: () => import('./commands/diff.js'),
   },
   provinces: {
-    group: 'Codes:',
+    group: CODES,
     summary: 'list the 34 provinces and their codes',
     load: () => import('./commands/provinces.js'),
   },
   serve: {
-    group: 'The service:',
+    group: SERVICE,
     summary: 'answer encode and decode over HTTP',
     load: () => import('./commands/serve.js'),
   },
   worker: {
-    group: 'The service:',
+    group: SERVICE,
     summary: 'convert the messages of NATS JetStream or Kafka',
     load: () => import('./commands/worker.js'),
   },
-  usage: { group: 'The service:', summary: 'what keys have used', load: () => import('./commands/usage.js') },
-  keys: { group: 'The service:', summary: 'manage API keys', load: () => import('./commands/keys.js') },
+  usage: { group: SERVICE, summary: 'what keys have used', load: () => import('./commands/usage.js') },
+  keys: { group: SERVICE, summary: 'manage API keys', load: () => import('./commands/keys.js') },
   bench: {
-    group: 'Planning:',
+    group: PLANNING,
     summary: 'measure what this machine carries, or compare two measurements',
     load: () => import('./commands/bench.js'),
   },
   plan: {
-    group: 'Planning:',
+    group: PLANNING,
     summary: 'how many machines a fleet needs',
     load: () => import('./commands/plan.js'),
   },

@@ -4,9 +4,22 @@ import type { WayKind } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import type { Disturbance, Noise } from '../processes/noise.js';
 
-// Checks of the fields of a file that somebody else may have written: each names the field and its rule.
-/** @throws Error with field and rule */
-type Check = (value: unknown, field: string) => void;
+// Checks of the fields of a file that somebody else may have written: each names the field and its rule. The types of a
+// file follow from its checks.
+
+/** @returns the value, of that type. @throws Error with field and rule */
+type Check<T> = (value: unknown, field: string) => T;
+type Checked<C> = C extends Check<infer T> ? T : never;
+
+/** Fields whose check takes undefined may be absent. */
+type Shape<C> = {
+  readonly [Name in keyof C as undefined extends Checked<C[Name]> ? never : Name]: Checked<C[Name]>;
+} & {
+  readonly [Name in keyof C as undefined extends Checked<C[Name]> ? Name : never]?: Exclude<
+    Checked<C[Name]>,
+    undefined
+  >;
+};
 
 const MAX_SHOWN = 40;
 
@@ -18,324 +31,242 @@ function failField(field: string, value: unknown, rule: string): never {
 }
 
 const numberThat =
-  (isRight: (value: number) => boolean, rule: string): Check =>
-  (value, field) => {
-    if (typeof value !== 'number' || !Number.isFinite(value) || !isRight(value))
-      failField(field, value, rule);
-  };
+  (isRight: (value: number) => boolean, rule: string): Check<number> =>
+  (value, field) =>
+    typeof value === 'number' && Number.isFinite(value) && isRight(value)
+      ? value
+      : failField(field, value, rule);
 
 const anyNumber = numberThat(() => true, 'a number');
 const from0 = numberThat((value) => value >= 0, 'a number from 0 on');
 const above0 = numberThat((value) => value > 0, 'a number above 0');
 const whole1 = numberThat((value) => Number.isInteger(value) && value >= 1, 'a whole number from 1 on');
 
-const text: Check = (value, field) => {
-  if (typeof value !== 'string') failField(field, value, 'a text');
-};
+const text: Check<string> = (value, field) =>
+  typeof value === 'string' ? value : failField(field, value, 'a text');
 
-const yesOrNo: Check = (value, field) => {
-  if (typeof value !== 'boolean') failField(field, value, 'true or false');
-};
+const yesOrNo: Check<boolean> = (value, field) =>
+  typeof value === 'boolean' ? value : failField(field, value, 'true or false');
 
 const orNull =
-  (check: Check): Check =>
-  (value, field) => {
-    if (value !== null) check(value, field);
-  };
+  <T>(check: Check<T>): Check<T | null> =>
+  (value, field) =>
+    value === null ? null : check(value, field);
 
 const optional =
-  (check: Check): Check =>
-  (value, field) => {
-    if (value !== undefined) check(value, field);
-  };
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value, field) =>
+    value === undefined ? undefined : check(value, field);
 
 /** @param least least number of elements */
 const listOf =
-  (check: Check, least = 0): Check =>
+  <T>(check: Check<T>, least = 0): Check<readonly T[]> =>
   (value, field) => {
     if (!Array.isArray(value) || value.length < least)
       failField(field, value, least === 0 ? 'a list' : `a list of ${least} or more`);
     for (const [at, each] of (value as unknown[]).entries()) check(each, `${field}[${at}]`);
+    return value as T[];
   };
 
 /** Other fields are left alone. */
 const shape =
-  (checks: Readonly<Record<string, Check>>): Check =>
+  <C extends Readonly<Record<string, Check<unknown>>>>(checks: C): Check<Shape<C>> =>
   (value, field) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       failField(field, value, 'an object');
     for (const [name, check] of Object.entries(checks))
       check((value as Record<string, unknown>)[name], field === '' ? name : `${field}.${name}`);
+    return value as Shape<C>;
   };
+
+function histogram(value: unknown, field: string): string {
+  let count = 0;
+  try {
+    ({ count } = Latencies.decode(text(value, field)));
+  } catch (error) {
+    if (typeof value !== 'string') throw error;
+  }
+  return count > 0 ? (value as string) : failField(field, value, 'a histogram with services');
+}
 
 export const RESULTS_FORMAT = 1;
 
-/** Median and quartiles of samples, and the samples. */
-export interface Samples {
-  readonly median: number;
-  readonly low: number;
-  readonly high: number;
-  readonly samples: readonly number[];
-}
-
-export interface Machine {
-  readonly model: string;
-  readonly cores: number;
-  readonly memoryBytes: number;
-  readonly platform: string;
-  readonly kernel: string;
-  /** Frequency governor of the CPU; null where the system names none. */
-  readonly governor: string | null;
-  /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
-  readonly stealShare: number;
-  /** At most, in the measurements that count: disturbed ones are repeated. Results of before do not have it. */
-  readonly counted?: Disturbance;
-  /** Processes that wanted a core in the minute before the run. */
-  readonly load: number;
-}
-
-/** Latency and cost at one rate. */
-export interface RatePoint {
-  readonly ratePerS: number;
-  readonly answeredPerS: number;
-  /** CPU time of the server for one unit, less what it spends without load; null where it runs elsewhere. */
-  readonly costUs: number | null;
-  readonly p50Us: number;
-  readonly p90Us: number;
-  readonly p99Us: number;
-  readonly p999Us: number;
-  readonly naiveP99Us: number;
-  /** Shares of the requests, 0 to 1. */
-  readonly skippedShare: number;
-  readonly refusedShare: number;
-  readonly lateShare: number;
-}
-
-export interface Knee {
-  /** The highest rate at which the 99th percentile held the target. */
-  readonly ratePerS: number;
-  readonly targetP99Us: number;
-  /** Every rate that was tried, in order. */
-  readonly steps: readonly (RatePoint & { readonly holds: boolean })[];
-  /** Whether repeats at that rate held it, too. */
-  readonly isConfirmed: boolean;
-  /** Whether the next higher rate failed as the generator was late: then the server carries more than was found. */
-  readonly isGeneratorLimit: boolean;
-}
-
-/** One way into the service; a unit is a request or a frame. */
-export interface WayResult {
-  /** `single`, `batch`, `csv`, `stream`, or `mixed`: vehicles on the stream and bulk CSV beside them. */
-  readonly name: WayKind | 'mixed';
-  readonly pointsPerUnit: number;
-  readonly connections: number;
-  readonly costBacklogUs: Samples | null;
-  readonly backlogPerS: Samples | null;
-  /**
-   * Share of the measured time in which the server's core was busy under backlog, 0 to 1: below 0.9 the load was the
-   * limit.
-   */
-  readonly backlogBusyShare: number | null;
-  /** Rising rates, from 100/s; the first is the idle cost. */
-  readonly curve: readonly RatePoint[];
-  /** Service times under backlog, a histogram (Latencies.decode). */
-  readonly services: string | null;
-  readonly knee: Knee | null;
-  /** Constant arrivals at the knee, to confirm it. */
-  readonly constant: RatePoint | null;
-  /**
-   * Latencies at 80 % of the knee: pairs of percentile and microseconds, from the intended start and from the actual
-   * one.
-   */
-  readonly intendedUs: readonly (readonly [percentile: number, us: number])[];
-  readonly naiveUs: readonly (readonly [percentile: number, us: number])[];
-  readonly sentBytesPerUnit: number;
-  readonly receivedBytesPerUnit: number;
-  readonly noise: Noise;
-}
-
-/** Cost of one request or frame by how many points it has. */
-export interface SizeResult {
-  readonly kind: WayKind;
-  readonly points: number;
-  /** Null where the server runs elsewhere. */
-  readonly costUs: number | null;
-  readonly pointsPerS: number;
-}
-
-export interface LadderStep {
-  readonly name: string;
-  readonly nsPerPoint: Samples;
-}
-
-export interface SpeedUp {
-  readonly processes: number;
-  /** Against one process, each sample from one slice of time. */
-  readonly speedUp: Samples;
-}
-
-/** A file of positions through `hexcodes encode`, in and out in the same format. */
-export interface ConversionResult {
-  readonly format: 'csv' | 'ndjson' | 'parquet' | 'arrow';
-  /** CPU time of all threads. */
-  readonly nsPerRow: number;
-  readonly readBytesPerRow: number;
-  readonly writtenBytesPerRow: number;
-  /** The machine, where it was another than that of the results. */
-  readonly machine?: string;
-}
-
-export interface Results {
-  readonly format: typeof RESULTS_FORMAT;
-  readonly tool: 'hexcodes bench';
-  readonly version: string;
-  /** Commit of the checkout, with + where files are not as committed; null without a checkout. */
-  readonly commit: string | null;
-  /** ISO 8601, UTC. */
-  readonly date: string;
-  readonly tookS: number;
-  readonly seed: number;
-  readonly isQuick: boolean;
-  /** Address of a server elsewhere, or null. */
-  readonly target: string | null;
-  readonly node: string;
-  readonly machine: Machine;
-  /** Before and after the run. */
-  readonly noise: readonly Noise[];
-  /**
-   * Whether every noise control was quiet enough for figures of tails, and the cores were not slower or given to others
-   * meanwhile.
-   */
-  readonly isQuietEnough: boolean;
-  /**
-   * Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate.
-   */
-  readonly control: { readonly backlogPerS: number; readonly openPerS: number } | null;
-  readonly ladder: readonly LadderStep[];
-  readonly ways: readonly WayResult[];
-  readonly sizes: readonly SizeResult[];
-  readonly speedUps: readonly SpeedUp[];
-  readonly memory: {
-    readonly idleBytes: number;
-    readonly perConnectionBytes: number;
-    readonly peakBytes: number;
-    /** Pairs of seconds since the start of the service and bytes. */
-    readonly overTime: readonly (readonly [s: number, bytes: number])[];
-  } | null;
-  /** Files through the command; results of before do not have it. */
-  readonly conversions?: readonly ConversionResult[];
-  /** Share of a core that the service takes without load; null where it runs elsewhere. */
-  readonly idleCoreShare: number | null;
-}
-
 const SPREAD = { median: above0, low: above0, high: above0 };
 const SAMPLES = shape({ ...SPREAD, samples: listOf(anyNumber, 1) });
-/** A sample of a slice without CPU time was infinite, which JSON holds as null: parseResults leaves it out. */
-const SPEED_UP = shape({ ...SPREAD, samples: listOf(orNull(anyNumber), 1) });
-const NOISE = shape({
+/** Median and quartiles of samples, and the samples. */
+export type Samples = Checked<typeof SAMPLES>;
+
+const SPEED_UP = shape({
+  processes: whole1,
+  /**
+   * Against one process, each sample from one slice of time. A sample of a slice without CPU time was infinite, which
+   * JSON holds as null: parseResults leaves it out.
+   */
+  speedUp: shape({ ...SPREAD, samples: listOf(orNull(anyNumber), 1) }) as Check<Samples>,
+});
+export type SpeedUp = Checked<typeof SPEED_UP>;
+
+const NOISE: Check<Noise> = shape({
   p50Us: from0,
   p99Us: from0,
   maxUs: from0,
   stealShare: from0,
   workUs: optional(above0),
 });
+const DISTURBANCE: Check<Disturbance> = shape({ stealShare: from0, slowness: from0 });
 const MACHINE = shape({
   model: text,
   cores: whole1,
   memoryBytes: above0,
   platform: text,
   kernel: text,
+  /** Frequency governor of the CPU; null where the system names none. */
   governor: orNull(text),
+  /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   stealShare: from0,
-  counted: optional(shape({ stealShare: from0, slowness: from0 })),
+  /** At most, in the measurements that count: disturbed ones are repeated. Results of before do not have it. */
+  counted: optional(DISTURBANCE),
+  /** Processes that wanted a core in the minute before the run. */
   load: from0,
 });
+
 const RATE_POINT = {
   ratePerS: above0,
   answeredPerS: from0,
-  // Less the CPU time that the service spends without load, of which nothing, or less than nothing, may be left.
+  /**
+   * CPU time of the server for one unit, less what it spends without load, of which nothing, or less than nothing, may
+   * be left; null where it runs elsewhere.
+   */
   costUs: orNull(anyNumber),
   p50Us: from0,
   p90Us: from0,
   p99Us: from0,
   p999Us: from0,
   naiveP99Us: from0,
+  /** Shares of the requests, 0 to 1. */
   skippedShare: from0,
   refusedShare: from0,
   lateShare: from0,
 };
+/** Latency and cost at one rate. */
+export type RatePoint = Shape<typeof RATE_POINT>;
+
 const KNEE = shape({
+  /** The highest rate at which the 99th percentile held the target. */
   ratePerS: above0,
   targetP99Us: above0,
+  /** Every rate that was tried, in order. */
   steps: listOf(shape({ ...RATE_POINT, holds: yesOrNo })),
+  /** Whether repeats at that rate held it, too. */
   isConfirmed: yesOrNo,
+  /** Whether the next higher rate failed as the generator was late: then the server carries more than was found. */
   isGeneratorLimit: yesOrNo,
 });
-const PERCENTILES = listOf(listOf(from0, 2));
+export type Knee = Checked<typeof KNEE>;
+
+const PAIRS = listOf(listOf(from0, 2)) as Check<readonly (readonly [number, number])[]>;
 const WAY = shape({
-  name: text,
+  /** `mixed`: vehicles on the stream and bulk CSV beside them. */
+  name: text as Check<WayKind | 'mixed'>,
   pointsPerUnit: above0,
   connections: from0,
   costBacklogUs: orNull(SAMPLES),
   backlogPerS: orNull(SAMPLES),
+  /**
+   * Share of the measured time in which the server's core was busy under backlog, 0 to 1: below 0.9 the load was the
+   * limit.
+   */
   backlogBusyShare: orNull(from0),
+  /** Rising rates, from 100/s; the first is the idle cost. */
   curve: listOf(shape(RATE_POINT)),
+  /** Service times under backlog, a histogram (Latencies.decode). */
   services: orNull(histogram),
   knee: orNull(KNEE),
+  /** Constant arrivals at the knee, to confirm it. */
   constant: orNull(shape(RATE_POINT)),
-  intendedUs: PERCENTILES,
-  naiveUs: PERCENTILES,
+  /**
+   * Latencies at 80 % of the knee: pairs of percentile and microseconds, from the intended start and from the actual
+   * one.
+   */
+  intendedUs: PAIRS,
+  naiveUs: PAIRS,
   sentBytesPerUnit: from0,
   receivedBytesPerUnit: from0,
   noise: NOISE,
 });
+/** One way into the service; a unit is a request or a frame. */
+export type WayResult = Checked<typeof WAY>;
+
+const LADDER_STEP = shape({ name: text, nsPerPoint: SAMPLES });
+export type LadderStep = Checked<typeof LADDER_STEP>;
+
+const SIZE = shape({
+  kind: text as Check<WayKind>,
+  points: whole1,
+  /** Null where the server runs elsewhere. */
+  costUs: orNull(above0),
+  pointsPerS: from0,
+});
+/** Cost of one request or frame by how many points it has. */
+export type SizeResult = Checked<typeof SIZE>;
+
+const CONVERSION = shape({
+  format: text as Check<'csv' | 'ndjson' | 'parquet' | 'arrow'>,
+  /** CPU time of all threads. */
+  nsPerRow: above0,
+  readBytesPerRow: above0,
+  writtenBytesPerRow: above0,
+  /** The machine, where it was another than that of the results. */
+  machine: optional(text),
+});
+/** A file of positions through `hexcodes encode`, in and out in the same format. */
+export type ConversionResult = Checked<typeof CONVERSION>;
+
 const RESULTS = shape({
+  format: whole1 as Check<typeof RESULTS_FORMAT>,
+  tool: text as Check<'hexcodes bench'>,
   version: text,
+  /** Commit of the checkout, with + where files are not as committed; null without a checkout. */
   commit: orNull(text),
+  /** ISO 8601, UTC. */
   date: text,
   tookS: from0,
   seed: from0,
   isQuick: yesOrNo,
+  /** Address of a server elsewhere, or null. */
   target: orNull(text),
   node: text,
   machine: MACHINE,
+  /** Before and after the run. */
   noise: listOf(NOISE),
+  /**
+   * Whether every noise control was quiet enough for figures of tails, and the cores were not slower or given to others
+   * meanwhile.
+   */
   isQuietEnough: yesOrNo,
+  /**
+   * Requests a second that the generator itself could send to a server that does nothing, under backlog and at a rate.
+   */
   control: orNull(shape({ backlogPerS: from0, openPerS: from0 })),
-  ladder: listOf(shape({ name: text, nsPerPoint: SAMPLES })),
+  ladder: listOf(LADDER_STEP),
   ways: listOf(WAY),
-  sizes: listOf(shape({ kind: text, points: whole1, costUs: orNull(above0), pointsPerS: from0 })),
-  speedUps: listOf(shape({ processes: whole1, speedUp: SPEED_UP })),
+  sizes: listOf(SIZE),
+  speedUps: listOf(SPEED_UP),
   memory: orNull(
     shape({
       idleBytes: from0,
       perConnectionBytes: anyNumber,
       peakBytes: from0,
-      overTime: listOf(listOf(from0, 2)),
+      /** Pairs of seconds since the start of the service and bytes. */
+      overTime: PAIRS,
     }),
   ),
-  conversions: optional(
-    listOf(
-      shape({
-        format: text,
-        nsPerRow: above0,
-        readBytesPerRow: above0,
-        writtenBytesPerRow: above0,
-        machine: optional(text),
-      }),
-    ),
-  ),
+  /** Files through the command; results of before do not have it. */
+  conversions: optional(listOf(CONVERSION)),
+  /** Share of a core that the service takes without load; null where it runs elsewhere. */
   idleCoreShare: orNull(anyNumber),
 });
-
-function histogram(value: unknown, field: string): void {
-  text(value, field);
-  let count = 0;
-  try {
-    ({ count } = Latencies.decode(value as string));
-  } catch {}
-  if (count === 0) failField(field, value, 'a histogram with services');
-}
+export type Results = Checked<typeof RESULTS>;
 
 /**
  * Fields that became part of the format later are optional, and unknown ones are left alone.
@@ -353,8 +284,7 @@ export function parseResults(json: string): Results {
   if (tool !== 'hexcodes bench') throw new Error('it is no file of results of hexcodes bench');
   if (format !== RESULTS_FORMAT)
     throw new Error(`its format is ${format}, and this version reads ${RESULTS_FORMAT}`);
-  RESULTS(value, '');
-  const results = value as Results;
+  const results = RESULTS(value, '');
   return { ...results, speedUps: results.speedUps.map(withoutNulls) };
 }
 

@@ -14,8 +14,8 @@ import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
-import { listed } from '../conversion-options.js';
-import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
+import { gathered, listed } from '../conversion-options.js';
+import { addPointOptions, countLines, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
   readonly by: string;
@@ -31,7 +31,6 @@ interface Options extends PointOptions {
 }
 
 export default function declare(program: Command): void {
-  const each = (value: string, before: readonly string[]): string[] => [...before, value];
   addPointOptions(
     program
       .command('aggregate')
@@ -43,7 +42,12 @@ export default function declare(program: Command): void {
       .option('--time <column>', 'group by time, too: the column of times')
       .option('--bucket <length>', 'of time: 15m, 1h, 1d, 1w, …', '1h')
       .option('--zone <name>', 'whose clock cuts the buckets', 'Asia/Ho_Chi_Minh')
-      .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", each, [])
+      .option(
+        '--where <condition>',
+        "COLUMN OP VALUE, as 'speed > 5'; several must all be true",
+        gathered,
+        [],
+      )
       .option('--count', 'how many points; the default without --sum and --avg')
       .option('--sum <columns>', 'add up these columns, comma-separated', listed, [])
       .option('--avg <columns>', 'average of these columns, comma-separated', listed, [])
@@ -149,18 +153,18 @@ function summaryOf(
   sums: readonly string[],
   { rows, groups, elapsedMs }: { rows: number; groups: number; elapsedMs: number },
 ): string[] {
-  const lines = [
+  return [
     `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(groups)} ${groups === 1 ? 'group' : 'groups'} of ${grouped(counts.grouped)} points`,
+    ...countLines([
+      [counts.filtered, 'left out by --where'],
+      [counts.outside, 'in no province of Viet Nam nor its sea'],
+      [counts.notPositions, 'without a position'],
+      [counts.withoutTime, 'without a time'],
+      ...sumColumns.map(
+        ({ notNumbers }, index) =>
+          [notNumbers, `values of ${sums[index]} that are no numbers: not added`] as const,
+      ),
+      [spills, `${spills === 1 ? 'time' : 'times'} the groups were written to the disk`],
+    ]),
   ];
-  const add = (count: number, words: string): void => {
-    if (count > 0) lines.push(`  ${grouped(count).padStart(12)}  ${words}`);
-  };
-  add(counts.filtered, 'left out by --where');
-  add(counts.outside, 'in no province of Viet Nam nor its sea');
-  add(counts.notPositions, 'without a position');
-  add(counts.withoutTime, 'without a time');
-  for (const [index, { notNumbers }] of sumColumns.entries())
-    add(notNumbers, `values of ${sums[index]} that are no numbers: not added`);
-  add(spills, `${spills === 1 ? 'time' : 'times'} the groups were written to the disk`);
-  return lines;
 }

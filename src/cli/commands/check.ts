@@ -11,22 +11,17 @@ import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
-import { csvChoiceOf, inputOptionsOf } from '../../files/options.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../../files/options.js';
 import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { addTextOptions } from '../point-options.js';
+import { addTextOptions } from '../conversion-options.js';
 import { suggestionsFor } from '../suggestions.js';
 
-interface Options {
+interface Options extends CsvOptions {
   column?: string;
   from?: string;
   limit: string;
   canonical?: boolean;
-  delimiter?: string;
-  header?: boolean;
-  encoding?: string;
-  sheet?: string;
-  headerRow?: string;
   quiet?: boolean;
   json?: boolean;
 }

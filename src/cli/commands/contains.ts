@@ -13,13 +13,12 @@ import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
-import { type PointBatch, runPoints } from '../../files/points/run-points.js';
+import { cellsOf, runPoints } from '../../files/points/run-points.js';
 import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
-import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
@@ -89,7 +88,8 @@ async function contains(files: string[], options: Options): Promise<void> {
           throw badInput({ file, column: clash.name }, 'there is such a column already, and we add one');
         await output.open([...columns, ...added]);
       } else if (names !== firstColumns) throw badInput({ file }, 'has other columns than the first file');
-      for (const { row, zone } of zonesOf(hexcodes, cells, batch)) {
+      for (const { row, cell, status } of cellsOf(hexcodes, batch, cells.resolution)) {
+        const zone = status === OK ? cells.nameOf(cell.toString(16)) : undefined;
         if (zone !== undefined) inside++;
         else if (!isAll) continue;
         const ours = hasZones ? [zone ?? null] : isAll ? [zone !== undefined] : [];
@@ -104,27 +104,6 @@ async function contains(files: string[], options: Options): Promise<void> {
     process.stderr.write(
       `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(inside)} inside ${grouped(cells.size)} ${cells.size === 1 ? 'cell' : 'cells'}\n`,
     );
-}
-
-/** The zone of each row of a batch; undefined outside, and '' where the list has no zones. */
-function* zonesOf(
-  hexcodes: Hexcodes,
-  cells: CellSet,
-  { latLngDeg }: PointBatch,
-): Generator<{ row: number; zone: string | undefined }> {
-  const { capacity, exports, input, output, outputCells } = hexcodes.kernel;
-  const rows = latLngDeg.length / 2;
-  for (let from = 0; from < rows; from += capacity) {
-    const count = Math.min(capacity, rows - from);
-    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
-    exports.encodeCells(count, cells.resolution);
-    const found = outputCells.slice(0, count);
-    const statuses = output.slice(cellStatusAt(count, 0), cellStatusAt(count, count));
-    for (let i = 0; i < count; i++) {
-      const zone = statuses[i] === OK ? cells.nameOf(found[i]!.toString(16)) : undefined;
-      yield { row: from + i, zone };
-    }
-  }
 }
 
 /** @throws CliFailure USAGE: columns of JSON have no types, which these formats need */

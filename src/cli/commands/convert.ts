@@ -24,9 +24,9 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { hasUnclearS } from '../../hexcodes/wire/rows/angle-text.js';
 import {
-  addContentOptions,
   addKeptOptions,
   addReadOptions,
+  addTextOptions,
   type ConversionOptions,
   columnsOf,
   conversionOf,
@@ -168,7 +168,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
     'failed rows: keep with their status, skip, stop, or write to FILE',
     'keep',
   );
-  return addContentOptions(command)
+  return addTextOptions(command, true)
     .option('--resume', 'go on with a run that was broken off')
     .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
     .option('-q, --quiet', 'no progress and no summary on stderr')

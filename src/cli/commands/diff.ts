@@ -23,7 +23,7 @@ import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { addTextOptions } from '../point-options.js';
+import { addPositionOptions, addTextOptions } from '../conversion-options.js';
 
 interface Options extends CsvOptions {
   readonly lat?: string;
@@ -42,19 +42,18 @@ type Compare = (rows: TableRows) => (Pair | null)[];
 
 export default function declare(program: Command): void {
   addTextOptions(
-    program
-      .command('diff')
-      .summary('which codes change with new borders')
-      .description(
-        'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
-      )
-      .argument('<old>', 'boundary index, as data/index.bin')
-      .argument('<new>', 'boundary index')
-      .argument('<file>', 'positions or codes, in any format that encode reads; - for stdin')
-      .option('--column <column>', 'column of hexcodes; default hexcodes, where there is one')
-      .option('--lat <column>', 'column of the latitude; default lat or latitude')
-      .option('--lng <column>', 'column of the longitude; default lng, longitude or lon')
-      .option('--position <column>', 'column of whole positions: lat,lng, WKT, geo:, map links, …')
+    addPositionOptions(
+      program
+        .command('diff')
+        .summary('which codes change with new borders')
+        .description(
+          'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
+        )
+        .argument('<old>', 'boundary index, as data/index.bin')
+        .argument('<new>', 'boundary index')
+        .argument('<file>', 'positions or codes, in any format that encode reads; - for stdin')
+        .option('--column <column>', 'column of hexcodes; default hexcodes, where there is one'),
+    )
       .option('-r, --resolution <0-15>', `of the codes of positions; default ${DEFAULT_RESOLUTION}`)
       .option('--from <format>', 'format of the file; default: by extension or content'),
   )

@@ -9,8 +9,7 @@ import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/he
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { looksSwapped } from '../../hexcodes/wire/swapped.js';
-import { METRES } from './other-command.js';
-import { notesOn } from './position-notes.js';
+import { METRES, notesOn } from './other-command.js';
 
 /** A text of the command line, and what was found in it. */
 export type GivenText =

@@ -12,8 +12,7 @@ import { area, boundary, distance, edge, radius } from '../../hexcodes/geometry/
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
 import { suggestionsFor } from '../suggestions.js';
-import { METRES, otherCommand, UNCLEAR_S } from './other-command.js';
-import { notesOn } from './position-notes.js';
+import { METRES, notesOn, otherCommand, UNCLEAR_S } from './other-command.js';
 
 export default function declare(program: Command): void {
   program

@@ -1,4 +1,5 @@
-// Suggests another command where a position, a code or a file is given to one that does not take it.
+// Hints: another command where a position, a code or a file is given to one that does not take it, remedies, and
+// remarks about a position that is not quite the one that a text names.
 
 import { existsSync } from 'node:fs';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
@@ -7,7 +8,7 @@ import { loadLibrary } from '../../files/library.js';
 import { shellWord } from '../../files/terminal/say.js';
 import { otherText } from '../../hexcodes/geometry/other-text.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
 /** The remedy for angles like `19°52'46S`. */
 export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south behind them.`;
@@ -31,4 +32,17 @@ export async function noCommand(word: string): Promise<CliFailure | null> {
     ? `Perhaps: hexcodes encode ${shellWord(word)}, or decode`
     : otherCommand(await loadLibrary(), word);
   return hint === undefined ? null : new CliFailure(EXIT.USAGE, `unknown command '${word}'`, hint);
+}
+
+const MIDDLES = {
+  view: 'The link has no pin: this is the middle of its view. Click the place on the map, and copy the address again.',
+  plus_code: "This is the middle of the Plus Code's cell.",
+} as const;
+
+/** Lines for standard error. */
+export function notesOn({ middleOf }: Pick<Position, 'middleOf'>, isSwapped: boolean): string[] {
+  return [
+    ...(middleOf === undefined ? [] : [MIDDLES[middleOf]]),
+    ...(isSwapped ? ['The first number was taken for the longitude.'] : []),
+  ];
 }

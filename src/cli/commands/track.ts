@@ -9,7 +9,7 @@ import { loadLibrary } from '../../files/library.js';
 import { requireResolution } from '../../files/options.js';
 import { conditionOf, rowFilter } from '../../files/points/row-filter.js';
 import { type RowsOutput, shapesSink } from '../../files/points/rows-output.js';
-import { type PointBatch, runPoints } from '../../files/points/run-points.js';
+import { cellsOf, runPoints } from '../../files/points/run-points.js';
 import { type Stay, Stays } from '../../files/points/stays.js';
 import { columnNamed } from '../../files/points/values.js';
 import { durationMsOf, instantOf, timeColumn, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
@@ -17,9 +17,8 @@ import { duration } from '../../files/terminal/progress.js';
 import { grouped } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
-import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
-import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
+import { gathered } from '../conversion-options.js';
+import { addPointOptions, countLines, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
   readonly id: string;
@@ -43,7 +42,6 @@ interface Counts {
 }
 
 export default function declare(program: Command): void {
-  const each = (value: string, before: readonly string[]): string[] => [...before, value];
   addPointOptions(
     program
       .command('track')
@@ -58,7 +56,12 @@ export default function declare(program: Command): void {
         'a gap of this length between positions ends a stay, as 30m or 2h; default: no gap does',
       )
       .option('--zone <name>', 'of times in and out', 'Asia/Ho_Chi_Minh')
-      .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", each, [])
+      .option(
+        '--where <condition>',
+        "COLUMN OP VALUE, as 'speed > 5'; several must all be true",
+        gathered,
+        [],
+      )
       .option('--province-changes', 'only stays that begin in another province than the one before'),
   )
     .addHelpText(
@@ -182,44 +185,19 @@ async function track(files: string[], options: Options): Promise<void> {
     );
 }
 
-interface CellOfRow {
-  readonly row: number;
-  /** 0n where the status is not OK. */
-  readonly cell: bigint;
-  readonly admin: number;
-  readonly status: number;
-}
-
-/** The cell of each row of a batch. */
-function* cellsOf(hexcodes: Hexcodes, { latLngDeg }: PointBatch, resolution: number): Generator<CellOfRow> {
-  const { capacity, exports, input, output, outputCells } = hexcodes.kernel;
-  const rows = latLngDeg.length / 2;
-  for (let from = 0; from < rows; from += capacity) {
-    const count = Math.min(capacity, rows - from);
-    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
-    exports.encodeCells(count, resolution);
-    // The caller may use the kernel between two rows.
-    const cells = outputCells.slice(0, count);
-    const rest = output.slice(0, cellStatusAt(count, count));
-    for (let i = 0; i < count; i++) {
-      const [admin, status] = [rest[cellAdminAt(count, i)]!, rest[cellStatusAt(count, i)]!];
-      yield { row: from + i, cell: cells[i]!, admin, status };
-    }
-  }
-}
-
 function summaryOf(counts: Counts, { vehicles, late }: Stays, rows: number, elapsedMs: number): string[] {
   const lines = [
     `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(counts.stays)} ${counts.stays === 1 ? 'stay' : 'stays'} of ${grouped(vehicles)} ${vehicles === 1 ? 'vehicle' : 'vehicles'}`,
   ];
-  for (const [count, words] of [
-    [counts.filtered, 'left out by --where'],
-    [counts.outside, 'in no province of Viet Nam nor its sea'],
-    [counts.notPositions, 'without a position'],
-    [counts.withoutTime, 'without a time'],
-    [counts.withoutId, 'without a vehicle'],
-    [late, 'earlier than the position before of their vehicle: left out'],
-  ] as const)
-    if (count > 0) lines.push(`  ${grouped(count).padStart(12)}  ${words}`);
-  return lines;
+  return [
+    ...lines,
+    ...countLines([
+      [counts.filtered, 'left out by --where'],
+      [counts.outside, 'in no province of Viet Nam nor its sea'],
+      [counts.notPositions, 'without a position'],
+      [counts.withoutTime, 'without a time'],
+      [counts.withoutId, 'without a vehicle'],
+      [late, 'earlier than the position before of their vehicle: left out'],
+    ]),
+  ];
 }

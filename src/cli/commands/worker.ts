@@ -97,36 +97,37 @@ const MAX_KEEP_MS = 60_000;
 /** More messages under way than this are no faster. */
 const MAX_MESSAGES = 256;
 
+/** Options of reports and of room that is given back. @param giveBack help of the option */
+const addReporting = (command: Command, giveBack: string): Command =>
+  command
+    .addOption(new Option('--give-back [time]', giveBack).preset(GIVE_BACK_AFTER))
+    .option('--report <time>', 'how often the counts are said', '10s')
+    .option('-q, --quiet', 'say nothing but faults');
+
 function declareRun(worker: Command): void {
   const run = worker
     .command('run', { isDefault: true })
     .description('run a worker; `hexcodes worker` alone does the same');
-  addAdminOptions(addReadingOptions(addStreamOptions(run)))
-    .option('--threads <n>', 'worker threads that convert; 0: the thread that receives does', '0')
-    .option('--hold <size>', 'messages and answers that are under way, at most', '64M')
-    .option('--tries <n>', 'the number of attempts before a message becomes a dead letter', '3')
-    .option('--ordered', 'refuse to run where answers would be in no order (worker setup --ordered)')
-    .option('--monitor <url>', 'monitoring port of a server: warn where a power cut would lose messages')
-    .option(
-      '--instance <name>',
-      'name of this worker in its group of Kafka: started again, it goes on at once',
-    )
-    .addOption(
-      new Option(
-        '--give-back [time]',
-        'remove messages whose answer is stored for so long, where their stream is 80 % full',
-      ).preset(GIVE_BACK_AFTER),
-    )
-    .option('--report <time>', 'how often the counts are said', '10s')
-    .option('-q, --quiet', 'say nothing but faults')
-    .addHelpText(
-      'after',
-      `
+  addReporting(
+    addAdminOptions(addReadingOptions(addStreamOptions(run)))
+      .option('--threads <n>', 'worker threads that convert; 0: the thread that receives does', '0')
+      .option('--hold <size>', 'messages and answers that are under way, at most', '64M')
+      .option('--tries <n>', 'the number of attempts before a message becomes a dead letter', '3')
+      .option('--ordered', 'refuse to run where answers would be in no order (worker setup --ordered)')
+      .option('--monitor <url>', 'monitoring port of a server: warn where a power cut would lose messages')
+      .option(
+        '--instance <name>',
+        'name of this worker in its group of Kafka: started again, it goes on at once',
+      ),
+    'remove messages whose answer is stored for so long, where their stream is 80 % full',
+  ).addHelpText(
+    'after',
+    `
 Examples:
   $ hexcodes worker --nats nats://10.0.0.7:4222 --creds worker.creds
   $ hexcodes worker --map 'fleet.*.points=fleet.*.hexcodes' --as 'fleet.*.points=ndjson' --threads 2
   $ hexcodes worker --from kafka://10.0.0.8:9092 --map positions=positions.hexcodes --as positions=json`,
-    );
+  );
   run.action((options: WorkOptions) => withBus(run, (settings) => work(options, settings)));
 }
 
@@ -139,10 +140,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const monitor = monitorOf(options);
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
-  const stopped = new StopSignal();
-  const waiting = { isPatient: true, say, signal: stopped.signal };
-  const bus = await openBus(settings, waiting, options.from);
-  try {
+  await onBus(settings, say, options.from, async (bus, stopped) => {
     const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
       names,
       maps,
@@ -195,6 +193,20 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       watched.end();
       await pool?.close();
     }
+  });
+}
+
+/** Opens the bus, and closes it when the work is done; Ctrl-C and SIGTERM are orders to stop. */
+async function onBus(
+  settings: BusConfig,
+  say: (sentence: string) => void,
+  from: string | undefined,
+  work: (bus: Bus, stopped: StopSignal) => Promise<void>,
+): Promise<void> {
+  const stopped = new StopSignal();
+  const bus = await openBus(settings, { isPatient: true, say, signal: stopped.signal }, from);
+  try {
+    await work(bus, stopped);
   } finally {
     stopped.end();
     await bus.close();
@@ -278,19 +290,13 @@ Examples:
 
 async function runService(options: ServiceOptions, settings: BusConfig): Promise<void> {
   const name = requireSubject('--name', options.name);
-  const say = sayer(false);
-  const stopped = new StopSignal();
-  const bus = await openBus(settings, { isPatient: true, say, signal: stopped.signal });
-  try {
+  await onBus(settings, sayer(false), undefined, async (bus, stopped) => {
     const answerer = new RequestAnswerer((await loadLibrary()).kernel);
     const service = await bus.serve(answerer, { name, version: VERSION, queue: options.queue });
     sayer(options.quiet === true)(`answers ${name}.encode and ${name}.decode of ${bus.name}`);
     await Promise.race([new Promise<void>((resolve) => stopped.onStop(resolve)), service.ended]);
     await service.stop();
-  } finally {
-    stopped.end();
-    await bus.close();
-  }
+  });
 }
 
 interface CollectOptions extends AdminOptions {
@@ -314,30 +320,24 @@ function declareCollect(worker: Command): void {
   const collect = worker
     .command('collect')
     .description('collect single positions (JSON, also over MQTT) into frames for workers');
-  addPathOptions(addAdminOptions(addFlags(collect, BUS_NAMES)))
-    .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
-    .option('--stream <name>', 'stream of the frames: that of the messages of workers', 'HEXCODES_IN')
-    .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
-    .option('--dead-subject <words>', 'before the subjects of dead letters', 'hexcodes.dead')
-    .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
-    .option('--points <n>', 'of a frame, at most', String(MAX_POINTS))
-    .option('--wait <time>', 'a position waits no longer for others', '200ms')
-    .addOption(
-      new Option(
-        '--give-back [time]',
-        'remove positions that are in frames for so long, where their stream is 80 % full',
-      ).preset(GIVE_BACK_AFTER),
-    )
-    .option('--report <time>', 'how often the counts are said', '10s')
-    .option('-q, --quiet', 'say nothing but faults')
-    .addHelpText(
-      'after',
-      `
+  addReporting(
+    addPathOptions(addAdminOptions(addFlags(collect, BUS_NAMES)))
+      .option('--positions <name>', 'stream of the single positions', 'HEXCODES_POSITIONS')
+      .option('--stream <name>', 'stream of the frames: that of the messages of workers', 'HEXCODES_IN')
+      .option('--subject <words>', 'before the subjects of the frames', COLLECTED_SUBJECT)
+      .option('--dead-subject <words>', 'before the subjects of dead letters', 'hexcodes.dead')
+      .option('-r, --resolution <0-15>', `of the frames (${DEFAULT_RULES.resolution})`)
+      .option('--points <n>', 'of a frame, at most', String(MAX_POINTS))
+      .option('--wait <time>', 'a position waits no longer for others', '200ms'),
+    'remove positions that are in frames for so long, where their stream is 80 % full',
+  ).addHelpText(
+    'after',
+    `
 Examples:
   $ hexcodes worker setup --collect 'fleet.*.position'
   $ hexcodes worker collect
   $ mosquitto_pub -q 1 -t fleet/7/position -m '{"id":7,"lat":21.0288,"lng":105.8525}'`,
-    );
+  );
   collect.action((options: CollectOptions) =>
     withBus(collect, (settings) => collectPositions(options, settings)),
   );
@@ -357,14 +357,9 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     say: sayer(false),
   };
   const reportMs = requireTime('--report', options.report);
-  const stopped = new StopSignal();
-  const bus = await openBus(settings, { isPatient: true, say: given.say, signal: stopped.signal });
-  try {
-    await collect(bus, given, options, stopped, reportMs);
-  } finally {
-    stopped.end();
-    await bus.close();
-  }
+  await onBus(settings, given.say, undefined, (bus, stopped) =>
+    collect(bus, given, options, stopped, reportMs),
+  );
 }
 
 async function collect(

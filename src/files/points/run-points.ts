@@ -1,5 +1,6 @@
 // A run over files of points: progress, Ctrl-C, and an output that is whole or not there.
 
+import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { type ColumnChoice, refuseTwice } from '../columns/columns.js';
 import {
@@ -139,6 +140,37 @@ async function* allValues(source: TableSource, where: PositionColumns): AsyncGen
 /** @throws CliFailure BAD_INPUT for a column whose values are not read */
 export function refuseUnread({ name, unread }: TableColumn, file: string): void {
   if (unread !== undefined) throw badInput({ file, column: name }, unread);
+}
+
+/** A row with its cell. */
+interface CellOfRow {
+  readonly row: number;
+  /** 0n where the status is not OK. */
+  readonly cell: bigint;
+  readonly admin: number;
+  readonly status: number;
+}
+
+/** The cell of each row of a batch. */
+export function* cellsOf(
+  hexcodes: Hexcodes,
+  { latLngDeg }: PointBatch,
+  resolution: number,
+): Generator<CellOfRow> {
+  const { capacity, exports, input, output, outputCells } = hexcodes.kernel;
+  const rows = latLngDeg.length / 2;
+  for (let from = 0; from < rows; from += capacity) {
+    const count = Math.min(capacity, rows - from);
+    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
+    exports.encodeCells(count, resolution);
+    // The caller may use the kernel between two rows.
+    const cells = outputCells.slice(0, count);
+    const rest = output.slice(0, cellStatusAt(count, count));
+    for (let i = 0; i < count; i++) {
+      const [admin, status] = [rest[cellAdminAt(count, i)]!, rest[cellStatusAt(count, i)]!];
+      yield { row: from + i, cell: cells[i]!, admin, status };
+    }
+  }
 }
 
 export interface PointRun {
