@@ -56,20 +56,12 @@ export interface ChunkPlan {
   readonly added: readonly TableColumn[];
 }
 
-/**
- * How a run can be done by chunks.
- * @returns the plan, or in words why it cannot
- */
-export async function planChunks(run: Run): Promise<ChunkPlan | string> {
-  const { request, sourceFormat, targetFormat, targets } = run;
-  if (sourceFormat !== 'parquet' || targetFormat !== 'parquet') return 'not from Parquet to Parquet';
-  if (request.operation !== 'encode') return 'codes are read';
-  if (request.sort !== null) return 'rows are sorted';
-  if (request.isFormer || request.hasCertainty === true)
-    return 'former provinces and certainty are asked for';
-  if (request.errors.kind === 'skip' || request.errors.kind === 'file') return 'failed rows are taken out';
-  if (request.columns.position !== undefined) return 'positions are in one column';
-  if (targets.rejects !== null) return 'failed rows are taken out';
+/** How a run from Parquet to Parquet can be done by chunks; null where it cannot. */
+export async function planChunks(run: Run): Promise<ChunkPlan | null> {
+  const { operation, sort, isFormer, hasCertainty = false, columns: choice, errors } = run.request;
+  if (operation !== 'encode' || sort !== null || choice.position !== undefined) return null;
+  // Columns of ours that are not in the records, and rows that are taken out.
+  if (isFormer || hasCertainty || errors.kind === 'skip' || errors.kind === 'file') return null;
   let plan: ChunkPlan | null = null;
   let first = '';
   const reason = await lookAtFiles(run, async (input) => {
@@ -77,11 +69,9 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
       const file = await openFile(input);
       const columns = file.parquet.fields.map(({ column }) => column);
       const found = planOf(run, file.parquet, columns, input.name);
-      if (typeof found === 'string') return found;
-      const against = cannotCopy(file);
-      if (against !== null) return against;
+      if (found === null || !canCopy(file)) return input.name;
       const shape = JSON.stringify([typesOf(columns), elementsOf(file, found.kept).map(comparable)]);
-      if (plan !== null && shape !== first) return `${input.name} has other columns or types`;
+      if (plan !== null && shape !== first) return input.name;
       first = shape;
       plan = found;
       return undefined;
@@ -90,20 +80,19 @@ export async function planChunks(run: Run): Promise<ChunkPlan | string> {
       return reasonOf(error);
     }
   });
-  return reason ?? plan ?? 'no input';
+  return reason === undefined ? plan : null;
 }
 
 function planOf(
-  run: Run,
+  { request }: Run,
   parquet: ParquetFile,
   columns: readonly TableColumn[],
   file: string,
-): ChunkPlan | string {
-  const { request } = run;
+): ChunkPlan | null {
   const names = columns.map(({ name }) => name);
-  if (resolutionColumn(names, file) >= 0) return 'rows have resolutions of their own';
+  if (resolutionColumn(names, file) >= 0) return null;
   const where = columnsOfDegrees(request.columns, names, (index) => isDouble(parquet.elements, index), file);
-  if (typeof where === 'string') return where;
+  if (typeof where === 'string') return null;
   const kept = keptColumns(columns, request.columns, file);
   const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };
   const added = addedColumns(
@@ -115,12 +104,15 @@ function planOf(
   return { kept, lat: where.lat, lng: where.lng, columns, added };
 }
 
-/** Why the columns of a file cannot be copied; null if they can. They are copied whatever they hold. */
-function cannotCopy({ parquet: { metadata }, footer, spans }: OpenFile): string | null {
+/**
+ * Whether the columns of a file can be copied, whatever they hold: not where a row group lacks some, or has them in
+ * another order, encrypted, in other files or with other rows.
+ */
+function canCopy({ parquet: { metadata }, footer, spans }: OpenFile): boolean {
   const leaves = spans.flatMap((span) => span.leaves);
   for (const [i, group] of metadata.row_groups.entries()) {
     const chunks = chunksIn(footer, i);
-    if (chunks.length !== leaves.length) return 'a row group lacks columns';
+    if (chunks.length !== leaves.length) return false;
     for (const chunk of chunks)
       if (
         chunk.has(CHUNK.path) ||
@@ -128,21 +120,20 @@ function cannotCopy({ parquet: { metadata }, footer, spans }: OpenFile): string 
         chunk.has(CHUNK.encrypted) ||
         !chunk.has(CHUNK.metadata)
       )
-        return 'columns are encrypted or in other files';
+        return false;
     for (const [c, { meta_data: meta }] of group.columns.entries()) {
       const { path, isRepeated } = leaves[c]!;
       if (
         meta?.path_in_schema.length !== path.length ||
         path.some((name, p) => meta.path_in_schema[p] !== name)
       )
-        return 'columns in another order than in the schema';
+        return false;
       const values = Number(meta.num_values);
       const rows = Number(group.num_rows);
-      if (isRepeated ? !(values >= rows) : values !== rows)
-        return 'a column of other rows than its row group';
+      if (isRepeated ? !(values >= rows) : values !== rows) return false;
     }
   }
-  return null;
+  return true;
 }
 
 function spansOf(children: readonly SchemaTree[]): ColumnSpan[] {

@@ -20,7 +20,7 @@ import {
 import type { Input } from './disk/input.js';
 import type { Batch, Lane, Reading } from './driver.js';
 import { countRows, failuresIn } from './encoded.js';
-import { badInput, CliFailure, reasonOf } from './exit-codes.js';
+import { brokenAt } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
 import {
   type Coordinates,
@@ -213,8 +213,7 @@ export class ChunkLane implements Lane {
         await this.#file.write([new Uint8Array(await buffer.slice(from + at, from + end))]);
       }
     } catch (error) {
-      if (error instanceof CliFailure) throw error;
-      throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+      throw brokenAt(location, error);
     }
     return { from, to };
   }

@@ -12,7 +12,7 @@ import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
 import type { Batch, Lane, Reading } from './driver.js';
 import { countRows, failuresIn } from './encoded.js';
-import { type FileFormat, FORMATS, formatOfName } from './format.js';
+import { type FileFormat, FORMATS } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
 import { openText } from './formats/csv-header.js';
 import type { KnownFeatures } from './formats/json/geojson-source.js';
@@ -40,7 +40,7 @@ const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojs
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
-  const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
+  const { request, sourceFormat, targetFormat, rejectsFormat: rejects, hexcodes, targets } = run;
   const isDecode = request.operation === 'decode';
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
@@ -49,8 +49,6 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
-  const rejects =
-    targets.rejects === null ? null : (formatOfName(targets.rejects.name).format ?? targetFormat);
   for (const format of [targetFormat, rejects])
     if (format !== null && !WRITTEN.has(format)) return `to ${format}`;
   // Columns have types where any of the two files has some.

@@ -2,17 +2,16 @@
 
 import { otherColumns as otherColumnNames } from './columns/columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
-import { openInput, statOf } from './disk/input.js';
+import { statOf } from './disk/input.js';
 import type { Output } from './disk/output.js';
 import type { Batch, Failure, Lane, Reading } from './driver.js';
-import { badInput, CliFailure, reasonOf } from './exit-codes.js';
-import { type FileFormat, FORMATS, formatOfName } from './format.js';
+import { badInput, type CliFailure } from './exit-codes.js';
+import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
-import { featureBatches, type KnownFeatures, surveyGeoJson } from './formats/json/geojson-source.js';
+import { FeatureSurvey, featureBatches, type KnownFeatures } from './formats/json/geojson-source.js';
 import { openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
-  type JsonDocument,
   type RowFit,
   type TableColumn,
   type TableSink,
@@ -31,36 +30,16 @@ async function surveyAll(run: Run): Promise<KnownFeatures | null> {
   const { request, sourceFormat } = run;
   if (!FORMATS[sourceFormat].isJson) return null;
   if (request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
-  if (sourceFormat === 'ndjson') {
-    const { surveyNdjson } = await import('./rows/survey-ndjson.js');
-    return { columns: await surveyNdjson(run), idName: 'id' };
-  }
-  let file = '';
-  const noted = (path: string): void => {
-    file = path;
-  };
-  try {
-    return await surveyGeoJson(featuresOf(run, noted));
-  } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw badInput({ file }, `cannot be read as ${sourceFormat} (${reasonOf(error)})`);
-  }
-}
-
-/** The features of all inputs. @param noted is called with the path of each */
-async function* featuresOf(run: Run, noted: (path: string) => void): AsyncGenerator<JsonDocument[]> {
-  for (const path of run.request.inputs) {
-    noted(path);
-    const input = await openInput(path, run.request.input);
-    try {
-      for await (const batch of featureBatches(input, { head: '', tail: '', members: new Set() })) {
-        yield batch;
-        tickOf(run);
-      }
-    } finally {
-      input.close();
+  const { surveyInputs, surveyNdjson } = await import('./rows/survey-ndjson.js');
+  if (sourceFormat === 'ndjson') return { columns: await surveyNdjson(run), idName: 'id' };
+  const survey = new FeatureSurvey();
+  await surveyInputs(run, async (input, tick) => {
+    for await (const documents of featureBatches(input, { head: '', tail: '', members: new Set() })) {
+      survey.add(documents, true);
+      tick();
     }
-  }
+  });
+  return survey.known(true);
 }
 
 /** The first input, by whose columns all are read, and where its rows go. */
@@ -122,7 +101,8 @@ class ValueLane implements Lane {
     sample: Awaited<ReturnType<typeof sampled>>['sample'],
     file: string,
   ): Promise<First> {
-    const { hexcodes, request, source, sourceFormat, target, targetFormat, targets } = this.#run;
+    const { hexcodes, request, source, sourceFormat, target, targetFormat, rejectsFormat, targets } =
+      this.#run;
     const { output, rejects, from } = targets;
     const converter = rowConverter(hexcodes, request, {
       columns,
@@ -145,12 +125,11 @@ class ValueLane implements Lane {
         tickOf(this.#run),
       );
     }
-    const rejected = rejects === null ? null : (formatOfName(rejects.name).format ?? targetFormat);
     return {
       columns,
       converter,
       sink: this.#sorted ?? (await sinkOf(targetFormat, output, from?.outputOffset)),
-      rejects: rejected === null ? null : await sinkOf(rejected, rejects!, from?.rejectsOffset),
+      rejects: rejectsFormat === null ? null : await sinkOf(rejectsFormat, rejects!, from?.rejectsOffset),
       frame,
     };
   }
@@ -212,12 +191,8 @@ function otherColumns(
 }
 
 /** The formats of the output and the file of failed rows. */
-function formatsOf({ targets, targetFormat }: Run): FileFormat[] {
-  const { rejects } = targets;
-  return rejects === null
-    ? [targetFormat]
-    : [targetFormat, formatOfName(rejects.name).format ?? targetFormat];
-}
+const formatsOf = ({ targetFormat, rejectsFormat }: Run): FileFormat[] =>
+  rejectsFormat === null ? [targetFormat] : [targetFormat, rejectsFormat];
 
 /** How rows must fit their columns, for the output and the file of failed rows. */
 function fitOf(run: Run): RowFit {

@@ -1,7 +1,7 @@
 // Converts rows in columns, positions to codes or codes to positions, and says what becomes of them.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
-import { RECORD_TEXT_BYTES, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
+import { recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
@@ -25,6 +25,7 @@ import {
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
 import type { PointColumns } from './formats/json/geojson-source.js';
+import { codeBytes } from './formats/parquet/own-columns.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
@@ -97,7 +98,9 @@ function encoder(
         const isResolution = own === null || own[row] !== NOT_A_RESOLUTION;
         const word = isResolution ? ROW_STATUSES[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
         status.push(word);
-        const code = word === 'OK' ? codeAt(records, recordAt(row)) : null;
+        const record = recordAt(row);
+        const end = record + codeBytes(records, record);
+        const code = word === 'OK' ? records.toString('latin1', record, end) : null;
         codes.push(code);
         admins.push(code?.slice(0, code.indexOf('-')) ?? null);
       }
@@ -142,13 +145,6 @@ function encoder(
       };
     },
   };
-}
-
-/** The code of a record, behind whose text are bytes of 0. */
-function codeAt(records: Buffer, start: number): string {
-  const end = records.indexOf(0, start);
-  const longest = start + RECORD_TEXT_BYTES;
-  return records.toString('latin1', start, end < 0 ? longest : Math.min(end, longest));
 }
 
 /** The column of binary geometries that positions are read from, by its index among those kept. */

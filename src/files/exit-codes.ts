@@ -19,6 +19,12 @@ export function badInput(location: FaultLocation, message: string, hint?: string
   return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 
+/** The failure for data that break in the middle of a file; a failure that says more stays as it is. */
+export function brokenAt(location: FaultLocation, error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  return badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+}
+
 /** The failure for an output that cannot be opened, written or renamed. */
 export function badOutput(path: string, error: unknown, hint = pipeFor(path, 'to')): CliFailure {
   return new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${visible(path)}: ${reasonOf(error)}`, hint);

@@ -60,6 +60,8 @@ export interface Run {
   readonly targets: Targets;
   readonly sourceFormat: FileFormat;
   readonly targetFormat: FileFormat;
+  /** Format of the file of failed rows; null without one. */
+  readonly rejectsFormat: FileFormat | null;
   /** Dialects of CSV and TSV: of the source, and of the output. */
   readonly source: CsvDialect;
   /** The first bytes of the first input. */

@@ -93,6 +93,7 @@ export async function convertFiles(
     targets,
     sourceFormat,
     targetFormat,
+    rejectsFormat: rejects === null ? null : (formatOfName(rejects.name).format ?? targetFormat),
     source,
     target,
     head: first.head,
@@ -162,12 +163,11 @@ async function convertOn(run: Run): Promise<string> {
   if (isFree && run.sourceFormat === 'parquet' && run.targetFormat === 'parquet') {
     const { planChunks } = await import('./by-chunks-plan.js');
     const plan = await planChunks(run);
-    if (typeof plan !== 'string') {
+    if (plan !== null) {
       const { ChunkLane } = await import('./by-chunks.js');
       await drive(run, new ChunkLane(run, plan));
       return 'Converted by column chunks: kept columns were copied as they are.';
     }
-    reason = plan;
   }
   if (isFree && run.sourceFormat === 'ndjson' && run.targetFormat === 'ndjson') {
     const { planLines, wholeLines } = await import('./whole-lines.js');

@@ -26,7 +26,7 @@ import { type RowConverter, rowConverter } from './convert-rows.js';
 import { STDIN_NAME } from './disk/input.js';
 import type { Explained, Reading } from './driver.js';
 import { badInput } from './exit-codes.js';
-import { FORMATS, formatOfName } from './format.js';
+import { FORMATS } from './format.js';
 import { type CsvText, openText, raggedFault } from './formats/csv-header.js';
 import { csvQuoted, eachRow, fieldsOf, textEnd } from './formats/csv-rows.js';
 import type { TableColumn } from './formats/table.js';
@@ -40,7 +40,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const TEXT: TableColumn = { name: '', kind: 'text' };
 
 /** Whether rows can be copied: neither format nor columns change, also not in the file of failed rows. */
-export function canCopyRows({ request, sourceFormat, targetFormat, sample, source }: Run): boolean {
+export function canCopyRows(run: Run): boolean {
+  const { request, sourceFormat, targetFormat, rejectsFormat, sample, source } = run;
   const { keep, drop } = request.columns;
   // Numbers of ours are written with a point.
   const hasNumbers = request.operation === 'decode' || request.hasCertainty === true;
@@ -55,9 +56,7 @@ export function canCopyRows({ request, sourceFormat, targetFormat, sample, sourc
     if (where.kind !== 'pair') return false;
     if (holdsAngles(sample, where.lat, 'lat') || holdsAngles(sample, where.lng, 'lng')) return false;
   }
-  if (request.errors.kind !== 'file') return true;
-  const rejects = formatOfName(request.errors.path).format;
-  return rejects === null || rejects === sourceFormat;
+  return rejectsFormat === null || rejectsFormat === sourceFormat;
 }
 
 export function wholeCsv(run: Run): WholeRows {

@@ -13,7 +13,6 @@ import { codeColumn, findPosition, resolutionColumn } from './columns/position-c
 import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
 import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
 import type { Explained } from './driver.js';
-import { formatOfName } from './format.js';
 import { DocumentBatch, narrowBatches, valuesOf } from './formats/json/json-columns.js';
 import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
 import { documentIn, lineBlocks } from './formats/lines.js';
@@ -36,14 +35,13 @@ export interface LinePlan {
 
 /** @returns how lines can be copied, or in words why they cannot */
 export async function planLines(run: Run): Promise<LinePlan | string> {
-  const { request, sourceFormat, targetFormat, hexcodes, targets } = run;
+  const { request, sourceFormat, targetFormat, rejectsFormat, hexcodes, targets } = run;
   const { columns: choice } = request;
   if (sourceFormat !== 'ndjson' || targetFormat !== 'ndjson') return 'not from NDJSON to NDJSON';
   if (request.input.point !== undefined) return 'a row may become several';
   if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
   if (choice.position !== undefined) return 'positions are in one column';
-  if (targets.rejects !== null && (formatOfName(targets.rejects.name).format ?? 'ndjson') !== 'ndjson')
-    return 'failed rows go to another format';
+  if (rejectsFormat !== null && rejectsFormat !== 'ndjson') return 'failed rows go to another format';
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0)
     return 'an earlier run was converted value by value';
   const input = await firstLines(run);

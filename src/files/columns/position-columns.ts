@@ -68,7 +68,13 @@ export function positionReader(columns: readonly TableColumn[], where: PositionC
   return ({ rowCount, values, unread }, latLngDeg) => {
     let views = 0;
     for (let row = 0; row < rowCount; row++) {
-      const [latDeg, lngDeg, isView] = positionIn(columns, where, (column) => values[column]?.[row]);
+      if (where.kind === 'pair') {
+        latLngDeg[2 * row] = degreesOf(columns[where.lat]!, values[where.lat]?.[row], 'lat');
+        latLngDeg[2 * row + 1] = degreesOf(columns[where.lng]!, values[where.lng]?.[row], 'lng');
+        continue;
+      }
+      const text = codeTextOf(columns[where.column]!, values[where.column]?.[row]);
+      const [latDeg, lngDeg, isView] = positionInText(text, where);
       latLngDeg[2 * row] = latDeg;
       latLngDeg[2 * row + 1] = lngDeg;
       if (isView) views++;
@@ -100,23 +106,6 @@ export function withoutContradictions(
     if (name !== undefined) unread.set(row, contradictionFault(name));
   }
   return unread.size === 0 ? rows : { ...rows, unread };
-}
-
-function positionIn(
-  columns: readonly TableColumn[],
-  where: PositionColumns,
-  valueAt: (column: number) => unknown,
-): readonly [latDeg: number, lngDeg: number, isView: boolean] {
-  if (where.kind === 'pair') {
-    const { lat, lng } = where;
-    return [
-      degreesOf(columns[lat]!, valueAt(lat), 'lat'),
-      degreesOf(columns[lng]!, valueAt(lng), 'lng'),
-      false,
-    ];
-  }
-  const text = codeTextOf(columns[where.column]!, valueAt(where.column));
-  return positionInText(text, where);
 }
 
 /** Columns by index. */

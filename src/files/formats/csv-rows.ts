@@ -2,7 +2,7 @@
 // holds whole rows.
 
 import { firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
-import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
+import { csvFields, quotedField } from '../../hexcodes/wire/rows/csv-fields.js';
 
 const LF = 10;
 const CR = 13;
@@ -44,13 +44,8 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
   return csvFields(text, delimiter) ?? csvFields(`${text}"`, delimiter)!;
 }
 
-const NEEDS_QUOTES = /[",\t\r\n]/;
-
-/** A field in quotes if CSV needs them. */
+/** A field in quotes if CSV needs them; tables of commas and of tabs are read for each other. */
 export function csvQuoted(text: string, delimiter = ','): string {
-  const needsQuotes =
-    delimiter === ',' || delimiter === '\t'
-      ? NEEDS_QUOTES.test(text)
-      : text.includes(delimiter) || /["\r\n]/.test(text);
-  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+  const isOther = (delimiter === ',' && text.includes('\t')) || (delimiter === '\t' && text.includes(','));
+  return isOther ? `"${text.replaceAll('"', '""')}"` : quotedField(text, delimiter);
 }

@@ -114,21 +114,21 @@ function pandasFor(file: string, module = 'pandas'): [read: string, write: strin
 }
 
 interface GeoMetadata {
+  readonly version?: unknown;
   readonly primary_column?: unknown;
-  readonly columns?: Readonly<Record<string, { encoding?: unknown; crs?: unknown }>>;
+  readonly columns?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 function geoIn(geo: string | undefined): GeoMetadata {
   if (geo === undefined) return {};
   try {
-    const { primary_column, columns } = JSON.parse(geo) as GeoMetadata;
+    const { columns, ...others } = JSON.parse(geo) as GeoMetadata;
     const isRead = (column: unknown): boolean => typeof column === 'object' && column !== null;
-    return isRead(columns)
-      ? {
-          primary_column,
-          columns: Object.fromEntries(Object.entries(columns!).filter(([, each]) => isRead(each))),
-        }
-      : {};
+    if (!isRead(columns)) return {};
+    return {
+      ...others,
+      columns: Object.fromEntries(Object.entries(columns!).filter(([, each]) => isRead(each))),
+    };
   } catch {
     return {};
   }
@@ -137,17 +137,12 @@ function geoIn(geo: string | undefined): GeoMetadata {
 /** The columns of geometries in well-known binary, by their names. */
 export function geometriesIn(geo: string | undefined): ReadonlyMap<string, GeometryMember> {
   const found = new Map<string, GeometryMember>();
-  if (geo === undefined) return found;
-  try {
-    const { version, primary_column: primary, columns } = JSON.parse(geo) as Record<string, unknown>;
-    for (const [name, column] of Object.entries(columns as Record<string, Record<string, unknown>>)) {
-      if (String(column['encoding']).toUpperCase() !== 'WKB') continue;
-      // A box is that of all rows, and a covering names columns of boxes.
-      const { bbox: _, covering: __, ...member } = column;
-      found.set(name, { version, isPrimary: name === primary, member });
-    }
-  } catch {
-    return new Map();
+  const { version, primary_column: primary, columns = {} } = geoIn(geo);
+  for (const [name, column] of Object.entries(columns)) {
+    if (String(column['encoding']).toUpperCase() !== 'WKB') continue;
+    // A box is that of all rows, and a covering names columns of boxes.
+    const { bbox: _, covering: __, ...member } = column;
+    found.set(name, { version, isPrimary: name === primary, member });
   }
   return found;
 }

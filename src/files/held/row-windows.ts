@@ -1,7 +1,7 @@
 // Rows of a column format in windows that hold a bounded amount of text: few bytes of a file can stand for gigabytes of
 // values, as where a dictionary holds one long text and all rows name it.
 
-import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
+import { badInput, brokenAt } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 
 /** Rows of a window at most. */
@@ -71,19 +71,9 @@ function readAt(read: ValueReader, row: number, source: WindowSource, column: nu
   try {
     return read(row);
   } catch (error) {
-    throw faultAt(source, row, column, error);
+    const { file, firstRow, names } = source;
+    throw brokenAt({ file, row: firstRow + row, column: names[column] }, error);
   }
-}
-
-function faultAt(
-  { file, firstRow, names }: WindowSource,
-  row: number,
-  column: number,
-  error: unknown,
-): Error {
-  if (error instanceof CliFailure) return error;
-  const location = { file, row: firstRow + row, column: names[column] };
-  return badInput(location, `cannot be read from here on (${reasonOf(error)})`);
 }
 
 /** The failure for a row with too much text. */

@@ -5,7 +5,7 @@ import { type Coordinates, interleave } from '../formats/parquet/coordinates.js'
 import type { TableColumn } from '../formats/table.js';
 import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
 import type { ValueAdder } from './plain-values.js';
-import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
+import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
 export const RANGE_BYTES = 16;
@@ -30,21 +30,21 @@ export interface WantedRows {
   adderOf(column: TableColumn): ValueAdder;
 }
 
-/** Numbers of eight bytes of a group stand one behind the other where all rows have one. */
+/** Ranges whose numbers of eight bytes stand one behind the other where all rows have one. */
 export interface Ranges extends ValueRanges {
   numbersAt: number;
-  readonly isWhole: boolean;
+  isWhole: boolean;
 }
 
 /** Ranges of a column in the memory that those of the group before had. */
-export function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
+function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
   if ((memories[index]?.length ?? 0) < 2 * rows) memories[index] = new Int32Array(2 * rows);
   const memory = memories[index]!;
   const [starts, ends] = [memory.subarray(0, rows), memory.subarray(rows, 2 * rows)];
   return { starts, ends, numbersAt: -1, isWhole: true };
 }
 
-export const NO_RANGES: Ranges = {
+const NO_RANGES: Ranges = {
   starts: new Int32Array(0),
   ends: new Int32Array(0),
   numbersAt: -1,
@@ -54,42 +54,68 @@ export const NO_RANGES: Ranges = {
 /** Degrees of a group; NaN where there is none. */
 export type Degrees = Pick<Coordinates, 'degrees' | 'defined'>;
 
+/** A group whose positions are read; null where none are. */
 interface Group {
-  readonly text: GrowingBytes;
   readonly rows: number;
-  readonly columns: readonly Ranges[];
-  readonly kept: readonly number[];
-  /** null where no positions are read. */
   readonly lats: Degrees | null;
   readonly lngs: Degrees | null;
 }
 
-/**
- * The rows from one on in windows.
- * @param latLngDeg has room for the positions of a window
- * @throws CliFailure BAD_INPUT for a row with too much text
- */
-export function* windowsOf(
-  { text, rows, columns, kept, lats, lngs }: Group,
-  from: number,
-  latLngDeg: Float64Array,
-  source: WindowSource,
-): Generator<TextRows> {
-  const most = latLngDeg.length / 2;
-  const isLong = kept.some((index) => hasLong(columns[index]!, most * kept.length));
-  for (let start = from; start < rows; ) {
-    let count = Math.min(most, rows - start);
-    if (isLong) count = rowsWithin(columns, kept, start, count, source);
-    if (lats !== null && lngs !== null) interleave(latLngDeg, lats.degrees, lngs.degrees, start, count);
-    const window = columns.map(({ starts, ends, numbersAt, isWhole }) => ({
-      starts: starts.subarray(start, start + count),
-      ends: ends.subarray(start, start + count),
-      numbersAt: numbersAt < 0 ? -1 : numbersAt + NUMBER_BYTES * start,
-      isWhole,
-    }));
-    const defined = [lats, lngs].map((each) => each?.defined?.subarray(start, start + count) ?? null);
-    yield { text, rowCount: count, columns: window, latLngDeg, defined };
-    start += count;
+/** Rows of one group after the other; their memory is used again. */
+export class GroupWindows {
+  readonly #wanted: WantedRows;
+  readonly #columns: readonly TableColumn[];
+  readonly #text = new GrowingBytes(1 << 20);
+  readonly #latLngDeg: Float64Array;
+  readonly #memories: Int32Array[] = [];
+
+  constructor(wanted: WantedRows, columns: readonly TableColumn[]) {
+    this.#wanted = wanted;
+    this.#columns = columns;
+    this.#latLngDeg = new Float64Array(2 * wanted.most);
+  }
+
+  /**
+   * The rows of a group from one on, in windows.
+   * @param read fills the ranges of a column that holds no position
+   * @throws CliFailure BAD_INPUT for a row with too much text
+   */
+  async *of(
+    { rows, lats, lngs }: Group,
+    from: number,
+    source: WindowSource,
+    read: (index: number, text: GrowingBytes, ranges: Ranges, add: ValueAdder) => void | Promise<void>,
+  ): AsyncGenerator<TextRows> {
+    const { lat, lng, kept, isTyped, adderOf } = this.#wanted;
+    const text = this.#text;
+    text.at = 0;
+    const ranges: Ranges[] = this.#columns.map(() => NO_RANGES);
+    for (const index of kept) {
+      const column = this.#columns[index]!;
+      ranges[index] = rangesIn(this.#memories, index, rows);
+      const known = index === lat ? lats : index === lng ? lngs : null;
+      if (known === null) await read(index, text, ranges[index], adderOf(column));
+      else if (isTyped) addDegrees(known, column, text, ranges[index]);
+      else printDegrees(known, text, ranges[index]);
+    }
+    const most = this.#latLngDeg.length / 2;
+    const isLong = kept.some((index) => hasLong(ranges[index]!, most * kept.length));
+    for (let start = from; start < rows; ) {
+      let rowCount = Math.min(most, rows - start);
+      if (isLong) rowCount = rowsWithin(ranges, kept, start, rowCount, source);
+      const end = start + rowCount;
+      if (lats !== null && lngs !== null)
+        interleave(this.#latLngDeg, lats.degrees, lngs.degrees, start, rowCount);
+      const columns = ranges.map(({ starts, ends, numbersAt, isWhole }) => ({
+        starts: starts.subarray(start, end),
+        ends: ends.subarray(start, end),
+        numbersAt: numbersAt < 0 ? -1 : numbersAt + NUMBER_BYTES * start,
+        isWhole,
+      }));
+      const defined = [lats, lngs].map((each) => each?.defined?.subarray(start, end) ?? null);
+      yield { text, rowCount, columns, latLngDeg: this.#latLngDeg, defined };
+      start = end;
+    }
   }
 }
 
@@ -130,7 +156,7 @@ function rowsWithin(
 
 // Loops over rows are functions of their own: code that awaits between them is compiled again and again.
 
-export function printDegrees(
+function printDegrees(
   { degrees, defined }: Degrees,
   text: GrowingBytes,
   { starts, ends }: ValueRanges,
@@ -146,7 +172,7 @@ export function printDegrees(
   }
 }
 
-export function addDegrees(
+function addDegrees(
   { degrees, defined }: Degrees,
   { kind }: TableColumn,
   text: GrowingBytes,

@@ -3,25 +3,15 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Batch, Type } from '@uwdata/flechette';
-import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
+import { brokenAt } from '../exit-codes.js';
 import { type ArrowBatch, type ArrowFile, readerOf } from '../formats/arrow/arrow-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
-import {
-  addDegrees,
-  type Degrees,
-  NO_RANGES,
-  printDegrees,
-  RANGE_BYTES,
-  type Ranges,
-  rangesIn,
-  type WantedRows,
-  windowsOf,
-} from './group-windows.js';
+import { type Degrees, GroupWindows, RANGE_BYTES, type Ranges, type WantedRows } from './group-windows.js';
 import { addValue, type ValueAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;
@@ -64,12 +54,12 @@ export function holdsDegrees({ column: { kind }, type }: Field): boolean {
 export async function* arrowWindows(
   { fields, batches }: ArrowFile,
   file: string,
-  { lat, lng, kept, most, skippedRows, isTyped, adderOf }: WantedRows,
+  wanted: WantedRows,
 ): AsyncGenerator<TextRows> {
-  const names = fields.map(({ column }) => column.name);
-  const text = new GrowingBytes(1 << 20);
-  const latLngDeg = new Float64Array(2 * most);
-  const memories: Int32Array[] = [];
+  const { lat, lng, kept, skippedRows, isTyped } = wanted;
+  const columns = fields.map(({ column }) => column);
+  const names = columns.map(({ name }) => name);
+  const windows = new GroupWindows(wanted, columns);
   for await (const batch of batches()) {
     const { firstRow, rowCount: rows } = batch;
     const from = Math.max(0, skippedRows + 1 - firstRow);
@@ -81,20 +71,12 @@ export async function* arrowWindows(
       `a batch of ${rows} rows and ${kept.length} columns`,
       SMALLER,
     );
-    text.at = 0;
     const lats = lat < 0 ? null : degreesIn(batch.columns[lat]!, rows);
     const lngs = lng < 0 ? null : degreesIn(batch.columns[lng]!, rows);
-    const columns: Ranges[] = fields.map(() => NO_RANGES);
-    for (const index of kept) {
-      const ranges = rangesIn(memories, index, rows);
-      columns[index] = ranges;
-      const known = index === lat ? lats : index === lng ? lngs : null;
-      if (known === null)
-        readColumn(fields[index]!, batch, index, file, text, ranges, isTyped, adderOf(fields[index]!.column));
-      else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
-      else printDegrees(known, text, ranges);
-    }
-    yield* windowsOf({ text, rows, columns, kept, lats, lngs }, from, latLngDeg, { file, firstRow, names });
+    const source = { file, firstRow, names };
+    yield* windows.of({ rows, lats, lngs }, from, source, (index, text, ranges, add) =>
+      readColumn(fields[index]!, batch, index, file, text, ranges, isTyped, add),
+    );
   }
 }
 
@@ -149,11 +131,7 @@ function readColumn(
   try {
     for (; row < rows; row++) addValue(text, ranges, row, read(row), add);
   } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw badInput(
-      { file, row: firstRow + row, column: column.name },
-      `cannot be read from here on (${reasonOf(error)})`,
-    );
+    throw brokenAt({ file, row: firstRow + row, column: column.name }, error);
   }
 }
 

@@ -23,19 +23,14 @@ import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { RowFit, TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
+import type { Ranges } from './group-windows.js';
 import { addValue, plainAdder, textAdder, type ValueAdder } from './plain-values.js';
 import type { ReadColumns } from './row-plan.js';
 import { LINES_BYTES } from './survey-ndjson.js';
-import { GrowingBytes, numberIn, type TextRows, type ValueRanges } from './text-rows.js';
+import { GrowingBytes, numberIn, type TextRows } from './text-rows.js';
 
 const VALUE_BYTES = 8;
 const TEXTS = KINDS.text | KINDS.escaped;
-
-/** Ranges whose numbers have a place of their own. */
-interface Ranges extends ValueRanges {
-  numbersAt: number;
-  isWhole: boolean;
-}
 
 /** The role of a column for the kernel, and kinds of values that need nothing more. */
 interface Way {

@@ -2,7 +2,7 @@
 // printed from their pages, all other columns value by value.
 
 import { isUtf8 } from 'node:buffer';
-import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
+import { brokenAt } from '../exit-codes.js';
 import { UnpackedPages } from '../formats/parquet/codecs.js';
 import { type DegreesMemory, readCoordinates } from '../formats/parquet/coordinates.js';
 import {
@@ -20,19 +20,9 @@ import type { PageBytes, SoundChunk } from '../formats/parquet/sound-chunk.js';
 import type { ColumnKind } from '../formats/table.js';
 import { readBy } from '../formats/values/nested.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
-import {
-  addDegrees,
-  NO_RANGES,
-  NUMBER_BYTES,
-  printDegrees,
-  RANGE_BYTES,
-  type Ranges,
-  rangesIn,
-  type WantedRows,
-  windowsOf,
-} from './group-windows.js';
+import { GroupWindows, NUMBER_BYTES, RANGE_BYTES, type Ranges, type WantedRows } from './group-windows.js';
 import { addValue, type ValueAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
 
 const CONTINUED = 0x80;
 
@@ -50,19 +40,18 @@ const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
 export async function* parquetWindows(
   parquet: ParquetFile,
   file: string,
-  { lat, lng, kept, most, skippedRows, isTyped, adderOf }: WantedRows,
+  wanted: WantedRows,
 ): AsyncGenerator<TextRows> {
-  const { fields, metadata } = parquet;
-  const names = fields.map(({ column }) => column.name);
+  const { lat, lng, kept, skippedRows, isTyped } = wanted;
+  const columns = parquet.fields.map(({ column }) => column);
+  const names = columns.map(({ name }) => name);
   const pages = new UnpackedPages();
-  const text = new GrowingBytes(1 << 20);
-  const latLngDeg = new Float64Array(2 * most);
+  const windows = new GroupWindows(wanted, columns);
   const scan = await scanOf(parquet, pages);
   const latMemory: DegreesMemory = { degrees: new Float64Array(0) };
   const lngMemory: DegreesMemory = { degrees: new Float64Array(0) };
-  const memories: Int32Array[] = [];
   let groupStart = 0;
-  for (const group of metadata.row_groups) {
+  for (const group of parquet.metadata.row_groups) {
     const rows = Number(group.num_rows);
     const first = groupStart;
     groupStart += rows;
@@ -75,26 +64,16 @@ export async function* parquetWindows(
       `a row group of ${rows} rows and ${kept.length} columns`,
       SMALLER_GROUPS,
     );
-    text.at = 0;
     const reading = { parquet, scan, pages, group, groupStart: first, file };
     const lats = lat < 0 ? null : await readCoordinates(reading, names[lat]!, latMemory);
     const lngs = lng < 0 ? null : await readCoordinates(reading, names[lng]!, lngMemory);
-    const columns: Ranges[] = fields.map(() => NO_RANGES);
-    for (const index of kept) {
-      const ranges = rangesIn(memories, index, rows);
-      columns[index] = ranges;
-      const known = index === lat ? lats : index === lng ? lngs : null;
-      if (known === null)
-        await readColumn(reading, index, text, ranges, isTyped, adderOf(fields[index]!.column));
-      else if (isTyped) addDegrees(known, fields[index]!.column, text, ranges);
-      else printDegrees(known, text, ranges);
-    }
-    const from = Math.max(0, skippedRows - first);
-    yield* windowsOf({ text, columns, kept, lats, lngs, rows }, from, latLngDeg, {
-      file,
-      firstRow: first + 1,
-      names,
-    });
+    const source = { file, firstRow: first + 1, names };
+    yield* windows.of(
+      { rows, lats, lngs },
+      Math.max(0, skippedRows - first),
+      source,
+      (index, text, ranges, add) => readColumn(reading, index, text, ranges, isTyped, add),
+    );
   }
 }
 
@@ -128,11 +107,7 @@ async function readColumn(
     for (; row < rows; row++)
       addValue(text, ranges, row, read === null ? values[row] : read(values[row]), add);
   } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw badInput(
-      { ...location, row: location.row + row },
-      `cannot be read from here on (${reasonOf(error)})`,
-    );
+    throw brokenAt({ ...location, row: location.row + row }, error);
   } finally {
     pages.clear();
   }

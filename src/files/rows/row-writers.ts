@@ -1,5 +1,8 @@
 // Where rows of bytes go: the output, and the file of failed rows.
 
+import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
+import { recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
 import { addedValues } from '../columns/encode-columns.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
@@ -7,11 +10,64 @@ import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
-import { BorderRanges } from './border-ranges.js';
+import { addValue, plainAdder, type ValueAdder } from './plain-values.js';
 import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
-import type { TextRows } from './text-rows.js';
+import type { TextRows, ValueRanges } from './text-rows.js';
 import { type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
+
+type Value = AddedValue['is'];
+type ValueAt = (lat: number, lng: number) => string | number | null;
+
+interface BorderColumn {
+  readonly valueAt: ValueAt;
+  readonly add: ValueAdder;
+}
+
+/**
+ * Our columns of types whose values are in no record: the former province, the distance to the border and the share of
+ * right provinces. They become plain values behind those of a window.
+ */
+class BorderRanges {
+  readonly #columns: readonly BorderColumn[];
+  #ranges: readonly ValueRanges[] = [];
+
+  constructor(kernel: Kernel, values: readonly Value[]) {
+    const of = (kind: 'text' | 'int' | 'double', valueAt: ValueAt): BorderColumn => ({
+      valueAt,
+      add: plainAdder({ name: '', kind }),
+    });
+    const known: Readonly<Partial<Record<Value, BorderColumn>>> = {
+      former: of('text', (lat, lng) => kernel.formerProvinces?.[kernel.exports.unitOf(lat, lng)] ?? null),
+      metres: of('int', (lat, lng) => kernel.borderAt(lat, lng).borderM),
+      share: of('double', (lat, lng) => kernel.borderAt(lat, lng).certainty),
+    };
+    this.#columns = values.flatMap((is) => known[is] ?? []);
+  }
+
+  /** Whether a value is one of these. */
+  static has(is: Value): boolean {
+    return is === 'former' || is === 'metres' || is === 'share';
+  }
+
+  /** The rows with these columns behind theirs, until the next ones. @param records of the rows */
+  behind(rows: TextRows, records: Uint8Array): TextRows {
+    const { text, rowCount, latLngDeg } = rows;
+    if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)
+      this.#ranges = this.#columns.map(() => ({
+        starts: new Int32Array(rowCount),
+        ends: new Int32Array(rowCount),
+      }));
+    for (const [c, { valueAt, add }] of this.#columns.entries()) {
+      for (let row = 0; row < rowCount; row++) {
+        const isOk = records[recordStatusAt(row)] === OK;
+        const value = isOk ? valueAt(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null;
+        addValue(text, this.#ranges[c]!, row, value, add);
+      }
+    }
+    return { ...rows, columns: [...rows.columns, ...this.#ranges] };
+  }
+}
 
 export class RowWriters {
   readonly #run: Run;
@@ -117,7 +173,7 @@ async function openWriter(
 ): Promise<RowWriter> {
   const { request, targets, sourceFormat } = run;
   if (request.sort !== null && output === targets.output) {
-    const { SortedRowWriter } = await import('../sorted/sorted-rows.js');
+    const { SortedRowWriter } = await import('../sorted/sorted-sink.js');
     return new SortedRowWriter(run, sink, written, halves);
   }
   if (format === 'parquet') {

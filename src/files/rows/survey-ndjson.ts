@@ -20,21 +20,28 @@ export const LINES_BYTES = 200 * 1024;
 /** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
 export async function surveyNdjson(run: Run): Promise<readonly TableColumn[]> {
   if (run.surveyed !== undefined) return run.surveyed;
-  const { inputs, input: options, road } = run.request;
-  const survey = new LineSurvey(run.hexcodes.kernel, road === 'columns');
-  for (const path of inputs) {
-    const input = await openInput(path, options);
+  const survey = new LineSurvey(run.hexcodes.kernel, run.request.road === 'columns');
+  await surveyInputs(run, (input, tick) => survey.add(input, tick));
+  run.surveyed = survey.columns();
+  return run.surveyed;
+}
+
+/** Goes through all inputs before the run. @throws CliFailure BAD_INPUT for what is not JSON */
+export async function surveyInputs(
+  { request, sourceFormat, tick }: Run,
+  survey: (input: Input, tick: () => void) => Promise<void>,
+): Promise<void> {
+  for (const path of request.inputs) {
+    const input = await openInput(path, request.input);
     try {
-      await survey.add(input, () => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }));
+      await survey(input, () => tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }));
     } catch (error) {
       if (error instanceof CliFailure) throw error;
-      throw badInput({ file: path }, `cannot be read as ndjson (${reasonOf(error)})`);
+      throw badInput({ file: path }, `cannot be read as ${sourceFormat} (${reasonOf(error)})`);
     } finally {
       input.close();
     }
   }
-  run.surveyed = survey.columns();
-  return run.surveyed;
 }
 
 class LineSurvey {

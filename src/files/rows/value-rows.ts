@@ -2,7 +2,7 @@
 // and commands that make rows of their own, write through these.
 
 import type { TableRows, TableSink } from '../formats/table.js';
-import type { ValueAdder } from './plain-values.js';
+import { addValue, type ValueAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows } from './text-rows.js';
 import type { RowWriter } from './write-text.js';
 
@@ -46,17 +46,8 @@ export class ValueRows {
   #add(values: TableRows['values'], from: number, row: number): void {
     const text = this.#text;
     const adders = this.#adders;
-    for (let c = 0; c < adders.length; c++) {
-      const value = values[c]?.[from];
-      const { starts, ends } = this.#columns[c]!;
-      if (value === null || value === undefined) {
-        starts[row] = -1;
-        continue;
-      }
-      starts[row] = text.at;
-      adders[c]!(text, value);
-      ends[row] = text.at;
-    }
+    for (let c = 0; c < adders.length; c++)
+      addValue(text, this.#columns[c]!, row, values[c]?.[from], adders[c]!);
   }
 }
 

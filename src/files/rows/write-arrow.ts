@@ -9,7 +9,7 @@ import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import { ArrowStream, arrowType } from '../formats/arrow/arrow-stream.js';
-import { adminOf } from '../formats/parquet/own-columns.js';
+import { adminOf, codeBytes } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
@@ -345,15 +345,7 @@ function fillOwn(
       adminStarts[row] = -1;
       continue;
     }
-    // Most codes are as long as the one before: behind the text are bytes of 0.
-    if (
-      size === 0 ||
-      records[at + size - 1] === 0 ||
-      (size < RECORD_TEXT_BYTES && records[at + size] !== 0)
-    ) {
-      size = 0;
-      while (size < RECORD_TEXT_BYTES && records[at + size] !== 0) size++;
-    }
+    size = codeBytes(records, at, size);
     codeStarts[row] = at;
     codeEnds[row] = at + size;
     const admin = adminOf(records, at);

@@ -12,7 +12,7 @@ import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
-import { adminOf } from '../formats/parquet/own-columns.js';
+import { adminOf, codeBytes } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
 import { type Area, areaOf, GrowingBytes, type TextRows } from './text-rows.js';
@@ -170,7 +170,9 @@ class Tails {
     if (!this.#hasCode) return copied(out, start, this.#ofResolution[records.bytes[record]!]!);
     let at = copied(out, start, this.before);
     const admin = adminOf(records.bytes, record);
-    at = copiedRange(out, at, records, record, record + this.#sizeOf(admin, records.bytes, record));
+    const size = codeBytes(records.bytes, record, this.#codeBytes[admin]);
+    this.#codeBytes[admin] = size;
+    at = copiedRange(out, at, records, record, record + size);
     if (!this.#hasFormer && !this.#hasBorder) return copied(out, at, this.#provinceAt(admin, 0));
     const [lat, lng] = [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!];
     const { exports } = this.#kernel!;
@@ -195,16 +197,6 @@ class Tails {
     const { borderM, certainty } = this.#kernel!.borderAt(lat, lng);
     const behind = this.#partsOf('', null)[2]!;
     return pieceOf(`${borderM ?? this.#absent}${behind.replace(SHARE, String(certainty ?? this.#absent))}`);
-  }
-
-  #sizeOf(admin: number, records: Uint8Array, record: number): number {
-    const known = this.#codeBytes[admin]!;
-    const isLongest = known === RECORD_TEXT_BYTES || records[record + known] === 0;
-    if (known > 0 && isLongest && records[record + known - 1] !== 0) return known;
-    let size = 0;
-    while (size < RECORD_TEXT_BYTES && records[record + size] !== 0) size++;
-    this.#codeBytes[admin] = size;
-    return size;
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Output } from '../disk/output.js';
 import { ParquetFileWriter } from '../formats/parquet/file-writer.js';
-import { adminChunk, adminOf, statusChunk } from '../formats/parquet/own-columns.js';
+import { adminChunk, adminOf, codeBytes, statusChunk } from '../formats/parquet/own-columns.js';
 import { NONE, thriftElement } from '../formats/parquet/pages.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { PlainColumn } from '../formats/parquet/plain-column.js';
@@ -100,9 +100,8 @@ export class SortedParquet {
     }
     this.#admins[row] = adminOf(records, record);
     const code = this.#code;
-    let length = 0;
-    for (; length < RECORD_TEXT_BYTES && records[record + length] !== 0; length++)
-      code[4 + length] = records[record + length]!;
+    const length = codeBytes(records, record, code[0]);
+    for (let i = 0; i < length; i++) code[4 + i] = records[record + i]!;
     code[0] = length;
     this.#plain[this.#derived.code]!.take(code, 0);
   }

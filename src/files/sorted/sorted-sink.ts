@@ -4,17 +4,22 @@ import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/ou
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
+import type { Wanted } from '../driver.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { SinkColumns, TableRows, TableSink } from '../formats/table.js';
+import type { Run } from '../request.js';
 import { plainAdder } from '../rows/plain-values.js';
-import type { ValueRanges } from '../rows/text-rows.js';
+import type { TextRows, ValueRanges } from '../rows/text-rows.js';
 import { ValueRows } from '../rows/value-rows.js';
+import { isWantedRow, type RowWriter, type WrittenColumns } from '../rows/write-text.js';
+import { FROM_LAT, FROM_LNG, FROM_RESOLUTION } from './packed-rows.js';
 import { SortedParquet } from './sorted-parquet.js';
 import { HeldRows, SortedRuns } from './sorted-runs.js';
 
 /** Rows between two calls of the run's tick. */
 const ROWS_OF_A_TURN = 8192;
+const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
 const STATUS_NUMBERS = new Map<unknown, number>(ROW_STATUSES.map((word, status) => [word, status]));
 
 export class SortedSink implements TableSink {
@@ -66,28 +71,29 @@ export class SortedSink implements TableSink {
     const stored = this.#stored.map((index) => values[index] ?? []);
     const records = recordsOf(values[this.#code]!, values[this.#status]!, rowCount);
     let first = 0;
-    for (const { text, columns, rowCount: count } of this.#values.windows({ rowCount, values: stored })) {
-      for (let row = 0; row < count; row++) {
-        this.begin(records, recordAt(first + row), Number.NaN, Number.NaN, 0);
-        this.addRanges(this.#sources, text.bytes, columns, row);
-      }
-      first += count;
+    for (const window of this.#values.windows({ rowCount, values: stored })) {
+      this.add(window, records.subarray(recordAt(first)), 'all', this.#sources, 0);
+      first += window.rowCount;
     }
-    this.spillIfFull();
   }
 
-  /** Begins a row; see PackedRows. */
-  begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
-    this.#held.begin();
-    this.#held.rows.begin(records, record, latDeg, lngDeg, resolution);
-  }
-
-  addRanges(sources: Int32Array, bytes: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
-    this.#held.rows.addRanges(sources, bytes, ranges, row);
-  }
-
-  spillIfFull(): void {
-    if (this.#held.bytes >= this.#memoryBytes) this.#spill();
+  /** Adds wanted rows of a window. @param sources of the stored columns @param resolution of all rows */
+  add(
+    { text, rowCount, columns, latLngDeg }: TextRows,
+    records: Uint8Array,
+    wanted: Wanted,
+    sources: Int32Array,
+    resolution: number,
+  ): void {
+    const held = this.#held;
+    const ranges = Array.from(sources, (source) => columns[source] ?? NO_RANGES);
+    for (let row = 0; row < rowCount; row++) {
+      if (!isWantedRow(records, row, wanted)) continue;
+      held.begin();
+      held.rows.begin(records, recordAt(row), latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!, resolution);
+      held.rows.addRanges(sources, text.bytes, ranges, row);
+    }
+    if (held.bytes >= this.#memoryBytes) this.#spill();
   }
 
   async close(): Promise<void> {
@@ -125,4 +131,42 @@ function recordsOf(codes: ArrayLike<unknown>, statuses: ArrayLike<unknown>, rowC
     records[recordStatusAt(row)] = STATUS_NUMBERS.get(statuses[row])!;
   }
   return records;
+}
+
+/** Rows of bytes into a sorting sink. */
+export class SortedRowWriter implements RowWriter {
+  readonly #sink: SortedSink;
+  readonly #sources: Int32Array;
+  readonly #resolution: number;
+
+  /** @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values */
+  constructor(
+    { hexcodes, request, targets, tick }: Run,
+    columns: SinkColumns,
+    { kept, added }: WrittenColumns,
+    halves: readonly (0 | 1 | null)[],
+  ) {
+    const memoryBytes = request.sort!.memoryBytes;
+    this.#sink = new SortedSink(hexcodes, targets.output, columns, memoryBytes, () =>
+      tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }),
+    );
+    const sources = kept.map(({ index }, c) =>
+      halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
+    );
+    const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
+    this.#sources = Int32Array.from([...sources, FROM_RESOLUTION, ...border]);
+    this.#resolution = request.resolution;
+  }
+
+  async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
+    this.#sink.add(rows, records, wanted, this.#sources, this.#resolution);
+  }
+
+  async close(): Promise<void> {
+    await this.#sink.close();
+  }
+
+  remove(): void {
+    this.#sink.remove();
+  }
 }

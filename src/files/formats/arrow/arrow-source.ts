@@ -19,7 +19,7 @@ import {
   utf8View,
 } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
-import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
+import { badInput, brokenAt, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
 import { rowWindows } from '../../held/row-windows.js';
 import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn } from '../geoparquet.js';
@@ -108,15 +108,23 @@ const TABLE_BYTES = 32;
  * @throws Error for a schema that points beyond the footer
  */
 function schemaInFooter(path: string): Uint8Array | null {
-  const footer = footerOf(path);
-  if (footer === null) return null;
-  try {
-    const { view, fieldAt } = tableOf(footer);
+  return inFooter(path, (footer, { view, fieldAt }) => {
     const versionAt = fieldAt(0);
     const schemaAt = fieldAt(1);
     if (schemaAt === 0) return null;
     const version = versionAt === 0 ? 0 : view.getInt16(versionAt, true);
     return schemaMessage(footer, schemaAt + view.getUint32(schemaAt, true), version);
+  });
+}
+
+/** Reads the footer of a file; null where there is none, or it points beyond its end. */
+function inFooter<T>(
+  path: string,
+  read: (footer: Uint8Array, table: ReturnType<typeof tableOf>) => T | null,
+): T | null {
+  const footer = footerOf(path);
+  try {
+    return footer === null ? null : read(footer, tableOf(footer));
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
@@ -161,14 +169,14 @@ interface Block {
 /** Bytes of a block in a footer: i64 where it begins │ i32 bytes of metadata │ 4 free │ i64 bytes of the body. */
 const BLOCK_BYTES = 24;
 
+interface Blocks {
+  readonly dictionaries: readonly Block[];
+  readonly rows: readonly Block[];
+}
+
 /** Where rows and dictionaries of a file lie; null where its footer does not say it. */
-function blocksIn(
-  path: string,
-): { readonly dictionaries: readonly Block[]; readonly rows: readonly Block[] } | null {
-  const footer = footerOf(path);
-  if (footer === null) return null;
-  try {
-    const { view, fieldAt } = tableOf(footer);
+function blocksIn(path: string): Blocks | null {
+  return inFooter(path, (footer, { view, fieldAt }) => {
     const [dictionaries = [], rows = []] = [2, 3].map((field) => {
       const at = fieldAt(field);
       const vector = at === 0 ? 0 : at + view.getUint32(at, true);
@@ -181,14 +189,11 @@ function blocksIn(
       });
     });
     return { dictionaries, rows };
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  });
 }
 
 /** Where the first of them begins; null where that cannot be. */
-function firstOf(blocks: ReturnType<typeof blocksIn>): number | null {
+function firstOf(blocks: Blocks | null): number | null {
   // The blocks of a file lie in the order of their rows.
   const starts = [blocks?.dictionaries[0], blocks?.rows[0]].flatMap((block) => block?.start ?? []);
   const start = Math.min(...starts);
@@ -378,11 +383,7 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
             checkLengths(batch, rowCount, sizeBytes);
             return batch;
           } catch (error) {
-            if (error instanceof CliFailure) throw error;
-            throw badInput(
-              { file: input.name, row, column: name },
-              `cannot be read from here on (${reasonOf(error)})`,
-            );
+            throw brokenAt({ file: input.name, row, column: name }, error);
           }
         });
         yield { firstRow: row, rowCount, columns };

@@ -2,10 +2,9 @@
 
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
 import { validJson } from '../../../tables/exact-json.js';
-import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
 import { uuidText } from '../values/column-text.js';
-import { type Shape, structOf } from '../values/nested.js';
+import { leaf, type Shape, structOf, toBigInt } from '../values/nested.js';
 
 const MS_PER_DAY = 86_400_000;
 const UNITS: Record<number, TimeUnitName> = {
@@ -48,12 +47,6 @@ export function shapeOf({ type, metadata }: Pick<Field, 'type' | 'metadata'>): S
       return leafOf(type);
   }
 }
-
-function leaf(column: Omit<TableColumn, 'name'>, read?: (value: never) => unknown): Shape {
-  return read === undefined ? { is: 'leaf', column } : { is: 'leaf', column, read };
-}
-
-const toBigInt = (value: number | bigint): bigint => BigInt(value);
 
 function leafOf(type: DataType): Shape {
   switch (type.typeId) {

@@ -17,7 +17,6 @@ export interface Message {
   /** Claims of a message of rows; null for all others. */
   readonly claims: BatchClaims | null;
   readonly bytes: Uint8Array;
-  readonly metadataBytes: number;
 }
 
 /** Gives the bytes of a stream in portions of any size. */
@@ -89,12 +88,7 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
     const body = await queue.take(bodyBytes);
     if (body.length < bodyBytes) throw cutOff();
     if (kind === RECORDS) recordMessages++;
-    yield {
-      kind,
-      claims,
-      bytes: Buffer.concat([prefix, metadata, body]),
-      metadataBytes: prefix.length + metadataBytes,
-    };
+    yield { kind, claims, bytes: Buffer.concat([prefix, metadata, body]) };
   }
 }
 

@@ -172,14 +172,7 @@ function knownOf(documents: readonly JsonDocument[], fit: RowFit): KnownFeatures
   return fit === 'any' ? { ...known, idName: 'id' } : known;
 }
 
-/** The columns of all features of several inputs, for a target with types. */
-export async function surveyGeoJson(batches: AsyncIterable<JsonDocument[]>): Promise<KnownFeatures> {
-  const survey = new FeatureSurvey();
-  for await (const documents of batches) survey.add(documents, true);
-  return survey.known(true);
-}
-
-class FeatureSurvey {
+export class FeatureSurvey {
   readonly #withId = new FieldSurvey();
   readonly #properties = new FieldSurvey();
   readonly #ids = new FieldSurvey();

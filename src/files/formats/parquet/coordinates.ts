@@ -1,7 +1,7 @@
 // Columns of coordinates as doubles, from the pages of one row group: plain values and dictionaries are read here,
 // other encodings by hyparquet.
 
-import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
+import { brokenAt } from '../../exit-codes.js';
 import type { UnpackedPages } from './codecs.js';
 import { columnValues, type GroupReading, soundColumn } from './parquet-source.js';
 import { indexesIn, plainPages, presentOf } from './plain-pages.js';
@@ -49,8 +49,7 @@ export async function readCoordinates(
     }
     return { degrees, defined, bytes };
   } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+    throw brokenAt(location, error);
   } finally {
     pages.clear();
   }

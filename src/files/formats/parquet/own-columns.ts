@@ -59,6 +59,18 @@ export function adminOf(records: Uint8Array, at: number): number {
 }
 
 /**
+ * Bytes of the code at an offset, behind which are bytes of 0.
+ * @param likely those of another code: most are as long
+ */
+export function codeBytes(records: Uint8Array, at: number, likely = 0): number {
+  const isAsLong = likely === RECORD_TEXT_BYTES || records[at + likely] === 0;
+  if (likely > 0 && isAsLong && records[at + likely - 1] !== 0) return likely;
+  let size = 0;
+  while (size < RECORD_TEXT_BYTES && records[at + size] !== 0) size++;
+  return size;
+}
+
+/**
  * Codes of records as pages of plain values in Snappy: the beginning that an entry has in common with the one before is
  * a copy, the rest a literal.
  */
@@ -119,15 +131,7 @@ export class CodePages {
       const admin = adminOf(records, start);
       const word = RECORD_WORDS * row;
       const other = RECORD_WORDS * admin;
-      let length = lengths[admin]!;
-      if (
-        length < 1 ||
-        records[start + length - 1] === 0 ||
-        (length < RECORD_TEXT_BYTES && records[start + length] !== 0)
-      ) {
-        length = 0;
-        while (length < RECORD_TEXT_BYTES && records[start + length] !== 0) length++;
-      }
+      const length = codeBytes(records, start, lengths[admin]);
       const distance = plainBytes - offsets[admin]!;
       let same = 0;
       if (length === lengths[admin] && distance < FARTHEST) {
@@ -213,7 +217,7 @@ export class CodePages {
     this.#flush();
     const isEmpty = this.#most[0] === 0;
     const text = (record: Uint8Array): Uint8Array | undefined =>
-      isEmpty ? undefined : record.slice(0, textLength(record));
+      isEmpty ? undefined : record.slice(0, codeBytes(record, 0));
     const statistics = statisticsOf(text(this.#least), text(this.#most), this.#totals.nulls);
     const { sizeBytes, plainBytes } = this.#totals;
     this.#totals = { nulls: 0, sizeBytes: 0, plainBytes: 0 };
@@ -230,11 +234,6 @@ export class CodePages {
       statistics,
     };
   }
-}
-
-function textLength(record: Uint8Array): number {
-  const end = record.indexOf(0);
-  return end < 0 ? RECORD_TEXT_BYTES : Math.min(end, RECORD_TEXT_BYTES);
 }
 
 function keyAt(bytes: Uint8Array, at: number): number {

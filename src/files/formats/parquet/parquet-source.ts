@@ -12,7 +12,7 @@ import {
 } from 'hyparquet';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import type { Input } from '../../disk/input.js';
-import { badInput, CliFailure, reasonOf } from '../../exit-codes.js';
+import { badInput, brokenAt, CliFailure, reasonOf } from '../../exit-codes.js';
 import { ceilingBytes, requireBelowCeiling, wholeContent } from '../../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../../held/row-windows.js';
 import type { TableSource } from '../table.js';
@@ -180,8 +180,7 @@ export async function columnReader(
     const read = readBy(shape);
     return read === null ? (row) => values[row] : (row) => read(values[row]);
   } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw badInput(location, `cannot be read from here on (${reasonOf(error)})`);
+    throw brokenAt(location, error);
   } finally {
     reading.pages.clear();
   }

@@ -6,7 +6,7 @@ import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import { validJson } from '../../../tables/exact-json.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
-import { type Shape, structOf, utf8Text } from '../values/nested.js';
+import { leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/nested.js';
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as const;
@@ -51,8 +51,6 @@ const KEY_KINDS: ReadonlySet<string> = new Set(['text', 'int', 'uint', 'long', '
 
 function leafOf(element: SchemaElement): Shape {
   const { type, converted_type: converted, logical_type: logical } = element;
-  const leaf = (column: Omit<TableColumn, 'name'>, read?: (value: never) => unknown): Shape =>
-    read === undefined ? { is: 'leaf', column } : { is: 'leaf', column, read };
   if (logical?.type === 'DECIMAL' || converted === 'DECIMAL') {
     const { scale = 0, precision = 38 } = logical?.type === 'DECIMAL' ? logical : element;
     const storage = decimalStorage(element, precision);
@@ -113,8 +111,6 @@ function leafOf(element: SchemaElement): Shape {
   throw new Error(`values of Parquet's type ${type} are not read`);
 }
 
-const toBigInt = (value: number | bigint): bigint => BigInt(value);
-
 /**
  * How a file stores decimals, where all of the precision have room so and it is otherwise than we store them.
  * A column whose values have sizes of their own is stored as ours.
@@ -171,59 +167,46 @@ const MAX_DECIMAL_BYTES = 32;
 
 /** The element that a column is written as. */
 export function elementOf(column: TableColumn): SchemaElement {
-  const { name } = column;
-  const repetition_type = 'OPTIONAL';
+  return { name: column.name, repetition_type: 'OPTIONAL', ...storedAs(column) };
+}
+
+function storedAs(column: TableColumn): Omit<SchemaElement, 'name' | 'repetition_type'> {
   switch (column.kind) {
     case 'text':
     case 'duration':
-      return { name, repetition_type, type: 'BYTE_ARRAY', converted_type: 'UTF8' };
+      return { type: 'BYTE_ARRAY', converted_type: 'UTF8' };
     case 'json':
-      return {
-        name,
-        repetition_type,
-        type: 'BYTE_ARRAY',
-        converted_type: 'UTF8',
-        logical_type: { type: 'JSON' },
-      };
+      return { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'JSON' } };
     case 'binary':
-      return { name, repetition_type, type: 'BYTE_ARRAY' };
+      return { type: 'BYTE_ARRAY' };
     case 'uuid':
-      return {
-        name,
-        repetition_type,
-        type: 'FIXED_LEN_BYTE_ARRAY',
-        type_length: 16,
-        logical_type: { type: 'UUID' },
-      };
+      return { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' } };
     case 'double':
-      return { name, repetition_type, type: 'DOUBLE' };
+      return { type: 'DOUBLE' };
     case 'float':
-      return { name, repetition_type, type: 'FLOAT' };
+      return { type: 'FLOAT' };
     case 'int':
     case 'uint': {
       const { bits, kind } = column;
       const size = bits ?? (kind === 'uint' ? 32 : undefined);
-      const sign = kind === 'uint' ? 'UINT' : 'INT';
-      if (size === undefined) return { name, repetition_type, type: 'INT32' };
-      return { name, repetition_type, type: 'INT32', converted_type: `${sign}_${size}` };
+      if (size === undefined) return { type: 'INT32' };
+      return { type: 'INT32', converted_type: `${kind === 'uint' ? 'UINT' : 'INT'}_${size}` };
     }
     case 'long':
-      return { name, repetition_type, type: 'INT64' };
+      return { type: 'INT64' };
     case 'ulong':
-      return { name, repetition_type, type: 'INT64', converted_type: 'UINT_64' };
+      return { type: 'INT64', converted_type: 'UINT_64' };
     case 'boolean':
-      return { name, repetition_type, type: 'BOOLEAN' };
+      return { type: 'BOOLEAN' };
     case 'date':
-      return { name, repetition_type, type: 'INT32', converted_type: 'DATE' };
-    case 'time': {
-      const unit = UNIT_NAMES[column.unit ?? 'ms'];
-      const logical_type = { type: 'TIME', isAdjustedToUTC: column.isUtc === true, unit } as const;
-      return { name, repetition_type, type: unit === 'MILLIS' ? 'INT32' : 'INT64', logical_type };
-    }
+      return { type: 'INT32', converted_type: 'DATE' };
+    case 'time':
     case 'timestamp': {
       const unit = UNIT_NAMES[column.unit ?? 'ms'];
-      const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC: column.isUtc === true, unit } as const;
-      return { name, repetition_type, type: 'INT64', logical_type };
+      const isShort = column.kind === 'time' && unit === 'MILLIS';
+      const type = column.kind === 'time' ? 'TIME' : 'TIMESTAMP';
+      const logical_type = { type, isAdjustedToUTC: column.isUtc === true, unit } as const;
+      return { type: isShort ? 'INT32' : 'INT64', logical_type };
     }
     case 'decimal': {
       const { scale = 0, precision = 38 } = column;
@@ -233,7 +216,7 @@ export function elementOf(column: TableColumn): SchemaElement {
         typeof storage === 'string'
           ? { type: storage }
           : ({ type: 'FIXED_LEN_BYTE_ARRAY', type_length: storage } as const);
-      return { name, repetition_type, ...stored, converted_type: 'DECIMAL', scale, precision };
+      return { ...stored, converted_type: 'DECIMAL', scale, precision };
     }
   }
 }

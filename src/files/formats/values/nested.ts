@@ -25,6 +25,13 @@ export type Shape =
   | { readonly is: 'struct'; readonly fields: readonly (readonly [name: string, shape: Shape])[] }
   | { readonly is: 'map'; readonly key: Shape; readonly value: Shape };
 
+/** @param read see Shape; absent where values need none */
+export function leaf(column: Omit<TableColumn, 'name'>, read?: (value: never) => unknown): Shape {
+  return read === undefined ? { is: 'leaf', column } : { is: 'leaf', column, read };
+}
+
+export const toBigInt = (value: number | bigint): bigint => BigInt(value);
+
 /** @throws Error if two fields have one name: an object holds only one of them */
 export function structOf(fields: readonly (readonly [name: string, shape: Shape])[]): Shape {
   const names = fields.map(([name]) => name);

@@ -11,7 +11,7 @@ import {
   isKnownName,
   pairColumns,
 } from '../rows/column-names.js';
-import { csvFields, withoutAround } from '../rows/csv-fields.js';
+import { csvFields, quotedField, withoutAround } from '../rows/csv-fields.js';
 
 // The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
 // then the most fields. A first line `sep=;`, which Excel writes and reads, names it.
@@ -197,7 +197,7 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
       `The input has columns that the answer adds: ${columns}. A prefix renames those of the answer`,
     );
   }
-  const fields = added.map((name) => quoted(name, delimiter));
+  const fields = added.map((name) => quotedField(name, delimiter));
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
 }
 
@@ -235,7 +235,7 @@ export function headWithoutInput(request: BulkRequest): Uint8Array {
   const echoed = request.operation === 'encode' ? ['lat', 'lng'] : ['hexcodes'];
   const id = request.input === 'ndjson' ? ['id'] : [];
   const names = [...id, ...echoed, ...addedColumns(request, false)];
-  return new TextEncoder().encode(`${names.map((name) => quoted(name, delimiter)).join(delimiter)}\n`);
+  return new TextEncoder().encode(`${names.map((name) => quotedField(name, delimiter)).join(delimiter)}\n`);
 }
 
 function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[] {
@@ -250,8 +250,4 @@ function addedColumns(request: BulkRequest, hasOwnResolution: boolean): string[]
         ]
       : ['lat', 'lng', 'resolution', 'status'];
   return names.map((name) => request.prefix + name);
-}
-
-function quoted(name: string, delimiter: string): string {
-  return name.includes(delimiter) || /["\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
 }

@@ -35,6 +35,11 @@ export function plainNumber(text: string): string {
   return /^[^,.]+,[^,.]*$/.test(bare) ? bare.replace(',', '.') : bare;
 }
 
+/** A field in quotes if it needs them. */
+export function quotedField(text: string, delimiter: string): string {
+  return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 const QUOTE = 34;
 
 /**

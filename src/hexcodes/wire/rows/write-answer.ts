@@ -10,6 +10,7 @@ import {
 } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
 import { SWAPPED_HINT } from '../swapped.js';
+import { quotedField } from './csv-fields.js';
 import type { ReadRow } from './read-row.js';
 
 /** A row with the result of its conversion. */
@@ -111,12 +112,10 @@ export function jsonOf(answer: RowAnswer): string {
  */
 export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
   const { operation, row, status, code, formerProvince, border, position } = answer;
-  const quoted = (text: string): string =>
-    text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const degrees = (value: number | undefined): string =>
     value === undefined || Number.isNaN(value) ? '' : String(value);
   const id = row.id?.startsWith('"') ? (JSON.parse(row.id) as string) : (row.id ?? '');
-  const fields = withId ? [quoted(id)] : [];
+  const fields = withId ? [quotedField(id, delimiter)] : [];
   if (operation === 'encode') {
     fields.push(
       degrees(row.latDeg),
@@ -129,7 +128,11 @@ export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): st
     if (border !== undefined) fields.push(`${border.borderM ?? ''}`, `${border.certainty ?? ''}`);
     fields.push(status);
   } else {
-    fields.push(quoted(row.hexcodes ?? ''), degrees(position?.latDeg), degrees(position?.lngDeg));
+    fields.push(
+      quotedField(row.hexcodes ?? '', delimiter),
+      degrees(position?.latDeg),
+      degrees(position?.lngDeg),
+    );
     fields.push(String(position?.resolution ?? ''), status);
   }
   return fields.join(delimiter);
