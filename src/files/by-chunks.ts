@@ -1,7 +1,7 @@
 // Parquet to Parquet by column chunks: the columns of the input are copied as they are in the file, only the
 // coordinates are read, and our columns are written behind them. by-chunks-plan.ts says which files can be done so.
 
-import type { AsyncBuffer, RowGroup } from 'hyparquet';
+import type { AsyncBuffer } from 'hyparquet';
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { OK } from '../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
@@ -17,7 +17,6 @@ import {
   type OpenFile,
   openFile,
 } from './by-chunks-plan.js';
-import type { Input } from './disk/input.js';
 import type { Batch, Lane, Reading } from './driver.js';
 import { countRows, failuresIn } from './encoded.js';
 import { brokenAt } from './exit-codes.js';
@@ -45,7 +44,7 @@ import {
   ownChunkMetadata,
   thriftElement,
 } from './formats/parquet/pages.js';
-import { scanOf } from './formats/parquet/parquet-source.js';
+import { type GroupReading, groupsOf } from './formats/parquet/parquet-source.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import { I64, readThrift, STRUCT, type ThriftStruct, thrift } from './formats/parquet/thrift.js';
 import { textOf } from './formats/values/column-text.js';
@@ -70,18 +69,6 @@ const META = {
 
 /** Members of a page's head. */
 const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
-
-/** A row group to convert. */
-interface Group {
-  readonly input: Input;
-  readonly file: OpenFile;
-  readonly scan: Awaited<ReturnType<typeof scanOf>>;
-  readonly group: RowGroup;
-  /** Rows of the file before it. */
-  readonly start: number;
-  readonly rows: number;
-  readonly chunks: readonly ThriftStruct[];
-}
 
 type Leaf = ColumnSpan['leaves'][number];
 
@@ -122,37 +109,26 @@ export class ChunkLane implements Lane {
       arrowSchema: arrowSchemaIn(metadata.key_value_metadata),
     };
     if (!footer.has(FILE.orders)) this.#hasOrders = false;
-    const scan = await scanOf(parquet, this.#pages);
-    let start = 0;
-    for (const [i, group] of metadata.row_groups.entries()) {
-      const rows = Number(group.num_rows);
-      const chunks = chunksIn(footer, i);
-      if (rows > 0) yield* this.#convertGroup({ input, file, scan, group, start, rows, chunks });
-      start += rows;
-    }
+    for await (const reading of groupsOf(parquet, input.name, this.#pages))
+      yield* this.#convertGroup(file, reading);
   }
 
-  async *#convertGroup(part: Group): AsyncGenerator<Batch> {
-    const { input, file, scan, group, start, rows, chunks } = part;
+  async *#convertGroup({ spans, footer }: OpenFile, reading: GroupReading): AsyncGenerator<Batch> {
+    const { rows, file } = reading;
     const { kept, lat, lng, columns, added } = this.#plan;
-    requireBelowCeiling(
-      { file: input.name, row: start + 1 },
-      8 * rows,
-      `a row group of ${rows} rows`,
-      'Write smaller row groups.',
-    );
-    const pages = this.#pages;
-    const reading = { parquet: file.parquet, scan, pages, group, groupStart: start, file: input.name };
+    const row = reading.groupStart + 1;
+    requireBelowCeiling({ file, row }, 8 * rows, `a row group of ${rows} rows`, 'Write smaller row groups.');
     const lats = await readCoordinates(reading, columns[lat]!.name, this.#lats);
     const lngs = await readCoordinates(reading, columns[lng]!.name, this.#lngs);
     const held = new Map([
       [lat, lats.bytes],
       [lng, lngs.bytes],
     ]);
+    const chunks = chunksIn(footer, reading.index);
     for (const column of kept)
-      for (const leaf of file.spans[column]!.leaves) {
-        const location = { file: input.name, row: start + 1, column: leaf.path.join('.') };
-        const copied = await this.#copied(part, leaf, held.get(column), location);
+      for (const leaf of spans[column]!.leaves) {
+        const location = { file, row, column: leaf.path.join('.') };
+        const copied = await this.#copied(reading, leaf, held.get(column), location);
         this.#file.addChunk(movedChunk(chunks[leaf.index]!, copied.from, copied.to));
       }
     const admins = new Uint8Array(rows).fill(NONE);
@@ -190,12 +166,11 @@ export class ChunkLane implements Lane {
 
   /** Copies a chunk. @returns where it begins in the file of the input, and in the output */
   async #copied(
-    { file, group, rows }: Group,
+    { parquet: { buffer }, group, rows }: GroupReading,
     { index, isRepeated }: Leaf,
     held: Uint8Array | undefined,
     location: { readonly file: string; readonly row: number; readonly column: string },
   ): Promise<{ from: number; to: number }> {
-    const { buffer } = file.parquet;
     const meta = group.columns[index]!.meta_data!;
     const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
     const sizeBytes = Number(meta.total_compressed_size);

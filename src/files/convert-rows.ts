@@ -43,7 +43,7 @@ const POSITION_ADDED: readonly TableColumn[] = [
 function encoder(
   hexcodes: Hexcodes,
   { resolution, isFormer, hasCertainty = false, columns: choice }: FilesRequest,
-  { columns, sample, hasHeader, file, isTyped, needsPosition, isSorted }: RowsShape,
+  { columns, sample, hasHeader, file, isTyped, needsPosition, isSorted = false }: RowsShape,
   keptIndexes: readonly number[],
 ): RowConverter {
   const where = findPosition(sample, choice, file, hasHeader);
@@ -303,11 +303,11 @@ export interface RowsShape {
   /** Name of the file in messages. */
   readonly file: string;
   /** Whether the target has numbers: positions that came as text are then written as numbers. */
-  readonly isTyped: boolean;
+  readonly isTyped?: boolean;
   /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
-  readonly needsPosition: boolean;
+  readonly needsPosition?: boolean;
   /** Whether rows are to be sorted by cell. */
-  readonly isSorted: boolean;
+  readonly isSorted?: boolean;
 }
 
 /** @throws CliFailure BAD_INPUT for a column whose values are not read */

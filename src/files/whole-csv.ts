@@ -206,9 +206,6 @@ class WholeCsv implements WholeInput {
       sample: { names, rows: this.#run.sample?.rows ?? [] },
       file: this.#reading.input.name,
       hasHeader: this.#run.source.hasHeader,
-      isTyped: false,
-      needsPosition: false,
-      isSorted: false,
     });
   }
 

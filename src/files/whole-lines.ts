@@ -56,8 +56,6 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       hasHeader: true,
       file: input.name,
       isTyped: true,
-      needsPosition: false,
-      isSorted: false,
     });
     const isDecode = request.operation === 'decode';
     const values = isDecode ? DECODED : addedValues(request, read.length > 2);

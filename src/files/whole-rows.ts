@@ -4,7 +4,7 @@
 import { type BlockReport, type ConvertedRows, ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import { type FailedRow, failedRowsOf, packedFailures } from '../hexcodes/wire/rows/row-report.js';
 import type { Pool } from '../pool/pool.js';
-import type { SliceAnswer, SliceWork } from '../pool/slices.js';
+import type { FileSlice, SliceAnswer, SliceWork } from '../pool/slices.js';
 import type { PlainFile } from './disk/plain-file.js';
 import type { Batch, Explained, Lane, Reading, Wanted } from './driver.js';
 import type { Run } from './request.js';
@@ -78,7 +78,7 @@ export class WholeRows implements Lane {
   async *#sliced(whole: WholeInput, plain: PlainFile, from: number): AsyncGenerator<Batch> {
     const { request, hexcodes, targets } = this.#run;
     this.#pool ??= await startPool(workersOf(request));
-    const batchOf = async (answer: SliceAnswer, offset: number, sizeBytes: number): Promise<Batch> => {
+    const batchOf = async (answer: SliceAnswer, { offset, sizeBytes }: FileSlice): Promise<Batch> => {
       const block = answer.failed > 0 ? plain.bytesAt(offset, sizeBytes) : answer.bytes.subarray(0, 0);
       const mended = await whole.mended(block, { ...answer, report: answer.report! }, 0);
       return this.#batch(whole, mended, block, offset + sizeBytes);
@@ -93,7 +93,7 @@ export class WholeRows implements Lane {
       from,
       sliceBytes: Math.min(request.sliceBytes ?? whole.sliceBytes, whole.sliceBytes),
       holdsBytes: targets.output.holdsBytes,
-      batchOf: (answer, { offset, sizeBytes }) => batchOf(answer, offset, sizeBytes),
+      batchOf,
       async *left({ offset }) {
         for await (const block of whole.blocks(offset)) {
           yield* answers(block, offset);

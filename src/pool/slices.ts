@@ -1,11 +1,10 @@
 // Parts of a file that a worker reads itself: only their places are posted, and their answers come back.
 
-import { isUtf8 } from 'node:buffer';
 import { readSync } from 'node:fs';
 import type { Kernel } from '../hexcodes/kernel/kernel.js';
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
-import { endsWithRow } from '../hexcodes/wire/bulk/splitters.js';
+import { endsWithRow, isText } from '../hexcodes/wire/bulk/splitters.js';
 import type { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
 import { BLOCK_BYTES, BulkInputError, type BulkJob, type ConvertedBlock } from '../hexcodes/wire/job.js';
 
@@ -51,8 +50,12 @@ export function answerSlice(
   const block = bytes.subarray(0, slice.sizeBytes);
   if (!slice.isLast && block.at(-1) !== LF) return null;
   if (work.kind === 'rows') {
-    if (!isUtf8(block) || block.includes(0)) return null;
-    if (block.at(-1) === CR || !endsWithRow(block, work.job.delimiter, slice.isLast, kernel)) return null;
+    if (
+      !isText(block) ||
+      block.at(-1) === CR ||
+      !endsWithRow(block, work.job.delimiter, slice.isLast, kernel)
+    )
+      return null;
     try {
       return convertBlock(kernel, work.job, block, buffer, sink);
     } catch (error) {

@@ -2,7 +2,7 @@
 // other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
 import { createReadStream, ReadStream, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
@@ -45,33 +45,20 @@ async function* unpackedBy(
   what: string,
   name: string,
 ): AsyncGenerator<Uint8Array> {
-  let failure: unknown;
-  const feeding = (async () => {
-    try {
-      for await (const chunk of source) {
-        if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once('drain', resolve));
-      }
-      stream.end();
-    } catch (error) {
-      failure = error;
-      stream.destroy();
-    }
-  })();
-  feeding.catch(() => undefined);
   let contentBytes = 0;
   try {
-    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    // Whoever reads the stream meets its error.
+    for await (const chunk of pipeline(source, stream, () => undefined) as AsyncIterable<Uint8Array>) {
       contentBytes += chunk.length;
       yield chunk;
     }
   } catch (error) {
-    if (failure instanceof CliFailure) throw failure;
+    if (error instanceof CliFailure) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     const fault =
       code === 'Z_BUF_ERROR' ? `the ${what} data is cut off` : `broken ${what} data (${reasonOf(error)})`;
     throw badInput({ file: name }, `${fault} after ${contentBytes} bytes of content`);
   }
-  if (failure !== undefined) throw failure;
 }
 
 const CHUNK_BYTES = 256 * 1024;

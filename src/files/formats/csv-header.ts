@@ -1,10 +1,9 @@
 // CSV and TSV inputs as text: the header row, and blocks of whole rows behind it. Bytes that are not text are refused.
 
-import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { lineEndOf } from '../../hexcodes/wire/bulk/csv-header.js';
-import { CsvSplitter, firstRowEnd } from '../../hexcodes/wire/bulk/splitters.js';
+import { CsvSplitter, firstRowEnd, isText } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { encodingHint } from '../content/encoding.js';
 import type { Input } from '../disk/input.js';
@@ -64,9 +63,8 @@ export async function openText(input: Input, dialect: CsvDialect, kernel?: Kerne
   if (leadBytes === endOffset)
     throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
   const row = bytes.subarray(leadBytes, endOffset);
-  if (!isUtf8(row) || row.includes(0)) {
+  if (!isText(row))
     throw badInput({ file: input.name }, 'the header row is not UTF-8 text', encodingHint(row));
-  }
   const fields = fieldsOf(row, 0, row.length, delimiter);
   const names = dialect.hasHeader ? fields : fields.map((_, i) => `${i + 1}`);
   const first = dialect.hasHeader ? endOffset : leadBytes;
@@ -143,11 +141,6 @@ function rowsOfText(block: Uint8Array, delimiter: number): Uint8Array {
     if (end < 0 && !isText(block.subarray(start, stop))) end = start;
   });
   return end < 0 ? block : block.subarray(0, end);
-}
-
-function isText(bytes: Uint8Array): boolean {
-  // Buffer searches for a byte many times as fast as Uint8Array.
-  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(0) && isUtf8(bytes);
 }
 
 /**

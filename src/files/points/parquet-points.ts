@@ -3,9 +3,8 @@
 
 import type { ColumnChoice } from '../columns/columns.js';
 import type { Input } from '../disk/input.js';
-import { UnpackedPages } from '../formats/parquet/codecs.js';
 import { interleave, readCoordinates } from '../formats/parquet/coordinates.js';
-import { columnReader, type ParquetFile, readParquet, scanOf } from '../formats/parquet/parquet-source.js';
+import { columnReader, groupsOf, type ParquetFile, readParquet } from '../formats/parquet/parquet-source.js';
 import type { TableColumn } from '../formats/table.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
 import { rowWindows, type ValueReader } from '../held/row-windows.js';
@@ -46,15 +45,11 @@ async function* pointsOf(
   lng: number,
   { numbers, others }: WantedColumns,
 ): AsyncGenerator<PointRows> {
-  const { fields, metadata } = file;
-  const pages = new UnpackedPages();
-  const scan = await scanOf(file, pages);
-  let groupStart = 0;
-  for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
+  const { fields } = file;
+  for await (const reading of groupsOf(file, fileName)) {
+    const { rows, groupStart } = reading;
     const location = { file: fileName, row: groupStart + 1 };
     requireBelowCeiling(location, 16 * rows, `a row group of ${rows} rows`, SMALLER_GROUPS);
-    const reading = { parquet: file, scan, pages, group, groupStart, file: fileName };
     const doublesOf = (index: number) => readCoordinates(reading, fields[index]!.column.name);
     const { degrees: lats } = await doublesOf(lat);
     const { degrees: lngs } = await doublesOf(lng);
@@ -79,6 +74,5 @@ async function* pointsOf(
       for (const [n, index] of wanted.entries()) values[index] = read.values[n]!;
       yield { rows: { rowCount, values }, latLngDeg };
     }
-    groupStart += rows;
   }
 }

@@ -15,7 +15,7 @@ import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { NO_CODE, putCode } from '../../hexcodes/wire/rows/convert-rows.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
-import { plainAdder } from './plain-values.js';
+import { plainAdder, textAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
@@ -33,7 +33,7 @@ export class RowDecoder {
   readonly #memory: TextMemory;
   readonly #code: number;
   readonly #isTyped: boolean;
-  /** lat and lng, or with types resolution and status behind two that are empty. */
+  /** lat and lng, which are empty with types, resolution and status. */
   readonly #ours: readonly ValueRanges[];
   /** The values of resolutions, and behind them the words of statuses; where each of them is. */
   readonly #words = new GrowingBytes(256);
@@ -41,16 +41,17 @@ export class RowDecoder {
 
   /**
    * @param code index of the column of codes
-   * @param isTyped whether our columns become plain values; else resolutions and statuses are in records alone
+   * @param isTyped whether our columns become plain values instead of texts
    */
   constructor(kernel: Kernel, code: number, isTyped: boolean, mostRows: number) {
     this.#kernel = kernel;
     this.#memory = textMemoryOf(kernel);
     this.#code = code;
     this.#isTyped = isTyped;
-    const sizes = isTyped ? [0, 0, mostRows, mostRows] : [mostRows, mostRows];
-    this.#ours = sizes.map(rangesOf);
-    const add = plainAdder({ name: '', kind: 'int' });
+    const positions = isTyped ? 0 : mostRows;
+    this.#ours = [positions, positions, mostRows, mostRows].map(rangesOf);
+    const column = { name: '', kind: 'int' } as const;
+    const add = isTyped ? plainAdder(column) : textAdder(column);
     for (let resolution = 0; resolution < RESOLUTIONS; resolution++) {
       add(this.#words, resolution);
       this.#wordStarts.push(this.#words.at);
@@ -63,8 +64,7 @@ export class RowDecoder {
 
   /**
    * @param byStatus and @param byAdmin become the counts of the rows
-   * @returns the rows with positions and our columns, and records whose first byte is the resolution, the last the
-   *   status; all until the next rows
+   * @returns the rows with positions and our columns, and records whose last byte is the status; until the next rows
    */
   decode(
     rows: TextRows,
@@ -87,12 +87,8 @@ export class RowDecoder {
       if (records[at] === OK && output[statuses + row] !== OK) records[at] = INVALID_HEXCODES;
       byStatus[records[at]!]!++;
     }
-    if (this.#isTyped) this.#addWords(rows);
-    else {
-      this.#print(rows);
-      const resolutions = positionResolutionAt(rowCount, 0);
-      for (let row = 0; row < rowCount; row++) records[recordAt(row)] = output[resolutions + row]!;
-    }
+    this.#addWords(rows);
+    if (!this.#isTyped) this.#print(rows);
     return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
   }
 

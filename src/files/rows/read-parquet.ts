@@ -3,14 +3,14 @@
 
 import { isUtf8 } from 'node:buffer';
 import { brokenAt } from '../exit-codes.js';
-import { UnpackedPages } from '../formats/parquet/codecs.js';
+import type { UnpackedPages } from '../formats/parquet/codecs.js';
 import { type DegreesMemory, readCoordinates } from '../formats/parquet/coordinates.js';
 import {
   columnValues,
   type GroupReading,
+  groupsOf,
   type ParquetFile,
   SMALLER_GROUPS,
-  scanOf,
   soundColumn,
 } from '../formats/parquet/parquet-source.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
@@ -45,18 +45,12 @@ export async function* parquetWindows(
   const { lat, lng, kept, skippedRows, isTyped } = wanted;
   const columns = parquet.fields.map(({ column }) => column);
   const names = columns.map(({ name }) => name);
-  const pages = new UnpackedPages();
   const windows = new GroupWindows(wanted, columns);
-  const scan = await scanOf(parquet, pages);
   const latMemory: DegreesMemory = { degrees: new Float64Array(0) };
   const lngMemory: DegreesMemory = { degrees: new Float64Array(0) };
-  let groupStart = 0;
-  for (const group of parquet.metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const first = groupStart;
-    groupStart += rows;
-    if (groupStart <= skippedRows || rows === 0) continue;
-    const location = { file, row: first + 1 };
+  for await (const reading of groupsOf(parquet, file, undefined, skippedRows)) {
+    const { rows, groupStart } = reading;
+    const location = { file, row: groupStart + 1 };
     const held = RANGE_BYTES * rows * (kept.length + 2);
     requireBelowCeiling(
       location,
@@ -64,13 +58,12 @@ export async function* parquetWindows(
       `a row group of ${rows} rows and ${kept.length} columns`,
       SMALLER_GROUPS,
     );
-    const reading = { parquet, scan, pages, group, groupStart: first, file };
     const lats = lat < 0 ? null : await readCoordinates(reading, names[lat]!, latMemory);
     const lngs = lng < 0 ? null : await readCoordinates(reading, names[lng]!, lngMemory);
-    const source = { file, firstRow: first + 1, names };
+    const source = { file, firstRow: groupStart + 1, names };
     yield* windows.of(
       { rows, lats, lngs },
-      Math.max(0, skippedRows - first),
+      Math.max(0, skippedRows - groupStart),
       source,
       (index, text, ranges, add) => readColumn(reading, index, text, ranges, isTyped, add),
     );
@@ -86,10 +79,9 @@ async function readColumn(
   isTyped: boolean,
   add: ValueAdder,
 ): Promise<void> {
-  const { parquet, pages, group, groupStart, file } = reading;
+  const { parquet, pages, rows, groupStart, file } = reading;
   const { column, shape } = parquet.fields[index]!;
   const { name } = column;
-  const rows = Number(group.num_rows);
   const location = { file, row: groupStart + 1, column: name };
   let row = 0;
   try {

@@ -97,20 +97,18 @@ export class RowWriters {
     const { kept, sink, lat, lng, columns } = plan;
     const isDecode = plan.code >= 0;
     const { hasTypes } = FORMATS[plan.format];
-    const ofCodes = hasTypes ? [] : (['resolution', 'status'] as const);
-    const values = isDecode ? ofCodes : addedValues(request, plan.own >= 0);
+    const values = isDecode ? [] : addedValues(request, plan.own >= 0);
     const border = values.filter(BorderRanges.has);
     const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
-    // Decoded positions are in the rows, with types all of our columns.
-    const ours = sink.added.map((column, c) => ({ ...column, index: columns.length + c }));
-    const inRows = isDecode ? ours.slice(0, ours.length - values.length) : [];
+    // Our columns of codes that are decoded are in the rows.
+    const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
     const written: WrittenColumns = {
       kept: [...theirs, ...inRows],
-      added: ours.slice(inRows.length).map((column, c) => {
-        const at = border.indexOf(values[c]!);
-        return { ...column, index: at < 0 ? -1 : columns.length + at };
+      added: values.map((is, c) => {
+        const at = border.indexOf(is);
+        return { ...sink.added[c]!, index: at < 0 ? -1 : columns.length + at };
       }),
-      resolution: isDecode ? null : request.resolution,
+      resolution: request.resolution,
       values,
       kernel: run.hexcodes.kernel,
       isScanned: plan.source === 'text' && !isDecode,

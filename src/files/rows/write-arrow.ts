@@ -298,14 +298,10 @@ function bitsOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** Admin codes, and behind them the words of statuses. */
-const WORDS = Buffer.from([...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES].join(''));
-const WORD_STARTS = Int32Array.from(startsOf([...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES]));
-
-function startsOf(words: readonly string[]): number[] {
-  const starts = [0];
-  for (const word of words) starts.push(starts.at(-1)! + word.length);
-  return starts;
-}
+const ALL_WORDS = [...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES];
+const WORDS = Buffer.from(ALL_WORDS.join(''));
+const WORD_STARTS = new Int32Array(ALL_WORDS.length + 1);
+for (const [n, word] of ALL_WORDS.entries()) WORD_STARTS[n + 1] = WORD_STARTS[n]! + word.length;
 
 /** Where the values of our columns are: codes in the kernel's records, the others in WORDS. */
 class OwnRanges {
@@ -319,39 +315,32 @@ class OwnRanges {
       this.admins = rangesOf(count);
       this.statuses = rangesOf(count);
     }
-    fillOwn(records, count, this.codes, this.admins, this.statuses);
+    const { starts: codeStarts, ends: codeEnds } = this.codes;
+    const { starts: adminStarts, ends: adminEnds } = this.admins;
+    const { starts: statusStarts, ends: statusEnds } = this.statuses;
+    let size = 0;
+    for (let row = 0, at = 0; row < count; row++, at += RECORD_BYTES) {
+      const status = records[at + RECORD_TEXT_BYTES]!;
+      const word = ADMIN_UNITS.length + status;
+      statusStarts[row] = WORD_STARTS[word]!;
+      statusEnds[row] = WORD_STARTS[word + 1]!;
+      if (status !== OK) {
+        codeStarts[row] = -1;
+        adminStarts[row] = -1;
+        continue;
+      }
+      size = codeBytes(records, at, size);
+      codeStarts[row] = at;
+      codeEnds[row] = at + size;
+      const admin = adminOf(records, at);
+      adminStarts[row] = WORD_STARTS[admin]!;
+      adminEnds[row] = WORD_STARTS[admin + 1]!;
+    }
   }
 }
 
 function rangesOf(rows: number): ValueRanges {
   return { starts: new Int32Array(rows), ends: new Int32Array(rows) };
-}
-
-function fillOwn(
-  records: Uint8Array,
-  count: number,
-  { starts: codeStarts, ends: codeEnds }: ValueRanges,
-  { starts: adminStarts, ends: adminEnds }: ValueRanges,
-  { starts: statusStarts, ends: statusEnds }: ValueRanges,
-): void {
-  let size = 0;
-  for (let row = 0, at = 0; row < count; row++, at += RECORD_BYTES) {
-    const status = records[at + RECORD_TEXT_BYTES]!;
-    const word = ADMIN_UNITS.length + status;
-    statusStarts[row] = WORD_STARTS[word]!;
-    statusEnds[row] = WORD_STARTS[word + 1]!;
-    if (status !== OK) {
-      codeStarts[row] = -1;
-      adminStarts[row] = -1;
-      continue;
-    }
-    size = codeBytes(records, at, size);
-    codeStarts[row] = at;
-    codeEnds[row] = at + size;
-    const admin = adminOf(records, at);
-    adminStarts[row] = WORD_STARTS[admin]!;
-    adminEnds[row] = WORD_STARTS[admin + 1]!;
-  }
 }
 
 export class ArrowRowWriter implements RowWriter {
@@ -403,7 +392,7 @@ export class ArrowRowWriter implements RowWriter {
       if (half !== null) column.addDegrees(latLngDeg, half, rows, from, to);
       else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows, from, to);
       else if (is === 'code') column.addRanges(records, this.#own.codes, rows, from, to);
-      else if (is === 'resolution') column.addInteger(resolution!, to - from);
+      else if (is === 'resolution') column.addInteger(resolution, to - from);
       else column.addRanges(WORDS, is === 'admin' ? this.#own.admins : this.#own.statuses, rows, from, to);
     }
     this.#rows += to - from;

@@ -114,7 +114,7 @@ export class ParquetRowWriter implements RowWriter {
   #ownChunk(is: WrittenColumns['values'][number]): OwnChunk {
     const rows = this.#rows;
     if (is === 'code') return { ...this.#codes.end(), pages: this.#codeParts.splice(0) };
-    if (is === 'resolution') return resolutionChunk(this.#columns.resolution!, rows);
+    if (is === 'resolution') return resolutionChunk(this.#columns.resolution, rows);
     return is === 'admin'
       ? adminChunk(this.#admins.subarray(0, rows))
       : statusChunk(this.#statuses.subarray(0, rows));

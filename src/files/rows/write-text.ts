@@ -36,8 +36,7 @@ export interface WrittenColumns {
    */
   readonly added: readonly (TableColumn & { readonly index: number })[];
   readonly values: readonly AddedValue['is'][];
-  /** null where it is the first byte of each record, behind which is no code: of codes that were decoded. */
-  readonly resolution: number | null;
+  readonly resolution: number;
   /** null where no column is ours. */
   readonly kernel: Kernel | null;
   /** Whether the kernel has scanned the rows as CSV: then it writes them as CSV, too. */
@@ -103,7 +102,6 @@ function copiedRange(out: Area, from: number, source: Area, start: number, end: 
 
 /** Stand in a text for values that differ from row to row. */
 const [CODE, METRES, SHARE] = ['\u0001', '\u0002', '\u0003'] as const;
-const RESOLUTIONS = 16;
 /** More than former provinces. */
 const UNITS = 64;
 /** Bytes of a distance and a share, and of a former province. */
@@ -117,8 +115,6 @@ const LONGEST_FORMER = 'x'.repeat(64);
 class Tails {
   readonly before: Piece;
   readonly ofFailure: readonly Piece[];
-  /** The bytes of rows that were decoded, by their resolution. */
-  readonly #ofResolution: readonly Piece[];
   readonly most: number;
   readonly #kernel: Kernel | null;
   readonly #hasCode: boolean;
@@ -144,8 +140,7 @@ class Tails {
     this.#hasCode = values.includes('code');
     this.#hasFormer = values.includes('former');
     this.#hasBorder = values.includes('metres');
-    const level = resolution === null ? null : String(resolution);
-    const own = { resolution: level, status: 'OK', code: CODE, metres: METRES, share: SHARE };
+    const own = { resolution: String(resolution), status: 'OK', code: CODE, metres: METRES, share: SHARE };
     this.#partsOf = (admin, former) => {
       const all = { ...own, admin, former };
       return textOf(values.map((is) => all[is])).split(new RegExp(`[${CODE}${METRES}]`));
@@ -154,20 +149,16 @@ class Tails {
     this.ofFailure = ROW_STATUSES.map((status) =>
       pieceOf(textOf(values.map((is) => (is === 'status' ? status : is === 'resolution' ? own[is] : null)))),
     );
-    this.#ofResolution = Array.from({ length: resolution === null ? RESOLUTIONS : 0 }, (_, each) =>
-      pieceOf(textOf(values.map((is) => (is === 'resolution' ? String(each) : 'OK')))),
-    );
     const longest = pieceOf(this.#partsOf('XXX', LONGEST_FORMER).join(''));
-    const sizes = [longest, ...this.ofFailure, ...this.#ofResolution].map(({ sizeBytes }) => sizeBytes);
+    const sizes = [longest, ...this.ofFailure].map(({ sizeBytes }) => sizeBytes);
     this.most = RECORD_TEXT_BYTES + MAX_BORDER_BYTES + Math.max(...sizes);
   }
 
   write(out: Area, start: number, { latLngDeg }: TextRows, records: Area, row: number): number {
-    if (!this.#hasCode && this.#ofResolution.length === 0) return copied(out, start, this.before);
+    if (!this.#hasCode) return copied(out, start, this.before);
     const record = RECORD_BYTES * row;
     const status = records.bytes[recordStatusAt(row)]!;
     if (status !== OK) return copied(out, start, this.ofFailure[status]!);
-    if (!this.#hasCode) return copied(out, start, this.#ofResolution[records.bytes[record]!]!);
     let at = copied(out, start, this.before);
     const admin = adminOf(records.bytes, record);
     const size = codeBytes(records.bytes, record, this.#codeBytes[admin]);
@@ -301,9 +292,7 @@ class CsvWriter extends TextWriter {
     const { kept, isScanned, values, resolution } = columns;
     const indexes = kept.map(({ index }) => index);
     const of = (fields: readonly number[] | null): Uint8Array | null =>
-      isScanned && resolution !== null
-        ? fieldPieces(fields, kept.length > 0, values, delimiter, resolution)
-        : null;
+      isScanned ? fieldPieces(fields, kept.length > 0, values, delimiter, resolution) : null;
     const [fields, tail] = [of(indexes), of(null)];
     this.#pieces = fields === null || tail === null ? null : [fields, tail];
   }

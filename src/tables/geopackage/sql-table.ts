@@ -1,5 +1,6 @@
 // The columns of a SQLite table by the text of its CREATE TABLE, read in one pass.
 
+import { bytesOfHex } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { TableError } from '../table-error.js';
 
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -169,7 +170,7 @@ function literalIn(tokens: readonly Token[], start: number, affinity: Affinity):
   const { kind, text } = token;
   if (kind === 'number')
     return affinity === 'text' ? textOfNumber(text, sign) : withAffinity(numberOf(text, sign), affinity);
-  if (kind === 'blob') return /^(?:[0-9a-f]{2})*$/i.test(text) ? bytesOf(text) : undefined;
+  if (kind === 'blob') return /^(?:[0-9a-f]{2})*$/i.test(text) ? bytesOfHex(text) : undefined;
   if (kind === 'text' || kind === 'name') return sign < 0 ? undefined : withAffinity(text, affinity);
   if (isWord(token, /^NULL$/i)) return null;
   if (isWord(token, /^(?:TRUE|FALSE)$/i)) return withAffinity(/^TRUE$/i.test(text) ? sign : 0, affinity);
@@ -188,10 +189,6 @@ function numberOf(text: string, sign: number): number | bigint {
   const whole = text.length <= MAX_DIGITS && WHOLE.test(text) ? BigInt(text) * BigInt(sign) : undefined;
   return whole !== undefined && BigInt.asIntN(64, whole) === whole ? plain(whole) : sign * Number(text);
 }
-
-/** Digits as bytes. */
-const bytesOf = (hex: string): Uint8Array =>
-  Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 
 /** An integer that a number holds as one. */
 export function plain(value: bigint): number | bigint {

@@ -1,7 +1,7 @@
 // A shape in the text of a column: well-known text, or binary in hexadecimal digits.
 
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
-import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
+import { bytesOfHex, type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { lonePoint, pointsOf } from './shapes.js';
 import { shapeOfWkt } from './well-known-text.js';
 
@@ -22,16 +22,6 @@ function anyShapeIn(text: string): Shape | null {
   const trimmed = text.trim();
   return HEX_WKB.test(trimmed) ? shapeOfWkb(bytesOfHex(trimmed)) : shapeOfWkt(trimmed);
 }
-
-function bytesOfHex(digits: string): Uint8Array {
-  const bytes = new Uint8Array(digits.length / 2);
-  for (let i = 0; i < bytes.length; i++)
-    bytes[i] = (digitOf(digits.charCodeAt(2 * i)) << 4) | digitOf(digits.charCodeAt(2 * i + 1));
-  return bytes;
-}
-
-/** Letters of either case are nine more than their last four bits. */
-const digitOf = (code: number): number => (code & 15) + 9 * (code >> 6);
 
 /** Whether a shape is more than a point. */
 export function isLineOrArea(shape: Shape): boolean {

@@ -30,8 +30,7 @@ export async function readCoordinates(
   name: string,
   memory: DegreesMemory = { degrees: new Float64Array(0) },
 ): Promise<Coordinates> {
-  const { pages, group, groupStart, file } = reading;
-  const rows = Number(group.num_rows);
+  const { pages, rows, groupStart, file } = reading;
   const location = { file, row: groupStart + 1, column: name };
   try {
     const [sound, ...others] = await soundColumn(reading, location, { bytes: 0 });

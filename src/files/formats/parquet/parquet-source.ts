@@ -86,43 +86,47 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
   return { buffer, metadata, fields, elements };
 }
 
-/** hyparquet's reader of single columns. */
-export function scanOf(
-  { buffer, metadata }: ParquetFile,
-  pages: UnpackedPages,
-): ReturnType<typeof parquetScan> {
+/**
+ * The row groups of a file, without those that have no rows.
+ * @param file for messages
+ * @param skippedRows groups up to these are not wanted
+ */
+export async function* groupsOf(
+  parquet: ParquetFile,
+  file: string,
+  pages = new UnpackedPages(),
+  skippedRows = 0,
+): AsyncGenerator<GroupReading> {
+  const { buffer, metadata } = parquet;
   const options = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
-  return parquetScan({ file: buffer, metadata, compressors: pages.compressors, ...options });
+  const { compressors } = pages;
+  const scan = await parquetScan({ file: buffer, metadata, compressors, ...options });
+  let groupStart = 0;
+  for (const [index, group] of metadata.row_groups.entries()) {
+    const rows = Number(group.num_rows);
+    const reading = { parquet, scan, pages, group, index, rows, groupStart, file };
+    groupStart += rows;
+    if (rows > 0 && groupStart > skippedRows) yield reading;
+  }
 }
 
 export async function openParquet(input: Input): Promise<TableSource> {
   const parquet = await readParquet(input);
   const { metadata, fields } = parquet;
   const names = fields.map(({ column }) => column.name);
-  const pages = new UnpackedPages();
-  const scan = scanOf(parquet, pages);
   return {
     columns: fields.map(({ column }) => column),
     geometries: await geometriesOf(parquet.elements, metadata.key_value_metadata, input.name),
     async *batches() {
-      let groupStart = 0;
-      for (const group of metadata.row_groups) {
-        const groupRows = Number(group.num_rows);
-        const rowStart = groupStart;
-        groupStart += groupRows;
-        if (groupRows === 0) continue;
-        const firstRow = rowStart + 1;
-        const held = { bytes: ROW_BYTES * groupRows * fields.length };
-        requireBelowCeiling(
-          { file: input.name, row: firstRow },
-          held.bytes,
-          `a row group of ${groupRows} rows and ${fields.length} columns`,
-          SMALLER_GROUPS,
-        );
-        const reading = { parquet, scan: await scan, pages, group, groupStart: rowStart, file: input.name };
+      for await (const reading of groupsOf(parquet, input.name)) {
+        const { rows, file, groupStart } = reading;
+        const firstRow = groupStart + 1;
+        const held = { bytes: ROW_BYTES * rows * fields.length };
+        const what = `a row group of ${rows} rows and ${fields.length} columns`;
+        requireBelowCeiling({ file, row: firstRow }, held.bytes, what, SMALLER_GROUPS);
         const readers: ValueReader[] = [];
         for (const index of fields.keys()) readers.push(await columnReader(reading, index, held));
-        yield* rowWindows(groupRows, readers, { file: input.name, firstRow, names });
+        yield* rowWindows(rows, readers, { file, firstRow, names });
       }
     },
   };
@@ -134,6 +138,8 @@ export interface GroupReading {
   readonly scan: Awaited<ReturnType<typeof parquetScan>>;
   readonly pages: UnpackedPages;
   readonly group: RowGroup;
+  readonly index: number;
+  readonly rows: number;
   /** Rows before it. */
   readonly groupStart: number;
   readonly file: string;
@@ -145,12 +151,12 @@ export interface GroupReading {
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is damaged
  */
 export async function soundColumn(
-  { parquet: { buffer, metadata }, pages, group }: GroupReading,
+  { parquet: { buffer, metadata }, pages, group, rows }: GroupReading,
   location: { readonly file: string; readonly row: number; readonly column: string },
   held: { bytes: number },
 ): Promise<SoundChunk[]> {
   const found = await chunksOf(buffer, metadata, group, location.column, location);
-  const sound = found.map((chunk) => walkPages(chunk, Number(group.num_rows)));
+  const sound = found.map((chunk) => walkPages(chunk, rows));
   for (const { heldBytes } of sound) held.bytes += heldBytes;
   requireBelowCeiling(location, held.bytes, 'a row group', SMALLER_GROUPS);
   for (const each of sound) checkPages(each, pages, ceilingBytes());
@@ -158,8 +164,7 @@ export async function soundColumn(
 }
 
 /** The values of a column in a row group, as hyparquet reads them. @throws Error for others than are due */
-export async function columnValues({ scan, group, groupStart }: GroupReading, column: string) {
-  const rows = Number(group.num_rows);
+export async function columnValues({ scan, rows, groupStart }: GroupReading, column: string) {
   const values = await scan.readColumn({ column, rowStart: groupStart, rowEnd: groupStart + rows });
   if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
   return values;

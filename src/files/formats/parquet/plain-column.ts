@@ -223,9 +223,6 @@ export class PlainColumn {
     return starts;
   }
 
-  /** @param firsts one of each value; null for all */
-  // Pages.
-
   /** The different values, where they and indexes of them have half of the plain bytes at most; null otherwise. */
   #differentOf(present: number, starts: Uint32Array | null): Different | null {
     if (present === 0 || this.element.type === 'BOOLEAN') return null;

@@ -1,7 +1,6 @@
 // Lines of NDJSON with our members added, a block of whole lines at a time: the same shape and block give the same
 // bytes in every thread. Lines that the kernel does not know how to read are left, with the places of their answers.
 
-import { isUtf8 } from 'node:buffer';
 import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
 import { MemberMemory } from '../../kernel/member-memory.js';
 import { FROM_LINES, type TextMemory } from '../../kernel/text-memory.js';
@@ -10,7 +9,7 @@ import type { BlockReport, ConvertedRows } from '../job.js';
 import { preparedMemoryOf } from '../rows/convert-rows.js';
 import { type AddedMember, memberPieces } from '../rows/pieces.js';
 import { RowReport } from '../rows/row-report.js';
-import { linesIn } from './splitters.js';
+import { isText, linesIn } from './splitters.js';
 
 /** How lines are converted, as plain data. */
 export interface LineShape {
@@ -101,7 +100,7 @@ export class LineConverter {
     memory.statusCounts.fill(0);
     const report = new RowReport(memory, resolution === null ? 'decode' : 'encode');
     const left: LeftLine[] = [];
-    if (block.length > memory.blockBytes || !isUtf8(block) || block.includes(0))
+    if (block.length > memory.blockBytes || !isText(block))
       return this.#answer(report, leaveAll(block, from), { rows: 0, lines: 0, restAt: block.length });
     copyBytes(memory.block.subarray(from, block.length), block.subarray(from));
     memory.usePieces(this.#pieces);

@@ -15,14 +15,14 @@ import {
   openCsv,
   sepLineOf,
 } from './csv-header.js';
-import { type BlockSplitter, CsvSplitter, FrameSplitter, firstRowEnd, LineSplitter } from './splitters.js';
-
-// Whether bytes of CSV are text: UTF-8 without NUL. A block ends with a row, so no character is cut in two by its
-// bounds.
-function isText(block: Uint8Array): boolean {
-  // Buffer searches for a byte many times as fast as Uint8Array.
-  return !Buffer.from(block.buffer, block.byteOffset, block.length).includes(0) && isUtf8(block);
-}
+import {
+  type BlockSplitter,
+  CsvSplitter,
+  FrameSplitter,
+  firstRowEnd,
+  isText,
+  LineSplitter,
+} from './splitters.js';
 
 /** The error for a block that is not text. @param before bytes of the body before the block */
 function notText(block: Uint8Array, before: number): BulkInputError {

@@ -1,6 +1,7 @@
 // Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. A splitter holds no more than one block
 // that is not full, or one frame that has not come whole.
 
+import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../kernel/kernel.js';
 import { readFrameHeader } from '../frames/answer-frame.js';
 import { FRAME_HEADER_BYTES } from '../frames/frame-layout.js';
@@ -80,6 +81,9 @@ TOO_LONG_LINE[MAX_NDJSON_ROW_BYTES + 1] = LF;
 function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(byte, from);
 }
+
+/** Whether bytes of whole rows are text: UTF-8 without NUL. */
+export const isText = (bytes: Uint8Array): boolean => indexOf(bytes, 0) < 0 && isUtf8(bytes);
 
 /** Line ends from one place to before another. */
 export function linesIn(bytes: Uint8Array, from = 0, to = bytes.length): number {

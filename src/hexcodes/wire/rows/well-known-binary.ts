@@ -18,6 +18,17 @@ const M_FLAG = 0x4000_0000;
 const SYSTEM_FLAG = 0x2000_0000;
 const POSITION_BYTES = 16;
 
+/** The bytes of hexadecimal digits in any case. */
+export function bytesOfHex(digits: string): Uint8Array {
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = (digitOf(digits.charCodeAt(2 * i)) << 4) | digitOf(digits.charCodeAt(2 * i + 1));
+  return bytes;
+}
+
+/** Letters of either case are nine more than their last four bits. */
+const digitOf = (code: number): number => (code & 15) + 9 * (code >> 6);
+
 /** null for bytes that are no such geometry. */
 export function shapeOfWkb(bytes: Uint8Array): Shape | null {
   const reader = new WkbReader(bytes);

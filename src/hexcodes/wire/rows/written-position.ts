@@ -6,7 +6,7 @@ import { plainNumber } from './csv-fields.js';
 import { parseMetres } from './metres.js';
 import { parsePlusCode } from './plus-code.js';
 import { byNumber } from './system-code.js';
-import { shapeOfWkb } from './well-known-binary.js';
+import { bytesOfHex, shapeOfWkb } from './well-known-binary.js';
 
 /** A position that a text names. Degrees beyond 90 and 180 are not refused. */
 export interface Position {
@@ -74,10 +74,7 @@ function inWkt([, system, both, one, lng, lat, more]: RegExpExecArray): Position
 
 /** A point in well-known binary, as PostGIS and DuckDB print it. */
 function inWkb(hex: string): Position | null {
-  const bytes = Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
-    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
-  );
-  const shape = shapeOfWkb(bytes);
+  const shape = shapeOfWkb(bytesOfHex(hex));
   if (shape === null || shape.type !== 1 || byNumber(shape.system) !== null) return null;
   const [lngDeg, latDeg] = shape.points;
   return lngDeg === undefined || latDeg === undefined ? null : { latDeg, lngDeg };
