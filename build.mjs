@@ -129,6 +129,7 @@ await step('binaries', Object.values(BINARIES), ['dist/hexcodes/library/embedded
 const API_PAGES = ['document', 'stream-document', 'page/page'].map((name) => `dist/server/api/${name}.js`);
 const API_INPUTS = [
   ...API_PAGES.flatMap((page) => [...closureOf(page)]),
+  'src/server/api/recorded-answers.json',
   'docs',
   'tools/packages/documents.mjs',
 ];

@@ -1,5 +1,5 @@
 // `node tools/answers.mjs`: asks a service the example of each operation of the OpenAPI document and writes what it
-// says to src/server/api/recorded-answers.ts, which the document shows. A test compares.
+// says to src/server/api/recorded-answers.json, which the document shows. A test compares.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { OPERATIONS } from '#dist/server/api/operations.js';
 import { exampleRequests } from '#dist/server/api/page/calls.js';
 
-const OUT = 'src/server/api/recorded-answers.ts';
+const OUT = 'src/server/api/recorded-answers.json';
 const KEY = 'example_0123456789abcdef';
 /** Features and positions of a ring that are shown. */
 const SHOWN_FEATURES = 2;
@@ -88,13 +88,7 @@ async function writeAnswers() {
   server.kill();
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
   rmSync(folder, { recursive: true });
-  writeFileSync(
-    OUT,
-    `// Answers of the service to the example of each operation, by media type. Written by \`node tools/answers.mjs\`.
-
-export const RECORDED_ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(recorded)};
-`,
-  );
+  writeFileSync(OUT, JSON.stringify(recorded));
   spawnSync(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', OUT], {
     stdio: 'inherit',
   });

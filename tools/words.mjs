@@ -36,15 +36,14 @@ const EXCEPTIONS = {
   'src/hexcodes/library/place': /^places?$/,
   'src/hexcodes/geometry.ts': /^places?$/,
   'src/server/api/bodies': /^places?$/,
-  'src/server/api/recorded-answers': /^places?$/,
-  'src/server/routes/places': /^places?$/,
+  'src/server/routes/lookups': /^places?$/,
   // The names of FlatBuffers.
   'src/files/formats/arrow/': /^slots?$/,
 };
 
 /** Names of what `GET /v1/places` answers, wherever they are imported. */
 const OF_ENDPOINT =
-  /^(?:(?:[Ff]ind|Named)Places?(?:Options)?|[Pp]lace(?:Kind|Near|Names)|PLACE_(?:NAME|LIST)|placesRoutes)$/;
+  /^(?:(?:[Ff]ind|Named)Places?(?:Options)?|[Pp]lace(?:Kind|Near|Names)|PLACE_(?:NAME|LIST))$/;
 
 const wordsOf = (name) =>
   name

@@ -16,7 +16,7 @@ import {
 } from './answers.js';
 import type { ClientAddresses } from './client-address.js';
 import type { Adapter, Exchange } from './exchange.js';
-import { boundFault, type KeyInfo, SCOPE_BITS, type Scope } from './keys/key-record.js';
+import { boundFault, type KeyInfo, NEW_KEY, SCOPE_BITS, type Scope } from './keys/key-record.js';
 import { type KeyRing, OpenWork } from './keys/key-ring.js';
 import { methodName, withholdKey } from './log.js';
 import type { SocketData, WebSocketRoute } from './transport/socket-behaviour.js';
@@ -51,18 +51,7 @@ export const ENCODE_PATH = '/v1/hexcodes/encode';
 export const DECODE_PATH = '/v1/hexcodes/decode';
 
 /** Stands for the key in an open route. */
-const ANYONE: KeyInfo = {
-  id: '',
-  name: '',
-  scopes: [],
-  expiresMs: undefined,
-  origins: [],
-  cidrs: [],
-  limits: {},
-  generation: 0,
-  scopeBits: 0,
-  isBound: false,
-};
+const ANYONE: KeyInfo = { ...NEW_KEY, id: '', scopes: [], generation: 0, scopeBits: 0, isBound: false };
 
 /** The service uses no credentials of browsers, so the wildcards stand for every origin and every header. */
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
@@ -122,11 +111,6 @@ export function hintBehind(x: Exchange): string {
 /** Answers 503: the request may be sent again in a second. */
 export function failUnavailable(x: Exchange, message: string, close = false): void {
   fail(x, 503, message, { headerLines: '\r\nRetry-After: 1', close });
-}
-
-/** Answers 503 to a position that is not taken: how long its sink is away is not known. */
-export function failNotTaken(x: Exchange, message: string): void {
-  fail(x, 503, message, { headerLines: '\r\nRetry-After: 10' });
 }
 
 /** Answers 413 and closes the connection: the rest of the body is not read. */

@@ -10,11 +10,10 @@ import type { StopSteps } from './life/stopping.js';
 import type { Parts } from './parts.js';
 import { Router } from './router.js';
 import { batchRoutes } from './routes/batch.js';
-import { codeInfoRoutes } from './routes/code-info.js';
 import { codePage, consoleRoutes } from './routes/console.js';
 import { descriptionRoutes } from './routes/descriptions.js';
+import { lookupRoutes } from './routes/lookups.js';
 import { metaRoutes } from './routes/meta.js';
-import { placesRoutes } from './routes/places.js';
 import { reverseRoutes } from './routes/reverse.js';
 import { singleRoutes } from './routes/single.js';
 import { usageRoutes } from './routes/usage.js';
@@ -47,8 +46,7 @@ export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes 
   const current = [
     metaRoutes,
     usageRoutes,
-    codeInfoRoutes,
-    placesRoutes,
+    lookupRoutes,
     gridRoutes,
     traccarRoutes,
     reverseRoutes,

@@ -137,6 +137,7 @@ describe('src', () => {
     'server/forward/sinks',
   ];
   const HOST_FILES = [
+    'server/api/document',
     'server/transport/load-uws',
     'server/transport/system-limits',
     'pool/slices',

@@ -213,6 +213,46 @@ describe('batches in parts', () => {
     expect(ledger.take(3)).toBeUndefined();
   });
 
+  test('a clock that is years ahead for a day removes nothing of what is kept', async () => {
+    const folder = join(root, 'ahead');
+    const store = await openOrMakeUsage({ dataDir: folder, url: undefined });
+    const ledger = ledgerOf();
+    count(ledger, 1);
+    const batch = ledger.take(1)!;
+    const on = (number: number, day: string): UsageBatch => ({
+      ...batch,
+      ...{ number, day, month: day.slice(0, 7), hourMs: Date.parse(day) },
+    });
+    const rowsOf = async (): Promise<string[]> => {
+      const days: string[] = [];
+      for await (const { hourMs } of store.rows(0, Number.MAX_SAFE_INTEGER))
+        days.push(new Date(hourMs).toISOString().slice(0, 10));
+      return days;
+    };
+    for (const [number, day] of ['2024-01-01', '2026-11-24'].entries())
+      await store.add('before', on(number + 1, day), Date.now());
+    const worker = new Worker(resolve('dist/server/usage/worker.js'), {
+      workerData: {
+        address: { dataDir: folder, url: undefined },
+        node: 'abc',
+        keepDays: 400,
+        heart: new SharedArrayBuffer(4),
+      },
+    });
+    const asked = async (order: object): Promise<void> => {
+      worker.postMessage(order);
+      await once(worker, 'message');
+    };
+    await asked({ kind: 'load', day: '2026-11-24', month: '2026-11' });
+    await asked({ kind: 'add', batch: on(1, '2036-11-25'), isLast: true });
+    expect(await rowsOf()).toEqual(['2024-01-01', '2026-11-24', '2036-11-25']);
+    await asked({ kind: 'add', batch: on(2, '2026-11-25'), isLast: true });
+    expect(await rowsOf()).toEqual(['2026-11-24', '2026-11-25', '2036-11-25']);
+    worker.postMessage({ kind: 'close' });
+    await once(worker, 'exit');
+    await store.close();
+  });
+
   test('what is counted until a stop is stored once, while flushes of many keys are under way', async () => {
     const folder = join(root, 'flusher');
     const never = (): void => {

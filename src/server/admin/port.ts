@@ -10,7 +10,7 @@ import { codeOf, JSON_TYPE, wordOf } from '../answers.js';
 import { HeartWatch } from '../life/heartbeat.js';
 import type { AdminListener } from './listener.js';
 import { listenSentence } from './listener.js';
-import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-messages.js';
+import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-thread.js';
 
 // Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it
 // end.
@@ -110,7 +110,7 @@ async function openPortFront(
   };
 }
 
-export type { AdminAnswer } from './port-messages.js';
+export type { AdminAnswer } from './port-thread.js';
 
 export interface AdminRequest {
   readonly method: string;

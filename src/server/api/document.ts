@@ -1,15 +1,19 @@
 // The OpenAPI 3.1 document of the service, made at build time of operations.ts and bodies.ts; build.mjs writes it to
 // dist/openapi.json.
 
+import { readFileSync } from 'node:fs';
 import { VERSION } from '../../hexcodes/version.js';
 import { ASKED_AGAIN, KEPT } from '../freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
 import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation, VECTOR_TILE } from './operations.js';
 import { exampleRequests } from './page/calls.js';
-import { RECORDED_ANSWERS } from './recorded-answers.js';
 
 const JSON_TYPE = 'application/json';
+/** Answers of the service to the example of each operation, by media type, as tools/answers.mjs has recorded them. */
+export const RECORDED_ANSWERS = JSON.parse(
+  readFileSync('src/server/api/recorded-answers.json', 'utf8'),
+) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 /** Stands for the address of the service, which puts its own in its place (routes/descriptions.ts). */
 const LOCAL_ADDRESS = 'http://127.0.0.1:8080';
 

@@ -89,6 +89,16 @@ export interface KeySettings {
   readonly limits: KeyLimits;
 }
 
+/** Before anybody has decided anything about a key. */
+export const NEW_KEY: KeySettings = {
+  name: '',
+  scopes: DEFAULT_SCOPES,
+  expiresMs: undefined,
+  origins: [],
+  cidrs: [],
+  limits: {},
+};
+
 export interface StoredKey extends KeySettings {
   readonly id: string;
   readonly state: KeyState;

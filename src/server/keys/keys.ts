@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { HeartWatch } from '../life/heartbeat.js';
-import { DEFAULT_SCOPES, type StoredKey } from './key-record.js';
+import { NEW_KEY, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
 import { unpackKeys } from './packed-keys.js';
@@ -303,14 +303,10 @@ const post = (thread: Worker, command: KeysCommand): void => thread.postMessage(
 /** A key of this process alone, as those of the environment are. */
 export function givenKey(name: string, digest: Buffer): StoredKey {
   return {
+    ...NEW_KEY,
     id: `env:${name}`,
     name,
     state: 'active',
-    scopes: DEFAULT_SCOPES,
-    expiresMs: undefined,
-    origins: [],
-    cidrs: [],
-    limits: {},
     createdMs: Date.now(),
     lastUsedMs: undefined,
     digestHex: digest.toString('hex'),

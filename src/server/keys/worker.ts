@@ -9,7 +9,7 @@ import { checkPepper, KeyChanger } from './manage/key-changes.js';
 import { type PackedKeys, packKeys } from './packed-keys.js';
 import { ensureDataDir } from './private-files.js';
 import { readOrMakePepper } from './secret.js';
-import { Follower } from './store/follower.js';
+import { Follower } from './store/key-store.js';
 import { openFollowedStore, openOrMakeStore, type StoreOptions, storeFault } from './store/open-store.js';
 
 export interface KeyWorkerData {

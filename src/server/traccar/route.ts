@@ -13,7 +13,7 @@ import type { Forwarder } from '../forward/forwarder.js';
 import type { PositionRow } from '../forward/sinks/sink.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { isJson, requireJson } from '../media-types.js';
-import { fail, failNotTaken, type Route } from '../router.js';
+import { fail, type Route } from '../router.js';
 import { readWhole } from '../whole-body.js';
 
 // A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`.
@@ -240,7 +240,9 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
     // HEAD asks what GET would answer, and changes nothing.
     const to = x.head.method === 'HEAD' ? undefined : forwarder;
     if (to !== undefined && !to.hasSpace(sizeBytes + OWN_BYTES, x.keyId)) {
-      failNotTaken(x, 'the sink of positions is away, and as many wait as may');
+      // How long the sink is away is not known.
+      const headerLines = '\r\nRetry-After: 10';
+      fail(x, 503, 'the sink of positions is away, and as many wait as may', { headerLines });
       return;
     }
     if (!isAdmitted && !admitPoints(x, 1, () => answer(x, read, sizeBytes, true))) return;

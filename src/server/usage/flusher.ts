@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { StoreOptions } from '../keys/store/open-store.js';
 import { HeartWatch } from '../life/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { keepLeftover } from './leftover.js';
-import type { UsageAddress } from './store/open-usage.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 
 /** Where usage is counted. */
@@ -34,7 +34,7 @@ export interface UsageSource {
 }
 
 export interface FlusherOptions {
-  readonly address: UsageAddress;
+  readonly address: StoreOptions;
   readonly flushMs: number;
   /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;

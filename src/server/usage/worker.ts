@@ -3,14 +3,15 @@
 // Batches of processes that stopped before they could be written come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { StoreOptions } from '../keys/store/open-store.js';
 import { Heart } from '../life/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
-import { openOrMakeUsage, type UsageAddress, usageFault } from './store/open-usage.js';
+import { openOrMakeUsage, usageFault } from './store/open-usage.js';
 import type { UsageStore } from './store/usage-store.js';
 
 export interface UsageWorkerData {
-  readonly address: UsageAddress;
+  readonly address: StoreOptions;
   /** Names the process in the store. */
   readonly node: string;
   /** Time for which counts of hours are kept; 0: for good. */
@@ -36,6 +37,8 @@ export type UsageReply =
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string };
 
 const DAY_MS = 24 * 3_600_000;
+/** The clock may be ahead of the day that was counted last by this much, where a service has rested. */
+const MAX_AHEAD_MS = 40 * DAY_MS;
 /** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
 const REPLY_KEYS = 1000;
 const BETWEEN_REPLIES_MS = 5;
@@ -46,6 +49,8 @@ const { address, node, keepDays, heart: shared } = workerData as UsageWorkerData
 const heart = new Heart(shared);
 let store: UsageStore | undefined;
 let prunedDay = '';
+/** The day that anything was counted in last. */
+let countedDay: string | undefined;
 /** The parts of a batch whose last one has not come. */
 let parts: UsageBatch[] = [];
 /** Orders wait for one another. */
@@ -73,7 +78,9 @@ async function close(): Promise<void> {
 }
 
 async function load(day: string, month: string): Promise<void> {
-  reply({ kind: 'loaded', stored: await (await opened()).load(day, month) });
+  const stored = await (await opened()).load(day, month);
+  countedDay = stored.latestDay;
+  reply({ kind: 'loaded', stored });
 }
 
 async function add(part: UsageBatch, isLast: boolean): Promise<void> {
@@ -83,10 +90,13 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
   parts = [];
   const open = await opened();
   const stored = await open.add(node, batch, Date.now());
-  if (batch.day > prunedDay) {
+  if (batch.day !== prunedDay) {
     prunedDay = batch.day;
+    // A clock that is years ahead would remove what is of now: it may be right again tomorrow.
+    const isBelieved = Date.parse(batch.day) - Date.parse(countedDay ?? '') <= MAX_AHEAD_MS;
+    countedDay = batch.day;
     const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
-    await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
+    if (isBelieved) await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
   }
   const used = [...stored.used];
   while (used.length > REPLY_KEYS) {

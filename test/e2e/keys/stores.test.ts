@@ -20,7 +20,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
 import { digestOf, pepperCheckOf } from '#dist/server/keys/secret.js';
-import { Follower } from '#dist/server/keys/store/follower.js';
+import { Follower } from '#dist/server/keys/store/key-store.js';
 import {
   type KeyStore,
   openFollowedStore,

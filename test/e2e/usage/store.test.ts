@@ -146,6 +146,16 @@ describe.each([
     expect(third.used.get('a')).toMatchObject({ dayHeld: 0, monthHeld: 0 });
   });
 
+  test('the points of a process that is gone are not waited for where the clock was set back since', async () => {
+    await add('gone', batchOf(1, [], { quotas: [order('a', { need: 60, want: 60 })] }));
+    const { connection } = store as unknown as {
+      connection: { sql: { tables: { holder: string } }; run(text: string): Promise<void> };
+    };
+    await connection.run(`UPDATE ${connection.sql.tables.holder} SET at_ms = at_ms + 3600000`);
+    const { grants } = await add('two', batchOf(1, [], { quotas: [order('a', { need: 50 })] }));
+    expect(grants).toEqual([{ keyId: 'a', granted: 0, others: 0, isWanted: false }]);
+  });
+
   test('a bucket begins full, is shared, and is filled by the time that has passed', async () => {
     const take = async (number: number, spent: number) => {
       const rates = ['a', 'b'].map((keyId) => ({

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KeyInfo, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyRing } from '#dist/server/keys/key-ring.js';
 import { digestOf } from '#dist/server/keys/secret.js';
-import { Follower } from '#dist/server/keys/store/follower.js';
+import { Follower } from '#dist/server/keys/store/key-store.js';
 import { type KeyStore, openOrMakeStore, openStore, storePath } from '#dist/server/keys/store/open-store.js';
 import { CliFolder } from '../../support/cli.js';
 import { allOf, PEPPER, storedKey } from '../../support/keys.js';

@@ -2,9 +2,8 @@
 // made at build time of the same table as the OpenAPI document. It works without its script, but for the forms.
 import { VERSION } from '../../../hexcodes/version.js';
 import { BODIES } from '../bodies.js';
-import { REASONS } from '../document.js';
+import { REASONS, RECORDED_ANSWERS } from '../document.js';
 import { COMMON_ERRORS, OPERATIONS, type Operation, type Parameter } from '../operations.js';
-import { RECORDED_ANSWERS } from '../recorded-answers.js';
 import { CLOSE_CODES } from '../stream-document.js';
 import { callsOf, exampleRequests } from './calls.js';
 import {

@@ -1,5 +1,5 @@
 // Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
-import { DEFAULT_SCOPES, type KeyState, SCOPES, type StoredKey } from '../key-record.js';
+import { type KeyState, NEW_KEY, SCOPES, type StoredKey } from '../key-record.js';
 import { pepperCheckOf } from '../secret.js';
 import { KeyFault, keyJson, parseTime, readKeySettings } from './key-input.js';
 
@@ -67,20 +67,12 @@ const OTHERS = [
 
 function storedKeyOf(given: unknown, what: string): StoredKey {
   const key = objectOf(given, what);
-  const base = {
-    name: '',
-    scopes: DEFAULT_SCOPES,
-    expiresMs: undefined,
-    origins: [],
-    cidrs: [],
-    limits: {},
-  };
   const { id, state, generation } = key;
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw wrong(`${what} has no id`);
   if (!(['active', 'disabled', 'revoked'] as unknown[]).includes(state)) throw wrong(`${what} has no state`);
   if (!Number.isSafeInteger(generation)) throw wrong(`${what} has no generation`);
   return {
-    ...readKeySettings(key, base, undefined, OTHERS),
+    ...readKeySettings(key, NEW_KEY, undefined, OTHERS),
     id,
     state: state as KeyState,
     createdMs: time(key.created, `created of ${what}`),

@@ -1,6 +1,6 @@
 // Calls of the admin port, as plain data: they are made in one thread and answered in another.
 
-import { DEFAULT_SCOPES, type KeySettings, type KeyState } from '../key-record.js';
+import { type KeyState, NEW_KEY } from '../key-record.js';
 import type { KeyStore } from '../store/key-store.js';
 import { KeyChanger, type MadeKey } from './key-changes.js';
 import {
@@ -33,16 +33,6 @@ export type KeyAnswer =
       readonly message: string;
       readonly faults: readonly SettingFault[];
     };
-
-/** Before anybody has decided anything about it. */
-export const NEW_KEY: KeySettings = {
-  name: '',
-  scopes: DEFAULT_SCOPES,
-  expiresMs: undefined,
-  origins: [],
-  cidrs: [],
-  limits: {},
-};
 
 export const DEFAULT_OVERLAP = '24h';
 

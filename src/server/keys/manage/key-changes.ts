@@ -2,13 +2,7 @@
 // once, and kept nowhere.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  DEFAULT_SCOPES,
-  type KeySettings,
-  type KeyState,
-  type StoredKey,
-  type StoreHead,
-} from '../key-record.js';
+import { type KeySettings, type KeyState, NEW_KEY, type StoredKey, type StoreHead } from '../key-record.js';
 import { replacePrivateFile } from '../private-files.js';
 import { digestOf, makeKeyText, pepperCheckOf } from '../secret.js';
 import type { KeyStore } from '../store/key-store.js';
@@ -18,15 +12,6 @@ export interface MadeKey {
   readonly key: StoredKey;
   readonly keyText: string;
 }
-
-const FIRST_KEY: KeySettings = {
-  name: 'first',
-  scopes: DEFAULT_SCOPES,
-  expiresMs: undefined,
-  origins: [],
-  cidrs: [],
-  limits: {},
-};
 
 /** @throws Error if the keys of a store are hashed under another pepper */
 export function checkPepper(address: string, { pepperCheck }: StoreHead, pepper: string): void {
@@ -52,7 +37,8 @@ export class KeyChanger {
     return this.#change(async () => {
       if ((await this.store.count()) > 0) return;
       const path = join(dataDir, 'first-key');
-      await this.#insert(FIRST_KEY, pepper, ({ keyText }) => replacePrivateFile(path, `${keyText}\n`));
+      const first = { ...NEW_KEY, name: 'first' };
+      await this.#insert(first, pepper, ({ keyText }) => replacePrivateFile(path, `${keyText}\n`));
     });
   }
 

@@ -58,6 +58,8 @@ const STEPS: readonly string[] = [
   `UPDATE api_key SET scopes = json_insert(scopes, '$[#]', 'lookup')`,
 ];
 
+/** As the database's administrator sees the connection. */
+const NAME = 'hexcodes keys';
 const BUSY_TIMEOUT_MS = 5000;
 /** How long a call of the service waits for another process; a stop waits for a call under way. */
 const FOLLOWED_BUSY_MS = 200;
@@ -80,13 +82,15 @@ export function mayBeThere({ dataDir, url }: StoreOptions): boolean {
 
 /** Opens a store that is there. */
 export async function openStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
-  const opened = url === undefined ? LibsqlConnection.open(fileIn(dataDir)).migrate() : postgres(url, false);
+  const opened =
+    url === undefined ? LibsqlConnection.open(fileIn(dataDir)).migrate() : openPostgres(url, NAME, false);
   return new KeyStore(await opened);
 }
 
 /** Opens the store, made if it is not there. */
 export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
-  const opened = url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : postgres(url, true);
+  const opened =
+    url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : openPostgres(url, NAME, true);
   return new KeyStore(await opened);
 }
 
@@ -97,7 +101,7 @@ export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<K
 export async function openFollowedStore({ dataDir, url }: StoreOptions, wake: () => void): Promise<KeyStore> {
   if (url === undefined)
     return new KeyStore(await LibsqlConnection.open(fileIn(dataDir, FOLLOWED_BUSY_MS)).migrate());
-  const connection = await postgres(url, false);
+  const connection = await openPostgres(url, NAME, false);
   try {
     await connection.listen('hexcodes_keys', wake);
     return new KeyStore(connection);
@@ -128,7 +132,7 @@ export function storeFault({ dataDir, url }: StoreOptions, error: unknown): stri
 }
 
 /** The driver is loaded only where it is used. */
-async function postgres(url: string, mayMake: boolean) {
+export async function openPostgres(url: string, name: string, mayMake: boolean) {
   const { PostgresConnection } = await import('./postgres-connection.js');
-  return PostgresConnection.open(url, 'hexcodes keys', mayMake);
+  return PostgresConnection.open(url, name, mayMake);
 }

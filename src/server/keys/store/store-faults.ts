@@ -59,16 +59,24 @@ function decoded(text: string): string {
   }
 }
 
+/** Words by code, without its details. A file of another kind names the store. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  SQLITE_NOTADB: 'is damaged, or no key store',
   SQLITE_CORRUPT: 'is damaged',
-  SQLITE_ERROR: 'is damaged, or no key store',
   SQLITE_FULL: 'cannot be written: the disk is full',
   SQLITE_READONLY: 'cannot be written: it is read-only',
   SQLITE_CANTOPEN: 'cannot be opened',
   SQLITE_BUSY: 'is locked by another process',
   SQLITE_IOERR: 'cannot be read or written: the disk reports an error, or is full',
 };
+
+/**
+ * The fault of a file, behind its path; undefined for an error that is none of SQLite's.
+ * @param store what the file should be: `key store`
+ */
+export function sqliteSentence(code: unknown, store: string): string | undefined {
+  const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? '';
+  return /NOTADB|ERROR/.test(kind) ? `is damaged, or no ${store}` : SENTENCES[kind];
+}
 
 /** Words for errors of the file system. */
 const FOLDER_FAULTS: Readonly<Record<string, string>> = {
@@ -87,8 +95,7 @@ export function sqliteFault(dataDir: string, error: unknown): string {
   const folderFault = FOLDER_FAULTS[String(code)];
   if (folderFault !== undefined) return `the data folder ${dataDir} ${folderFault}`;
   if (code === 'ENOSPC') return `the disk of ${dataDir} is full`;
-  const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? '';
-  const sentence = SENTENCES[kind];
+  const sentence = sqliteSentence(code, 'key store');
   if (sentence === undefined) return typeof message === 'string' ? message : String(error);
   return `${path} ${sentence} (${message})`;
 }

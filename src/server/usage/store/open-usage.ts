@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LibsqlConnection, type SqliteFile } from '../../keys/store/libsql.js';
-import { postgresFault } from '../../keys/store/store-faults.js';
+import { openPostgres, type StoreOptions } from '../../keys/store/open-store.js';
+import { postgresFault, sqliteSentence } from '../../keys/store/store-faults.js';
 import { UsageStore } from './usage-store.js';
 
 const STEPS: readonly string[] = [
@@ -61,15 +62,8 @@ function fileIn(dataDir: string): SqliteFile {
   return { path, steps: STEPS, busyTimeoutMs: BUSY_TIMEOUT_MS, later };
 }
 
+/** Words for errors of the file system. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  SQLITE_NOTADB: 'is damaged, or no store of usage',
-  SQLITE_ERROR: 'is damaged, or no store of usage',
-  SQLITE_CORRUPT: 'is damaged',
-  SQLITE_FULL: 'cannot be written: the disk is full',
-  SQLITE_READONLY: 'cannot be written: it is read-only',
-  SQLITE_CANTOPEN: 'cannot be opened',
-  SQLITE_BUSY: 'is locked by another process',
-  SQLITE_IOERR: 'cannot be read or written: the disk reports an error, or is full',
   ENOSPC: 'cannot be written: the disk is full',
   EACCES: 'cannot be made or written to: permission denied',
   EPERM: 'cannot be made or written to: permission denied',
@@ -80,43 +74,34 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 function sqliteUsageFault(dataDir: string, error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const kind = /^SQLITE_(?:IOERR|[A-Z]+)/.exec(String(code))?.[0] ?? String(code);
-  const sentence = SENTENCES[kind];
+  const sentence = sqliteSentence(code, 'store of usage') ?? SENTENCES[String(code)];
   if (sentence === undefined) return typeof message === 'string' ? message : String(error);
   return `${usagePath(dataDir)} ${sentence}`;
 }
 
-export interface UsageAddress {
-  readonly dataDir: string;
-  /** `postgres://…`; undefined: the file in the data folder. */
-  readonly url: string | undefined;
-}
+/** As the database's administrator sees the connection. */
+const NAME = 'hexcodes usage';
 
 /** Whether there may be a store to read: a database says so itself. */
-export function mayHaveUsage({ dataDir, url }: UsageAddress): boolean {
+export function mayHaveUsage({ dataDir, url }: StoreOptions): boolean {
   return url !== undefined || existsSync(usagePath(dataDir));
 }
 
 /** Opens a store that is there, for reading. */
-export async function openUsage({ dataDir, url }: UsageAddress): Promise<UsageStore> {
+export async function openUsage({ dataDir, url }: StoreOptions): Promise<UsageStore> {
   return new UsageStore(
-    url === undefined ? LibsqlConnection.open(fileIn(dataDir)) : await postgres(url, false),
+    url === undefined ? LibsqlConnection.open(fileIn(dataDir)) : await openPostgres(url, NAME, false),
   );
 }
 
 /** Opens the store, made if it is not there. */
-export async function openOrMakeUsage({ dataDir, url }: UsageAddress): Promise<UsageStore> {
-  const opened = url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : postgres(url, true);
+export async function openOrMakeUsage({ dataDir, url }: StoreOptions): Promise<UsageStore> {
+  const opened =
+    url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : openPostgres(url, NAME, true);
   return new UsageStore(await opened);
 }
 
 /** The fault of a store, as a sentence for people, from an error that a call of it threw. */
-export function usageFault({ dataDir, url }: UsageAddress, error: unknown): string {
+export function usageFault({ dataDir, url }: StoreOptions, error: unknown): string {
   return url === undefined ? sqliteUsageFault(dataDir, error) : postgresFault(url, error);
-}
-
-/** The driver is loaded only where it is used. */
-async function postgres(url: string, mayMake: boolean) {
-  const { PostgresConnection } = await import('../../keys/store/postgres-connection.js');
-  return PostgresConnection.open(url, 'hexcodes usage', mayMake);
 }

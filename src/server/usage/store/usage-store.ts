@@ -52,17 +52,20 @@ function statementsOf(sql: Dialect) {
     lock: `SELECT points FROM ${used}
       WHERE (period, key_id) IN (SELECT period, key_id FROM ${given(sql, '$1', 'period text, key_id text')})
       ORDER BY key_id COLLATE "C", period COLLATE "C" DESC ${sql.forUpdate}`,
-    /** The points of each key that this node holds, whether others want them, and those that others hold. */
+    /**
+     * The points of each key that this node holds, whether others want them, and those that others hold. A time to come
+     * is one before the clock was set back.
+     */
     holdings: `SELECT key_id AS "keyId", max(CASE WHEN node = $1 THEN points END) AS own,
         max(CASE WHEN node = $1 AND is_wanted THEN 1 ELSE 0 END) AS "isWanted",
-        CAST(sum(CASE WHEN node <> $1 AND at_ms > ${nowMs} - ${SILENT_MS} THEN points ELSE 0 END) AS bigint) AS others
+        CAST(sum(CASE WHEN node <> $1 AND abs(${nowMs} - at_ms) < ${SILENT_MS} THEN points ELSE 0 END) AS bigint) AS others
       FROM ${holder} WHERE ${isIn('key_id', '$2')} GROUP BY key_id`,
     hold: `INSERT INTO ${holder} (key_id, node, points, is_wanted, at_ms)
       SELECT key_id, $1, points, false, ${nowMs} FROM ${given(sql, '$2', 'key_id text, points bigint')}
       WHERE true ON CONFLICT (key_id, node)
       DO UPDATE SET points = excluded.points, is_wanted = false, at_ms = excluded.at_ms`,
     want: `UPDATE ${holder} SET is_wanted = true WHERE node <> $1 AND points > 0 AND ${isIn('key_id', '$2')}`,
-    letGo: `DELETE FROM ${holder} WHERE node = $1 AND points = 0`,
+    letGo: `DELETE FROM ${holder} WHERE node = $1 AND points = 0 AND ${isIn('key_id', '$2')}`,
     /** A new bucket is a full one. The row that is inserted lacks as many tokens of its capacity as are taken. */
     take: `INSERT INTO ${rate} AS r (key_id, kind, per_second, capacity, tokens, at_ms)
       SELECT key_id, kind, per_second, capacity, capacity - spent, ${nowMs}
@@ -233,7 +236,7 @@ export class UsageStore {
     }
     const held = quotas.map(({ keyId, held }) => [keyId, held + grantedOf(keyId)]);
     await this.connection.run(this.#statements.hold, [node, JSON.stringify(held)]);
-    await this.connection.run(this.#statements.letGo, [node]);
+    await this.connection.run(this.#statements.letGo, [node, this.connection.sql.list(keyIds)]);
     return quotas.map(({ keyId, isShared }) => {
       const { isWanted, others } = holdings.get(keyId) ?? NOTHING_HELD;
       const granted = grantedOf(keyId);

@@ -1,5 +1,6 @@
 // GET /v1/hexcodes/{code}: all about one code. GET /v1/hexcodes/{code}/suggestions: valid codes that a mistyped one may
-// stand for. Both are rare enough for h3-js to run in the handler.
+// stand for. GET /v1/places: names of provinces of today and before, towns and landmarks; a list of names, no geocoder.
+// All are rare enough for h3-js to run in the handler.
 
 import { holdsKey } from '../../config/mask.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
@@ -8,7 +9,15 @@ import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import { area, edge } from '../../hexcodes/geometry/shape.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { decodeEscapes, MALFORMED, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
+import { findPlaces, TOWNS_NOTICE } from '../../hexcodes/library/places.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import {
+  decodeEscapes,
+  MALFORMED,
+  type Parameter,
+  readApiKey,
+  readQuery,
+} from '../../hexcodes/wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
 import type { BoundaryData } from '../boundary-data.js';
 import type { Exchange } from '../exchange.js';
@@ -24,15 +33,19 @@ const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
 /** The prices in points: one for each code that an answer may be about (docs/http.md, Limits of a key). */
 const CODE_POINTS = 1;
 const SUGGESTIONS = 10;
+const PLACES_POINTS = 1;
+const MAX_NAME_UNITS = 100;
+const MAX_PLACES = 100;
+const PLACES_NAMES = ['q', 'near', 'limit'] as const;
 const NUMBER = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
 const NEAR = new RegExp(`^(${NUMBER}),(${NUMBER})$`);
 
-interface CodeInfoDeps {
+interface LookupDeps {
   readonly hexcodes: Hexcodes;
   readonly boundaries: BoundaryData;
 }
 
-export function codeInfoRoutes({ hexcodes, boundaries: { tag } }: CodeInfoDeps): Route[] {
+export function lookupRoutes({ hexcodes, boundaries: { tag } }: LookupDeps): Route[] {
   return [
     {
       path: CODE_PATH,
@@ -47,6 +60,15 @@ export function codeInfoRoutes({ hexcodes, boundaries: { tag } }: CodeInfoDeps):
       access: 'lookup',
       parameters: ['near'],
       handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
+    },
+    {
+      path: '/v1/places',
+      methods: ['GET'],
+      access: 'lookup',
+      parameters: PLACES_NAMES,
+      handle: (x) => {
+        if (requireJson(x)) places(x, hexcodes, tag);
+      },
     },
   ];
 }
@@ -99,22 +121,53 @@ function infoOf(hexcodes: Hexcodes, read: NonNullable<ReturnType<Hexcodes['read'
 }
 
 function suggestions(x: Exchange, hexcodes: Hexcodes, text: string, tag: string): void {
-  const { near } = readQuery(x.head.rawQuery, ['near']);
-  const match = near.text === undefined ? null : NEAR.exec(near.text);
-  const latDeg = Number(match?.[1]);
-  const lngDeg = Number(match?.[2]);
-  const isPosition = match !== null && Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
-  if (near.fault !== undefined || (near.text !== undefined && !isPosition)) {
-    const fault = { parameter: 'near', message: near.fault ?? 'must be lat,lng in degrees' };
-    fail(x, 400, faultsMessage([fault]) + hintBehind(x), { faults: [fault] });
-    return;
+  const near = readNear(readQuery(x.head.rawQuery, ['near']).near);
+  if ('message' in near) failOver(x, [near]);
+  else {
+    sendPaid(x, tag, SUGGESTIONS, () => ({
+      status: 'OK',
+      hexcodes: text,
+      suggestions: suggest(hexcodes, text, { limit: SUGGESTIONS, ...near }),
+    }));
   }
-  const options = { limit: SUGGESTIONS, ...(isPosition ? { near: [latDeg, lngDeg] as const } : {}) };
-  sendPaid(x, tag, SUGGESTIONS, () => ({
-    status: 'OK',
-    hexcodes: text,
-    suggestions: suggest(hexcodes, text, options),
-  }));
+}
+
+/** The option of a look-up that orders its answers; {} where the request has none. */
+function readNear({ text, fault }: Parameter): { near?: readonly [number, number] } | ParameterFault {
+  if (text === undefined && fault === undefined) return {};
+  const [, lat, lng] = NEAR.exec(text ?? '') ?? [];
+  const near = [Number(lat), Number(lng)] as const;
+  const isPosition = Math.abs(near[0]) <= 90 && Math.abs(near[1]) <= 180;
+  if (fault === undefined && isPosition) return { near };
+  return { parameter: 'near', message: fault ?? 'must be lat,lng in degrees' };
+}
+
+function failOver(x: Exchange, faults: readonly ParameterFault[]): void {
+  fail(x, 400, faultsMessage(faults) + hintBehind(x), { faults });
+}
+
+function places(x: Exchange, hexcodes: Hexcodes, tag: string): void {
+  const { q, near: nearText, limit } = readQuery(x.head.rawQuery, PLACES_NAMES);
+  const faults: ParameterFault[] = [];
+  const fault = (parameter: string, message: string): void => {
+    faults.push({ parameter, message });
+  };
+  if (q.fault !== undefined) fault('q', q.fault);
+  else if (q.text === undefined || q.text.trim() === '') fault('q', 'is required: a name, or its beginning');
+  else if (q.text.length > MAX_NAME_UNITS) fault('q', `must have at most ${MAX_NAME_UNITS} characters`);
+  const near = readNear(nearText);
+  if ('message' in near) faults.push(near);
+  const most = limit.text === undefined ? 10 : /^[1-9]\d{0,2}$/.test(limit.text) ? Number(limit.text) : 0;
+  if (limit.fault !== undefined || most < 1 || most > MAX_PLACES)
+    fault('limit', limit.fault ?? `must be a whole number from 1 to ${MAX_PLACES}`);
+  if (faults.length > 0) failOver(x, faults);
+  else {
+    sendPaid(x, tag, PLACES_POINTS, () => ({
+      status: 'OK',
+      licence: TOWNS_NOTICE,
+      places: findPlaces(hexcodes, q.text ?? '', { limit: most, ...near }),
+    }));
+  }
 }
 
 /** Answers 304, which is free, or takes the price of the answer and sends it. */
