@@ -152,8 +152,10 @@ export async function expectAlike(one: Converted, other: Converted, to: string):
   }
 }
 
+/** Whether rows or lines were converted as bytes, not value by value. */
 export const isRows = ({ lines }: Converted): boolean =>
-  lines.some((line) => line.startsWith('Converted by rows'));
+  lines.some((line) => /^Converted by (?:rows|bytes)/.test(line));
+
 export const policies = (scratch: string, to: string) =>
   fc.constantFrom<Request['errors']>(
     { kind: 'keep' },
@@ -342,6 +344,8 @@ export const oddLine = fc.constantFrom(
   ...[
     '{"lat":21,"lng":105.8,"n\\u0061me":"x"}',
     '{"lat":21,"lng":105.8,"name":"\\ud800"}',
+    '{"lat":21,"lng":105.8}\t',
+    '{"lat":2.10e1,"lng":1058E-1}',
     '{"lat":21,"lng":105.8,"name":null}',
   ],
 );
@@ -456,17 +460,27 @@ export const row = fc
 /**
  * Converts by rows of bytes and value by value, and compares what they make. Copied columns keep the types of their
  * file, so those of column chunks are not compared.
- * @param output a path without its ending
+ * @param output a path without its ending @param sliceBytes of two threads, which convert the same once more
  * @returns whether the first went by rows
  */
 export async function bothRoads(
   hexcodes: Hexcodes,
   inputs: string[],
-  { output, to }: { readonly output: string; readonly to: string },
+  {
+    output,
+    to,
+    sliceBytes,
+  }: { readonly output: string; readonly to: string; readonly sliceBytes?: number | undefined },
   given: Partial<Request>,
 ): Promise<boolean> {
   const [fast, slow] = ['fast', 'slow'].map((name) => `${output}${name}.${to}`);
   const quick = await converted(hexcodes, inputs, fast!, given);
+  if (sliceBytes !== undefined)
+    await expectAlike(
+      quick,
+      await converted(hexcodes, inputs, slow!, { ...given, threads: 2, sliceBytes }),
+      to,
+    );
   const careful = await converted(hexcodes, inputs, slow!, { ...given, road: 'columns' });
   ok(!isRows(careful));
   if (quick.lines.some((line) => line.startsWith('Converted by column chunks'))) return false;

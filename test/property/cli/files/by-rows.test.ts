@@ -79,7 +79,8 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
         fc.nat(70),
         fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
         sorts(to),
-        async (rows, lines, wrong, errors, columns, end, hasMark, several, more, sort) => {
+        fc.option(fc.integer({ min: 40, max: 3000 }), { nil: undefined }),
+        async (rows, lines, wrong, errors, columns, end, hasMark, several, more, sort, sliceBytes) => {
           // Each road names another one of two faults in a batch.
           const broken = errors.kind === 'stop' ? null : wrong;
           const odd = errors.kind === 'stop' ? lines.filter((line) => line !== '\r') : lines;
@@ -95,6 +96,12 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
           const careful = await converted(hexcodes, [path], slow!, { ...asked, road: 'columns' });
           if (isRows(quick)) byRows++;
           expect(isRows(careful)).toBe(false);
+          if (to === 'csv' && sliceBytes !== undefined)
+            await expectAlike(
+              quick,
+              await converted(hexcodes, [path], slow!, { ...asked, threads: 2, sliceBytes }),
+              to,
+            );
           // Rows of CSV with all columns are copied as they are, quotes and line ends too.
           if (to === 'csv' && columns.keep === undefined && columns.drop === undefined) return;
           await expectAlike(quick, careful, to);
@@ -145,6 +152,17 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
   },
   240_000,
 );
+
+test('members of a second file in another order', async () => {
+  const [a, b] = ['a', 'b'].map((name) => join(scratch, `${name}.ndjson`));
+  writeFileSync(a!, '{"lat":21.03,"lng":105.8}\n');
+  writeFileSync(b!, '{"lng":105.8,"id":1,"lat":21.03}\n');
+  for (const road of [{}, { road: 'columns' }] as const) {
+    const { bytes } = await converted(hexcodes, [a!, b!], join(scratch, 'both.ndjson'), road);
+    const codes = bytes!.toString().match(/"hexcodes":"[^"]+"/g);
+    expect([codes?.length, new Set(codes).size]).toEqual([2, 1]);
+  }
+});
 
 test('a second file continues the first, or has other columns', async () => {
   const lines = (name: string) => Array.from({ length: 120 }, (_, i) => `${name}${i},21.03,105.8`);
@@ -202,6 +220,7 @@ test.each([
   ...['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'].map((to) => ['csv', to] as const),
   ['ndjson', 'csv'],
   ['ndjson', 'tsv'],
+  ['ndjson', 'ndjson'],
 ] as const)(
   'each row at its own resolution, from %s to %s',
   async (from, to) => {
@@ -212,7 +231,7 @@ test.each([
       rarely(fc.constantFrom('1,21,105.8', '1,21,105.8,9,x')),
       policies(scratch, to),
       // Rows of CSV with all columns are copied as they are.
-      choicesOfOwn.filter(({ keep, drop }) => from !== to || (keep ?? drop) !== undefined),
+      choicesOfOwn.filter(({ keep, drop }) => to !== 'csv' || from !== 'csv' || (keep ?? drop) !== undefined),
       fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
       async (rows, ragged, errors, columns, more) => {
         const ofCsv = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
@@ -413,7 +432,16 @@ test.each(['csv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
   240_000,
 );
 
-test.each(['csv', 'tsv', 'parquet', 'arrow'])(
+/** Names of the position in a file, and whether options name them. */
+const names = fc.constantFrom<readonly [lat: string, lng: string, isChosen: boolean]>(
+  ['lat', 'lng', false],
+  ['lat', 'lng', true],
+  ['latitude', 'lon', false],
+  ['vĩ độ', 'laenge', true],
+);
+const slices = fc.option(fc.integer({ min: 3000, max: 50_000 }), { nil: undefined });
+
+test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
   'NDJSON to %s',
   async (to) => {
     let byRows = 0;
@@ -428,17 +456,27 @@ test.each(['csv', 'tsv', 'parquet', 'arrow'])(
         allColumns(['lat', isTyped ? 'share' : 'is on']),
         fc.constantFrom(0, 3, 300),
         fc.boolean(),
-        async (lines, odd, wrong, errors, sort, columns, times, isSplit) => {
+        fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
+        names,
+        slices,
+        async (lines, odd, wrong, errors, sort, columns, times, isSplit, by, [lat, lng, isChosen], slice) => {
+          const isLines = to === 'ndjson';
+          const renamed = (text: string): string =>
+            isLines ? text.replaceAll('"lat"', `"${lat}"`).replaceAll('"lng"', `"${lng}"`) : text;
+          const asked = isLines
+            ? { errors, ...by, columns: isChosen ? { prefix: '', lat, lng } : { prefix: '' } }
+            : { errors, columns, sort };
+          const sliceBytes = isLines ? slice : undefined;
           const broken = errors.kind === 'stop' ? null : wrong;
           const share = isTyped ? ',"share":1' : '';
           const whole = `{"id":1,"lat":21.03,"lng":105.8,"name":"a"${share},"is on":true}`;
           const many = Array.from({ length: times }, () => lines).flat();
           const all = [whole, ...lines, ...odd, ...many, ...(broken === null ? [] : [broken]), ...odd, whole];
           const paths = ['in', 'more'].map((name) => join(scratch, `${name}.ndjson`));
-          writeFileSync(paths[0]!, all.join('\n') + (isSplit ? '\n' : ''));
-          writeFileSync(paths[1]!, `${[whole, ...lines].join('\n')}\n`);
+          writeFileSync(paths[0]!, renamed(all.join('\n') + (isSplit ? '\n' : '')));
+          writeFileSync(paths[1]!, renamed(`${[whole, ...lines].join('\n')}\n`));
           const inputs = isSplit ? paths : paths.slice(0, 1);
-          if (await bothRoads(hexcodes, inputs, { output, to }, { errors, columns, sort })) byRows++;
+          if (await bothRoads(hexcodes, inputs, { output, to, sliceBytes }, asked)) byRows++;
         },
       ),
       { numRuns: isTyped ? 60 : 40 },
@@ -448,7 +486,7 @@ test.each(['csv', 'tsv', 'parquet', 'arrow'])(
   240_000,
 );
 
-test.each(['csv', 'tsv', 'parquet', 'arrow'])(
+test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
   'codes of NDJSON to %s',
   async (to) => {
     let byRows = 0;
@@ -457,16 +495,19 @@ test.each(['csv', 'tsv', 'parquet', 'arrow'])(
       fc.array(coded(oddLine), { maxLength: 4 }),
       rarely(coded(brokenLine)),
       policies(scratch, to),
-      ofCodes('hexcodes'),
+      // Lines with all members are copied.
+      ofCodes('hexcodes').filter(({ keep, drop }) => to !== 'ndjson' || (keep ?? drop) === undefined),
       fc.constantFrom(0, 3, 300),
-      async (lines, odd, wrong, errors, columns, times) => {
+      slices,
+      async (lines, odd, wrong, errors, columns, times, slice) => {
+        const sliceBytes = to === 'ndjson' ? slice : undefined;
         const broken = errors.kind === 'stop' || wrong === null ? [] : [wrong];
         const whole = '{"id":1,"hexcodes":"HN-6GHP4-83RFR","lng":105.8,"name":"a","is on":true}';
         const many = Array.from({ length: times }, () => lines).flat();
         const path = join(scratch, 'codes.ndjson');
         writeFileSync(path, [whole, ...lines, ...odd, ...many, ...broken, ...odd, whole].join('\n'));
         const asked = { operation: 'decode', errors, columns } as const;
-        if (await bothRoads(hexcodes, [path], { output, to }, asked)) byRows++;
+        if (await bothRoads(hexcodes, [path], { output, to, sliceBytes }, asked)) byRows++;
       },
     );
     await fc.assert(property, { numRuns: 40 });
