@@ -1,5 +1,5 @@
-// CSV by threads that read slices of the file: which of two faults ends a run, and a run that is broken off and resumed.
-// Rows of every kind in slices of every size are in by-rows.test.ts.
+// CSV by threads that read slices of the file: which of two faults ends a run, and a run that is broken off and
+// resumed. Rows of every kind in slices of every size are in by-rows.test.ts.
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
