@@ -23,9 +23,6 @@ import {
   INDEX_FILE,
   partitionOf,
   placesAlong,
-  RingContainment,
-  retoldRings,
-  ringsOf,
   shippedIndex,
 } from '../../support/region/map-checks.js';
 import { shippedKernel } from '../../support/shipped.js';
@@ -192,34 +189,6 @@ describe('the shipped map', () => {
     }
   });
 
-  test('segments in another order and direction give the same file', () => {
-    const random = randomFrom(SEED);
-    const partition = retold(partitionOf(map), random);
-    expect(Buffer.compare(writeIndexFile(partition, map.meta.licence), file)).toBe(0);
-  });
-
-  test('rings that start elsewhere or run the other way give the same answers', () => {
-    const random = randomFrom(SEED);
-    const rings = ringsOf(map.borders, 255);
-    const retoldMap = new RingContainment(retoldRings(rings, 101, true));
-    for (let i = 0; i < 100_000; ++i) {
-      const x = Math.floor(map.box.west + random() * (map.box.east - map.box.west));
-      const y = Math.floor(map.box.south + random() * (map.box.north - map.box.south));
-      const windings = [...map.regions.windingsAt(x, y)].map(([region, turns]) => [region, -turns]);
-      expect([...retoldMap.windingsAt(x, y)]).toEqual(windings);
-    }
-  });
-
-  test('the debug build gives the same answers', () => {
-    const debug = shippedIndex('kernel.debug').kernel;
-    const random = randomFrom(SEED);
-    for (let i = 0; i < 200_000; ++i) {
-      const lat = 6 + random() * 18;
-      const lng = 101 + random() * 18;
-      if (kernel.unitOf(lat, lng) !== debug.unitOf(lat, lng)) expect.fail(`seed ${SEED}: ${lat}, ${lng}`);
-    }
-  });
-
   test('a position is rounded once, half a unit up', () => {
     // A place just west of a line that runs north: the last micro-degree of one unit beside the first of another.
     const { vertices } = map.arcs.find(({ vertices: [, y0, , y1] }) => Math.abs(y1! - y0!) > 100)!;
@@ -285,41 +254,6 @@ describe('places', () => {
     expect(visits.map(({ code }) => code)).toEqual([admin_code, '-']);
     // At least a kilometre of it lies abroad.
     expect(visits[1]!.steps).toBeGreaterThan(20);
-  });
-});
-
-// The kernel against rings: of all regions, exactly the one it names winds around a point.
-describe('rings', () => {
-  const SEED = 20261122;
-
-  test('made-up maps: one region inside, none outside, on and beside every line', () => {
-    const random = randomFrom(SEED);
-    for (const options of [{}, { jitter: 0 }, { field: 8_190, columns: 30, rows: 30 }]) {
-      const kernel = bareKernel();
-      const file = writeIndexFile(fieldsPartition(random, options), 'none');
-      expect(putIndex(kernel, file)).toBe(0);
-      const map = new CheckedMap(file, kernel);
-      map.checkAnywhere(random, 20_000);
-      map.checkLines();
-      for (let row = 0; row < 50; ++row)
-        map.checkRow(Math.floor(map.box.south + random() * (map.box.north - map.box.south)));
-    }
-  });
-
-  test('rings that start at another vertex or run the other way wind around the same points', () => {
-    const random = randomFrom(SEED);
-    const file = writeIndexFile(fieldsPartition(random, {}), 'none');
-    const map = new CheckedMap(file, bareKernel());
-    const rings = ringsOf(map.borders, 255);
-    const rotated = new RingContainment(retoldRings(rings, 3, false));
-    const turned = new RingContainment(retoldRings(rings, 5, true));
-    for (let i = 0; i < 10_000; ++i) {
-      const x = Math.floor(map.box.west + random() * (map.box.east - map.box.west));
-      const y = Math.floor(map.box.south + random() * (map.box.north - map.box.south));
-      const windings = [...map.regions.windingsAt(x, y)];
-      expect([...rotated.windingsAt(x, y)]).toEqual(windings);
-      expect([...turned.windingsAt(x, y)].map(([region, turns]) => [region, -turns])).toEqual(windings);
-    }
   });
 });
 

@@ -25,7 +25,7 @@ export type Ring = readonly Vertex[];
 const STRIP = 10_000;
 
 /** Rings of every region, the region on the left hand; a ring's last vertex leads to its first. */
-export function ringsOf(borders: Iterable<Border>, none: number): Map<number, Ring[]> {
+function ringsOf(borders: Iterable<Border>, none: number): Map<number, Ring[]> {
   // Per region: vertex → vertices that edges lead to from it.
   const edges = new Map<number, Map<string, Vertex[]>>();
   const addEdge = (region: number, from: Vertex, to: Vertex): void => {
@@ -70,16 +70,6 @@ export function ringsOf(borders: Iterable<Border>, none: number): Map<number, Ri
   return rings;
 }
 
-/** Rotates every ring by a number of vertices, or turns it round (`turn`). */
-export function retoldRings(rings: Map<number, Ring[]>, by: number, turn: boolean): Map<number, Ring[]> {
-  const retell = (ring: Ring): Ring => {
-    const cut = by % ring.length;
-    const rotated = [...ring.slice(cut), ...ring.slice(0, cut)];
-    return turn ? rotated.reverse() : rotated;
-  };
-  return new Map([...rings].map(([region, list]) => [region, list.map(retell)]));
-}
-
 interface Edge {
   readonly region: number;
   readonly x0: number;
@@ -88,7 +78,7 @@ interface Edge {
   readonly y1: number;
 }
 
-export class RingContainment {
+class RingContainment {
   readonly #strips = new Map<number, Edge[]>();
 
   constructor(rings: Map<number, Ring[]>) {
