@@ -1,7 +1,7 @@
 // Converts rows in columns, positions to codes or codes to positions, and says what becomes of them.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
-import { recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
+import { codeBytes, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
@@ -25,7 +25,6 @@ import {
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
 import type { PointColumns } from './formats/json/geojson-source.js';
-import { codeBytes } from './formats/parquet/own-columns.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';

@@ -4,12 +4,12 @@
 import { Batch, Column, type DataType } from '@uwdata/flechette';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import { codeBytes, RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import { ArrowStream, arrowType } from '../formats/arrow/arrow-stream.js';
-import { adminOf, codeBytes } from '../formats/parquet/own-columns.js';
+import { adminOf } from '../formats/parquet/own-columns.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';

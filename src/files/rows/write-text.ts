@@ -2,7 +2,12 @@
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
+import {
+  codeBytes,
+  RECORD_BYTES,
+  RECORD_TEXT_BYTES,
+  recordStatusAt,
+} from '../../hexcodes/kernel/output-layout.js';
 import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
@@ -12,7 +17,7 @@ import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
 import { csvQuoted } from '../formats/csv-rows.js';
-import { adminOf, codeBytes } from '../formats/parquet/own-columns.js';
+import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
 import { type Area, areaOf, GrowingBytes, type TextRows } from './text-rows.js';

@@ -4,6 +4,7 @@
 import { EACH_ITS_OWN, OK } from '../../hexcodes/kernel/kernel.js';
 import {
   cellStatusAt,
+  codeBytes,
   POINT_BYTES,
   positionResolutionAt,
   RECORD_BYTES,
@@ -12,7 +13,7 @@ import {
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Output } from '../disk/output.js';
 import { ParquetFileWriter } from '../formats/parquet/file-writer.js';
-import { adminChunk, adminOf, codeBytes, statusChunk } from '../formats/parquet/own-columns.js';
+import { adminChunk, adminOf, statusChunk } from '../formats/parquet/own-columns.js';
 import { NONE, thriftElement } from '../formats/parquet/pages.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { PlainColumn } from '../formats/parquet/plain-column.js';

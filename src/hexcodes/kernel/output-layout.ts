@@ -43,6 +43,18 @@ export function cellAdminAt(count: number, index: number): number {
   return count * CELL_BYTES + index;
 }
 
+/**
+ * Bytes of the code at an offset, behind which are bytes of 0.
+ * @param likely those of another code: most are as long
+ */
+export function codeBytes(records: Uint8Array, at: number, likely = 0): number {
+  const isAsLong = likely === RECORD_TEXT_BYTES || records[at + likely] === 0;
+  if (likely > 0 && isAsLong && records[at + likely - 1] !== 0) return likely;
+  let size = 0;
+  while (size < RECORD_TEXT_BYTES && records[at + size] !== 0) size++;
+  return size;
+}
+
 /** The status of a point, in an answer of encodeCells to `count` points. */
 export function cellStatusAt(count: number, index: number): number {
   return count * (CELL_BYTES + 1) + index;

@@ -3,6 +3,7 @@
 
 import { ADMIN_UNITS } from '../../../hexcodes/admin-units.js';
 import {
+  codeBytes,
   RECORD_BYTES,
   RECORD_TEXT_BYTES,
   recordAt,
@@ -56,18 +57,6 @@ function keyOf(first: number, second: number, third: number): number {
 /** The admin number of the OK record at an offset. */
 export function adminOf(records: Uint8Array, at: number): number {
   return ADMIN_BY_LETTERS[keyOf(records[at]!, records[at + 1]!, records[at + 2]!)]!;
-}
-
-/**
- * Bytes of the code at an offset, behind which are bytes of 0.
- * @param likely those of another code: most are as long
- */
-export function codeBytes(records: Uint8Array, at: number, likely = 0): number {
-  const isAsLong = likely === RECORD_TEXT_BYTES || records[at + likely] === 0;
-  if (likely > 0 && isAsLong && records[at + likely - 1] !== 0) return likely;
-  let size = 0;
-  while (size < RECORD_TEXT_BYTES && records[at + size] !== 0) size++;
-  return size;
 }
 
 /**
