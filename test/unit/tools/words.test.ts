@@ -22,13 +22,16 @@ test.each([
   ...['Of', 'By', 'For', 'Below', 'Above', 'Once'].map(
     (word) => `/** ${word} all machines. */\nexport const a = 1;`,
   ),
+  ...['The same of a key.', 'Those that end.', 'Such a key.', 'They end.', 'It ends.', 'These end.'].map(
+    (text) => `/** ${text} */\nexport const a = 1;`,
+  ),
   '// Of several, the first.\nexport const a = 1;',
   'export const a = 1; // For tests.',
   '/**\n * By cost.\n */\nexport const a = 1;',
   '/** Fine. What comes next is read. */\nexport const a = 1;',
   '/** The queue is filled anew. */\nexport const a = 1;',
   '/** Memory that lies fallow. */\nexport const a = 1;',
-  '/** It waits for ever. */\nexport const a = 1;',
+  '/** A reader waits for ever. */\nexport const a = 1;',
   '/** After so many connections it ends. */\nexport const a = 1;',
   '/** A thread without work ends after so long. */\nexport const a = 1;',
   '/** The binary holds the bytes. */\nexport const a = 1;',
@@ -47,7 +50,7 @@ test.each([
 test.each([
   '/** Price of one core for one hour. */\nexport const price = 1;',
   '// The first line\n// Of a sentence that goes on.\nexport const a = 1;',
-  '/** It waits so long as the peer reads. */\nexport const a = 1;',
+  '/** A reader waits so long as the peer writes. */\nexport const a = 1;',
   "export const a = '/** Of a string */';",
   'export const a = `// For a template, anew`;',
   'export const replaced = { headroom: 1 };',
