@@ -50,7 +50,7 @@ test.each([
 test.each([
   '/** Price of one core for one hour. */\nexport const price = 1;',
   '// The first line\n// Of a sentence that goes on.\nexport const a = 1;',
-  '/** A reader waits so long as the peer writes. */\nexport const a = 1;',
+  '/** The server reads so long as the peer sends. */\nexport const a = 1;',
   "export const a = '/** Of a string */';",
   'export const a = `// For a template, anew`;',
   'export const replaced = { headroom: 1 };',
