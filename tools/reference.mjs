@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { COMMANDS } from '#dist/cli/registry.js';
 import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
-import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/answers.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
 import { STATUS_CATALOGUE } from '#dist/server/api/page/page.js';
+import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/http/answers.js';
 import { kernelPage } from './reference-kernel.mjs';
 
 const FOLDER = 'docs/reference';

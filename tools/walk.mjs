@@ -34,7 +34,7 @@ async function ofService() {
   const load = (path) => import(new URL(path, dist).href);
   const { serve } = await load('server/serve.js');
   const { readConfig, SETTING_NAMES } = await load('config/config.js');
-  const { openLog } = await load('server/log.js');
+  const { openLog } = await load('server/observe/log.js');
   const data = (path) => readFileSync(join(folder, path));
   const files = {
     kernel: data('dist/kernel.wasm'),

@@ -74,7 +74,7 @@ Documents: docs/command.md of the source, /docs of a running service, man hexcod
   );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
-// The log of `serve` has rules of its own (server/log.ts).
+// The log of `serve` has rules of its own (server/observe/log.ts).
 if (called !== 'serve') watchStandardOutput();
 // A position south of the equator begins as options do: a blank in front makes it an argument.
 if (called === 'encode')

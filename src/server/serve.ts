@@ -2,15 +2,15 @@
 // streams and answers are done or the grace period is over, then closes everything else. Signals and exit codes are the
 // command's (cli/commands/serve.ts).
 import type { ServeConfig } from '../config/config.js';
-import { finishAnswers } from './life/stopping.js';
-import { listen } from './listen.js';
-import { type Log, openLog } from './log.js';
-import { OpenParts, type Seat, type ServedData, type ServeTuning } from './parts.js';
-import { addServiceRoutes } from './service-routes.js';
+import { listen } from './lifecycle/listen.js';
+import { OpenParts, type Seat, type ServedData, type ServeTuning } from './lifecycle/parts.js';
+import { addServiceRoutes } from './lifecycle/service-routes.js';
+import { finishAnswers } from './lifecycle/stopping.js';
+import { warmUp } from './lifecycle/warm-up.js';
+import { type Log, openLog } from './observe/log.js';
 import type { UwsBuild } from './transport/load-uws.js';
-import { warmUp } from './warm-up.js';
 
-export type { Seat, ServeTuning } from './parts.js';
+export type { Seat, ServeTuning } from './lifecycle/parts.js';
 
 export interface Service {
   readonly port: number;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { Forwarder } from '#dist/server/forward/forwarder.js';
-import type { Sink } from '#dist/server/forward/sinks/sink.js';
+import { Forwarder } from '#dist/server/traccar/forward/forwarder.js';
+import type { Sink } from '#dist/server/traccar/forward/sinks/sink.js';
 
 export const root = mkdtempSync(join(tmpdir(), 'hexcodes-forwarder-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
-import { openLog } from '#dist/server/log.js';
+import { openLog } from '#dist/server/observe/log.js';
 import { serve } from '#dist/server/serve.js';
 import { openWorld } from './open-world.js';
 

@@ -90,14 +90,13 @@ describe('src', () => {
     'hexcodes/client': [WIRE],
     'bus/messages': ['bus'],
     'bus/jobs': ['bus'],
-    'server/keys': ['server/life/heartbeat'],
-    'server/usage': ['server/keys', 'server/life/heartbeat'],
-    'server/forward': ['server/answers', 'server/budget'],
-    'server/budget': ['server/answers'],
-    'server/transport': ['server/budget', 'server/kept-memory'],
-    'server/metrics': ['server/budget', 'server/ledger', 'server/usage'],
+    'server/keys': ['server/observe/heartbeat'],
+    'server/usage': ['server/keys', 'server/observe/heartbeat', 'server/observe/operations'],
+    'server/traccar/forward': ['server/transport/answered-error', 'server/transport/budget'],
+    'server/transport': [],
+    'server/observe/metrics': ['server/observe/operations', 'server/transport/budget'],
     // Build time only: the description of what the others do.
-    'server/api': ['server/transport', 'server/freshness'],
+    'server/api': ['server/transport', 'server/http/freshness'],
     'files/terminal': ['files/exit-codes'],
   };
 
@@ -109,13 +108,13 @@ describe('src', () => {
     'hdr-histogram-js': 'capacity',
     tinybench: 'capacity',
     libsql: 'server/keys',
-    pg: ['server/keys', 'server/forward/sinks'],
+    pg: ['server/keys', 'server/traccar/forward/sinks'],
     '@nats-io/transport-node': 'bus/nats',
     '@nats-io/jetstream': 'bus/nats',
     '@nats-io/services': 'bus/nats',
     typebox: 'server/api',
-    'prom-client': 'server/metrics',
-    '@maplibre/vt-pbf': 'server/grid',
+    'prom-client': 'server/observe/metrics',
+    '@maplibre/vt-pbf': 'server/routes/grid',
     pmtiles: 'console/map',
     fflate: 'tables',
     saxen: 'tables',
@@ -131,10 +130,10 @@ describe('src', () => {
     'capacity/processes',
     'server/keys',
     'server/usage',
-    'server/basemap/archive',
-    'server/supervisor',
-    'server/forward/backlog',
-    'server/forward/sinks',
+    'server/routes/basemap-archive',
+    'server/lifecycle/supervisor',
+    'server/traccar/forward/backlog',
+    'server/traccar/forward/sinks',
   ];
   const HOST_FILES = [
     'server/api/document',
@@ -142,9 +141,9 @@ describe('src', () => {
     'server/transport/system-limits',
     'pool/slices',
     'pool/usable-cores',
-    'server/log',
-    'server/life/stopping',
-    'server/life/heartbeat',
+    'server/observe/log',
+    'server/observe/heartbeat',
+    'server/lifecycle/stopping',
     'server/bulk/spool',
     'server/routes/console-page',
     'server/routes/descriptions',
@@ -156,6 +155,7 @@ describe('src', () => {
     /** A module, or a package. */
     to: string;
     isPackage: boolean;
+    isType: boolean;
   }
 
   const nameOf = (root: string, file: string): string => relative(root, file).replace(/(\.d)?\.[jt]s$/, '');
@@ -170,7 +170,7 @@ describe('src', () => {
         const to = (match[1] ?? match[2]) as string;
         const isPackage = !to.startsWith('.');
         const target = isPackage ? to : nameOf(root, normalize(join(dirname(file), to)));
-        return { from: nameOf(root, file), to: target, isPackage };
+        return { from: nameOf(root, file), to: target, isPackage, isType: /^\w+ type\b/.test(match[0]) };
       }),
     );
   }
@@ -245,7 +245,7 @@ describe('src', () => {
       [...WORKSPACES.keys()].map((own) => [own, needsOf(own).flatMap((name) => FOLDERS.get(name) ?? [])]),
     );
     const lines = [...above].flatMap(([from, needed]) =>
-      needed.map((to) => ({ from, to, isPackage: false })),
+      needed.map((to) => ({ from, to, isPackage: false, isType: false })),
     );
     expect(lines.length).toBeGreaterThan(10);
     expect(circlesOf(lines)).toEqual([]);
@@ -266,17 +266,41 @@ describe('src', () => {
   });
 
   /** Rooms that peers call; each is opened by the files at the top of the service. */
-  const DOORS = ['routes', 'bulk', 'stream', 'grid', 'traccar', 'admin'].map((room) => `server/${room}`);
-  const OPENERS = ['parts', 'serve', 'service-routes', 'listen'].map((file) => `server/${file}`);
+  const DOORS = ['routes', 'routes/grid', 'bulk', 'stream', 'traccar', 'admin'].map(
+    (room) => `server/${room}`,
+  );
+  const OPENERS = ['server/lifecycle', 'server/serve'];
 
   test('no room of the service knows a door but its own', () => {
     const wrong = imports
-      .filter(
-        ({ from }) => isIn(from, 'server') && !isIn(from, 'server/supervisor') && !OPENERS.includes(from),
-      )
+      .filter(({ from }) => isIn(from, 'server') && !OPENERS.some((opener) => isIn(from, opener)))
       .filter(({ from, to }) => DOORS.some((door) => isIn(to, door) && !isIn(from, door)))
       .map(({ from, to }) => `${from} imports ${to}`);
     expect(wrong).toEqual([]);
+  });
+
+  /** Rooms of the service: but for types, each imports from the levels above it alone. */
+  const LEVELS = [
+    ['observe', 'transport'],
+    ['keys'],
+    ['http', 'usage'],
+    ['ledger', 'admin', 'api'],
+    ['routes', 'bulk', 'stream', 'traccar'],
+    ['lifecycle'],
+    ['serve'],
+  ];
+
+  test('rooms of the service are on levels', () => {
+    const levelOf = (name: string): number =>
+      LEVELS.findIndex((rooms) => rooms.includes(name.split('/')[1]!));
+    const inside = imports.filter(({ from, to }) => isIn(from, 'server') && isIn(to, 'server'));
+    const wrong = inside
+      .filter(({ from, to, isType }) => !isType && from.split('/')[1] !== to.split('/')[1])
+      .filter(({ from, to }) => levelOf(to) < 0 || levelOf(to) >= levelOf(from))
+      .map(({ from, to }) => `${from} imports ${to}`);
+    expect(wrong).toEqual([]);
+    const idle = LEVELS.flat().filter((room) => !inside.some(({ from }) => isIn(from, `server/${room}`)));
+    expect(idle).toEqual([]);
   });
 
   test.each(['src', 'assembly', 'data', 'bench', 'test'])(
@@ -288,7 +312,7 @@ describe('src', () => {
   );
 
   test('the search for circles finds one', () => {
-    const line = (from: string, to: string): ImportLine => ({ from, to, isPackage: false });
+    const line = (from: string, to: string): ImportLine => ({ from, to, isPackage: false, isType: false });
     expect(circlesOf([line('a', 'b'), line('b', 'c'), line('c', 'b')])).toEqual(['b c']);
   });
 

@@ -1,7 +1,7 @@
 // The supervisor: figures of all processes as one, and pauses before a restart.
 import { describe, expect, test } from 'vitest';
-import { mergeActivity, mergeMetrics } from '#dist/server/supervisor/admin.js';
-import { RestartDelay } from '#dist/server/supervisor/supervisor.js';
+import { mergeActivity, mergeMetrics } from '#dist/server/lifecycle/supervisor/admin.js';
+import { RestartDelay } from '#dist/server/lifecycle/supervisor/supervisor.js';
 
 // The keys in use of several processes as one list.
 describe('activity', () => {

@@ -43,7 +43,7 @@ async function examine(command: Command, { checkConfig, printConfig }: Options):
       const files = await readServedData(config);
       await Hexcodes.from(files);
       if (files.previousIndex !== undefined) await Hexcodes.from({ ...files, index: files.previousIndex });
-      const { openBasemap } = await import('../../server/basemap/route.js');
+      const { openBasemap } = await import('../../server/routes/basemap-archive.js');
       await (await openBasemap(config))?.close();
       say('the configuration can be used\n');
     }

@@ -4,8 +4,8 @@
 
 import { EXIT } from '../../files/exit-codes.js';
 import { readServedData } from '../../files/library.js';
+import type { ProcessMessage, StartMessage } from '../../server/lifecycle/supervisor/service-process.js';
 import { serve } from '../../server/serve.js';
-import type { ProcessMessage, StartMessage } from '../../server/supervisor/service-process.js';
 import { stopAndExit } from './greeting.js';
 
 let stop = (): void => process.exit(EXIT.OK);

@@ -5,8 +5,8 @@ import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';
 import { defaultThreads } from '../../pool/usable-cores.js';
-import { openLog } from '../../server/log.js';
-import { Supervisor } from '../../server/supervisor/supervisor.js';
+import { Supervisor } from '../../server/lifecycle/supervisor/supervisor.js';
+import { openLog } from '../../server/observe/log.js';
 import { greet } from './greeting.js';
 
 export async function serveSupervised(

@@ -6,13 +6,13 @@ import { keyInCredentials } from '../../config/mask.js';
 import { canonicalAddress, Networks } from '../../config/networks.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
-import { codeOf } from '../answers.js';
-import { clientAddress } from '../client-address.js';
+import { codeOf } from '../http/answers.js';
+import { clientAddress } from '../http/client-address.js';
 import { boundFault } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { ServerKeys } from '../keys/keys.js';
 import type { KeyAnswer, KeyCall } from '../keys/manage/key-calls.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../observe/log.js';
 import type { AdminAnswer, AdminRequest, AdminRoute } from './port.js';
 
 /** Has the token with which the supervisor of several processes calls the admin port of one. */

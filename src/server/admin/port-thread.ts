@@ -12,8 +12,8 @@ import {
   requestIdOf,
   SharedWork,
 } from '../../config/admin-server.js';
-import { Heart } from '../life/heartbeat.js';
-import { PulseReader } from '../life/readiness.js';
+import { Heart } from '../observe/heartbeat.js';
+import { PulseReader } from '../observe/readiness.js';
 
 /** Given to the thread when it starts. */
 export interface PortStart {

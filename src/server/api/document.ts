@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { VERSION } from '../../hexcodes/version.js';
-import { ASKED_AGAIN, KEPT } from '../freshness.js';
+import { ASKED_AGAIN, KEPT } from '../http/freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
 import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation, VECTOR_TILE } from './operations.js';

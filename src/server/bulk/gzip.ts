@@ -1,8 +1,8 @@
 // Decompresses /bulk bodies and compresses their answers. A stage is paused while its successor takes no more.
 
 import { constants, createGunzip, createGzip } from 'node:zlib';
-import { AnsweredError } from '../answers.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../http/exchange.js';
+import { AnsweredError } from '../transport/answered-error.js';
 
 /** A body that decompresses to more than this ratio, once it is over the first MiB, is taken for an attack. */
 const MAX_RATIO = 200;

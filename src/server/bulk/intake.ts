@@ -4,7 +4,7 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import type { BulkJob } from '../../hexcodes/wire/job.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';
 import { FormReader } from './multipart.js';
 import type { ParsedBulkRequest } from './request.js';

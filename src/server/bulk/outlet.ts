@@ -1,7 +1,7 @@
 // Where the bytes of one /bulk answer go: to the socket while the peer reads, through a spool once it has read nothing
 // for a while although it still sends. `isFull` and `onDrain` stop the flow and let it go on.
 
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import type { StreamedAnswer } from '../transport/answers/streamed-answer.js';
 import type { Spool, Spools } from './spool.js';
 

@@ -2,7 +2,7 @@
 
 import type { BulkJob, ConvertedBlock } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../http/exchange.js';
 
 /**
  * Bytes of one body's blocks that may be in the pool: enough for a block on each of a few cores, and little enough to

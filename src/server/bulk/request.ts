@@ -6,8 +6,8 @@ import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcod
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
-import { faultsMessage } from '../answers.js';
-import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../media-types.js';
+import { faultsMessage } from '../http/answers.js';
+import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/media-types.js';
 import { AFTER_BODY } from '../transport/request-head.js';
 import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AnsweredError } from '../answers.js';
-import { mayTake } from '../budget.js';
+import { AnsweredError } from '../transport/answered-error.js';
+import { mayTake } from '../transport/budget.js';
 
 const NOT_KEPT = 'an answer could not be kept';
 const UNAVAILABLE = { status: 503, retryAfterSec: 1, close: true, logged: NOT_KEPT };

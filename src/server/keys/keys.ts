@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { HeartWatch } from '../life/heartbeat.js';
+import { HeartWatch } from '../observe/heartbeat.js';
 import { NEW_KEY, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-calls.js';

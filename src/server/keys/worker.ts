@@ -3,7 +3,7 @@
 // damaged or away, the keys sent last hold.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Heart } from '../life/heartbeat.js';
+import { Heart } from '../observe/heartbeat.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
 import { checkPepper, KeyChanger } from './manage/key-changes.js';
 import { type PackedKeys, packKeys } from './packed-keys.js';

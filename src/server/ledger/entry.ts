@@ -1,7 +1,8 @@
 // One request, or one stream, in the ledger of its key. It is opened when the key is let in; points are admitted before
 // their work and done after it. Quota, rates, usage, metrics and the log read what is written here.
+
+import type { PointCounts } from '../observe/metrics/request-counts.js';
 import type { KeyLedger } from './key-ledger.js';
-import type { PointCounts } from './point-counts.js';
 import type { QuotaPeriod } from './quota.js';
 import type { LimitRefusal, WAIT } from './rates.js';
 

@@ -5,9 +5,9 @@
 
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
+import type { KeyCounts } from '../observe/metrics/request-counts.js';
 import { cellAt, FAILED, NOTHING_USED, OK, REFUSED, type UsedByKey } from '../usage/batch.js';
 import type { Calendar } from '../usage/calendar.js';
-import type { KeyCounts } from './point-counts.js';
 import { Quota, type QuotaPeriod, type QuotaStore } from './quota.js';
 import {
   type LimitRefusal,

@@ -1,13 +1,13 @@
 // The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own.
 // The flusher of usage reads from it.
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
+import { PointCounts } from '../observe/metrics/request-counts.js';
 import type { Stored, StoredUse, UsageBatch, UsedByKey, UsedByKeys } from '../usage/batch.js';
 import { CELLS } from '../usage/batch.js';
 import { Calendar, type Periods } from '../usage/calendar.js';
 import type { UsageSource } from '../usage/flusher.js';
 import { Entry } from './entry.js';
 import { KeyLedger, type KeyLedgerContext } from './key-ledger.js';
-import { PointCounts } from './point-counts.js';
 import type { Quota } from './quota.js';
 import { type SharedBucket, type Sharing, TokenBucket } from './rates.js';
 

@@ -1,10 +1,10 @@
 // Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with
 // limits the header fields of draft-ietf-httpapi-ratelimit-headers-11.
 
-import type { UnderstoodInput } from '../answers.js';
-import type { Exchange } from '../exchange.js';
+import type { UnderstoodInput } from '../http/answers.js';
+import type { Exchange } from '../http/exchange.js';
+import { fail } from '../http/router.js';
 import type { KeyInfo } from '../keys/key-record.js';
-import { fail } from '../router.js';
 import type { KeyLedger } from './key-ledger.js';
 import type { Ledger } from './ledger.js';
 import { type LimitRefusal, WAIT } from './rates.js';

@@ -1,15 +1,15 @@
 // The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
 
-import type { Exchange } from '../exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../observe/log.js';
+import type { PointCounts } from '../observe/metrics/request-counts.js';
 import type { StoredUse } from '../usage/batch.js';
 import { UsageFlusher } from '../usage/flusher.js';
 import type { KeyLedger } from './key-ledger.js';
 import { Ledger } from './ledger.js';
 import { admitRequest } from './limit-answers.js';
-import type { PointCounts } from './point-counts.js';
 
 /** The settings of limits and usage. */
 export interface LedgerConfig {

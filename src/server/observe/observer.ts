@@ -1,10 +1,9 @@
 // Sees every request, frame and refusal of the service once, counts it, and has it logged and traced. On the way of a
 // request this is additions in place; names, labels and texts are made at scrape time.
-import type { ClientAddresses } from '../client-address.js';
-import type { Exchange } from '../exchange.js';
-import { PointCounts } from '../ledger/point-counts.js';
-import { type Logger, withholdKey } from '../log.js';
-import { Latency, RequestCounts, StreamCounts } from '../metrics/request-counts.js';
+import type { ClientAddresses } from '../http/client-address.js';
+import type { Exchange } from '../http/exchange.js';
+import { type Logger, withholdKey } from './log.js';
+import { Latency, PointCounts, RequestCounts, StreamCounts } from './metrics/request-counts.js';
 import { type ClosedStream, RequestLog, type SpanIds } from './request-log.js';
 
 /** Records the spans of some requests. */

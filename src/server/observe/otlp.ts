@@ -7,9 +7,9 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { holdsKey } from '../../config/mask.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { readApiKey } from '../../hexcodes/wire/params/query.js';
-import type { ClientAddresses } from '../client-address.js';
-import type { Exchange } from '../exchange.js';
-import { methodName } from '../log.js';
+import type { ClientAddresses } from '../http/client-address.js';
+import type { Exchange } from '../http/exchange.js';
+import { methodName } from './log.js';
 import type { Tracer } from './observer.js';
 import { readTraceparent, readTracestate, type SpanIds, type TraceContext } from './request-log.js';
 

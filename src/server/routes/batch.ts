@@ -15,16 +15,16 @@ import {
 } from '../../hexcodes/wire/rows/batch.js';
 import { type Pool, PoolLostError } from '../../pool/pool.js';
 import { PoolFullError } from '../../pool/work-queue.js';
-import { JSON_TYPE } from '../answers.js';
-import type { Exchange } from '../exchange.js';
-import { keptMemory } from '../kept-memory.js';
+import { JSON_TYPE } from '../http/answers.js';
+import type { Exchange } from '../http/exchange.js';
+import { isJson, requireJson } from '../http/media-types.js';
+import { INLINE_ITEMS, INLINE_JSON_BYTES, itemsAllowance } from '../http/offload.js';
+import { fail, failUnavailable, type Route } from '../http/router.js';
+import { readWhole } from '../http/whole-body.js';
 import type { Entry } from '../ledger/entry.js';
 import { admitPoints, allLimitLines, failOverLimit, refusePoints } from '../ledger/limit-answers.js';
 import { WAIT } from '../ledger/rates.js';
-import { isJson, requireJson } from '../media-types.js';
-import { INLINE_ITEMS, INLINE_JSON_BYTES, itemsAllowance } from '../offload.js';
-import { fail, failUnavailable, type Route } from '../router.js';
-import { readWhole } from '../whole-body.js';
+import { keptMemory } from '../transport/kept-memory.js';
 
 // Large JSON batches, converted in this thread: a slice in each turn of the event loop, one batch after the other, so
 // that nobody waits longer than for one slice. Body and answer are in memory that later batches use again: new memory

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
-import type { BasemapInfo } from '../basemap/archive.js';
+import type { BasemapInfo } from './basemap-archive.js';
 
 // Reads dist/console/, which the build makes: the page at `/`, its service worker, and the files that they ask for,
 // each as it is and compressed twice.

@@ -4,12 +4,12 @@ import type { ServeConfig } from '../../config/config.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Hexcodes, HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { placeNear } from '../../hexcodes/library/places.js';
-import type { BasemapArchive } from '../basemap/archive.js';
-import { archivePath } from '../basemap/route.js';
-import type { Exchange } from '../exchange.js';
-import { compressedText, sendCompressed, sendTagged } from '../freshness.js';
-import { encodingFor } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import type { Exchange } from '../http/exchange.js';
+import { compressedText, sendCompressed, sendTagged } from '../http/freshness.js';
+import { encodingFor } from '../http/media-types.js';
+import { fail, type Route } from '../http/router.js';
+import { archivePath } from './basemap.js';
+import type { BasemapArchive } from './basemap-archive.js';
 import {
   type Basemap,
   type ConsoleFile,

@@ -2,11 +2,11 @@
 // below /docs the documents of the project as pages.
 import { readFileSync } from 'node:fs';
 import type { ServeConfig } from '../../config/config.js';
-import { JSON_TYPE } from '../answers.js';
-import type { Exchange } from '../exchange.js';
-import { type CompressedText, compressedText, sendCompressed } from '../freshness.js';
-import { acceptedTypes, qualityOf } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import { JSON_TYPE } from '../http/answers.js';
+import type { Exchange } from '../http/exchange.js';
+import { type CompressedText, compressedText, sendCompressed } from '../http/freshness.js';
+import { acceptedTypes, qualityOf } from '../http/media-types.js';
+import { fail, type Route } from '../http/router.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 
 type DescribedAddress = Pick<ServeConfig, 'publicUrl' | 'host' | 'port'>;

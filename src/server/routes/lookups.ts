@@ -18,14 +18,14 @@ import {
   readApiKey,
   readQuery,
 } from '../../hexcodes/wire/params/query.js';
-import { errorBody, faultsMessage, JSON_TYPE } from '../answers.js';
-import type { BoundaryData } from '../boundary-data.js';
-import type { Exchange } from '../exchange.js';
-import { KEPT, keptAnswer } from '../freshness.js';
+import { errorBody, faultsMessage, JSON_TYPE } from '../http/answers.js';
+import type { BoundaryData } from '../http/boundary-data.js';
+import type { Exchange } from '../http/exchange.js';
+import { KEPT, keptAnswer } from '../http/freshness.js';
+import { requireJson } from '../http/media-types.js';
+import { fail, hintBehind, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { withholdKey } from '../log.js';
-import { requireJson } from '../media-types.js';
-import { fail, hintBehind, type Route } from '../router.js';
+import { withholdKey } from '../observe/log.js';
 
 const CODE_PATH = '/v1/hexcodes/:code';
 const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';

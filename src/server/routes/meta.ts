@@ -4,12 +4,12 @@ import { ADMIN_UNITS, type AdminUnit } from '../../hexcodes/admin-units.js';
 import { NO_FORMER } from '../../hexcodes/extras.js';
 import type { IndexMeta } from '../../hexcodes/kernel/index-file.js';
 import { VERSION } from '../../hexcodes/version.js';
-import { JSON_TYPE } from '../answers.js';
-import type { BoundaryData } from '../boundary-data.js';
-import type { Exchange } from '../exchange.js';
-import { ASKED_AGAIN, entityTag, KEPT, sendKept } from '../freshness.js';
-import { requireJson } from '../media-types.js';
-import { fail, type Route } from '../router.js';
+import { JSON_TYPE } from '../http/answers.js';
+import type { BoundaryData } from '../http/boundary-data.js';
+import type { Exchange } from '../http/exchange.js';
+import { ASKED_AGAIN, entityTag, KEPT, sendKept } from '../http/freshness.js';
+import { requireJson } from '../http/media-types.js';
+import { fail, type Route } from '../http/router.js';
 import type { UwsBuild } from '../transport/load-uws.js';
 
 const CODE_FORMAT = 1;

@@ -7,13 +7,13 @@ import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js'
 import { degreesOf, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
-import { faultsMessage, JSON_TYPE } from '../answers.js';
-import type { BoundaryData } from '../boundary-data.js';
-import type { Exchange } from '../exchange.js';
-import { encodeOne } from '../exchange.js';
+import { faultsMessage, JSON_TYPE } from '../http/answers.js';
+import type { BoundaryData } from '../http/boundary-data.js';
+import type { Exchange } from '../http/exchange.js';
+import { encodeOne } from '../http/exchange.js';
+import { requireJson } from '../http/media-types.js';
+import { fail, hintBehind, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { requireJson } from '../media-types.js';
-import { fail, hintBehind, type Route } from '../router.js';
 
 /** The answer of Nominatim, with status 200, where it has nothing. */
 const NOTHING_THERE = '{"error":"Unable to geocode"}';

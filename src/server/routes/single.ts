@@ -15,13 +15,13 @@ import {
 } from '../../hexcodes/wire/params/parameters.js';
 import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
-import { faultsMessage, JSON_TYPE } from '../answers.js';
-import type { Exchange } from '../exchange.js';
-import { encodeOne } from '../exchange.js';
+import { faultsMessage, JSON_TYPE } from '../http/answers.js';
+import type { Exchange } from '../http/exchange.js';
+import { encodeOne } from '../http/exchange.js';
+import { isJson, requireJson, utf8TypeOf } from '../http/media-types.js';
+import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../http/router.js';
+import { readWhole } from '../http/whole-body.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { isJson, requireJson, utf8TypeOf } from '../media-types.js';
-import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../router.js';
-import { readWhole } from '../whole-body.js';
 
 const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = 'application/x-www-form-urlencoded';

@@ -1,10 +1,10 @@
 // GET /v1/usage: what the calling key has used today and this month, and what it may.
-import { JSON_TYPE } from '../answers.js';
+import { JSON_TYPE } from '../http/answers.js';
+import { requireJson } from '../http/media-types.js';
+import type { Route } from '../http/router.js';
 import type { KeyLedger } from '../ledger/key-ledger.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { OpenLedger } from '../ledger/open-ledger.js';
-import { requireJson } from '../media-types.js';
-import type { Route } from '../router.js';
 
 /** The store is asked, and away after less. */
 const REFRESH_DEADLINE_MS = 5000;

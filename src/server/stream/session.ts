@@ -5,8 +5,8 @@
 
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
-import { keptMemory } from '../kept-memory.js';
-import { StreamCounts, type StreamTraffic } from '../metrics/request-counts.js';
+import { StreamCounts, type StreamTraffic } from '../observe/metrics/request-counts.js';
+import { keptMemory } from '../transport/kept-memory.js';
 
 export interface StreamTimes {
   /** Time without a frame after which the connection is closed with 1001. */
@@ -180,7 +180,7 @@ export interface StreamPeer {
   end(code: number, reason: string): void;
 }
 
-/** Counts what the session holds (server/budget.ts): `hold` returns a reason if that is too much. */
+/** Counts what the session holds (server/transport/budget.ts): `hold` returns a reason if that is too much. */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
 }

@@ -7,14 +7,14 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
-import { faultsMessage, JSON_TYPE } from '../answers.js';
-import { type Exchange, encodeOne } from '../exchange.js';
-import type { Forwarder } from '../forward/forwarder.js';
-import type { PositionRow } from '../forward/sinks/sink.js';
+import { faultsMessage, JSON_TYPE } from '../http/answers.js';
+import { type Exchange, encodeOne } from '../http/exchange.js';
+import { isJson, requireJson } from '../http/media-types.js';
+import { fail, type Route } from '../http/router.js';
+import { readWhole } from '../http/whole-body.js';
 import { admitPoints } from '../ledger/limit-answers.js';
-import { isJson, requireJson } from '../media-types.js';
-import { fail, type Route } from '../router.js';
-import { readWhole } from '../whole-body.js';
+import type { Forwarder } from './forward/forwarder.js';
+import type { PositionRow } from './forward/sinks/sink.js';
 
 // A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`.
 // Every fault names the member, its value and the rule.

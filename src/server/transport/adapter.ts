@@ -1,9 +1,10 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why.
 // Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
 // the answer to later, and a handler that does neither is answered 500 (README U6).
-import { Budget, UNLIMITED } from '../budget.js';
+
 import { Admission, type AdmissionLimits, type Refusal } from './admission.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
+import { Budget, UNLIMITED } from './budget.js';
 import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits } from './exchange.js';
 import {

@@ -1,6 +1,6 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call
 // of the answering side does nothing, so handlers need not check.
-import { type Account, type Budget, OverBudgetError } from '../budget.js';
+
 import type { Admission } from './admission.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
@@ -19,6 +19,7 @@ import {
   writeHead,
   writeRest,
 } from './answers/whole-answer.js';
+import { type Account, type Budget, OverBudgetError } from './budget.js';
 import type { CorkHolder } from './cork-holder.js';
 import { Guarded } from './guarded.js';
 import type { UpgradeContext, UwsResponse } from './load-uws.js';

@@ -1,6 +1,6 @@
 // The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
 // becomes of the rest once the request is refused.
-import { keptMemory } from '../kept-memory.js';
+import { keptMemory } from './kept-memory.js';
 import type { UwsResponse } from './load-uws.js';
 import type { RequestHead } from './request-head.js';
 import type { Turns } from './turns.js';

@@ -1,20 +1,8 @@
 // Messages between the service and the store of usage: plain data that goes to the worker thread and back.
+import { OPERATIONS, type UsageOperation } from '../observe/operations.js';
 
-// The words of usage: which operation a request belongs to and how it ended. Counts are kept at their places in these
-// lists.
-
-export const OPERATIONS = [
-  'encode',
-  'decode',
-  'encode_batch',
-  'decode_batch',
-  'encode_bulk',
-  'decode_bulk',
-  'stream',
-  /** One code, suggestions, the grid, provinces, versions and usage itself. */
-  'lookup',
-] as const;
-export type UsageOperation = (typeof OPERATIONS)[number];
+// The words of usage: operations (observe/operations.ts) and how a request ended. Counts are kept at their places in
+// these lists.
 
 /**
  * Outcomes of requests: answered, answered with an error, refused over a limit of the key. Of points: converted,

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
-import { HeartWatch } from '../life/heartbeat.js';
+import { HeartWatch } from '../observe/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { keepLeftover } from './leftover.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';

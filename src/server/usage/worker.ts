@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
-import { Heart } from '../life/heartbeat.js';
+import { Heart } from '../observe/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, usageFault } from './store/open-usage.js';

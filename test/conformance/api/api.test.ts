@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { wordOf } from '#dist/server/answers.js';
+import { wordOf } from '#dist/server/http/answers.js';
 import type { DescribedApi } from '../../support/described-api.js';
 import { valuesOf } from '../../support/described-api.js';
 import { DescribedServer } from '../../support/described-server.js';

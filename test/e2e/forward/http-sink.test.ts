@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpSink } from '#dist/server/forward/sinks/sink.js';
+import { HttpSink } from '#dist/server/traccar/forward/sinks/sink.js';
 
 const got: { method: string; path: string; type: string; key: string; body: string }[] = [];
 let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 200 };

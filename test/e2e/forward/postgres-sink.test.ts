@@ -1,7 +1,7 @@
 // A sink in a table of a real PostgreSQL: what it holds, the same batch twice, rows that no table would take as they
 // are, a database that goes away, and a user that may not make tables.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PostgresSink } from '#dist/server/forward/sinks/postgres-sink.js';
+import { PostgresSink } from '#dist/server/traccar/forward/sinks/postgres-sink.js';
 import { noPostgres, POSTGRES_PASSWORD, Postgres } from '../../support/postgres.js';
 import { startServer } from '../../support/server.js';
 

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, expect, test } from 'vitest';
 import { documentRoute } from '#dist/server/admin/document.js';
 import { keyRoutes } from '#dist/server/admin/keys.js';
-import { observationRoutes } from '#dist/server/listen.js';
+import { observationRoutes } from '#dist/server/lifecycle/listen.js';
 import { changeFirstKey } from '../../support/keys.js';
 import { sharedServer } from '../../support/shared.js';
 

@@ -2,8 +2,8 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Delivery } from '#dist/server/forward/delivery.js';
-import { NotTakenError } from '#dist/server/forward/forwarder.js';
+import { Delivery } from '#dist/server/traccar/forward/delivery.js';
+import { NotTakenError } from '#dist/server/traccar/forward/forwarder.js';
 import { line, opened, texts, until } from '../../support/forwarders.js';
 
 // The forwarder over sinks that take, refuse and hang: order, what the log says, the bound, and the end.

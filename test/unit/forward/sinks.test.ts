@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FileSink } from '#dist/server/forward/sinks/file-sink.js';
-import { HttpSink, NatsSink } from '#dist/server/forward/sinks/sink.js';
+import { FileSink } from '#dist/server/traccar/forward/sinks/file-sink.js';
+import { HttpSink, NatsSink } from '#dist/server/traccar/forward/sinks/sink.js';
 import { ownFolder } from '../../support/own-folder.js';
 
 // Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.

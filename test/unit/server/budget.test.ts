@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Budget, type BudgetLimits } from '#dist/server/budget.js';
 import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
+import { Budget, type BudgetLimits } from '#dist/server/transport/budget.js';
 import { filesBeside } from '#dist/server/transport/system-limits.js';
 
 // The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.

@@ -14,7 +14,7 @@ import {
   RESOLUTION_OF_ZOOM,
   type Tile,
   vectorTileOf,
-} from '#dist/server/grid/route.js';
+} from '#dist/server/routes/grid.js';
 import { Hexcodes } from '#hexcodes';
 import { cellCollection } from '#hexcodes/geometry';
 import { randomFrom } from '../../support/open-world.js';

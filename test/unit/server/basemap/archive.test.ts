@@ -4,8 +4,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { BasemapArchive } from '#dist/server/basemap/archive.js';
-import { openBasemap } from '#dist/server/basemap/route.js';
+import { BasemapArchive, openBasemap } from '#dist/server/routes/basemap-archive.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { ownFolder } from '../../../support/own-folder.js';
 

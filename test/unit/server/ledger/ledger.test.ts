@@ -3,7 +3,8 @@
 import { expect, test, vi } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
-import { CELLS, cellAt, FAILED, OK, OPERATIONS, REFUSED } from '#dist/server/usage/batch.js';
+import { OPERATIONS } from '#dist/server/observe/operations.js';
+import { CELLS, cellAt, FAILED, OK, REFUSED } from '#dist/server/usage/batch.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 type KeyLedger = ReturnType<Ledger['of']>;

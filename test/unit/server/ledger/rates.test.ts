@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { TokenBucket } from '#dist/server/ledger/rates.js';
-import { OPERATIONS } from '#dist/server/usage/batch.js';
+import { OPERATIONS } from '#dist/server/observe/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 type KeyLedger = ReturnType<Ledger['of']>;

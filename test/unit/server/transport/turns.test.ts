@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { keptMemory } from '#dist/server/kept-memory.js';
+import { keptMemory } from '#dist/server/transport/kept-memory.js';
 import { BodyLimits, RefusedBodies, RequestBody } from '#dist/server/transport/request-body.js';
 import { SocketTurn, Turns } from '#dist/server/transport/turns.js';
 

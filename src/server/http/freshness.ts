@@ -1,0 +1,122 @@
+// Answers that clients may keep: their entity tags, how long they hold, and 304 for who has the answer already
+// (docs/http.md, Answers that may be kept).
+import { createHash } from 'node:crypto';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
+import type { Exchange } from './exchange.js';
+import { encodingFor } from './media-types.js';
+
+/** Time that an answer may be used before the service is asked again. */
+export const KEPT_SECONDS = 3600;
+
+/** The `Cache-Control` of an answer to a request whose key came in a header. */
+export const KEPT = `private, max-age=${KEPT_SECONDS}`;
+/** The `Cache-Control` of an answer that is asked for again each time. */
+export const ASKED_AGAIN = 'private, no-cache';
+
+const DIGITS = 16;
+
+/** A strong entity tag of all these texts and bytes together, quotes included. */
+export function entityTag(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return `"${hash.digest('hex').slice(0, DIGITS)}"`;
+}
+
+/** Sends the body of an answer, in the handler or later. */
+export type SendBody = (body: string | Uint8Array) => void;
+
+/**
+ * Answers 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
+ * @returns sends the answer otherwise; undefined: it is sent
+ * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them,
+ *   too
+ */
+function unlessKnown(x: Exchange, tag: string, type: string, headerLines: string): SendBody | undefined {
+  const isKnown = tagsOf(x.head.headerValues('if-none-match')).some(
+    (given) => given === tag || given === '*',
+  );
+  if (!isKnown) return (body) => x.send(200, type, body, headerLines);
+  x.send(304, '', '', headerLines);
+  return undefined;
+}
+
+/** Answers 200, or 304; see `unlessKnown`. The body is not made for a 304. */
+export function sendTagged(
+  x: Exchange,
+  tag: string,
+  type: string,
+  bodyOf: () => string | Uint8Array,
+  headerLines: string,
+): void {
+  unlessKnown(x, tag, type, headerLines)?.(bodyOf());
+}
+
+/**
+ * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key stands in the
+ * URL.
+ * @returns sends the answer; undefined: it is sent, with 304
+ */
+export function keptAnswer(
+  x: Exchange,
+  tag: string,
+  type: string,
+  cacheControl: string,
+  vary = 'X-API-Key',
+): SendBody | undefined {
+  const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}${x.notes.hint}`;
+  if (mayHoldKey(x.head.path, x.head.rawQuery)) return (body) => x.send(200, type, body, x.notes.hint);
+  return unlessKnown(x, tag, type, lines);
+}
+
+/** Sends an answer that may be kept and whose body is made already. */
+export function sendKept(
+  x: Exchange,
+  tag: string,
+  type: string,
+  bodyOf: () => string | Uint8Array,
+  cacheControl: string,
+): void {
+  keptAnswer(x, tag, type, cacheControl)?.(bodyOf());
+}
+
+/** The entity tags of If-None-Match headers; a weak one stands for the strong one (RFC 9110, 13.1.2). */
+function tagsOf(headers: readonly string[]): string[] {
+  return headers.flatMap((header) => header.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
+}
+
+// A text of the service that is sent whole, as its reader accepts it: as Brotli, gzip or plain. Asked for again each
+// time, and answered 304 until a new version is installed.
+
+export interface CompressedText {
+  readonly type: string;
+  readonly tag: string;
+  readonly lines: readonly string[];
+  readonly plain: Uint8Array;
+  /** Made when each is first asked for. */
+  br?: Uint8Array;
+  gzip?: Uint8Array;
+}
+
+/** A level that takes milliseconds. */
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 6 };
+
+/** @param lines headers of its own, without line ends */
+export function compressedText(type: string, text: string, lines: readonly string[]): CompressedText {
+  const plain = Buffer.from(text);
+  return { type, tag: entityTag(plain), lines, plain };
+}
+
+export function sendCompressed(x: Exchange, text: CompressedText): void {
+  const { type, plain } = text;
+  const encoding = encodingFor(x.head.header('accept-encoding'));
+  const bodyOf = (): Uint8Array => {
+    if (encoding === 'br') text.br ??= brotliCompressSync(plain, { params: BROTLI });
+    if (encoding === 'gzip') text.gzip ??= gzipSync(plain);
+    return text[encoding] ?? plain;
+  };
+  const tag = encoding === 'plain' ? text.tag : text.tag.replace(/"$/, `.${encoding}"`);
+  const all = [`ETag: ${tag}`, 'Cache-Control: no-cache', 'Vary: Accept-Encoding', ...text.lines];
+  if (encoding !== 'plain') all.push(`Content-Encoding: ${encoding}`);
+  sendTagged(x, tag, type, bodyOf, all.map((line) => `\r\n${line}`).join(''));
+}

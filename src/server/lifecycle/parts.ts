@@ -1,0 +1,239 @@
+// The parts of a running service, opened in their order and closed in theirs. Threads of keys and usage start while the
+// transport is loaded, which is most of what a start waits for.
+import type { ServeConfig } from '../../config/config.js';
+import { Kernel } from '../../hexcodes/kernel/kernel.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
+import { Pool, type PoolOptions } from '../../pool/pool.js';
+import { defaultThreads } from '../../pool/usable-cores.js';
+import type { AdminListener } from '../admin/listener.js';
+import type { BulkTuning } from '../bulk/route.js';
+import { hooksFor, openObserver } from '../http/adapter-hooks.js';
+import type { Adapter } from '../http/exchange.js';
+import { openKeys, type ServerKeys } from '../keys/keys.js';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.js';
+import { CountedLine, type Logger } from '../observe/log.js';
+import type { Observer } from '../observe/observer.js';
+import { Readiness } from '../observe/readiness.js';
+import { type BasemapArchive, openBasemap } from '../routes/basemap-archive.js';
+import type { StreamTuning } from '../stream/route.js';
+import type { Forwarder } from '../traccar/forward/forwarder.js';
+import { openForwarder } from '../traccar/forward/forwarder.js';
+import { Adapter as TransportAdapter } from '../transport/adapter.js';
+import { Budget } from '../transport/budget.js';
+import { connectionsWithin, receiveBufferWarning } from '../transport/system-limits.js';
+import type { StopSteps } from './stopping.js';
+
+/** Seat of one process among several that serve together. */
+export interface Seat {
+  /** The number of the process, from 1, for the log. */
+  readonly number: number;
+  /** A port of its own beside the shared one; undefined: none. */
+  readonly ownPort: number | undefined;
+  /** With which the supervisor calls the admin port of the process. */
+  readonly token: string;
+}
+
+/** Settings that only tests and benches change. */
+export interface ServeTuning {
+  readonly stream?: Partial<StreamTuning>;
+  readonly bulk?: Partial<BulkTuning>;
+  readonly bodyTimeoutMs?: number;
+  readonly batchTurnMs?: number;
+  readonly pool?: Omit<PoolOptions, 'kernel'>;
+  /** false: nothing is counted or logged of a request, and no key has limits. */
+  readonly metering?: boolean;
+  /** Called with the pool when it is made. */
+  readonly withPool?: (pool: Pool) => void;
+  /** Called with the budget when it is made. */
+  readonly withBudget?: (budget: Budget) => void;
+}
+
+/** The binaries that a service answers from. */
+export type ServedData = HexcodesData & {
+  /** The index before a change of borders, for requests that ask for it. */
+  readonly previousIndex?: Uint8Array | undefined;
+};
+
+/** The boundary data before a change of borders, with the threads that convert by it. */
+export interface PreviousData {
+  readonly files: HexcodesData;
+  readonly kernel: Kernel;
+  readonly pool: Pool;
+}
+
+/** The parts that routes are made of, all open. */
+export interface Parts {
+  readonly config: ServeConfig;
+  readonly files: HexcodesData;
+  /** Undefined: one version of the boundary data answers all. */
+  readonly previous: PreviousData | undefined;
+  readonly logger: Logger;
+  readonly tuning: ServeTuning;
+  readonly kernel: Kernel;
+  readonly observer: Observer;
+  readonly pool: Pool;
+  readonly budget: Budget;
+  readonly adapter: Adapter;
+  readonly keys: ServerKeys;
+  /** Undefined: nothing is counted. */
+  readonly metering: OpenLedger | undefined;
+  /** Undefined: positions go nowhere. */
+  readonly forwarder: Forwarder | undefined;
+  /** Undefined: the page has no map of the operator's disk. */
+  readonly basemap: BasemapArchive | undefined;
+  readonly readiness: Readiness;
+}
+
+/** Time of a body that is collected as a whole: 4 MiB at 35 KiB a second. */
+const BODY_TIMEOUT_MS = 120_000;
+/** Share of all connections that a network may open at once, at most, while the service is crowded. */
+const NETWORK_SHARE = 1 / 8;
+/** Idle time after which a worker thread ends: a thread holds some 15 MB. */
+const THREAD_IDLE_MS = 60_000;
+/** A block of 256 KiB takes milliseconds. */
+const POOL_HANG_MS = 20_000;
+const STORE_FAILED = {
+  read: 'the key store cannot be read; the keys read last hold',
+  write: 'the key store cannot be written; when keys are used is not kept',
+};
+
+/** All that is open so far, for the end of the service and of a start that fails. */
+export class OpenParts {
+  readonly steps: StopSteps = { drain: [], release: [] };
+  readonly readiness = new Readiness();
+  admin: AdminListener | undefined;
+  observation: { close(): Promise<void> } | undefined;
+  #adapter: Adapter | undefined;
+  #keys: Promise<ServerKeys> | undefined;
+  #ledger: Promise<OpenLedger> | undefined;
+
+  constructor(
+    readonly config: ServeConfig,
+    readonly logger: Logger,
+    readonly tuning: ServeTuning,
+  ) {}
+
+  /** Rejects with a message for people; the caller closes what is open by then. */
+  async open({ previousIndex, ...files }: ServedData, seat: Seat | undefined): Promise<Parts> {
+    const { config, logger, tuning, readiness, steps } = this;
+    const module = await Kernel.moduleOf(files.kernel);
+    const kernel = Kernel.create(module, files.index, files.reach);
+    const observer = await openObserver(config, logger);
+    this.#keys = this.#openKeys();
+    if (tuning.metering !== false) this.#ledger = openLedger(config, this.#keys, observer.points, logger);
+    // Whoever waits for them is told; until then nobody does.
+    for (const opening of [this.#keys, this.#ledger]) opening?.catch(() => {});
+
+    const pool = this.#openPool({ module, index: files.index, reach: files.reach }, observer);
+    this.tuning.withPool?.(pool);
+    const previous = this.#openPrevious(module, files, previousIndex, observer);
+    const budget = budgetOf(config, logger, observer);
+    tuning.withBudget?.(budget);
+    const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
+    const adapter = await TransportAdapter.load(hooksFor(logger, observer, tuning.metering !== false), {
+      budget,
+      maxPastStopBytes: config.maxPastStopBytes,
+      maxConnections,
+      perNetwork: Math.min(config.maxKeylessPerAddress, Math.ceil(maxConnections * NETWORK_SHARE)),
+      isExempt: (address) => observer.clients.isProxy(address),
+      bodyTimeoutMs: tuning.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+    });
+    this.#adapter = adapter;
+
+    const keys = await this.#keys;
+    for (const warning of [keys.folderWarning, filesWarning]) if (warning !== undefined) logger.warn(warning);
+    // Advice is no warning: nothing is wrong with a machine that has the usual buffers.
+    const advice = receiveBufferWarning();
+    if (advice !== undefined && (seat?.number ?? 0) === 0) logger.info(advice);
+    const metering = await this.#ledger;
+    const forwarder = await openForwarder(config, logger, seat?.number);
+    steps.release.push(async () => forwarder?.close());
+    readiness.addWarning(() => forwarder?.fault);
+    const basemap = await openBasemap(config);
+    steps.release.push(async () => basemap?.close());
+    const parts = { basemap, kernel, previous, observer, pool, budget, adapter, keys, metering, forwarder };
+    return { config, files, logger, tuning, readiness, ...parts };
+  }
+
+  /** Closes what is open, each part whatever becomes of the others. */
+  async close(): Promise<void> {
+    await this.#attempt(() => this.#adapter?.close());
+    await Promise.all(this.steps.release.map((step) => this.#attempt(step)));
+    // One that could not be opened has said so to whoever waited for it.
+    const [ledger, keys] = await Promise.all(
+      [this.#ledger, this.#keys].map((each) => each?.catch(() => undefined)),
+    );
+    await this.#attempt(() => (ledger as OpenLedger | undefined)?.close());
+    await this.#attempt(() => (keys as ServerKeys | undefined)?.stop());
+    await this.#attempt(() => this.admin?.close());
+    await this.#attempt(() => this.observation?.close());
+  }
+
+  /** The failure of one part does not keep the others from closing, of which one stores the usage. */
+  async #attempt(step: () => unknown): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.logger.error({ err: error }, 'a part of the service was not closed');
+    }
+  }
+
+  #openKeys(): Promise<ServerKeys> {
+    const { config, logger } = this;
+    return openKeys({
+      dataDir: config.dataDir,
+      storeUrl: config.store,
+      pepper: config.keyPepper ?? config.keyPepperFile,
+      given: [...config.apiKeys, ...config.apiKeysFile],
+      changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
+      failed: (to, reason) => logger.error({ reason }, STORE_FAILED[to]),
+      lost: (reason) =>
+        logger.error({ reason }, 'the key store is not followed: a revoked key may be let in'),
+      found: () => logger.info('the key store is followed again'),
+      recovered: (to) => logger.info(`the key store can be ${to === 'read' ? 'read' : 'written'} again`),
+    });
+  }
+
+  #openPrevious(
+    module: WebAssembly.Module,
+    given: HexcodesData,
+    index: Uint8Array | undefined,
+    observer: Observer,
+  ): PreviousData | undefined {
+    if (index === undefined) return undefined;
+    const kernel = Kernel.create(module, index, given.reach);
+    const pool = this.#openPool({ module, index, reach: given.reach }, observer);
+    return { files: { ...given, index }, kernel, pool };
+  }
+
+  #openPool(kernel: PoolOptions['kernel'], observer: Observer): Pool {
+    const pool = new Pool({
+      kernel,
+      timed: (waitedMs, ranMs) => {
+        observer.poolWaits.add(waitedMs);
+        observer.poolRuns.add(ranMs);
+      },
+      threads: this.config.poolThreads ?? defaultThreads(),
+      threadIdleMs: THREAD_IDLE_MS,
+      hangMs: POOL_HANG_MS,
+      ...this.tuning.pool,
+    });
+    this.steps.release.push(() => pool.close());
+    return pool;
+  }
+}
+
+function budgetOf(config: ServeConfig, logger: Logger, observer: Observer): Budget {
+  const line = new CountedLine(logger, 'refusals', 'refused: a limit is reached');
+  const limits = {
+    connectionBytes: config.maxConnectionBytes,
+    keyBytes: config.maxKeyBytes,
+    processBytes: config.maxHeldBytes,
+    requestsPerKey: config.maxRequestsPerKey,
+    socketsPerKey: config.maxSocketsPerKey,
+  };
+  return new Budget(limits, (keyId, reason, limit) => {
+    observer.refused(limit);
+    line.add({ key_id: keyId, reason });
+  });
+}

@@ -1,0 +1,261 @@
+// Lines on disk between those who send them and a sink, first in, first out: segments of whole lines in a folder, and a
+// cursor that says how far they are delivered. Lines that were appended survive the end of the process, however it
+// ends; a segment goes when it is delivered. One append and one read at a time. Another process may take the folder
+// over while this one is alive (owner.ts); it delivers the lines that are in it by then, and later ones do not count as
+// appended.
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkedText, readChecked } from '../../../../config/checked-state.js';
+
+/** Lines that are to be delivered next. */
+export interface Piece {
+  /** Whole lines. */
+  readonly lines: Buffer;
+  readonly rows: number;
+  readonly segment: number;
+  /** Where in the segment the next piece begins. */
+  readonly endBytes: number;
+  /** An earlier process has written the segment: after a power cut the bytes of some lines may be others. */
+  readonly isFound: boolean;
+}
+
+interface Segment {
+  readonly number: number;
+  /** The segment was there when the folder was opened. */
+  readonly isFound: boolean;
+  /** Size of the lines that are appended; the file may hold more after a write that failed. */
+  sizeBytes: number;
+  /** Bytes of each key, as far as this process has appended them. */
+  readonly keyBytes: Map<string, number>;
+}
+
+const LINE_END = 10;
+const SEGMENT_NAME = /^(\d{10})\.ndjson$/;
+const CURSOR = 'cursor.json';
+
+export class Backlog {
+  /** Appended and not delivered. */
+  rows = 0;
+  /** Path of a cursor that is not as it was written. */
+  doubtful: string | undefined;
+  readonly #segments: Segment[] = [];
+  #deliveredBytes = 0;
+  /** Handle of the last segment, if lines are appended to it. */
+  #writer: FileHandle | undefined;
+
+  private constructor(
+    readonly folder: string,
+    private readonly segmentBytes: number,
+  ) {}
+
+  /**
+   * Opens a folder, which is made if it is not there, with what an earlier process has left in it.
+   * @param segmentBytes size of a segment at which another begins
+   */
+  static async open(folder: string, segmentBytes: number): Promise<Backlog> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const backlog = new Backlog(folder, segmentBytes);
+    await backlog.#find();
+    return backlog;
+  }
+
+  /** Size of all segments, delivered parts of the first one included. */
+  get sizeBytes(): number {
+    return this.#segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+
+  /** Bytes that wait, of one key. */
+  bytesOf(keyId: string): number {
+    return this.#segments.reduce((sum, { keyBytes }) => sum + (keyBytes.get(keyId) ?? 0), 0);
+  }
+
+  /**
+   * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process
+   * has the folder now, or somebody has removed the file.
+   * @param keyBytes how many of the bytes are of which key
+   */
+  async append(
+    lines: Buffer,
+    rows: number,
+    keyBytes: ReadonlyMap<string, number> = new Map(),
+  ): Promise<void> {
+    const segment = await this.#segmentFor(lines.length);
+    const writer = this.#writer as FileHandle;
+    const before = segment.sizeBytes;
+    try {
+      for (let at = 0; at < lines.length; )
+        at += (await writer.write(lines, at, lines.length - at, before + at)).bytesWritten;
+    } catch (error) {
+      // A part of the lines may be there: without it the next ones follow; otherwise they go to another segment.
+      await writer.truncate(before).catch(() => this.#endSegment());
+      throw error;
+    }
+    // Who takes the folder over looks for lines after the rename, so it finds these if the path still leads to them.
+    await stat(this.#pathOf(segment.number)).catch(async (error: Error) => {
+      await this.#endSegment();
+      throw error;
+    });
+    segment.sizeBytes += lines.length;
+    for (const [key, bytes] of keyBytes) segment.keyBytes.set(key, (segment.keyBytes.get(key) ?? 0) + bytes);
+    this.rows += rows;
+  }
+
+  /** The next whole lines, bounded in bytes and rows; undefined where all are delivered. */
+  async next(mostBytes: number, mostRows: number): Promise<Piece | undefined> {
+    for (;;) {
+      const segment = this.#segments[0];
+      if (segment === undefined) return this.#nothing();
+      const left = segment.sizeBytes - this.#deliveredBytes;
+      const lines = left > 0 ? await this.#read(segment, Math.min(left, mostBytes)) : Buffer.alloc(0);
+      const [endBytes, rows] = endOfLines(lines, mostRows);
+      if (rows > 0) {
+        const end = this.#deliveredBytes + endBytes;
+        const { number, isFound } = segment;
+        return { lines: lines.subarray(0, endBytes), rows, segment: number, endBytes: end, isFound };
+      }
+      if (lines.length > 0 && lines.length < left) {
+        // No line is longer: its end is damaged, and so is all that is read with it.
+        this.#deliveredBytes += lines.length;
+        continue;
+      }
+      if (this.#segments.length === 1 && this.#writer !== undefined) return this.#nothing();
+      // All of it is delivered, but for a line whose writer was killed: nobody was told that it had been taken.
+      await this.#drop();
+    }
+  }
+
+  /** The piece is delivered. */
+  async accept({ segment, endBytes, rows }: Piece): Promise<void> {
+    this.rows -= rows;
+    this.#deliveredBytes = endBytes;
+    const isOver = this.#segments[0]?.sizeBytes === endBytes;
+    if (isOver && (this.#segments.length > 1 || this.#writer === undefined)) await this.#drop();
+    else await this.#keepCursor(segment, endBytes);
+  }
+
+  /** Whether the folder is still where this process has made it. */
+  isThere(): Promise<boolean> {
+    return stat(this.folder).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+  }
+
+  /** Ends the writing; the folder goes if everything in it is delivered. */
+  async close(): Promise<void> {
+    await this.#endSegment();
+    if (this.rows === 0) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #segmentFor(moreBytes: number): Promise<Segment> {
+    const last = this.#segments.at(-1);
+    const hasSpace = last !== undefined && last.sizeBytes + moreBytes <= this.segmentBytes;
+    if (this.#writer !== undefined && last !== undefined && (hasSpace || last.sizeBytes === 0)) return last;
+    await this.#endSegment();
+    const segment = { number: (last?.number ?? 0) + 1, isFound: false, sizeBytes: 0, keyBytes: new Map() };
+    this.#writer = await open(this.#pathOf(segment.number), 'w', 0o600);
+    this.#segments.push(segment);
+    if (this.#segments.length === 1) this.#deliveredBytes = 0;
+    return segment;
+  }
+
+  async #endSegment(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    await writer?.close();
+  }
+
+  /** Nothing is left, whatever the count says, as where somebody has removed files. */
+  #nothing(): undefined {
+    this.rows = 0;
+    return undefined;
+  }
+
+  async #read({ number }: Segment, sizeBytes: number): Promise<Buffer> {
+    const file = await open(this.#pathOf(number), 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return undefined;
+    });
+    if (file === undefined) return Buffer.alloc(0);
+    try {
+      const bytes = Buffer.allocUnsafe(sizeBytes);
+      const { bytesRead } = await file.read(bytes, 0, sizeBytes, this.#deliveredBytes);
+      return bytes.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #drop(): Promise<void> {
+    const segment = this.#segments.shift() as Segment;
+    this.#deliveredBytes = 0;
+    await rm(this.#pathOf(segment.number), { force: true });
+  }
+
+  /** A cursor that cannot be kept costs nothing but repetitions after a kill. */
+  async #keepCursor(segment: number, deliveredBytes: number): Promise<void> {
+    const path = join(this.folder, CURSOR);
+    await writeFile(`${path}.tmp`, checkedText({ segment, deliveredBytes }), { mode: 0o600 })
+      .then(() => rename(`${path}.tmp`, path))
+      .catch(() => {});
+  }
+
+  async #find(): Promise<void> {
+    const cursor = await this.#readCursor();
+    for (const name of (await readdir(this.folder)).sort()) {
+      const number = Number(SEGMENT_NAME.exec(name)?.[1] ?? Number.NaN);
+      if (Number.isNaN(number)) continue;
+      const bytes = await readFile(this.#pathOf(number));
+      const isNext = this.#segments.length === 0 && cursor?.segment === number;
+      const from = isNext && isLineStart(bytes, cursor.deliveredBytes) ? cursor.deliveredBytes : 0;
+      if (this.#segments.length === 0) this.#deliveredBytes = from;
+      this.#segments.push({ number, isFound: true, sizeBytes: bytes.length, keyBytes: new Map() });
+      this.rows += endOfLines(bytes.subarray(from), Number.POSITIVE_INFINITY)[1];
+    }
+  }
+
+  /** undefined where there is none, or it is not as it was written: all of the first segment is delivered then. */
+  async #readCursor(): Promise<{ segment?: unknown; deliveredBytes?: unknown } | undefined> {
+    const path = join(this.folder, CURSOR);
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    try {
+      // Versions before 0.4.0 wrote it without a digest.
+      const cursor = text.startsWith('{"segment":') ? JSON.parse(text) : readChecked(text);
+      return cursor as { segment?: unknown; deliveredBytes?: unknown };
+    } catch {
+      this.doubtful = path;
+      return undefined;
+    }
+  }
+
+  #pathOf(number: number): string {
+    return join(this.folder, `${String(number).padStart(10, '0')}.ndjson`);
+  }
+}
+
+const isLineStart = (bytes: Buffer, at: unknown): at is number =>
+  at === 0 || (typeof at === 'number' && bytes[at - 1] === LINE_END);
+
+/** End of the last whole line among the first `mostRows`, and their count. */
+function endOfLines(bytes: Buffer, mostRows: number): [endBytes: number, rows: number] {
+  let end = 0;
+  let rows = 0;
+  while (rows < mostRows) {
+    const at = bytes.indexOf(LINE_END, end);
+    if (at === -1) break;
+    end = at + 1;
+    rows++;
+  }
+  return [end, rows];
+}

@@ -1,0 +1,77 @@
+// The heartbeat of threads and of the disk, and what readiness makes of it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { DiskWatch, Heart, HeartWatch } from '#dist/server/observe/heartbeat.js';
+import { Readiness } from '#dist/server/observe/readiness.js';
+
+const TICK_MS = 50;
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+function watched() {
+  const figures = { hung: 0 };
+  const watch = new HeartWatch(() => figures.hung++, TICK_MS);
+  ends.push(() => watch.end());
+  return { watch, figures, heart: new Heart(watch.begin()) };
+}
+
+test('a thread that is idle, and one that works and ends its work, is not silent', async () => {
+  const { watch, figures, heart } = watched();
+  for (let i = 0; i < 6; i++) await heart.during(() => sleep(100));
+  await expect(heart.during(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await sleep(600);
+  expect([watch.silentS, figures.hung]).toEqual([undefined, 0]);
+});
+
+test('work that never ends is silence, then a thread that hangs, said once; another one is not blamed', async () => {
+  const { watch, figures, heart } = watched();
+  heart.beat();
+  void heart.during(() => new Promise(() => {}));
+  await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(0.5);
+  await expect.poll(() => figures.hung).toBe(1);
+  await sleep(300);
+  expect(figures.hung).toBe(1);
+  new Heart(watch.begin());
+  expect(watch.silentS).toBeUndefined();
+  heart.beat();
+  await sleep(700);
+  expect([watch.silentS, figures.hung]).toEqual([undefined, 1]);
+});
+
+test('a thread that loads its modules is silent, but has longer until it hangs', async () => {
+  const figures = { hung: 0 };
+  const watch = new HeartWatch(() => figures.hung++, TICK_MS);
+  ends.push(() => watch.end());
+  watch.begin();
+  await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(25 * (TICK_MS / 1000));
+  expect(figures.hung).toBe(0);
+  await expect.poll(() => figures.hung).toBe(1);
+});
+
+test('a disk that does not answer is a warning, until it does', async () => {
+  let answer = (): void => {};
+  const disk = new DiskWatch('.', (_, done) => (answer = done), TICK_MS);
+  ends.push(() => disk.close());
+  expect(disk.warning).toBeUndefined();
+  await expect.poll(() => disk.warning).toMatch(/disk .* has not answered for [\d.]+ s/);
+  answer();
+  await expect.poll(() => disk.warning, { interval: 5 }).toBeUndefined();
+});
+
+test('every fault is a reason against requests, beside warnings', () => {
+  const readiness = new Readiness();
+  let fault: string | undefined = 'a';
+  readiness.addFault(() => fault);
+  readiness.addFault(() => undefined);
+  readiness.addWarning(() => 'w');
+  expect(readiness.page).toEqual({
+    status: 503,
+    text: 'not ready\nreason: the service is starting\nreason: a\nwarning: w\n',
+  });
+  readiness.accept();
+  expect(readiness.page).toEqual({ status: 503, text: 'not ready\nreason: a\nwarning: w\n' });
+  fault = undefined;
+  expect(readiness.page).toEqual({ status: 200, text: 'ready\nwarning: w\n' });
+});
