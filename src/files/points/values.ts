@@ -3,7 +3,7 @@
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { noColumn } from '../columns/columns.js';
-import type { TableColumn } from '../formats/table.js';
+import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { codeTextOf, textOf } from '../formats/values/column-text.js';
 import { refuseUnread } from './run-points.js';
 
@@ -12,13 +12,17 @@ const INTEGER = /^-?\d+$/;
 /** Digits of integers that are all exact as doubles. */
 const SAFE_DIGITS = 15;
 
+/** Kinds whose numbers count days or units of time: as texts, too, they are no numbers. */
+const MOMENTS: ReadonlySet<ColumnKind> = new Set(['timestamp', 'date', 'time', 'duration']);
+
 /**
  * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is
  * no finite number.
  */
 export function numberOf(column: TableColumn, value: unknown): number | bigint | null | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (value === null || value === undefined) return null;
+  if (MOMENTS.has(column.kind)) return undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value === 'bigint') {
     if (column.kind === 'decimal' && (column.scale ?? 0) !== 0) return Number(textOf(column, value));
     return Number.isSafeInteger(Number(value)) ? Number(value) : value;

@@ -3,34 +3,51 @@
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import type { TableColumn } from '../formats/table.js';
+import type { TimeUnitName } from '../formats/values/calendar.js';
 import { codeTextOf } from '../formats/values/column-text.js';
 import { numberOf } from './values.js';
 
 // Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size
 // shows whether they count seconds, milliseconds, microseconds or nanoseconds.
-const PER_MS = { s: 1e-3, ms: 1, us: 1e3, ns: 1e6 } as const;
 const MS_OF_DAY = 86_400_000;
 /** Years of four digits, which Date holds and texts show. */
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
-const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+const END_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/i;
+/** 20260102, 202601022330, 20260102233000: dates without separators, and no Unix time of 1970, 1976 or 2612. */
+const COMPACT_DATES = [1e4, 1e8, 1e10].map((perYear) => [1900 * perYear, 2100 * perYear] as const);
 
-/** A value in milliseconds since 1970; NaN where it is no instant. Times without an offset are those of the zone. */
+/**
+ * A value in milliseconds since 1970, with microseconds where a timestamp has them; NaN where it is no instant. Times
+ * without an offset are those of the zone.
+ */
 export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock): number {
   if (value === null || value === undefined) return Number.NaN;
   if (column.kind === 'timestamp') {
-    const ms = Math.floor(Number(value as bigint) / PER_MS[column.unit ?? 'ms']);
-    return within(column.isUtc === true ? ms : clock.instantOf(ms));
+    const [ms, fraction] = millisecondsOf(BigInt(value as bigint), column.unit ?? 'ms');
+    return within((column.isUtc === true ? ms : clock.instantOf(ms)) + fraction);
   }
   if (column.kind === 'date') return within(clock.instantOf((value as number) * MS_OF_DAY));
   const text = typeof value === 'string' ? codeTextOf(column, value).trim() : undefined;
   const iso = text === undefined ? null : ISO.exec(text);
   if (iso !== null) return within(ofIso(iso, clock));
   const number = numberOf(column, value);
-  return number === null || number === undefined ? Number.NaN : within(ofUnix(Number(number)));
+  return number === null || number === undefined ? Number.NaN : within(ofUnix(number));
 }
+
+/** Whole milliseconds, and the microseconds behind them as a fraction: 23:59:59.999999999 is no midnight. */
+function millisecondsOf(value: bigint, unit: TimeUnitName): [ms: number, fraction: number] {
+  if (unit === 's') return [Number(value) * 1000, 0];
+  if (unit === 'ms') return [Number(value), 0];
+  const microseconds = unit === 'us' ? value : floorOf(value, 1000n);
+  const ms = floorOf(microseconds, 1000n);
+  return [Number(ms), Number(microseconds - ms * 1000n) / 1000];
+}
+
+/** Division of BigInt cuts towards zero. */
+const floorOf = (value: bigint, by: bigint): bigint => (value < 0n ? (value + 1n) / by - 1n : value / by);
 
 /** The remedy where no value of a column is an instant. @param text the first that is none; undefined: all are empty */
 export function timeHint(text: string | undefined): string | undefined {
@@ -43,11 +60,14 @@ export function timeHint(text: string | undefined): string | undefined {
 }
 
 /** Seconds until the year 5138, milliseconds from 1973 on, and so on. */
-function ofUnix(value: number): number {
-  const size = Math.abs(value);
-  if (size < 1e11) return value * 1000;
-  if (size < 1e14) return value;
-  return size < 1e17 ? Math.floor(value / 1e3) : Math.floor(value / 1e6);
+function ofUnix(given: number | bigint): number {
+  if (typeof given === 'bigint')
+    return Number(floorOf(given, given < 10n ** 17n && given > -(10n ** 17n) ? 1000n : 1_000_000n));
+  if (COMPACT_DATES.some(([first, end]) => given >= first && given < end)) return Number.NaN;
+  const size = Math.abs(given);
+  if (size < 1e11) return given * 1000;
+  if (size < 1e14) return given;
+  return size < 1e17 ? Math.floor(given / 1e3) : Math.floor(given / 1e6);
 }
 
 function ofIso(match: RegExpExecArray, clock: ZoneClock): number {
@@ -55,17 +75,26 @@ function ofIso(match: RegExpExecArray, clock: ZoneClock): number {
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-  if (!isDate || Number(hour) > 24 || Number(minute) > 59 || Number(second) > 60) return Number.NaN;
-  const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
-  const local = date.getTime() + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms;
-  if (zone === undefined) return clock.instantOf(local);
-  if (zone === 'Z' || zone === 'z') return local;
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  const digits = fraction.padEnd(6, '0');
+  // 24:00 is the end of a day. A leap second ends a quarter of an hour in every zone.
+  const isTime = seconds < 86_400 || (seconds === 86_400 && Number(digits) === 0);
+  const isSecond = second !== '60' || Number(minute) % 15 === 14;
+  if (!isDate || !isTime || !isSecond) return Number.NaN;
+  const local = date.getTime() + seconds * 1000 + Number(digits.slice(0, 3));
+  return instantIn(zone, local, clock) + Number(digits.slice(3, 6)) / 1000;
+}
+
+/** @param zone as ISO 8601 writes it; undefined for that of the clock */
+function instantIn(zone: string | undefined, localMs: number, clock: ZoneClock): number {
+  if (zone === undefined) return clock.instantOf(localMs);
+  if (zone === 'Z' || zone === 'z') return localMs;
   const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || '0');
-  return local - (zone.startsWith('-') ? -1 : 1) * offset * 60_000;
+  return localMs - (zone.startsWith('-') ? -1 : 1) * offset * 60_000;
 }
 
 function within(ms: number): number {
-  return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : Number.NaN;
+  return ms >= EARLIEST_MS && ms < END_MS ? ms : Number.NaN;
 }
 
 interface TimeColumn {

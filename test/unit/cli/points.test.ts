@@ -54,6 +54,10 @@ describe('conditions', () => {
   test('times of typed columns', () => {
     expect(kept('at > 1970-01-01T00:00:01Z')).toEqual([3, 4]);
     expect(kept('at <= "1970-01-01 08:00:01"')).toEqual([0, 1]);
+    const finer: TableColumn[] = [{ name: 'at', kind: 'timestamp', unit: 'us', isUtc: true }];
+    const later = rowFilter([conditionOf('at > 1970-01-01T00:00:01.000250Z')], finer, 'f', clock);
+    const values = [[1_000_249n, 1_000_250n, 1_000_251n, 1_001_000n]];
+    expect([0, 1, 2, 3].filter((row) => later({ rowCount: 4, values }, row))).toEqual([2, 3]);
     expect(() => kept('at > noon')).toThrow('at holds times, and noon is none');
   });
 
@@ -81,7 +85,8 @@ describe('times', () => {
     ['2026-11-01 08:00-05', text, '2026-11-01T13:00:00Z'],
     [' 2026-11-01 08:00 ', text, '2026-11-01T01:00:00Z'],
     ['2026-11-01', text, '2026-10-31T17:00:00Z'],
-    ['2026-11-01T08:00:00.123456789Z', text, '2026-11-01T08:00:00.123Z'],
+    ['2026-11-01T24:00', text, '2026-11-01T17:00:00Z'],
+    ['2026-12-31T23:59:60Z', text, '2027-01-01T00:00:00Z'],
     ['1750000000', text, '2025-06-15T15:06:40Z'],
     ['1750000000.5', text, '2025-06-15T15:06:40.500Z'],
     ['1750000000500', text, '2025-06-15T15:06:40.500Z'],
@@ -104,6 +109,65 @@ describe('times', () => {
       expect(instantOf(text, value, hcm)).toBeNaN();
     },
   );
+
+  test.each([
+    ...['T24:30', 'T24:00:00.5', 'T12:30:60', 'T23:59:60.5', 'T08:60', 'T08:00+24:00', 'T08:00-07:60'].map(
+      (end) => `2026-11-01${end}`,
+    ),
+    ...['20261101', '202611010800', '20261101080000', '20261101080000.5', '19991231'],
+  ])('%s is no time: no clock shows it, or it is a date without separators', (value) => {
+    expect(instantOf(text, value, hcm)).toBeNaN();
+    if (/^\d+$/.test(value)) expect(instantOf({ name: 'ts', kind: 'long' }, BigInt(value), hcm)).toBeNaN();
+  });
+
+  const isoOf = (value: bigint, perSecond: bigint): string => {
+    const fraction = ((value % perSecond) + perSecond) % perSecond;
+    const seconds = new Date(Number((value - fraction) / perSecond) * 1000).toISOString().slice(0, 19);
+    return `${seconds}.${String(fraction).padStart(String(perSecond).length - 1, '0') || '0'}Z`;
+  };
+
+  test('every unit of a timestamp, and every spelling of it, is one instant, cut off to the microsecond', () => {
+    const units = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
+    const ends = fc.constantFrom(0n, 1n, 999_999_999n, 999_999_872n, 999_999_499n, 123_999_999n);
+    fc.assert(
+      fc.property(
+        fc.bigInt(-2_000_000_000n, 9_000_000_000n),
+        fc.oneof(ends, fc.bigInt(0n, 999_999_999n)),
+        (seconds, nanoseconds) => {
+          for (const [unit, perSecond] of Object.entries(units)) {
+            const value = seconds * perSecond + (nanoseconds * perSecond) / units.ns;
+            const column = {
+              name: 'ts',
+              kind: 'timestamp',
+              unit: unit as keyof typeof units,
+              isUtc: true,
+            } as const;
+            const ms = instantOf(column, value, utc);
+            expect(BigInt(Math.floor(ms))).toBe(
+              seconds * 1000n + ((value - seconds * perSecond) * 1000n) / perSecond,
+            );
+            expect(instantOf(text, isoOf(value, perSecond), hcm)).toBe(ms);
+            expect(instantOf({ ...column, isUtc: false }, value, utc)).toBe(ms);
+          }
+        },
+      ),
+    );
+  });
+
+  test.each(['time', 'duration'] as const)('a %s is no instant and no number', (kind) => {
+    const column: TableColumn = { name: 'x', kind, unit: 'us' };
+    expect(instantOf(column, 30_600_000_000n, hcm)).toBeNaN();
+    const filter = rowFilter([conditionOf('x > 5')], [column], 'f', hcm);
+    expect(filter({ rowCount: 1, values: [[30_600_000_000n]] }, 0)).toBe(false);
+  });
+
+  test('integers of nanoseconds are cut off, not rounded', () => {
+    const lastOfDay = 1_767_398_399_999_999_999n;
+    const long: TableColumn = { name: 'ts', kind: 'long' };
+    expect(instantOf(long, lastOfDay, utc)).toBe(at('2026-01-02T23:59:59.999Z'));
+    expect(instantOf(text, String(lastOfDay), utc)).toBe(at('2026-01-02T23:59:59.999Z'));
+    expect(instantOf(long, -1n - lastOfDay, utc)).toBe(-at('2026-01-03T00:00:00Z'));
+  });
 
   describe('the clock of a zone', () => {
     test('its offset, as the IANA has it', () => {
