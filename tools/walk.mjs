@@ -1,11 +1,12 @@
 // `node tools/walk.mjs [FOLDER] [--list WAY]`: the source files in which code runs for one request, frame or file, by
 // V8's precise coverage of FOLDER/dist (default: this checkout), and how many source files there are. A file counts
-// where one of its functions is called; what runs when a module is loaded does not count.
+// where one of its functions is called; what runs when a module is loaded, or without a request, does not count.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { WebSocket } from 'ws';
 
@@ -16,18 +17,22 @@ const [, listed] = at < 0 ? [] : args.splice(at, 2);
 const folder = resolve(args[0] ?? root);
 const dist = pathToFileURL(join(folder, 'dist/')).href;
 const TURNS = 60;
+/** Longer than the periods of timers. */
+const IDLE_MS = 2500;
 const CSV = `lat,lng\n${Array.from({ length: 30 }, (_, row) => `${21 + row / 100},105.85\n`).join('')}`;
 
-const called = ({ url, functions }) =>
-  url.startsWith(dist) &&
-  functions.some(({ functionName, ranges: [{ startOffset, count }] }) =>
-    startOffset === 0 && functionName === '' ? false : count > 0,
-  );
-const filesOf = (scripts) =>
+/** Functions that were called, as `FILE OFFSET`. */
+const calledIn = (scripts) =>
   scripts
-    .filter(called)
-    .map(({ url }) => url.slice(dist.length))
-    .sort();
+    .filter(({ url }) => url.startsWith(dist))
+    .flatMap(({ url, functions }) =>
+      functions
+        .filter(({ functionName, ranges: [{ startOffset, count }] }) =>
+          startOffset === 0 && functionName === '' ? false : count > 0,
+        )
+        .map(({ ranges: [{ startOffset }] }) => `${url.slice(dist.length)} ${startOffset}`),
+    );
+const filesOf = (functions) => [...new Set(functions.map((name) => name.split(' ')[0]))].sort();
 
 async function ofService() {
   const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-walk-'));
@@ -79,16 +84,20 @@ async function ofService() {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
+  const calledBy = async (work) => {
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+    await work();
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    await session.post('Profiler.stopPreciseCoverage');
+    return calledIn(result);
+  };
+  // Timers run beside the calls, more of them the busier the machine is.
+  const idle = new Set(await calledBy(() => sleep(IDLE_MS)));
   const counted = {};
   for (const [way, call] of Object.entries(ways)) {
     await call();
-    // Timers run beside some of the calls: a file counts where code of it runs beside each.
     for (let turn = 0; turn < TURNS; turn++) {
-      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-      await call();
-      const { result } = await session.post('Profiler.takePreciseCoverage');
-      await session.post('Profiler.stopPreciseCoverage');
-      const files = filesOf(result);
+      const files = filesOf((await calledBy(call)).filter((name) => !idle.has(name)));
       counted[way] = counted[way]?.filter((file) => files.includes(file)) ?? files;
     }
   }
@@ -115,7 +124,7 @@ function ofCommand() {
     (name) => JSON.parse(readFileSync(join(work, 'v8', name), 'utf8')).result,
   );
   rmSync(work, { recursive: true });
-  return [...new Set(filesOf(scripts))];
+  return filesOf(calledIn(scripts));
 }
 
 const counted = { ...(await ofService()), 'CSV file by the command': ofCommand() };

@@ -7,7 +7,7 @@ import { canonicalAddress, Networks } from '../../config/networks.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { codeOf } from '../http/answers.js';
-import { clientAddress } from '../http/client-address.js';
+import { clientAddress } from '../http/exchange.js';
 import { boundFault } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { ServerKeys } from '../keys/keys.js';

@@ -3,7 +3,7 @@
 import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { readFrameHeader } from '../../hexcodes/wire/frames/answer-frame.js';
 import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
-import type { Entry } from '../ledger/entry.js';
+import type { Entry } from '../ledger/ledger.js';
 import type { QuotaPeriod } from '../ledger/quota.js';
 import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 

@@ -7,7 +7,7 @@ import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
 import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../http/answers.js';
-import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/media-types.js';
+import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { AFTER_BODY } from '../transport/request-head.js';
 import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 

@@ -1,7 +1,8 @@
-// A request as the service knows it: the transport's exchange, with what keys, limits and the log note of it.
-
+// A request as the service knows it: the transport's exchange, with what keys, limits and the log note of it, and the
+// address of its client.
+import { canonicalAddress, Networks } from '../../config/networks.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
-import type { Entry } from '../ledger/entry.js';
+import type { Entry } from '../ledger/ledger.js';
 import type * as transport from '../transport/adapter.js';
 import type { Exchange as TransportExchange } from '../transport/exchange.js';
 
@@ -22,6 +23,85 @@ export class RequestNotes {
 
 export type Exchange = TransportExchange<RequestNotes>;
 export type Adapter = transport.Adapter<RequestNotes>;
+
+// The address of the client: that of the peer, or behind trusted proxies the one that they report in X-Forwarded-For.
+// Each proxy adds at the right the address it was called from, so the list is read from there, as far as the proxies
+// are trusted: text of the client itself is to the left of that, and is not believed.
+
+/** Most hops of a list that are read. */
+const MAX_HOPS = 32;
+
+/**
+ * @param peer in canonical form (networks.ts); '' if it is not known
+ * @param forwardedFor all X-Forwarded-For headers, joined by commas; '' if there is none
+ * @param trusted the proxies; undefined: none
+ * @param isCertain '' where an entry is no address, as of a proxy that hides its clients: a key that is bound to the
+ *   network of the proxies must not let in whoever comes through them
+ * @returns the first address from the right that is no trusted proxy, in canonical form; where an entry is no address,
+ *   the proxy that has added it, and where all are proxies, the first of the list
+ */
+export function clientAddress(
+  peer: string,
+  forwardedFor: string,
+  trusted: Networks | undefined,
+  isCertain = false,
+): string {
+  if (trusted === undefined || forwardedFor === '' || peer === '' || !trusted.has(peer)) return peer;
+  let client = peer;
+  for (const entry of forwardedFor.split(',').slice(-MAX_HOPS).reverse()) {
+    const before = canonicalAddress(withoutPort(entry.trim()));
+    if (before === undefined) return isCertain ? '' : client;
+    client = before;
+    if (!trusted.has(client)) break;
+  }
+  return client;
+}
+
+/** Some proxies add the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
+function withoutPort(text: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text);
+  if (bracketed !== null) return bracketed[1] as string;
+  const dotted = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(text);
+  return dotted === null ? text : (dotted[1] as string);
+}
+
+/** The canonical text of an address as a socket shows it, in four or sixteen bytes; '' for any other number. */
+export function addressText(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return '';
+  const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i]! << 8) | bytes[2 * i + 1]!).toString(16));
+  return canonicalAddress(groups.join(':')) as string;
+}
+
+interface AddressedRequest {
+  readonly peerAddress: Uint8Array;
+  readonly head: { readonly forwardedFor: string };
+}
+
+/** Finds the clients of requests. */
+export class ClientAddresses {
+  readonly #trusted: Networks | undefined;
+
+  /** @param trusted addresses of proxies, and networks of them */
+  constructor(trusted: readonly string[]) {
+    this.#trusted = trusted.length === 0 ? undefined : new Networks(trusted);
+  }
+
+  /** Whether an address, in four or sixteen bytes, is that of a trusted proxy. */
+  isProxy(address: Uint8Array): boolean {
+    return this.#trusted?.has(addressText(address)) === true;
+  }
+
+  /** The client's address in canonical form. */
+  of(request: AddressedRequest): string {
+    return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted);
+  }
+
+  /** The address of the client; '' where a trusted proxy does not say it. */
+  certain(request: AddressedRequest): string {
+    return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted, true);
+  }
+}
 
 // One position to a code by the kernel of this thread.
 

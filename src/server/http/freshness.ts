@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
 import type { Exchange } from './exchange.js';
-import { encodingFor } from './media-types.js';
+import { encodingFor } from './negotiation.js';
 
 /** Time that an answer may be used before the service is asked again. */
 export const KEPT_SECONDS = 3600;

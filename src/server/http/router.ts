@@ -19,8 +19,7 @@ import {
   type UnderstoodInput,
   wordOf,
 } from './answers.js';
-import type { ClientAddresses } from './client-address.js';
-import type { Adapter, Exchange } from './exchange.js';
+import type { Adapter, ClientAddresses, Exchange } from './exchange.js';
 
 export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */

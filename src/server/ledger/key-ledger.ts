@@ -19,6 +19,11 @@ import {
   WAIT,
 } from './rates.js';
 
+/** Places of the outcomes among the counts of an operation: of requests, and behind it of points. */
+const OK_AT = cellAt(0, OK);
+const FAILED_AT = cellAt(0, FAILED);
+const REFUSED_AT = cellAt(0, REFUSED);
+
 /**
  * The use of one key: counts that are flushed, and sums of the day and the month. The sums are those of all processes
  * that share the store, as far as this one knows. There may be very many keys, most of which do one thing only, so
@@ -43,19 +48,19 @@ class KeyUse {
   /** Counts points that are converted, `ok` and otherwise. */
   converted(operation: number, ok: number, failed: number): void {
     const counts = this.#of(operation);
-    counts[cellAt(0, OK) + 1]! += ok;
-    counts[cellAt(0, FAILED) + 1]! += failed;
+    counts[OK_AT + 1]! += ok;
+    counts[FAILED_AT + 1]! += failed;
   }
 
   /** Counts points that are refused. */
   refuse(operation: number, points: number): void {
-    this.#of(operation)[cellAt(0, REFUSED) + 1]! += points;
+    this.#of(operation)[REFUSED_AT + 1]! += points;
   }
 
   /** Counts a request that is answered. */
   answered(operation: number, httpStatus: number): void {
-    const outcome = httpStatus < 400 ? OK : httpStatus === 429 ? REFUSED : FAILED;
-    this.#of(operation)[cellAt(0, outcome)]!++;
+    const outcomeAt = httpStatus < 400 ? OK_AT : httpStatus === 429 ? REFUSED_AT : FAILED_AT;
+    this.#of(operation)[outcomeAt]!++;
   }
 
   get isDirty(): boolean {
@@ -68,10 +73,8 @@ class KeyUse {
     let points = 0;
     for (const counts of this.#counts) {
       if (counts === undefined) continue;
-      for (const outcome of [OK, FAILED]) {
-        requests += counts[cellAt(0, outcome)]!;
-        points += counts[cellAt(0, outcome) + 1]!;
-      }
+      requests += counts[OK_AT]! + counts[FAILED_AT]!;
+      points += counts[OK_AT + 1]! + counts[FAILED_AT + 1]!;
     }
     const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
     return {
@@ -147,6 +150,8 @@ const RETRY_MS = 40;
 export class KeyLedger {
   /** Nothing is ever refused to this key. */
   isFree = true;
+  /** The key has limits of its own, beside the ceiling of the process. */
+  hasLimits = false;
   #key: KeyInfo;
   #limits: KeyLimits = {};
   readonly rates: Rates;
@@ -191,12 +196,9 @@ export class KeyLedger {
       this.quota.start(this.#use.stored);
     }
     this.quota?.setLimits(set(limits.pointsPerDay), set(limits.pointsPerMonth));
+    this.hasLimits = this.rates.hasLimits || this.hasQuota;
     this.isFree = !this.hasLimits && this.context.ceiling === undefined;
     this.pump();
-  }
-
-  get hasLimits(): boolean {
-    return this.rates.hasLimits || this.hasQuota;
   }
 
   get hasQuota(): boolean {

@@ -13,15 +13,20 @@ const DAY_SEC = 86_400;
 /** The store of limits answers in milliseconds, work under way in less than this. */
 const ADMIT_DEADLINE_MS = 30_000;
 
-/** Opens the entry of a request; false where its key has no request left, and it is answered. */
-export function admitRequest(ledger: Ledger, x: Exchange, key: KeyInfo): boolean {
-  const entry = ledger.open(key, x.notes.operation);
-  x.notes.entry = entry;
-  if (!entry.key.hasLimits) return true;
-  const refusal = entry.key.rates.admitRequest();
-  x.lateHeaderLines = allLimitLines(entry.key);
-  if (refusal !== undefined) failOverLimit(x, refusal);
-  return refusal === undefined;
+/**
+ * Opens an entry in the ledger for each request of a key that is let in: the function that it returns says false where
+ * the key has no request left, and the request is answered.
+ */
+export function admission(ledger: Ledger): (x: Exchange, key: KeyInfo) => boolean {
+  return (x, key) => {
+    const entry = ledger.open(key, x.notes.operation);
+    x.notes.entry = entry;
+    if (!entry.key.hasLimits) return true;
+    const refusal = entry.key.rates.admitRequest();
+    x.lateHeaderLines = allLimitLines(entry.key);
+    if (refusal !== undefined) failOverLimit(x, refusal);
+    return refusal === undefined;
+  };
 }
 
 /**

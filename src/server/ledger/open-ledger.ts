@@ -1,7 +1,6 @@
 // The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
 
-import type { Exchange } from '../http/exchange.js';
-import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
+import type { KeyLimits } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { Logger } from '../observe/log.js';
 import type { PointCounts } from '../observe/metrics/request-counts.js';
@@ -9,7 +8,6 @@ import type { StoredUse } from '../usage/batch.js';
 import { UsageFlusher } from '../usage/flusher.js';
 import type { KeyLedger } from './key-ledger.js';
 import { Ledger } from './ledger.js';
-import { admitRequest } from './limit-answers.js';
 
 /** The settings of limits and usage. */
 export interface LedgerConfig {
@@ -38,8 +36,6 @@ export interface OpenLedger {
   readonly silence: string | undefined;
   /** How often a batch could not be stored. */
   readonly failures: number;
-  /** Opens an entry for a request of a key that is let in; false where its limits refuse it, and it is answered. */
-  admit(x: Exchange, key: KeyInfo): boolean;
   /** Resolves when all is known that other processes have told the store of the key; undefined where there are none. */
   refresh(key: KeyLedger): Promise<void> | undefined;
   /** Stores what is counted. */
@@ -122,7 +118,6 @@ export async function openLedger(
     get failures() {
       return flusher.failures;
     },
-    admit: (x, key) => admitRequest(ledger, x, key),
     refresh: (key) => {
       if (!isShared) return undefined;
       ledger.watch(key);

@@ -3,8 +3,10 @@
 import { loadH3 } from '../../hexcodes/geometry/load-h3.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { Bulk } from '../bulk/route.js';
-import { type BoundaryData, boundaryData, DataVersions } from '../http/boundary-data.js';
+import { type BoundaryData, boundaryData } from '../http/boundary-data.js';
+import { DataVersions } from '../http/negotiation.js';
 import { Router } from '../http/router.js';
+import { admission } from '../ledger/limit-answers.js';
 import { basemapRoutes } from '../routes/basemap.js';
 import { batchRoutes } from '../routes/batch.js';
 import { codePage, consoleRoutes } from '../routes/console.js';
@@ -32,7 +34,7 @@ export interface ServiceRoutes {
 
 export function addServiceRoutes(parts: Parts, steps: StopSteps): ServiceRoutes {
   const { config, files, kernel, previous, observer, adapter, keys, metering } = parts;
-  const router = new Router(adapter, keys.ring, observer.clients, metering?.admit);
+  const router = new Router(adapter, keys.ring, observer.clients, metering && admission(metering.ledger));
   const boundaries = boundaryData(files, kernel.formerProvinces);
   const hexcodes = new Hexcodes(kernel);
   const before = previous && boundaryData(previous.files, previous.kernel.formerProvinces);

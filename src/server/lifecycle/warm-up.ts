@@ -9,7 +9,7 @@ import { DECODE_PATH, ENCODE_PATH, type Router } from '../http/router.js';
 import { givenKey } from '../keys/keys.js';
 import { makeKeyText } from '../keys/secret.js';
 import { Ledger } from '../ledger/ledger.js';
-import { admitRequest } from '../ledger/limit-answers.js';
+import { admission } from '../ledger/limit-answers.js';
 import { openLog } from '../observe/log.js';
 import { RequestLog } from '../observe/request-log.js';
 import type { Parts } from './parts.js';
@@ -49,7 +49,7 @@ async function callRoutes(parts: Parts, router: Router): Promise<number> {
   ring.change([key]);
   const endings = [
     observer.rehearse(new RequestLog(silent, observer.clients, config.logRequestsPerSecond)),
-    router.rehearse((x, info) => admitRequest(ledger, x, info)),
+    router.rehearse(admission(ledger)),
   ];
   try {
     return await adapter.rehearse((port) => callAll(port, requestsOf(new Hexcodes(kernel), text)));

@@ -7,11 +7,16 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { holdsKey } from '../../config/mask.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { readApiKey } from '../../hexcodes/wire/params/query.js';
-import type { ClientAddresses } from '../http/client-address.js';
-import type { Exchange } from '../http/exchange.js';
+import type { ClientAddresses, Exchange } from '../http/exchange.js';
 import { methodName } from './log.js';
-import type { Tracer } from './observer.js';
 import { readTraceparent, readTracestate, type SpanIds, type TraceContext } from './request-log.js';
+
+/** Records the spans of some requests. */
+export interface Tracer {
+  /** Records a request that is over; its span ids, undefined if it is not traced. */
+  record(x: Exchange, nowMs: number): SpanIds | undefined;
+  close(): Promise<void>;
+}
 
 export interface TracerOptions {
   /** Spans are posted to `/v1/traces` below it. */

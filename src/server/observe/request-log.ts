@@ -1,7 +1,6 @@
 // A line of the log for each request and each stream that has ended, bounded for each second: one line says how many
 // more there were. Answers of 500 and above have a limit of their own, so that a flood of others does not hide them.
-import type { ClientAddresses } from '../http/client-address.js';
-import type { Exchange } from '../http/exchange.js';
+import type { ClientAddresses, Exchange } from '../http/exchange.js';
 import { type Logger, methodName } from './log.js';
 
 // W3C Trace Context (https://www.w3.org/TR/trace-context/), read strictly: a header that breaks the standard counts as

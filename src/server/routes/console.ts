@@ -6,7 +6,7 @@ import type { Hexcodes, HexcodesData } from '../../hexcodes/library/hexcodes.js'
 import { placeNear } from '../../hexcodes/library/places.js';
 import type { Exchange } from '../http/exchange.js';
 import { compressedText, sendCompressed, sendTagged } from '../http/freshness.js';
-import { encodingFor } from '../http/media-types.js';
+import { encodingFor } from '../http/negotiation.js';
 import { fail, type Route } from '../http/router.js';
 import { archivePath } from './basemap.js';
 import type { BasemapArchive } from './basemap-archive.js';

@@ -5,7 +5,7 @@ import type { ServeConfig } from '../../config/config.js';
 import { JSON_TYPE } from '../http/answers.js';
 import type { Exchange } from '../http/exchange.js';
 import { type CompressedText, compressedText, sendCompressed } from '../http/freshness.js';
-import { acceptedTypes, qualityOf } from '../http/media-types.js';
+import { acceptedTypes, qualityOf } from '../http/negotiation.js';
 import { fail, type Route } from '../http/router.js';
 import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
 

@@ -10,7 +10,7 @@ import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
 import type { Exchange } from '../http/exchange.js';
 import { entityTag, KEPT, keptAnswer } from '../http/freshness.js';
-import { acceptedTypes, qualityOf, wantsErrorsOnly } from '../http/media-types.js';
+import { acceptedTypes, qualityOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { fail, failUnavailable, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 

@@ -22,7 +22,7 @@ import { errorBody, faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
 import type { Exchange } from '../http/exchange.js';
 import { KEPT, keptAnswer } from '../http/freshness.js';
-import { requireJson } from '../http/media-types.js';
+import { requireJson } from '../http/negotiation.js';
 import { fail, hintBehind, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../observe/log.js';

@@ -8,7 +8,7 @@ import { JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
 import type { Exchange } from '../http/exchange.js';
 import { ASKED_AGAIN, entityTag, KEPT, sendKept } from '../http/freshness.js';
-import { requireJson } from '../http/media-types.js';
+import { requireJson } from '../http/negotiation.js';
 import { fail, type Route } from '../http/router.js';
 import type { UwsBuild } from '../transport/load-uws.js';
 

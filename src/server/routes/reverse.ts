@@ -9,9 +9,8 @@ import { readQuery } from '../../hexcodes/wire/params/query.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
-import type { Exchange } from '../http/exchange.js';
-import { encodeOne } from '../http/exchange.js';
-import { requireJson } from '../http/media-types.js';
+import { type Exchange, encodeOne } from '../http/exchange.js';
+import { requireJson } from '../http/negotiation.js';
 import { fail, hintBehind, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 

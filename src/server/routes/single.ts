@@ -16,9 +16,8 @@ import {
 import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
-import type { Exchange } from '../http/exchange.js';
-import { encodeOne } from '../http/exchange.js';
-import { isJson, requireJson, utf8TypeOf } from '../http/media-types.js';
+import { type Exchange, encodeOne } from '../http/exchange.js';
+import { isJson, requireJson, utf8TypeOf } from '../http/negotiation.js';
 import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../http/router.js';
 import { readWhole } from '../http/whole-body.js';
 import { admitPoints } from '../ledger/limit-answers.js';

@@ -1,6 +1,6 @@
 // GET /v1/usage: what the calling key has used today and this month, and what it may.
 import { JSON_TYPE } from '../http/answers.js';
-import { requireJson } from '../http/media-types.js';
+import { requireJson } from '../http/negotiation.js';
 import type { Route } from '../http/router.js';
 import type { KeyLedger } from '../ledger/key-ledger.js';
 import type { Ledger } from '../ledger/ledger.js';

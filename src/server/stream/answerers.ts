@@ -16,7 +16,7 @@ import { MIN_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
 import type { Pool } from '../../pool/pool.js';
 import { INLINE_JSON_BYTES, isInlineFrame, itemsAllowance } from '../http/offload.js';
-import type { Entry } from '../ledger/entry.js';
+import type { Entry } from '../ledger/ledger.js';
 import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 import { type FrameAnswerer, OVER_QUOTA } from './session.js';
 

@@ -9,7 +9,7 @@ import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
-import { isJson, requireJson } from '../http/media-types.js';
+import { isJson, requireJson } from '../http/negotiation.js';
 import { fail, type Route } from '../http/router.js';
 import { readWhole } from '../http/whole-body.js';
 import { admitPoints } from '../ledger/limit-answers.js';

@@ -2,7 +2,7 @@
 // Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
 // the answer to later, and a handler that does neither is answered 500 (README U6).
 
-import { Admission, type AdmissionLimits, type Refusal } from './admission.js';
+import { Admission, type AdmissionLimits, type Refusal, Turns } from './admission.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
 import { Budget, UNLIMITED } from './budget.js';
 import { CorkHolder } from './cork-holder.js';
@@ -10,7 +10,6 @@ import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits
 import {
   type ListenSocket,
   loadUws,
-  primePause,
   type UpgradeContext,
   type Uws,
   type UwsApp,
@@ -22,7 +21,6 @@ import {
 import { RefusedBodies } from './request-body.js';
 import { RequestHead, readHeaders, TARGET_LIMIT_BYTES } from './request-head.js';
 import { type SocketData, socketBehaviour, type WebSocketRoute } from './socket-behaviour.js';
-import { Turns } from './turns.js';
 
 /** The ports on which an adapter listens. */
 class Listeners {
@@ -56,6 +54,19 @@ class Listeners {
   closeAll(): void {
     for (const socket of this.#sockets.splice(0)) this.#uws.us_listen_socket_close(socket);
   }
+}
+
+let isPausePrimed = false;
+
+/**
+ * To be called with the first request of the process, before anything is written to it: makes sure that a socket which
+ * is paused later is read again after `resume` (README U27).
+ */
+function primePause(res: UwsResponse): void {
+  if (isPausePrimed) return;
+  isPausePrimed = true;
+  res.pause();
+  res.resume();
 }
 
 /** Deadline of a refusal, which is sent in the next turn of the event loop. */

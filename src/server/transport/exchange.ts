@@ -1,7 +1,7 @@
 // One request and its answer, as handlers see them. Once the answer is complete or the connection is closed, every call
 // of the answering side does nothing, so handlers need not check.
 
-import type { Admission } from './admission.js';
+import type { Admission, Turns } from './admission.js';
 import { ChunkedAnswer } from './answers/chunked-answer.js';
 import { SizedAnswer } from './answers/sized-answer.js';
 import type { AnswerHooks, StreamedAnswer } from './answers/streamed-answer.js';
@@ -31,7 +31,6 @@ import {
   RequestBody,
 } from './request-body.js';
 import { AFTER_BODY, type RequestHead } from './request-head.js';
-import type { Turns } from './turns.js';
 
 /** Supplied by the owner of the adapter, for all exchanges. */
 export interface ExchangeHooks<X> {

@@ -94,19 +94,6 @@ export interface Uws {
   readonly DISABLED: number;
 }
 
-let isPausePrimed = false;
-
-/**
- * To be called with the first request of the process, before anything is written to it: makes sure that a socket which
- * is paused later is read again after `resume` (README U27).
- */
-export function primePause(res: UwsResponse): void {
-  if (isPausePrimed) return;
-  isPausePrimed = true;
-  res.pause();
-  res.resume();
-}
-
 /**
  * The packages that are tried, in this order. The first name is also that of the official package: who installs that
  * one in its place is served by it.

@@ -1,9 +1,10 @@
 // The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
 // becomes of the rest once the request is refused.
+
+import type { Turns } from './admission.js';
 import { keptMemory } from './kept-memory.js';
 import type { UwsResponse } from './load-uws.js';
 import type { RequestHead } from './request-head.js';
-import type { Turns } from './turns.js';
 
 // Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be
 // reset by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read

@@ -1,7 +1,7 @@
 // The log: its sink, secrets, lines for people, and the lines of requests.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ClientAddresses } from '#dist/server/http/client-address.js';
+import { ClientAddresses } from '#dist/server/http/exchange.js';
 import { LogSink, type LogTarget, lineForPeople, openLog } from '#dist/server/observe/log.js';
 import { RequestCounts } from '#dist/server/observe/metrics/request-counts.js';
 import { RequestLog } from '#dist/server/observe/request-log.js';

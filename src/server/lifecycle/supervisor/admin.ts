@@ -6,7 +6,7 @@ import { faultBody, pathOf, requestIdOf, SharedWork } from '../../../config/admi
 import { canonicalAddress, type Networks } from '../../../config/networks.js';
 import { SUPERVISOR_HEADER } from '../../admin/keys.js';
 import { type AdminListener, openListener } from '../../admin/listener.js';
-import { clientAddress } from '../../http/client-address.js';
+import { clientAddress } from '../../http/exchange.js';
 
 // Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label
 // `process`, and all samples of a metric come together behind its HELP and TYPE, as the format demands.
