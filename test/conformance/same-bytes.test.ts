@@ -284,12 +284,19 @@ describe('rows that are drawn', () => {
 // Members that say the hemisphere of a position (`ns`, `lat_dir`) and are not read: every reader of JSON refuses a row
 // with both of them, whatever their spelling; names are drawn, and the judge is a list of spellings.
 describe('members for the hemisphere', () => {
-  const ENDS = ['_dir', 'Dir', ' direction', '-hemi', 'Hemisphere', '_ref', '.ref'];
+  const ENDS = ['_dir', 'Dir', ' direction', '-hemi', 'Hemisphere', '_ref', '.ref'].concat([
+    '_hem',
+    'Sign',
+    ' indicator',
+    '_reference',
+    'Quadrant',
+    ' cardinal',
+  ]);
   const LAT_SIDES = ['ns', 'lat_ns', 'N_S', 'n/s', 'North_South'].concat(
-    ENDS.flatMap((end) => [`lat${end}`, `GPSLatitude${end}`]),
+    ENDS.flatMap((end) => [`lat${end}`, `GPSLatitude${end}`, `NS${end}`, `n/s${end}`]),
   );
   const LNG_SIDES = ['ew', 'lonEW', 'E_W', 'e w', 'eastwest'].concat(
-    ENDS.flatMap((end) => [`lng${end}`, `gps_lon${end}`]),
+    ENDS.flatMap((end) => [`lng${end}`, `gps_lon${end}`, `ew${end}`, `E_W${end}`]),
   );
   /** Names that begin or end as the ones above, and are others. */
   const OTHERS = [
@@ -306,7 +313,20 @@ describe('members for the hemisphere', () => {
       'gps',
       'gps_fix',
     ],
-    ...['lat2', 'event', 'ngày', 'n', 'e', 's'],
+    ...[
+      'lat2',
+      'event',
+      'ngày',
+      'n',
+      'e',
+      's',
+      'lat_int',
+      'lng_int',
+      'lat_sum',
+      'nsf_dir',
+      'ew_total',
+      'ns_total',
+    ],
   ];
   const escaped = (name: string): string =>
     JSON.stringify(name)

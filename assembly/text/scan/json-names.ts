@@ -124,9 +124,15 @@ function sidesOf(p: usize, end: usize, hasEscapes: bool): u32 {
     if ((four & 0xff) == 0x6e && last == 0x73) return LAT_SIDE;
     return (four & 0xff) == 0x65 && last == 0x77 ? LNG_SIDE : OTHER;
   }
-  // ns, ew, dir, direction, hemi, hemisphere, ref
-  const isEnd = last == 0x73 || last == 0x77 || last == 0x72 || last == 0x6e || last == 0x69 || last == 0x65 || last == 0x66;
+  // ns, ew, dir, direction, hem, hemi, hemisphere, ref, reference, sign, indicator, quadrant, cardinal
+  const isEnd = last == 0x73 || last == 0x77 || last == 0x72 || last == 0x6e || last == 0x69 || last == 0x65 || last == 0x66
+    || last == 0x6d || last == 0x74 || last == 0x6c;
   if (!isEnd) return OTHER;
+  // ns_indicator, n/s indicator, ew_dir, e_w_sign
+  const two = four & 0xffff;
+  const apart = four & 0xff00ff;
+  if (two == 0x736e || apart == 0x73006e) return LAT_SIDE;
+  if (two == 0x7765 || apart == 0x770065) return LNG_SIDE;
   const three = four & THREE_BYTES;
   if (three == START_LAT) return LAT_SIDE;
   if (three == START_LNG || three == START_LON) return LNG_SIDE;

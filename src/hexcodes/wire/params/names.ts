@@ -58,10 +58,14 @@ export function unknownOption(given: object, known: readonly string[], call: str
   return undefined;
 }
 
-const SIDE_OF_LAT =
-  /^(?:n_?s|north_?south|(?:gps_?)?lat(?:itude)?_?(?:n_?s|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
-const SIDE_OF_LNG =
-  /^(?:e_?w|east_?west|(?:gps_?)?(?:lng|long?|longitude)_?(?:e_?w|dir(?:ection)?|hemi(?:sphere)?|ref))$/;
+/** What such a column is called behind its axis; assembly/text/scan/json-names.ts looks for the same ends. */
+const SIDE = String.raw`_?(?:dir(?:ection)?|hem(?:i(?:sphere)?)?|ref(?:erence)?|sign|indicator|quadrant|cardinal)`;
+const SIDE_OF_LAT = new RegExp(
+  `^(?:n_?s(?:${SIDE})?|north_?south|(?:gps_?)?lat(?:itude)?(?:_?n_?s|${SIDE}))$`,
+);
+const SIDE_OF_LNG = new RegExp(
+  `^(?:e_?w(?:${SIDE})?|east_?west|(?:gps_?)?(?:lng|long?|longitude)(?:_?e_?w|${SIDE}))$`,
+);
 
 /** Whether a name is that of a column for north or south (`lat`), for east or west (`lng`), or another one. */
 export function sideOf(name: string): 'lat' | 'lng' | null {
