@@ -75,6 +75,7 @@ async function contains(files: string[], options: Options): Promise<void> {
   let firstColumns: string | undefined;
   const { rows, elapsedMs } = await runPoints(hexcodes, {
     files: pointFilesOf(files, options),
+    lists: [options.in],
     output: { output: options.output, format: formatTo(options) },
     isQuiet: options.quiet === true,
     async take(batch, output) {

@@ -175,6 +175,8 @@ export function* cellsOf(
 
 export interface PointRun {
   readonly files: PointFiles;
+  /** Paths of other files that were read. */
+  readonly lists?: readonly string[];
   readonly output: Omit<RowsOutputRequest, 'inputs'>;
   readonly isQuiet: boolean;
   /** Takes a batch. */
@@ -197,7 +199,7 @@ export async function runPoints(
   const stats = inputs.map(statOf);
   const isSized = stats.every(({ sizeBytes }) => sizeBytes !== null);
   const totalBytes = isSized ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0) : null;
-  const output = new RowsOutput({ inputs, ...run.output });
+  const output = new RowsOutput({ inputs: [...inputs, ...(run.lists ?? [])], ...run.output });
   const progress = new Progress(run.isQuiet, 0);
   const interruption = new Interruption();
   let rows = 0;

@@ -279,8 +279,10 @@ function polygonsOf(area: Area): number[][][][] {
 }
 
 function isPolygon(rings: unknown): boolean {
+  const isWithin = (given: unknown, limitDeg: number): boolean =>
+    typeof given === 'number' && Math.abs(given) <= limitDeg;
   const isPosition = (given: unknown): boolean =>
-    Array.isArray(given) && Math.abs(given[0] as number) <= 180 && Math.abs(given[1] as number) <= 90;
+    Array.isArray(given) && isWithin(given[0], 180) && isWithin(given[1], 90);
   return (
     Array.isArray(rings) &&
     rings.length > 0 &&

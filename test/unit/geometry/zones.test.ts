@@ -149,6 +149,17 @@ describe('cover', () => {
       {},
       { type: 'Point', coordinates: [105, 21] },
       { type: 'Polygon', coordinates: [[[105, 21]]] },
+      ...['105', null, [105], Number.NaN, Number.POSITIVE_INFINITY].map((lng) => ({
+        type: 'Polygon',
+        coordinates: [
+          [
+            [lng, 21],
+            [106, 21],
+            [106, 22],
+            [lng, 21],
+          ],
+        ],
+      })),
     ])
       expect(() => cover(library, wrong as Area, { resolution: 5 })).toThrow(coded('BAD_ARGUMENT'));
     expect(() => cover(library, STAR, { resolution: 16 })).toThrow(coded('BAD_RESOLUTION'));

@@ -246,7 +246,7 @@ export function propertiesOf(feature: Record<string, unknown>): Record<string, u
 }
 
 /** @param crs the member of this name. @throws CliFailure BAD_INPUT if it names another system than WGS 84 */
-function refuseOtherSystem(crs: unknown, file: string, row?: number): void {
+export function refuseOtherSystem(crs: unknown, file: string, row?: number): void {
   const other = otherSystem(crs);
   if (other === null) return;
   throw badInput(

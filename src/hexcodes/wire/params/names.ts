@@ -58,7 +58,7 @@ export function unknownOption(given: object, known: readonly string[], call: str
   return undefined;
 }
 
-/** What such a column is called behind its axis; assembly/text/scan/json-names.ts looks for the same ends. */
+/** Ends of names behind an axis; assembly/text/scan/json-names.ts looks for the same. */
 const SIDE = String.raw`_?(?:dir(?:ection)?|hem(?:i(?:sphere)?)?|ref(?:erence)?|sign|indicator|quadrant|cardinal)`;
 const SIDE_OF_LAT = new RegExp(
   `^(?:n_?s(?:${SIDE})?|north_?south|(?:gps_?)?lat(?:itude)?(?:_?n_?s|${SIDE}))$`,

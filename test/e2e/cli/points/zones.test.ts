@@ -121,13 +121,23 @@ test('a list without zones, of Parquet; points of NDJSON', async () => {
 
 test('wrong lists, areas and options', async () => {
   folder.write('bad.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n');
+  folder.write('list.csv', 'hexcodes\nHN-6GHP4-83RFR\n');
   folder.write('point.geojson', '{"type":"Point","coordinates":[105,21]}');
+  const crs = { type: 'name', properties: { name: 'EPSG:4756' } };
+  const zone = square('x', 21.02, 105.85, 0.01);
+  folder.write('vn2000.geojson', JSON.stringify({ ...zone, geometry: { ...zone.geometry, crs } }));
+  folder.write('vn2000-feature.geojson', JSON.stringify({ ...zone, crs }));
+  folder.write('vn2000-all.geojson', JSON.stringify({ type: 'FeatureCollection', crs, features: [zone] }));
   folder.write('abroad.geojson', JSON.stringify(square('x', 17.9, 102.6, 0.01)));
   for (const [code, ...args] of [
     [3, 'contains', 'points.csv', '--in', 'bad.csv'],
     [2, 'contains', 'points.ndjson', '--in', 'zones.csv', '--to', 'parquet'],
     [3, 'cover', 'point.geojson'],
+    [2, 'contains', 'points.csv', '--in', 'list.csv', '-o', 'list.csv'],
     [3, 'cover', 'points.csv'],
+    [3, 'cover', 'vn2000.geojson'],
+    [3, 'cover', 'vn2000-feature.geojson'],
+    [3, 'cover', 'vn2000-all.geojson'],
     [3, 'cover', 'zones.geojson', '--name', 'nom'],
     [3, 'cover', 'zones.geojson', '-r', '15'],
     [1, 'cover', 'abroad.geojson'],
