@@ -1,8 +1,10 @@
 // Runs the real command as a process in a temporary folder.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Call, Ended } from './command-host.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
@@ -19,6 +21,52 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   /** Called with the process when it has started. */
   readonly started?: (child: ChildProcess) => void;
+}
+
+/** Commands that read, write and end, and wait for nobody. */
+const SHORT = /^(?:aggregate|check|contains|cover|decode|diff|encode|inspect|plan|provinces|suggest|track)$/;
+
+/** Settings that a process reads once, and options of Node. */
+const ONCE = /^(?:HEXCODES_(?:INDEX|REACH)|NODE_\w+)$/;
+
+let host: { readonly child: ChildProcess; readonly ended: Promise<never> } | undefined;
+let isBusy = false;
+
+/** Whether a call does in a process that stays what it does in one of its own. */
+function mayBeHosted(args: readonly string[], { env = {}, started }: RunOptions): boolean {
+  const [command = '', text = ''] = args;
+  // A position alone is answered before the program is loaded.
+  const isAlone = args.length === 2 && /^\d/.test(text);
+  const isOwn = started !== undefined || Object.keys(env).some((name) => ONCE.test(name));
+  return SHORT.test(command) && !isAlone && !isOwn && !args.some((arg) => /^\/(?:dev|proc)\//.test(arg));
+}
+
+/** Starts the process that stays; it ends with this one. */
+function startHost(): NonNullable<typeof host> {
+  const child = fork('build/test/support/command-host.js', { serialization: 'advanced' });
+  child.unref();
+  child.channel?.unref();
+  const ended = once(child, 'exit').then(() => {
+    host = undefined;
+    throw new Error('the process that commands share has ended');
+  });
+  // Heard by the call that it ends.
+  ended.catch(() => {});
+  return { child, ended };
+}
+
+async function hosted(call: Call): Promise<Ran> {
+  isBusy = true;
+  try {
+    host ??= startHost();
+    const answer = once(host.child, 'message') as Promise<[Ended]>;
+    host.child.send(call);
+    const [{ code, stdout, stderr }] = await Promise.race([answer, host.ended]);
+    const stdoutBytes = Buffer.from(stdout);
+    return { code, stdout: stdoutBytes.toString(), stdoutBytes, stderr: Buffer.from(stderr).toString() };
+  } finally {
+    isBusy = false;
+  }
 }
 
 export class CliFolder {
@@ -52,10 +100,13 @@ export class CliFolder {
   }
 
   /** @param line the words behind `hexcodes`, or a text of words without blanks of their own */
-  run(line: string | readonly string[], { stdin, env = {}, started }: RunOptions = {}): Promise<Ran> {
+  run(line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { stdin, env = {}, started } = options;
     const args = typeof line === 'string' ? line.split(' ') : line;
+    const { NO_COLOR: _, FORCE_COLOR: __, HEXCODES_INDEX: ___, ...inherited } = process.env;
+    if (!isBusy && mayBeHosted(args, options))
+      return hosted({ args, cwd: this.path, env: { ...inherited, ...env }, stdin: Buffer.from(stdin ?? '') });
     return new Promise((done, failed) => {
-      const { NO_COLOR: _, FORCE_COLOR: __, HEXCODES_INDEX: ___, ...inherited } = process.env;
       const child = spawn(process.execPath, [MAIN, ...args], {
         cwd: this.path,
         env: { ...inherited, ...env },
