@@ -14,7 +14,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,6 +22,7 @@ import { transformSync } from 'rolldown/utils';
 import { bundleForPages, bundleLibrary, bundleProgram, closureOf } from './tools/packages/bundle.mjs';
 import { buildConsole, CONSOLE_FILES } from './tools/packages/bundle-console.mjs';
 import { buildDocuments, renderDocuments } from './tools/packages/documents.mjs';
+import { linkTo } from './tools/packages/link-to.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 process.chdir(root);
@@ -114,8 +114,7 @@ chmodSync('dist/cli/main.js', 0o755);
 if (existsSync('test')) {
   for (const name of ['bench', 'data', 'test']) transpile(name, `build/${name}`);
   // Where programs in build/ find the packages of test/judges.
-  rmSync('build/node_modules', { force: true });
-  symlinkSync('../test/judges/node_modules', 'build/node_modules');
+  linkTo('../test/judges/node_modules', 'build/node_modules');
 }
 
 const BINARIES = { KERNEL: 'dist/kernel.wasm', INDEX: 'data/index.bin', REACH: 'data/reach.bin' };

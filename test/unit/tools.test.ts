@@ -212,7 +212,7 @@ describe('workflows', () => {
   /** Commands of .ci/run, without options and what follows a failure. */
   const inCi = readFileSync('.ci/run', 'utf8')
     .split('\n')
-    .map((line) => line.replace(/ -- .*| \|\| .*/, ''));
+    .map((line) => line.replace(/ -- .*| \|\| .*| &$/, ''));
 
   const projectsOf = (script: string): string[] =>
     [...(scripts[script] ?? '').matchAll(/--project (\w+)/g)].map(([, name]) => name as string);
