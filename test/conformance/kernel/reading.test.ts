@@ -6,22 +6,22 @@ import { readByPeer } from '../../support/peers/reading.js';
 import { checkReading } from '../../support/reading-checks.js';
 import { countAccepted, randomCodes, SYMBOLS, slipsOf } from '../../support/typos.js';
 
-// Reading against its specification: 500,000 mangled texts, every UTF-16 unit, every pair, records of bytes. The
+// Reading against its specification: 100,000 mangled texts, every UTF-16 unit, every pair, records of bytes. The
 // large twin is `npm run proof -- read`.
 describe('any text', () => {
   const SEED = 64;
 
-  test('500,000 random and mutated texts: no trap, one canonical text, and the peer agrees', () => {
+  test('100,000 random and mutated texts: no trap, one canonical text, and the peer agrees', () => {
     const kernel = openKernel();
-    const counts = checkReading(kernel, mangledTexts(kernel, randomFrom(SEED)), 500_000, 5);
+    const counts = checkReading(kernel, mangledTexts(kernel, randomFrom(SEED)), 100_000, 5);
     expect(counts.wrong, `seed ${SEED}`).toEqual([]);
-    expect(counts.accepted).toBeGreaterThan(50_000);
-    expect(counts.texts - counts.accepted).toBeGreaterThan(50_000);
+    expect(counts.accepted).toBeGreaterThan(10_000);
+    expect(counts.texts - counts.accepted).toBeGreaterThan(10_000);
   });
 
-  test('the debug build, which traps on a failed assertion, reads 100,000 of them', () => {
+  test('the debug build, which traps on a failed assertion, reads 30,000 of them', () => {
     const kernel = openKernel('kernel.debug');
-    expect(checkReading(kernel, mangledTexts(kernel, randomFrom(SEED + 1)), 100_000, 5).wrong).toEqual([]);
+    expect(checkReading(kernel, mangledTexts(kernel, randomFrom(SEED + 1)), 30_000, 5).wrong).toEqual([]);
   });
 
   test.each(['HN-6GHMK-53FMF', 'DNG-6K6GJ-Q5JK5'])(
@@ -125,17 +125,17 @@ describe('any text', () => {
   });
 });
 
-// Exhaustive slips on 2,176 codes of every admin code and resolution: none is accepted, though the reach allows all.
+// Exhaustive slips on 1,088 codes of every admin code and resolution: none is accepted, though the reach allows all.
 describe('slips', () => {
   const SEED = 34;
 
   test('no substitution, swap or twin of a code is a code', () => {
     const kernel = openKernel();
-    const codes = randomCodes(kernel, randomFrom(SEED), 4);
-    expect(new Set(codes).size).toBeGreaterThan(2_000);
+    const codes = randomCodes(kernel, randomFrom(SEED), 2);
+    expect(new Set(codes).size).toBeGreaterThan(1_000);
     const counts = countAccepted(kernel, codes);
     expect(counts.accepted, `seed ${SEED}`).toEqual([]);
-    expect(counts.slips).toBeGreaterThan(1_000_000);
+    expect(counts.slips).toBeGreaterThan(500_000);
   });
 
   test('all four slips occur, and a slip undone is accepted', () => {

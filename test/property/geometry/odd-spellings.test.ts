@@ -11,7 +11,7 @@ import { openWorld, randomFrom } from '../../support/open-world.js';
 
 const hexcodes = Hexcodes.from(openWorld());
 const SEED = 20_261_201;
-const COUNT = 20_000;
+const COUNT = 5_000;
 
 const random = randomFrom(SEED);
 const chance = (share: number): boolean => random() < share;

@@ -11,7 +11,7 @@ import { amongWords, isSame, positionNear, spellingOf } from '../../support/posi
 describe('codes in texts', () => {
   const hexcodes = Hexcodes.from(openWorld());
   const SEED = 20_261_127;
-  const COUNT = 5_000;
+  const COUNT = 2_000;
 
   test(`${COUNT} texts with a spelling of a position, seed ${SEED}`, () => {
     const random = randomFrom(SEED);
@@ -102,7 +102,7 @@ describe('codes in texts', () => {
 describe('several places in a text', () => {
   const hexcodes = Hexcodes.from(openWorld());
   const SEED = 20_261_128;
-  const COUNT = 4_000;
+  const COUNT = 1_500;
   const random = randomFrom(SEED);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const NOISE = [

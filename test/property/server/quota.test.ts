@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { ownFolder } from '../../support/own-folder.js';
 import { type QuotaClass, runSchedule } from '../../support/quota-model.js';
 
-const SCHEDULES = 4000;
+const SCHEDULES = 800;
 const STEPS = 120;
 const folder = ownFolder('quota');
 

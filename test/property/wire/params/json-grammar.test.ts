@@ -66,9 +66,9 @@ test('a text is JSON where JSON.parse reads it', () => {
       if (isJson(text) !== isParsed(text)) expect.fail(JSON.stringify(text));
       if (isJson(text)) right++;
     }),
-    { seed: SEED, numRuns: 40_000 },
+    { seed: SEED, numRuns: 15_000 },
   );
-  expect(right).toBeGreaterThan(5000);
+  expect(right).toBeGreaterThan(2000);
 });
 
 test('texts of any depth are read, and nothing of theirs is kept on the stack', () => {
@@ -99,9 +99,9 @@ test('members are those of JSON.parse, the last of each name', () => {
       objects++;
       expect(members).toEqual(parsed);
     }),
-    { seed: SEED, numRuns: 20_000 },
+    { seed: SEED, numRuns: 10_000 },
   );
-  expect(objects).toBeGreaterThan(300);
+  expect(objects).toBeGreaterThan(150);
 });
 
 test('each UTF-16 unit inside a string and behind a backslash, as JSON.parse has it', () => {

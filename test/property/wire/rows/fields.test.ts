@@ -39,7 +39,7 @@ describe('fields of CSV', () => {
         expect(fields).toEqual(fieldsByPeer(text, delimiter));
         seen[fields === undefined ? 'unclosed' : text.includes('"') ? 'quoted' : 'plain']++;
       }),
-      { seed: SEED, numRuns: 15_000 },
+      { seed: SEED, numRuns: 5_000 },
     );
     for (const [kind, count] of Object.entries(seen)) expect([kind, count > 500]).toEqual([kind, true]);
   });
