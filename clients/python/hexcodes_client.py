@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import math
 import random
 import struct
 import time
@@ -235,6 +236,9 @@ class HexcodesClient:
         whole: BatchAnswer = {"status": "OK", "summary": {"total": 0, "ok": 0, "failed": 0}, "results": []}
         for at in range(0, max(1, len(items)), BATCH_ITEMS):
             answer = self._json("POST", path, {**more, name: list(items[at : at + BATCH_ITEMS])})
+            for result in answer["results"]:
+                if "index" in result:
+                    result["index"] += at
             whole["results"].extend(answer["results"])
             for word, count in answer["summary"].items():
                 whole["summary"][word] += count
@@ -270,7 +274,7 @@ class HexcodesClient:
         return b"".join(parts)
 
     def _json(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Any:
-        text = None if body is None else json.dumps(body).encode()
+        text = None if body is None else _json_text(body).encode()
         status, data = self._call(method, path, text, "application/json")
         answer = _object(data)
         if status == 200 and answer.get("status") in ("OK", "INVALID_HEXCODES"):
@@ -392,6 +396,22 @@ def _asked(former: bool, certainty: bool) -> Dict[str, bool]:
 def _wait_s(attempt: int) -> float:
     """0.2 s before the first repetition, twice as long before each further one, less a random part of up to half."""
     return min(_LAST_WAIT_S, 0.1 * 2.0**attempt) * (1 - random.random() / 2)
+
+
+def _json_text(body: Any) -> str:
+    """JSON has neither NaN nor infinity: null, which fails its item alone."""
+    try:
+        return json.dumps(body, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(body))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _parts(items: Iterable[Any], size: int) -> Iterator[List[Any]]:

@@ -42,7 +42,9 @@ function answersOf(tasks: readonly Task[], base = `${server.base}/v1`, key = ser
   child.stderr.on('data', (text) => {
     err += text;
   });
-  child.stdin.end(tasks.map((task) => `${JSON.stringify(task)}\n`).join(''));
+  // Python reads NaN as a number.
+  const lines = tasks.map((task) => `${JSON.stringify(task).replaceAll('"NaN"', 'NaN')}\n`);
+  child.stdin.end(lines.join(''));
   return new Promise((done, failed) => {
     child.on('error', failed);
     child.on('close', (code) => {
@@ -134,7 +136,7 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
 
   test('batches of more items than one call takes', async () => {
     const points = Array.from({ length: 10_001 }, (_, i) =>
-      i === 7 ? { lat: 'x' } : [10 + i / 10_000, 106.5],
+      i === 7 || i === 10_000 ? { lat: 'x' } : [10 + i / 10_000, 106.5],
     );
     const [answer, empty] = await answersOf([
       ['encode_batch', points, 9, true],
@@ -146,10 +148,25 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
       failed: answer.results.filter((row: Answer) => row.status !== 'OK').length,
     });
     expect(answer.results[0].hexcodes).toBe(library.encode(10, 106.5, 9).hexcodes);
-    expect(answer.results[10_000].hexcodes).toBe(library.encode(11, 106.5, 9).hexcodes);
-    expect(answer.results[7].status).toBe('INVALID_REQUEST');
+    expect(answer.results[9_999].hexcodes).toBe(library.encode(10.9999, 106.5, 9).hexcodes);
+    for (const index of [7, 10_000])
+      expect(answer.results[index]).toMatchObject({ status: 'INVALID_REQUEST', index });
     expect(answer.results[0]).toHaveProperty('former_province');
     expect(empty.results).toEqual([]);
+  });
+
+  test('what is no finite number fails its item alone', async () => {
+    const [answer, single] = await answersOf([
+      ['encode_batch', [[21.0288, 105.8525], ['NaN', 105.8525], { lat: 21.0288, lng: 'NaN' }], 9],
+      ['encode', 'NaN', 105.8525],
+    ]);
+    expect(answer.results.map((row: Answer) => row.status)).toEqual([
+      'OK',
+      'INVALID_REQUEST',
+      'INVALID_REQUEST',
+    ]);
+    expect(answer.results[2].details[0].parameter).toBe('lng');
+    expect(single.details[0].parameter).toBe('lat');
   });
 
   test('refusals have the word of the service', async () => {

@@ -55,7 +55,11 @@ import { HexcodesStream } from './stream/stream.js';
 // Batches of any length: several calls of the size that the service takes, their results in one list and in the words
 // of the library.
 /** A result as the service writes it. */
-type Served = { readonly status: string };
+interface Served {
+  readonly status: string;
+  /** Place of a failed item in its call. */
+  readonly index?: number;
+}
 
 async function batch<Item, Result>(
   http: HttpCalls,
@@ -74,7 +78,10 @@ async function batch<Item, Result>(
       body(items.slice(first, first + MAX_BATCH_ITEMS)),
       signal,
     );
-    for (const result of part.results) results.push(inOurWords(result));
+    for (const result of part.results) {
+      const { index } = result;
+      results.push(inOurWords(index === undefined ? result : { ...result, index: first + index }));
+    }
     summary.total += part.summary.total;
     summary.ok += part.summary.ok;
     summary.failed += part.summary.failed;

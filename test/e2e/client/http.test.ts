@@ -49,6 +49,11 @@ test.each([
 
 test('a batch longer than the service takes goes as several, its results in one list', async () => {
   const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+  const failed = [7, 10_003, 20_000];
+  const failing = await client.encodeBatch(
+    Array.from({ length: 20_001 }, (_, i) => (failed.includes(i) ? [0, 0] : [21.0288, 105.8525])),
+  );
+  expect(failing.results.flatMap((result) => ('index' in result ? [result.index] : []))).toEqual(failed);
   const points = Array.from({ length: 20_001 }, (_, i) => ({ lat: 8 + i / 2000, lng: 105, id: i }));
   const encoded = await client.encodeBatch(points, { resolution: 8 });
   expect(encoded.results.map((result) => result.id)).toEqual(points.map((point) => point.id));
