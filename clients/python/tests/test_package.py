@@ -236,6 +236,10 @@ class Columns(unittest.TestCase):
             self.assertEqual([each or None for each in objects.tolist()], found)
             series = hexcodes.encode(pd.Series(lat, dtype=object), pd.Series(lng, dtype=object))
             self.assertEqual(plain(series), found)
+            codes = ["HN-6GHP4-83RFR", 7, None, NAN, "\ud800", b"HN-6GHP4-83RFR", "hn6ghp4 83rfr"]
+            for given in (codes, pd.Series(codes, dtype=object), np.array(codes, dtype=object)):
+                answer = hexcodes.check(given)
+                self.assertEqual(answer if isinstance(answer, list) else answer.tolist(), [True, *[False] * 5, True])
 
     def test_decimals_nulls_masks_and_texts_of_every_kind(self):
         decimals = [Decimal("21.0288"), Decimal("10.7769"), None]
@@ -313,6 +317,11 @@ class Refusals(unittest.TestCase):
                 self.refused("BAD_ARGUMENT" if is_column else "NOT_A_COORDINATE", "lng" if is_column else "lat and lng", encode, value, 105.8525)
         for value in (-1, 16, 7.5, "7", None, True, 10**30):
             self.refused("BAD_RESOLUTION", "0 to 15", encode, 21.0288, 105.8525, value)
+        self.refused("NOT_A_COORDINATE", "lat and lng", encode, np.complex128(21), 105.8525)
+        for single in (np.float32, np.float16):
+            for call in (encode, hexcodes.cells, hexcodes.provinces, hexcodes.borders):
+                self.refused("BAD_ARGUMENT", single.__name__, call, 21.0288, single(105.8525))
+                self.refused("BAD_ARGUMENT", single.__name__, call, [21, single(21.0288)], [105, 105.8525])
         self.assertEqual(encode(np.float64(21.0288), np.int64(105)), encode(21.0288, 105.0))
 
     def test_columns(self):
@@ -325,6 +334,8 @@ class Refusals(unittest.TestCase):
         self.refused("BAD_ARGUMENT", "float32", encode, pa.array(lat, pa.float32()), pa.array(lat))
         self.refused("BAD_ARGUMENT", "float32", encode, pd.Series(lat, dtype="float[pyarrow]"), pd.Series(lat))
         self.refused("BAD_ARGUMENT", "float32", encode, pl.Series(lat, dtype=pl.Float32), pl.Series(lat))
+        self.refused("BAD_ARGUMENT", "float16", encode, pd.Series(lat, dtype=pd.ArrowDtype(pa.float16())), pd.Series(lat))
+        self.refused("BAD_ARGUMENT", "float32", encode, np.array([np.float32(21), 10.7], object), lat)
         self.refused("BAD_ARGUMENT", "numbers in degrees", encode, np.array([True, False]), lat)
         self.refused("BAD_ARGUMENT", "one dimension", encode, np.ones((2, 2)), np.ones((2, 2)))
         self.refused("BAD_ARGUMENT", "index", encode, pd.Series(lat), pd.Series(lat, index=[1, 2]))

@@ -21,6 +21,8 @@ LIST, NUMPY, PANDAS, POLARS, ARROW, CHUNKED, EXPRESSION = "list", "NumPy", "pand
 #: Bytes of a text that fits a record.
 _MAX_BYTES = RECORD_BYTES - 1
 _MAX_INT32 = 2**31 - 1
+#: Types of pandas, in lower case, that hold less than float64 does.
+_SINGLE = ("float32", "float16", "float[pyarrow]", "halffloat[pyarrow]")
 #: A decimal number as files and databases write it.
 _DECIMAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -76,12 +78,16 @@ def numbers_of(column: Any, name: str) -> np.ndarray:
 
 
 def _from_values(column: Any) -> np.ndarray:
-    """Values of Python as float64: numbers, Decimal and decimal texts; every other value is NaN and fails its row alone."""
-    return np.array([_number(each) for each in column], np.float64)
+    """Values of Python as float64: numbers, Decimal and decimal texts; every other value is NaN and fails its row alone.
+
+    With a value of single precision all of them have it, to be refused.
+    """
+    narrow = next((each.dtype for each in column if isinstance(each, (np.float32, np.float16))), np.float64)
+    return np.array([_number(each) for each in column], narrow)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, (bool, np.bool_)) or value is None:
+    if isinstance(value, (bool, np.bool_, np.complexfloating)) or value is None:
         return np.nan
     if isinstance(value, (str, bytes)):
         text = value if isinstance(value, str) else value.decode("latin-1")
@@ -112,7 +118,7 @@ def _from_arrow(column: Any, kind: Optional[str]) -> np.ndarray:
 def _from_series(column: Any, kind: str) -> np.ndarray:
     if kind == PANDAS:
         dtype = column.dtype
-        if getattr(dtype, "kind", "O") in "fiu" and str(dtype).lower() not in ("float32", "float16", "float[pyarrow]"):
+        if getattr(dtype, "kind", "O") in "fiu" and str(dtype).lower() not in _SINGLE:
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         if str(dtype).startswith("decimal"):
             return np.asarray(column.to_numpy(dtype=object))
@@ -366,7 +372,11 @@ def _records_of_arrow(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Ca
 
     pc: Any = pyarrow.compute
     if kind == PANDAS:
-        array = pa.Array.from_pandas(column)
+        try:
+            array = pa.Array.from_pandas(column)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+            # Objects of several types, of which those that are no text fail alone.
+            return _records_of_list(column.tolist())
     elif kind == POLARS:
         array = column.to_arrow()
     else:

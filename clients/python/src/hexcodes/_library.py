@@ -394,7 +394,11 @@ def _degrees(value: Any) -> Optional[float]:
         return value
     if isinstance(value, (str, bytes, bool)) or value is None:
         return None
-    if not hasattr(type(value), "__float__") or getattr(value, "dtype", None) == bool:
+    # Of NumPy, say.
+    type_name = str(getattr(value, "dtype", ""))
+    if type_name in ("float16", "float32"):
+        raise HexcodesError("BAD_ARGUMENT", f"{value!r} is {type_name}, which moves a position by metres: convert it to float where that is meant")
+    if not hasattr(type(value), "__float__") or type_name == "bool" or type_name.startswith("complex"):
         return None
     try:
         return float(value)
