@@ -36,25 +36,20 @@ const MAX_ROWS = 4096;
 const ZERO = 0x30;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 
+/** Formats of row groups and record batches. */
+type GroupFormat = 'parquet' | 'arrow';
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 
 /** @returns how a run can be done by rows, or in words why it cannot */
 export async function planRows(run: Run): Promise<RowPlan | string> {
-  const { request, sourceFormat, targetFormat, rejectsFormat: rejects, hexcodes, targets } = run;
-  const isDecode = request.operation === 'decode';
+  const { sourceFormat, targetFormat, targets } = run;
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
-  if ((isDecode || request.hasCertainty === true) && request.csv.decimal === ',')
-    return 'numbers have a decimal comma';
   const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
-  for (const format of [targetFormat, rejects])
-    if (format !== null && !WRITTEN.has(format)) return `to ${format}`;
-  // Columns have types where any of the two files has some.
-  const isTyped = FORMATS[targetFormat].delimiter === null;
-  if (rejects !== null && request.sort !== null) return 'rows are sorted, and failed ones are taken out';
-  if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
+  const against = againstTargets(run);
+  if (against !== undefined) return against;
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0 && !hasGroups)
     return 'an earlier run was converted value by value';
   try {
@@ -64,41 +59,62 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
         ? await ndjsonSample(run, hasTypes)
         : await groupSample(run, hasTypes);
     if (typeof found === 'string') return found;
-    const { columns, sample } = found;
-    const { names } = sample;
-    if (names.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
-    const hasHeader = !isText || run.source.hasHeader;
-    const read = readColumns(run, found, hasHeader);
-    if (typeof read === 'string') return read;
-    if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
-    const needsPosition = FORMATS[targetFormat].needsPosition;
-    const { columns: sink, position } = rowConverter(hexcodes, request, {
-      columns,
-      sample,
-      hasHeader,
-      file: request.inputs[0]!,
-      isTyped,
-      needsPosition,
-      isSorted: request.sort !== null,
-    });
-    if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
-    const kept = keptColumns(columns, request.columns, request.inputs[0]!);
-    if (new Set(kept).size !== kept.length) return 'a column is kept twice';
-    return {
-      source: isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as 'parquet' | 'arrow'),
-      columns,
-      ...read,
-      kept,
-      sink,
-      position,
-      format: targetFormat,
-      rejects,
-      isTyped: hasTypes && !isText,
-    };
+    return planOf(run, found, isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as GroupFormat));
   } catch {
     // by-values.ts meets the same fault, and says it.
     return 'the first rows have a fault';
   }
+}
+
+/** Why rows are not written here, in words. */
+function againstTargets({ request, targetFormat, rejectsFormat: rejects }: Run): string | undefined {
+  const hasNumbers = request.operation === 'decode' || request.hasCertainty === true;
+  if (hasNumbers && request.csv.decimal === ',') return 'numbers have a decimal comma';
+  for (const format of [targetFormat, rejects])
+    if (format !== null && !WRITTEN.has(format)) return `to ${format}`;
+  if (rejects !== null && request.sort !== null) return 'rows are sorted, and failed ones are taken out';
+  if (rejects !== null && rejects !== targetFormat) return 'failed rows go to another format';
+  return undefined;
+}
+
+/** @returns how rows of these columns are done, or in words why they are not. @throws CliFailure */
+export function planOf(run: Run, found: Found, source: RowPlan['source']): RowPlan | string {
+  const { request, sourceFormat, targetFormat, rejectsFormat: rejects, hexcodes } = run;
+  const against = againstTargets(run);
+  if (against !== undefined) return against;
+  const { columns, sample } = found;
+  const { names } = sample;
+  if (names.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
+  const { delimiter } = FORMATS[sourceFormat];
+  const hasHeader = delimiter === null || run.source.hasHeader;
+  const read = readColumns(run, found, hasHeader);
+  if (typeof read === 'string') return read;
+  if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
+  const { needsPosition, hasTypes } = FORMATS[targetFormat];
+  const { columns: sink, position } = rowConverter(hexcodes, request, {
+    columns,
+    sample,
+    hasHeader,
+    file: request.inputs[0]!,
+    // Columns have types where any of the two files has some.
+    isTyped: FORMATS[targetFormat].delimiter === null,
+    needsPosition,
+    isSorted: request.sort !== null,
+  });
+  if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
+  const kept = keptColumns(columns, request.columns, request.inputs[0]!);
+  if (new Set(kept).size !== kept.length) return 'a column is kept twice';
+  return {
+    source,
+    columns,
+    ...read,
+    kept,
+    sink,
+    position,
+    format: targetFormat,
+    rejects,
+    isTyped: hasTypes && delimiter === null,
+  };
 }
 
 interface Found {
@@ -261,12 +277,13 @@ interface Window {
 }
 
 /** How values are added for a writer of types. */
-const typedAdder = async (format: FileFormat): Promise<WantedRows['adderOf']> =>
+export const typedAdder = async (format: FileFormat): Promise<WantedRows['adderOf']> =>
   format === 'arrow' ? (await import('./rows/write-arrow.js')).arrowAdder : plainAdder;
 
-class RowLane implements Lane {
-  readonly #run: Run;
-  readonly #plan: RowPlan;
+/** Converts windows of rows, and writes them. */
+export class RowBatches {
+  protected readonly run: Run;
+  protected readonly plan: RowPlan;
   readonly #writers: RowWriters;
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
@@ -275,22 +292,20 @@ class RowLane implements Lane {
   readonly #wrong: number[] = [];
 
   constructor(run: Run, plan: RowPlan, writers: RowWriters) {
-    this.#run = run;
-    this.#plan = plan;
+    this.run = run;
+    this.plan = plan;
     this.#writers = writers;
     const { code, format } = plan;
     const { hasTypes } = FORMATS[format];
     this.#decoder = code < 0 ? null : new RowDecoder(run.hexcodes.kernel, code, hasTypes, MAX_ROWS);
   }
 
-  async *batches(reading: Reading): AsyncGenerator<Batch> {
-    for await (const { rows, endOffset } of this.#windows(reading)) {
-      if (rows.rowCount === 0) continue;
-      const end = rows.text.at;
-      yield this.#batch(rows, endOffset);
-      // Values that were made of the rows are gone.
-      rows.text.at = end;
-    }
+  /** The rows as a batch. */
+  *batchesOf(rows: TextRows, endOffset: number): Generator<Batch> {
+    const end = rows.text.at;
+    yield this.#batch(rows, endOffset);
+    // Values that were made of the rows are gone.
+    rows.text.at = end;
   }
 
   end(): Promise<void> {
@@ -301,48 +316,12 @@ class RowLane implements Lane {
     this.#writers.remove();
   }
 
-  async *#windows(reading: Reading): AsyncGenerator<Window> {
-    const { source: dialect, hexcodes, request } = this.#run;
-    const { source, columns, lat, lng, kept, isTyped, format } = this.#plan;
-    const { input, isDone, from } = reading;
-    if (source === 'text') {
-      const text = await openText(input, dialect, hexcodes.kernel);
-      const { names } = text;
-      if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
-        throw otherColumns(names, input.name, request.inputs[0]!);
-      if (isDone) return;
-      const delimiter = dialect.delimiter.charCodeAt(0);
-      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, this.#plan, MAX_ROWS);
-      yield* reader.windows(text, Math.max(text.endOffset, from), () => reading.rows + 1);
-      return;
-    }
-    if (isDone) return;
-    if (source === 'ndjson') {
-      const fit = isTyped ? 'types' : 'names';
-      const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
-      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.#plan, most: MAX_ROWS, fit });
-      yield* reader.windows(input, from, reading.rows);
-      return;
-    }
-    const adderOf = isTyped ? await typedAdder(format) : textAdder;
-    const wanted = {
-      lat,
-      lng,
-      kept: readIn(this.#plan, kept),
-      most: MAX_ROWS,
-      skippedRows: reading.rows,
-      isTyped,
-      adderOf,
-    };
-    for await (const rows of await groupWindows(source, input, wanted)) yield { rows, endOffset: 0 };
-  }
-
   #encode(rows: TextRows): { readonly rows: TextRows; readonly records: Uint8Array } {
-    const { hexcodes, request } = this.#run;
+    const { hexcodes, request } = this.run;
     const { input, output: records, exports } = hexcodes.kernel;
     const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
-    const isOwn = this.#plan.own >= 0;
+    const isOwn = this.plan.own >= 0;
     if (isOwn) this.#readResolutions(rows);
     exports.encodeBatch(rowCount, isOwn ? EACH_ITS_OWN : request.resolution);
     for (const row of this.#wrong) refuse(records, row, INVALID_REQUEST);
@@ -352,7 +331,7 @@ class RowLane implements Lane {
 
   /** Gives the kernel each row's resolution, and any in place of one that is none. */
   #readResolutions(rows: TextRows): void {
-    const { resolutions } = this.#run.hexcodes.kernel;
+    const { resolutions } = this.run.hexcodes.kernel;
     this.#wrong.length = 0;
     for (let row = 0; row < rows.rowCount; row++) {
       const each = this.#resolutionOf(rows, row);
@@ -362,7 +341,7 @@ class RowLane implements Lane {
   }
 
   #resolutionOf(rows: TextRows, row: number): number {
-    const { own } = this.#plan;
+    const { own } = this.plan;
     const { starts, ends } = rows.columns[own]!;
     const { bytes } = rows.text;
     const start = starts[row]!;
@@ -371,13 +350,13 @@ class RowLane implements Lane {
       const digit = bytes[start]! - ZERO;
       if (digit >= 0 && digit <= 9) return digit;
     }
-    return resolutionIn(this.#resolutionText(rows, row), this.#run.request.resolution);
+    return resolutionIn(this.#resolutionText(rows, row), this.run.request.resolution);
   }
 
   /** A number of JSON as columns have it: 9 where it was written as 9.0. */
   #resolutionText(rows: TextRows, row: number): string {
-    const column = this.#plan.columns[this.#plan.own]!;
-    const text = textAt(rows, this.#plan.own, row);
+    const column = this.plan.columns[this.plan.own]!;
+    const text = textAt(rows, this.plan.own, row);
     return column.kind === 'double' && text !== '' ? textOf(column, Number(text)) : text;
   }
 
@@ -402,7 +381,7 @@ class RowLane implements Lane {
   }
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
-    const { columns, lat, lng, code, own } = this.#plan;
+    const { columns, lat, lng, code, own } = this.plan;
     const reason = rows.unread?.get(row);
     if (reason !== undefined) return reason;
     if (code >= 0) {
@@ -421,7 +400,7 @@ class RowLane implements Lane {
 
   /** A coordinate of Parquet that is not kept has no text. */
   #textAt(rows: TextRows, column: number, row: number, half: 0 | 1): string {
-    const { columns, isTyped } = this.#plan;
+    const { columns, isTyped } = this.plan;
     if (rows.columns[column]!.starts.length > 0)
       return isTyped ? plainTextAt(rows, columns, column, row) : textAt(rows, column, row);
     const degrees = rows.latLngDeg[2 * row + half]!;
@@ -430,9 +409,53 @@ class RowLane implements Lane {
   }
 }
 
+class RowLane extends RowBatches implements Lane {
+  async *batches(reading: Reading): AsyncGenerator<Batch> {
+    for await (const { rows, endOffset } of this.#windows(reading))
+      if (rows.rowCount > 0) yield* this.batchesOf(rows, endOffset);
+  }
+
+  async *#windows(reading: Reading): AsyncGenerator<Window> {
+    const { source: dialect, hexcodes, request } = this.run;
+    const { source, columns, lat, lng, kept, isTyped, format } = this.plan;
+    const { input, isDone, from } = reading;
+    if (source === 'text') {
+      const text = await openText(input, dialect, hexcodes.kernel);
+      const { names } = text;
+      if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
+        throw otherColumns(names, input.name, request.inputs[0]!);
+      if (isDone) return;
+      const delimiter = dialect.delimiter.charCodeAt(0);
+      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, this.plan, MAX_ROWS);
+      yield* reader.windows(text, Math.max(text.endOffset, from), () => reading.rows + 1);
+      return;
+    }
+    if (isDone) return;
+    if (source === 'ndjson') {
+      const fit = isTyped ? 'types' : 'names';
+      const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
+      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.plan, most: MAX_ROWS, fit });
+      yield* reader.windows(input, from, reading.rows);
+      return;
+    }
+    const adderOf = isTyped ? await typedAdder(format) : textAdder;
+    const wanted = {
+      lat,
+      lng,
+      kept: readIn(this.plan, kept),
+      most: MAX_ROWS,
+      skippedRows: reading.rows,
+      isTyped,
+      adderOf,
+    };
+    for await (const rows of await groupWindows(source as GroupFormat, input, wanted))
+      yield { rows, endOffset: 0 };
+  }
+}
+
 /** The rows of a file of row groups or record batches. */
 async function groupWindows(
-  format: 'parquet' | 'arrow',
+  format: GroupFormat,
   input: Input,
   wanted: WantedRows,
 ): Promise<AsyncGenerator<TextRows>> {

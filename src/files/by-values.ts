@@ -1,7 +1,15 @@
 // The lane of values: rows in columns from any format into any, for what no other lane reads or writes.
 
+import { planOf, RowBatches, typedAdder } from './by-rows.js';
 import { otherColumns as otherColumnNames } from './columns/columns.js';
-import { type ConvertedRows, type RowConverter, rowConverter, rowsWhere } from './convert-rows.js';
+import { type PositionReader, positionReader, withoutContradictions } from './columns/position-columns.js';
+import {
+  type ConvertedRows,
+  type RowConverter,
+  rowConverter,
+  rowsWhere,
+  shapeFault,
+} from './convert-rows.js';
 import { statOf } from './disk/input.js';
 import type { Output } from './disk/output.js';
 import type { Batch, Failure, Lane, Reading } from './driver.js';
@@ -14,11 +22,16 @@ import {
   type CollectionFrame,
   type RowFit,
   type TableColumn,
+  type TableRows,
   type TableSink,
   type TableSource,
   typesOf,
 } from './formats/table.js';
 import type { Run } from './request.js';
+import { textAdder, type ValueAdder } from './rows/plain-values.js';
+import type { RowPlan } from './rows/row-plan.js';
+import { RowWriters } from './rows/row-writers.js';
+import { ValueRows } from './rows/value-rows.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
 /**
@@ -42,13 +55,26 @@ async function surveyAll(run: Run): Promise<KnownFeatures | null> {
   return survey.known(true);
 }
 
+/** Converts and writes rows in columns that are those of the first input. */
+interface Way {
+  /** @param skipped the first rows, which an earlier run has converted */
+  batches(rows: TableRows, skipped: number): Iterable<Batch>;
+  end(): Promise<void>;
+  close(): void;
+}
+
 /** The first input, by whose columns all are read, and where its rows go. */
 interface First {
   readonly columns: readonly TableColumn[];
-  readonly converter: RowConverter;
-  readonly sink: TableSink;
-  readonly rejects: TableSink | null;
   readonly frame: CollectionFrame | undefined;
+  readonly way: Way;
+}
+
+/** The first input with its first rows. */
+interface Opened {
+  readonly source: TableSource;
+  readonly sample: Awaited<ReturnType<typeof sampled>>['sample'];
+  readonly file: string;
 }
 
 /** @throws CliFailure BAD_INPUT for JSON that cannot be surveyed */
@@ -63,7 +89,6 @@ class ValueLane implements Lane {
   readonly #fit: RowFit;
   #known: KnownFeatures | null;
   #first: First | null = null;
-  #sorted: SortedSink | null = null;
 
   constructor(run: Run, known: KnownFeatures | null) {
     this.#run = run;
@@ -72,37 +97,117 @@ class ValueLane implements Lane {
   }
 
   async *batches({ input, isDone, rows: skippedRows }: Reading): AsyncGenerator<Batch> {
-    const { sourceFormat, request, source: dialect, targets } = this.#run;
+    const { sourceFormat, request, source: dialect } = this.#run;
     const opened = await openSource(input, sourceFormat, this.#fit, dialect, this.#known);
     const { source, sample } = await sampled(opened);
+    const { columns, frame } = source;
     const isAny = this.#fit === 'any' && FORMATS[sourceFormat].isJson;
-    const first = this.#first ?? (await this.#begin(source, sample, input.name));
     if (this.#first === null) {
-      this.#first = first;
+      const first = { source, sample, file: input.name };
+      const fields = this.#fit === 'any' ? null : await FieldWay.of(this.#run, first);
+      this.#first = { columns, frame, way: fields ?? (await SinkWay.of(this.#run, first)) };
       // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
-      if (isAny) this.#known = { columns: source.columns, idName: 'id' };
-    } else if (typesOf(source.columns) !== typesOf(first.columns) && !isAny)
-      throw otherColumns(input.name, source.columns, request.inputs[0]!, first.columns);
+      if (isAny) this.#known = { columns, idName: 'id' };
+    } else if (typesOf(columns) !== typesOf(this.#first.columns) && !isAny)
+      throw otherColumns(input.name, columns, request.inputs[0]!, this.#first.columns);
     if (isDone) return;
     // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
     let rows = 0;
     for await (const batch of source.batches()) {
+      yield* this.#first.way.batches(batch, skippedRows - rows);
       rows += batch.rowCount;
-      if (rows <= skippedRows) continue;
-      const converted = first.converter.convert(batch);
-      targets.tally.views += converted.views;
-      yield this.#batch(converted, first);
     }
-    for (const each of source.frame?.members ?? []) first.frame?.members.add(each);
+    for (const each of frame?.members ?? []) this.#first.frame?.members.add(each);
   }
 
-  async #begin(
-    { columns, frame }: TableSource,
-    sample: Awaited<ReturnType<typeof sampled>>['sample'],
-    file: string,
-  ): Promise<First> {
-    const { hexcodes, request, source, sourceFormat, target, targetFormat, rejectsFormat, targets } =
-      this.#run;
+  async end(): Promise<void> {
+    await this.#first?.way.end();
+  }
+
+  close(): void {
+    this.#first?.way.close();
+  }
+}
+
+/** Rows whose values become ranges of bytes: the kernel's records are copied behind them. */
+class FieldWay extends RowBatches implements Way {
+  readonly #values: ValueRows;
+  readonly #deciding: readonly number[];
+  readonly #read: PositionReader;
+
+  private constructor(
+    run: Run,
+    plan: RowPlan,
+    writers: RowWriters,
+    adders: readonly (ValueAdder | null)[],
+    hasMembers: boolean,
+  ) {
+    super(run, plan, writers);
+    const { columns, lat, lng, code, own } = plan;
+    this.#values = new ValueRows(adders);
+    this.#deciding = hasMembers ? [lat, lng, code, own] : [];
+    this.#read = positionReader(columns, { kind: 'pair', lat, lng });
+  }
+
+  /** null for rows that leave by sinks only */
+  static async of(run: Run, { source, sample }: Opened): Promise<FieldWay | null> {
+    const { columns, position } = source;
+    // Features without geometries have no position of their own beside the one that is added.
+    if (run.request.road === 'columns' || (run.request.operation === 'decode' && position !== undefined))
+      return null;
+    const plan = planOf(run, { columns, sample }, 'values');
+    if (typeof plan === 'string') return null;
+    const { kept, lat, lng, code, isTyped, format } = plan;
+    const isNested = kept.some((index) => columns[index]!.kind === 'json');
+    if (isNested && (format === 'ndjson' || format === 'geojson')) return null;
+    const read = new Set([...kept, lat, lng, code]);
+    if (isTyped && read.size > kept.length + (code < 0 ? 0 : 2)) return null;
+    const adderOf = isTyped ? await typedAdder(format) : textAdder;
+    const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
+    return new FieldWay(run, plan, await RowWriters.open(run, plan), adders, position === undefined);
+  }
+
+  *batches(given: TableRows, skipped: number): Generator<Batch> {
+    if (given.rowCount <= skipped) return;
+    const { columns, code } = this.plan;
+    const rows = withoutContradictions(given, columns, this.#deciding);
+    const latLngDeg = new Float64Array(2 * rows.rowCount);
+    if (code < 0) this.#read(rows, latLngDeg);
+    const unread = new Map(rows.unread);
+    for (const [row, type] of rows.others?.entries() ?? [])
+      if (type !== null && code < 0) unread.set(row, shapeFault(type));
+    let end = 0;
+    for (const window of this.#values.windows({ ...rows, unread }, latLngDeg)) {
+      end += window.rowCount;
+      if (end > skipped) yield* this.batchesOf(window, 0);
+    }
+  }
+}
+
+/** Rows whose values leave as they are, through sinks. */
+class SinkWay implements Way {
+  readonly #run: Run;
+  readonly #converter: RowConverter;
+  readonly #sink: TableSink;
+  readonly #rejects: TableSink | null;
+  readonly #sorted: SortedSink | null;
+
+  private constructor(
+    run: Run,
+    converter: RowConverter,
+    sink: TableSink,
+    rejects: TableSink | null,
+    sorted: SortedSink | null,
+  ) {
+    this.#run = run;
+    this.#converter = converter;
+    this.#sink = sink;
+    this.#rejects = rejects;
+    this.#sorted = sorted;
+  }
+
+  static async of(run: Run, { source: { columns, frame }, sample, file }: Opened): Promise<SinkWay> {
+    const { hexcodes, request, source, sourceFormat, target, targetFormat, rejectsFormat, targets } = run;
     const { output, rejects, from } = targets;
     const converter = rowConverter(hexcodes, request, {
       columns,
@@ -110,7 +215,7 @@ class ValueLane implements Lane {
       hasHeader: FORMATS[sourceFormat].delimiter === null || source.hasHeader,
       file,
       isTyped: FORMATS[targetFormat].delimiter === null,
-      needsPosition: formatsOf(this.#run).some((format) => FORMATS[format].needsPosition),
+      needsPosition: formatsOf(run).some((format) => FORMATS[format].needsPosition),
       isSorted: request.sort !== null,
     });
     const sinkOf = (format: FileFormat, to: Output, offset = 0): Promise<TableSink> => {
@@ -118,24 +223,28 @@ class ValueLane implements Lane {
       const around = to === output ? frame : undefined;
       return openSink(format, to, converter.columns, converter.position, around, dialect, offset > 0);
     };
+    let sorted: SortedSink | null = null;
     if (request.sort !== null) {
       const { SortedSink } = await import('./sorted/sorted-sink.js');
-      const { memoryBytes } = request.sort;
-      this.#sorted = new SortedSink(hexcodes, output, converter.columns, memoryBytes, () =>
-        tickOf(this.#run),
+      sorted = new SortedSink(hexcodes, output, converter.columns, request.sort.memoryBytes, () =>
+        tickOf(run),
       );
     }
-    return {
-      columns,
-      converter,
-      sink: this.#sorted ?? (await sinkOf(targetFormat, output, from?.outputOffset)),
-      rejects: rejectsFormat === null ? null : await sinkOf(rejectsFormat, rejects!, from?.rejectsOffset),
-      frame,
-    };
+    const sink = sorted ?? (await sinkOf(targetFormat, output, from?.outputOffset));
+    const second = rejectsFormat === null ? null : await sinkOf(rejectsFormat, rejects!, from?.rejectsOffset);
+    return new SinkWay(run, converter, sink, second, sorted);
   }
 
-  #batch(converted: ConvertedRows, { sink, rejects }: First): Batch {
+  *batches(rows: TableRows, skipped: number): Generator<Batch> {
+    if (rows.rowCount <= skipped) return;
+    const converted = this.#converter.convert(rows);
+    this.#run.targets.tally.views += converted.views;
+    yield this.#batch(converted);
+  }
+
+  #batch(converted: ConvertedRows): Batch {
     const { rowCount, status, latLngDeg, faultOf } = converted;
+    const [sink, rejects] = [this.#sink, this.#rejects];
     return {
       rows: rowCount,
       failed: converted.failed,
@@ -160,8 +269,8 @@ class ValueLane implements Lane {
   }
 
   async end(): Promise<void> {
-    await this.#first?.sink.close();
-    await this.#first?.rejects?.close();
+    await this.#sink.close();
+    await this.#rejects?.close();
   }
 
   close(): void {

@@ -33,6 +33,8 @@ import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.j
 // Positions in columns to codes, a batch of rows at a time.
 
 const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
+/** The fault of a row whose shape is no point. */
+export const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;
 const POSITION_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
   { name: 'lng', kind: 'double' },
@@ -49,6 +51,8 @@ function encoder(
   const read = positionReader(columns, where);
   const at = { resolution: resolutionColumn(sample.names, file) };
   const readColumns = positionIndexes(where);
+  // The columns of a feature's position are no members.
+  const deciding = sample.position === undefined ? [...readColumns, at.resolution] : [];
   refuseUnread(
     readColumns.map((index) => columns[index]!),
     file,
@@ -77,7 +81,7 @@ function encoder(
         ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
     convert(given) {
-      const rows = withoutContradictions(given, columns, [...readColumns, at.resolution]);
+      const rows = withoutContradictions(given, columns, deciding);
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
       const views = read(rows, latLngDeg);
@@ -122,7 +126,7 @@ function encoder(
       ourValues.push(...encodeAddedValues(encodeShape, batch));
       const faultOf = (row: number): string => {
         const other = rows.others?.[row] ?? null;
-        if (other !== null) return `a ${other}, and ${POINT_WORDS}`;
+        if (other !== null) return shapeFault(other);
         const reason = rows.unread?.get(row);
         if (reason !== undefined) return reason;
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;

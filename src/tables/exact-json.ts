@@ -10,9 +10,12 @@ const FALSIFIABLE = /[[,:\s-]\d{16}|^\d{16}|\d[eE]\+?\d{3}/;
 const TOKEN = /\s*(?:(")|(-?\d[\d.eE+-]*)|([[\]{},:])|(true|false|null))/y;
 const BACKSLASH = 0x5c;
 
+/** Found wherever the other one is, in a quarter of its time. */
+const PERHAPS = /\d(?:\d{15}|[eE]\+?\d{3})/;
+
 /** Whether JSON.parse may falsify an integer of a text. */
 export function isFalsifiable(text: string): boolean {
-  return FALSIFIABLE.test(text);
+  return PERHAPS.test(text) && FALSIFIABLE.test(text);
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;

@@ -62,7 +62,7 @@ export function codeColumn(
  * Fills an array with lat and lng of each row, NaN where there is none.
  * @returns the number of rows whose position is the middle of a map's view only
  */
-type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
+export type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
 
 export function positionReader(columns: readonly TableColumn[], where: PositionColumns): PositionReader {
   return ({ rowCount, values, unread }, latLngDeg) => {

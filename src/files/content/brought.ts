@@ -5,7 +5,7 @@ import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
 import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
-import { requireBelowCeiling, wholeContent } from '../held/ceiling.js';
+import { beyondCeiling, ceilingBytes, wholeContent } from '../held/ceiling.js';
 import type { SheetOptions } from './workbook.js';
 
 /** Options about a content, and the file whose bytes it is. */
@@ -45,10 +45,11 @@ export async function held(
   file: string,
 ): Promise<{ bytes: Uint8Array; hold: (bytes: number) => void }> {
   const bytes = await wholeContent({ name: file, chunks: () => content }, 'the file', WAY_OUT);
+  const most = ceilingBytes();
   let total = bytes.length;
   const hold = (more: number): void => {
     total += more;
-    requireBelowCeiling({ file }, total, 'the file', WAY_OUT);
+    if (total > most) throw beyondCeiling({ file }, total, 'the file', WAY_OUT);
   };
   return { bytes, hold };
 }

@@ -15,7 +15,7 @@ export interface ReadColumns {
 
 /** The columns of the first input, by which all are read. */
 export interface RowPlan extends ReadColumns {
-  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow';
+  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
   readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;

@@ -15,30 +15,40 @@ const NO_RECORDS = new Uint8Array(0);
 const NO_DEGREES = new Float64Array(0);
 
 export class ValueRows {
-  readonly #adders: readonly ValueAdder[];
+  readonly #adders: readonly (ValueAdder | null)[];
   readonly #columns: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[];
   readonly #mostRows: number;
   readonly #text = new GrowingBytes(1 << 16);
 
-  /** @param adders of the columns, in their order */
-  constructor(adders: readonly ValueAdder[]) {
+  /** @param adders of the columns, in their order; null for those that nobody reads */
+  constructor(adders: readonly (ValueAdder | null)[]) {
     this.#adders = adders;
     this.#mostRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
-    this.#columns = adders.map(() => ({
-      starts: new Int32Array(this.#mostRows),
-      ends: new Int32Array(this.#mostRows),
+    this.#columns = adders.map((add) => ({
+      starts: new Int32Array(add === null ? 0 : this.#mostRows),
+      ends: new Int32Array(add === null ? 0 : this.#mostRows),
     }));
   }
 
-  /** Windows of rows; the memory of one is used for the next. @throws Error for a value that a column does not hold */
-  *windows({ rowCount, values }: TableRows): Generator<TextRows> {
+  /**
+   * Windows of rows; the memory of one is used for the next.
+   * @param latLngDeg of the rows, where positions are read
+   * @throws Error for a value that a column does not hold
+   */
+  *windows({ rowCount, values, unread }: TableRows, latLngDeg = NO_DEGREES): Generator<TextRows> {
     const text = this.#text;
     for (let first = 0; first < rowCount; ) {
       text.at = 0;
       const most = Math.min(this.#mostRows, rowCount - first);
       let count = 0;
       while (count < most && text.at < WINDOW_BYTES) this.#add(values, first + count, count++);
-      yield { text, rowCount: count, columns: this.#columns, latLngDeg: NO_DEGREES };
+      const window = {
+        text,
+        rowCount: count,
+        columns: this.#columns,
+        latLngDeg: latLngDeg.subarray(2 * first),
+      };
+      yield unread === undefined ? window : { ...window, unread: behind(unread, first) };
       first += count;
     }
   }
@@ -46,10 +56,16 @@ export class ValueRows {
   #add(values: TableRows['values'], from: number, row: number): void {
     const text = this.#text;
     const adders = this.#adders;
-    for (let c = 0; c < adders.length; c++)
-      addValue(text, this.#columns[c]!, row, values[c]?.[from], adders[c]!);
+    for (let c = 0; c < adders.length; c++) {
+      const add = adders[c]!;
+      if (add !== null) addValue(text, this.#columns[c]!, row, values[c]?.[from], add);
+    }
   }
 }
+
+/** Words of rows by their numbers in a window. @param first row of the window */
+const behind = (words: ReadonlyMap<number, string>, first: number): ReadonlyMap<number, string> =>
+  new Map(Array.from(words, ([row, word]) => [row - first, word]));
 
 /** A sink of rows whose columns are all those of a writer that makes none of its own. */
 export function valueSink(writer: RowWriter, adders: readonly ValueAdder[]): TableSink {

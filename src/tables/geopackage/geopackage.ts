@@ -52,13 +52,16 @@ export function layerIn(
   const kinds = kept.map((i) => new KindSurvey(all[i]!));
   const rows: ShapeRow<SqlValue>[] = [];
   for (const values of file.rows(name)) {
-    const fields = kept.map((i) => values[i]!);
+    const fields: SqlValue[] = [];
     let bytes = ROW_BYTES;
-    fields.forEach((value, i) => {
-      kinds[i]!.meet(value);
-      bytes += FIELD_BYTES + (typeof value === 'string' ? 2 * value.length : 0);
-      if (value instanceof Uint8Array) bytes += value.length;
-    });
+    for (let k = 0; k < kept.length; k++) {
+      const value = values[kept[k]!]!;
+      fields.push(value);
+      kinds[k]!.meet(value);
+      bytes += FIELD_BYTES;
+      if (typeof value === 'string') bytes += 2 * value.length;
+      else if (value instanceof Uint8Array) bytes += value.length;
+    }
     hold(bytes);
     rows.push({ fields, shape: shapeIn(values[shapeAt], name, systems) });
   }

@@ -191,7 +191,7 @@ function numberOf(text: string, sign: number): number | bigint {
 }
 
 /** An integer that a number holds as one. */
-export function plain(value: bigint): number | bigint {
+export function plain(value: number | bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }

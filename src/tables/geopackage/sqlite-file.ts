@@ -32,7 +32,7 @@ const SCHEMA: StoredTable = {
   name: 'sqlite_master',
   rootPage: 1,
 };
-const INTEGER_BYTES = [0, 1, 2, 3, 4, 6, 8];
+const SIZES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 const BROKEN = 'the database is broken';
 
 /** The refusal of what is not read, with the line that converts the layer. */
@@ -119,7 +119,8 @@ export class SqliteFile {
 
   *#rowsOf(table: StoredTable): Generator<SqlValue[]> {
     try {
-      yield* this.#page(table, table.rootPage, { seen: new Set(), lastRow: null }, 0);
+      for (const rows of this.#page(table, table.rootPage, { seen: new Set(), lastRow: null }, 0))
+        yield* rows;
     } catch (error) {
       if (error instanceof RangeError) throw new TableError(BROKEN);
       if (error instanceof TypeError) throw new TableError('a text in it is not of its encoding');
@@ -127,8 +128,11 @@ export class SqliteFile {
     }
   }
 
-  /** @param walk the pages that have been read, and the number of the last row, for the whole tree */
-  *#page(table: StoredTable, page: number, walk: Walk, depth: number): Generator<SqlValue[]> {
+  /**
+   * The rows of each leaf below a page.
+   * @param walk the pages that have been read, and the number of the last row, for the whole tree
+   */
+  *#page(table: StoredTable, page: number, walk: Walk, depth: number): Generator<SqlValue[][]> {
     if (depth > MAX_DEPTH) throw new TableError(BROKEN);
     this.#enter(page, walk);
     const start = (page - 1) * this.#pageBytes;
@@ -139,16 +143,18 @@ export class SqliteFile {
     const pointers = at + (kind === LEAF ? 8 : 12);
     // Cells do not overlap: more bytes than a page has are those of cells that are pointed at twice.
     let left = this.#pageBytes;
+    const rows: SqlValue[][] = [];
     for (let i = 0; i < cells; i++) {
       const cell = start + this.#view.getUint16(pointers + 2 * i);
       if (kind === LEAF) {
         const { values, cellBytes } = this.#row(table, cell, walk);
         left -= cellBytes;
         if (left < 0) throw new TableError(BROKEN);
-        yield values;
+        rows.push(values);
       } else yield* this.#page(table, this.#view.getUint32(cell), walk, depth + 1);
     }
-    if (kind === INTERIOR) yield* this.#page(table, this.#view.getUint32(at + 8), walk, depth + 1);
+    if (kind === LEAF) yield rows;
+    else yield* this.#page(table, this.#view.getUint32(at + 8), walk, depth + 1);
   }
 
   /** A page belongs to one place of one tree. */
@@ -164,21 +170,22 @@ export class SqliteFile {
   ): { values: SqlValue[]; cellBytes: number } {
     const [size, afterSize] = this.#varint(this.#view, cell);
     const [number, start] = this.#varint(this.#view, afterSize);
-    const row = BigInt.asIntN(64, number);
+    const row = typeof number === 'number' ? number : BigInt.asIntN(64, number);
     if (walk.lastRow !== null && row <= walk.lastRow) throw new TableError(BROKEN);
     walk.lastRow = row;
-    const { payload, localBytes } = this.#payload(start, Number(size), walk);
-    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    const [headBytes, afterHead] = this.#varint(view, 0);
-    let [at, body] = [afterHead, Number(headBytes)];
+    const { view, from, end, localBytes } = this.#payload(start, Number(size), walk);
+    const [headBytes, afterHead] = this.#varint(view, from);
+    const headEnd = from + Number(headBytes);
+    let [at, body] = [afterHead, headEnd];
     const values: SqlValue[] = [];
-    while (at < Number(headBytes)) {
+    while (at < headEnd) {
       const column = columns[values.length];
       if (column === undefined) throw new TableError(BROKEN);
       const [type, next] = this.#varint(view, at);
       at = next;
-      const [value, end] = this.#value(view, Number(type), body);
-      body = end;
+      body += bytesOf(Number(type));
+      if (at > end || body > end) throw new TableError(BROKEN);
+      const value = this.#value(view, Number(type), body);
       const isRowNumber = values.length === rowNumber && value === null;
       // Columns of reals store whole numbers as integers.
       values.push(
@@ -198,28 +205,42 @@ export class SqliteFile {
     return { values, cellBytes: start - cell + localBytes };
   }
 
-  #value(view: DataView, type: number, at: number): [value: SqlValue, end: number] {
-    if (type === 0) return [null, at];
-    if (type <= 6) {
-      const bytes = INTEGER_BYTES[type]!;
-      let value = BigInt(view.getInt8(at));
-      for (let i = 1; i < bytes; i++) value = (value << 8n) | BigInt(view.getUint8(at + i));
-      return [plain(value), at + bytes];
+  /** @param end of the value in the content of a cell */
+  #value(view: DataView, type: number, end: number): SqlValue {
+    switch (type) {
+      case 0:
+        return null;
+      case 1:
+        return view.getInt8(end - 1);
+      case 2:
+        return view.getInt16(end - 2);
+      case 3:
+        return view.getInt8(end - 3) * 2 ** 16 + view.getUint16(end - 2);
+      case 4:
+        return view.getInt32(end - 4);
+      case 5:
+        return view.getInt16(end - 6) * 2 ** 32 + view.getUint32(end - 4);
+      case 6:
+        return plain(view.getBigInt64(end - 8));
+      case 7:
+        return view.getFloat64(end - 8);
+      case 8:
+      case 9:
+        return type - 8;
     }
-    if (type === 7) return [view.getFloat64(at), at + 8];
-    if (type === 8 || type === 9) return [type - 8, at];
-    if (type < 12) throw new TableError(BROKEN);
-    const bytes = Math.floor((type - 12) / 2);
-    if (at + bytes > view.byteLength) throw new TableError(BROKEN);
-    const slice = new Uint8Array(view.buffer, view.byteOffset + at, bytes);
-    return [type % 2 === 0 ? slice : this.#decoder.decode(slice), at + bytes];
+    const bytes = bytesOf(type);
+    const slice = new Uint8Array(view.buffer, view.byteOffset + end - bytes, bytes);
+    return type % 2 === 0 ? slice : this.#decoder.decode(slice);
   }
 
   /** The content of a cell, whose end may be on pages of its own. */
-  #payload(start: number, size: number, walk: Walk): { payload: Uint8Array; localBytes: number } {
+  #payload(start: number, size: number, walk: Walk): Payload {
     const most = this.#usable - 35;
     if (size > this.#bytes.length) throw new TableError(BROKEN);
-    if (size <= most) return { payload: this.#slice(start, size), localBytes: size };
+    if (size <= most) {
+      if (start + size > this.#bytes.length) throw new TableError(BROKEN);
+      return { view: this.#view, from: start, end: start + size, localBytes: size };
+    }
     const least = Math.floor(((this.#usable - 12) * 32) / 255) - 23;
     const fitting = least + ((size - least) % (this.#usable - 4));
     const here = fitting <= most ? fitting : least;
@@ -235,7 +256,7 @@ export class SqliteFile {
       filled += bytes;
       page = this.#view.getUint32(at);
     }
-    return { payload: whole, localBytes: here + 4 };
+    return { view: new DataView(whole.buffer), from: 0, end: size, localBytes: here + 4 };
   }
 
   #slice(start: number, bytes: number): Uint8Array {
@@ -243,9 +264,15 @@ export class SqliteFile {
     return this.#bytes.subarray(start, start + bytes);
   }
 
-  #varint(view: DataView, start: number): [value: bigint, end: number] {
-    let value = 0n;
-    for (let i = 0; i < 8; i++) {
+  #varint(view: DataView, start: number): [value: number | bigint, end: number] {
+    let small = 0;
+    for (let i = 0; i < 4; i++) {
+      const byte = view.getUint8(start + i);
+      small = (small << 7) | (byte & 0x7f);
+      if (byte < 0x80) return [small, start + i + 1];
+    }
+    let value = BigInt(small);
+    for (let i = 4; i < 8; i++) {
       const byte = view.getUint8(start + i);
       value = (value << 7n) | BigInt(byte & 0x7f);
       if (byte < 0x80) return [value, start + i + 1];
@@ -257,7 +284,22 @@ export class SqliteFile {
 /** State of a walk through one tree. */
 interface Walk {
   readonly seen: Set<number>;
-  lastRow: bigint | null;
+  lastRow: number | bigint | null;
+}
+
+/** The content of a cell, and how many of its bytes are in the cell. */
+interface Payload {
+  readonly view: DataView;
+  readonly from: number;
+  readonly end: number;
+  readonly localBytes: number;
+}
+
+/** Bytes of a value of a type. @throws TableError for a type that is none */
+function bytesOf(type: number): number {
+  if (type < SIZES.length) return SIZES[type]!;
+  if (type < 12) throw new TableError(BROKEN);
+  return Math.floor((type - 12) / 2);
 }
 
 const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

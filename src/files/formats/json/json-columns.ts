@@ -272,15 +272,16 @@ export function parseObject(text: string, file: string, row: number): JsonDocume
   }
   if (weight > LIGHT_BYTES)
     requireBelowCeiling({ file, row }, COPIES * weight, 'the row', 'Split it into several.');
+  const hasBigints = isFalsifiable(text);
   try {
-    value = parseExact(text);
+    value = hasBigints ? parseExact(text) : JSON.parse(text);
   } catch (error) {
     throw badInput({ file, row }, `not JSON (${reasonOf(error)})`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badInput({ file, row }, `not a JSON object: ${text.slice(0, 40)}`);
   }
-  return { text, value: value as Record<string, unknown>, hasBigints: isFalsifiable(text), weight };
+  return { text, value: value as Record<string, unknown>, hasBigints, weight };
 }
 
 /** Collects documents to batches that are bounded in rows and bytes. */
