@@ -45,7 +45,7 @@ function shareOf(text: string): number {
 /** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN where it is none. */
 function numberOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(?:e(\d+))? ?([kMG]?)$/.exec(
-    text.trim().replace(/(?<=\d)[_,](?=\d{3})/g, ''),
+    text.trim().replace(/(?<=\d)[_,](?=\d{3}(?!\d))/g, ''),
   );
   if (match === null) return Number.NaN;
   const [, digits, exponent = '0', unit = ''] = match;
@@ -67,7 +67,8 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
 /** @returns a reader of whole numbers within bounds */
 export function wholeFrom(least: number, most: number): (text: string) => number {
   return (text) => {
-    const count = numberOf(text);
+    // `50.000` is fifty to some and fifty thousand to others.
+    const count = /^\s*\d+\.\d+\s*$/.test(text) ? Number.NaN : numberOf(text);
     if (Number.isInteger(count) && count >= least && count <= most) return count;
     throw new InvalidArgumentError(
       `Write a whole number from ${grouped(least)} to ${grouped(most)}, as 3, 5000, 5k or 2e3.`,

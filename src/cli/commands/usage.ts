@@ -108,6 +108,7 @@ async function withRows(
   const address = { dataDir: config.dataDir, url: config.store };
   const fromMs = from === undefined ? 0 : boundMs('--from', from, config).startMs;
   const untilMs = to === undefined ? Number.MAX_SAFE_INTEGER : boundMs('--to', to, config).endMs;
+  if (fromMs >= untilMs) throw new CliFailure(EXIT.USAGE, `--from ${from} is later than --to ${to}`);
   if (!mayHaveUsage(address)) {
     const hint = 'give the folder of the server with --data-dir';
     throw new CliFailure(EXIT.FAILED, `no usage is stored in ${config.dataDir}`, hint);
@@ -131,9 +132,12 @@ function boundMs(
   text: string,
   { quotaTimeZone }: Config,
 ): { startMs: number; endMs: number } {
-  const dayMs = BOUND.test(text) ? Date.parse(text.slice(0, 10)) : Number.NaN;
+  const name = text.slice(0, 10);
+  const dayMs = BOUND.test(text) ? Date.parse(name) : Number.NaN;
   const hour = text.length > 10 ? Number(text.slice(11, 13)) : undefined;
-  if (Number.isNaN(dayMs) || (hour ?? 0) > 23)
+  // Date.parse takes 30 February for a day in March.
+  const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(name);
+  if (!isDay || (hour ?? 0) > 23)
     throw new CliFailure(
       EXIT.USAGE,
       `${option} ${text}: must be a day as 2026-11-01 or an hour as 2026-11-01T08`,
@@ -141,8 +145,8 @@ function boundMs(
   // Noon of that day in Greenwich lies in it, or in the day before or after it.
   const calendar = new Calendar(quotaTimeZone, dayMs + 12 * HOUR_MS);
   let { day } = calendar.periods;
-  if (day.name < text.slice(0, 10)) day = calendar.periodsAt(day.endMs).day;
-  else if (day.name > text.slice(0, 10)) day = calendar.periodsAt(day.startMs - 1).day;
+  if (day.name < name) day = calendar.periodsAt(day.endMs).day;
+  else if (day.name > name) day = calendar.periodsAt(day.startMs - 1).day;
   if (hour === undefined) return day;
   return { startMs: day.startMs + hour * HOUR_MS, endMs: day.startMs + (hour + 1) * HOUR_MS };
 }

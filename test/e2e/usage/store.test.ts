@@ -579,6 +579,9 @@ describe('one node', () => {
       ['export', file('a.csv'), '-o', file('b.csv')],
       ['--from', 'yesterday'],
       ['--to', '2026-13-01'],
+      ['--from', '2026-02-30'],
+      ['--to', '2027-02-29T08'],
+      ['--from', '2026-11-02', '--to', '2026-11-01'],
     ])
       expect(usage(...args).status, args.join(' ')).toBe(2);
   });

@@ -69,12 +69,25 @@ describe('quantities', () => {
     expect(wholeFrom(1, 1e12)(text)).toBe(value);
   });
 
-  test.each(['0', '-1', '0.4', '1.5', '1e13', '1e400', LONG, 'NaN', 'Infinity', '', 'k', '5 %'])(
-    '%j is no whole number from 1 to 1e12',
-    (text) => {
-      expect(() => wholeFrom(1, 1e12)(text)).toThrow('Write a whole number from 1 to 1,000,000,000,000');
-    },
-  );
+  test.each([
+    '0',
+    '-1',
+    '0.4',
+    '1.5',
+    '50.000',
+    '1,23',
+    '1,2345',
+    '1e13',
+    '1e400',
+    LONG,
+    'NaN',
+    'Infinity',
+    '',
+    'k',
+    '5 %',
+  ])('%j is no whole number from 1 to 1e12', (text) => {
+    expect(() => wholeFrom(1, 1e12)(text)).toThrow('Write a whole number from 1 to 1,000,000,000,000');
+  });
 
   test('0 is one where it may be', () => {
     expect(wholeFrom(0, 9)('0')).toBe(0);
