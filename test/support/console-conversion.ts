@@ -1,5 +1,5 @@
 // The module by which the page's worker converts a file, without a browser.
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
 import type { Kernel } from '#hexcodes';
 import { Hexcodes } from '#hexcodes';
 import { consoleModule } from './console-module.js';

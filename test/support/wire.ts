@@ -6,8 +6,7 @@ import { MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { type Conversion, convertBlock, convertInto } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import { KernelSink } from '#dist/hexcodes/wire/bytes/kernel-sink.js';
+import { ByteSink, KernelSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
@@ -61,12 +60,13 @@ export class Wire {
     const modules = await Promise.all(
       [
         ...['wire/bulk/convert-block.js', 'wire/bulk/reader.js', 'wire/bytes/byte-sink.js'],
-        ...['wire/bytes/kernel-sink.js', 'wire/frames/answer-frame.js', 'wire/rows/batch.js'],
+        ...['wire/frames/answer-frame.js', 'wire/rows/batch.js'],
         ...['wire/rows/json-frame.js', 'wire/rows/row-allowance.js'],
         ...['../bus/messages/message-converter.js', '../bus/messages/message-shape.js'],
       ].map((name) => libraryModule<Partial<Parts>>(folder, name)),
     );
-    const parts = Object.assign({}, ...modules) as Parts;
+    // An older checkout has its KernelSink elsewhere.
+    const parts = Object.assign({ KernelSink }, ...modules) as Parts;
     const { Kernel: OfCheckout } = await libraryModule<{ Kernel: typeof Kernel }>(folder, 'kernel/kernel.js');
     const read = (name: string): Buffer => readFileSync(resolve(folder, name));
     const kernel = OfCheckout.create(

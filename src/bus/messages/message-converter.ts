@@ -1,9 +1,9 @@
 // Converts whole messages, in this thread or in the threads of a pool. The answer depends on the message and the rules
 // alone.
 import { type Kernel, OK, OUTSIDE_COVERAGE } from '../../hexcodes/kernel/kernel.js';
-import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { convertBlock } from '../../hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import {
   answerCounts,

@@ -1,6 +1,6 @@
 // The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by
 // bit, so neither is ever in the memory of the page as a whole.
-import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { TableError } from '../../tables/table-error.js';
 import { kernelOf } from '../shell/worker-kernel.js';

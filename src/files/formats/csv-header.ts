@@ -1,9 +1,8 @@
 // CSV and TSV inputs as text: the header row, and blocks of whole rows behind it. Bytes that are not text are refused.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { lineEndOf } from '../../hexcodes/wire/bulk/csv-header.js';
-import { CsvSplitter, firstRowEnd, isText } from '../../hexcodes/wire/bulk/splitters.js';
+import { BlockBuffers, CsvSplitter, firstRowEnd, isText } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { encodingHint } from '../content/encoding.js';
 import type { Input } from '../disk/input.js';

@@ -2,18 +2,17 @@
 //
 //   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
 
-import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
+import type { Block } from '../../hexcodes/wire/bulk/splitters.js';
 import { framesAnswerBytes } from '../../hexcodes/wire/frames/answer-frame.js';
-import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
-import type { RowAllowance } from '../../hexcodes/wire/rows/row-allowance.js';
+import type { BulkJob, ConvertedBlock, ConvertedRows } from '../../hexcodes/wire/job.js';
+import type { Pool } from '../../pool/pool.js';
 import type { Exchange } from '../http/exchange.js';
-import { blockAllowance, inlineBlockBytes, partAllowance } from '../http/offload.js';
+import { blockAllowance, inlineBlockBytes, partAllowance, type WorkAllowance } from '../http/offload.js';
 import type { KeyFault, OpenWork } from '../keys/key-ring.js';
 import { AnsweredError, CUT_OFF } from '../transport/answered-error.js';
 import { BulkIntake } from './intake.js';
 import { type Admission, BulkLimit } from './limit.js';
-import { PooledBlocks } from './pooled-blocks.js';
 import type { ParsedBulkRequest } from './request.js';
 import { type BulkContext, BulkResponse } from './response.js';
 
@@ -50,6 +49,103 @@ export function leastAnswerBytes(
   const { input, output } = conversion?.request ?? {};
   const isEchoed = input === 'csv' && output === 'csv' && !gzipIn && !gzipOut;
   return isEchoed ? Math.max(0, bodySizeBytes) : 0;
+}
+
+/**
+ * Bytes of one body's blocks that may be in the pool: enough for a block on each of a few cores, and little enough to
+ * hold their answers for a slow reader. One block, a frame of 1.3 MB at most, is always allowed.
+ */
+const MAX_POOLED_BYTES = 1024 * 1024;
+
+type RowCounts = Pick<ConvertedRows, 'rows' | 'failed'>;
+const NOTHING_CONVERTED: RowCounts = { rows: 0, failed: 0 };
+
+interface PendingAnswer {
+  readonly blockBytes: number;
+  answer: ConvertedBlock | undefined;
+}
+
+/** The blocks of one body that are in the pool. Answers arrive in any order and are taken in the order of the body. */
+class PooledBlocks {
+  readonly #x: Exchange;
+  readonly #pool: Pool;
+  readonly #onProgress: () => void;
+  #pending: PendingAnswer[] = [];
+  #isWaitingForPool = false;
+
+  /** @param onProgress called when an answer has arrived, and when the pool takes blocks again */
+  constructor(x: Exchange, pool: Pool, onProgress: () => void) {
+    this.#x = x;
+    this.#pool = pool;
+    this.#onProgress = onProgress;
+  }
+
+  /** No block is in the pool, and no answer waits to be taken. */
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** The body waits for the pool, not for its peer. */
+  get isWorking(): boolean {
+    return this.#isWaitingForPool || this.#pending.some(({ answer }) => answer === undefined);
+  }
+
+  /** Bytes of all answers, if all have arrived. */
+  get answeredBytes(): number | undefined {
+    let sizeBytes = 0;
+    for (const { answer } of this.#pending) {
+      if (answer === undefined) return undefined;
+      sizeBytes += answer.bytes.length;
+    }
+    return sizeBytes;
+  }
+
+  /** Bytes of memory that the answers hold which wait to be taken. The pool bounds those of its blocks. */
+  get heldBytes(): number {
+    return this.#pending.reduce((sum, { answer }) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0);
+  }
+
+  /** Whether the pool takes the block now; otherwise `onProgress` is called when it may. */
+  mayConvert(block: Uint8Array): boolean {
+    if (this.#isWaitingForPool) return false;
+    const pooledBytes = this.#pending.reduce((sum, { blockBytes }) => sum + blockBytes, 0);
+    if (!this.isEmpty && pooledBytes + block.length > MAX_POOLED_BYTES) return false;
+    if (!this.#pool.mayTakeBodyBlock(this.#x.keyId)) {
+      this.#isWaitingForPool = true;
+      this.#x.after(this.#pool.whenBodyMayContinue(this.#x.keyId), () => {
+        this.#isWaitingForPool = false;
+        this.#onProgress();
+      });
+      return false;
+    }
+    return true;
+  }
+
+  /**
+   * Copies a block to the pool, which takes it now.
+   * @param settle called with what became of the rows, whether or not the body is still there
+   */
+  convert(job: BulkJob, block: Uint8Array, settle: (converted: RowCounts) => void): void {
+    const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
+    this.#pending.push(pending);
+    const answered = this.#pool.convert(job, block, this.#x.keyId);
+    answered.then(settle, () => settle(NOTHING_CONVERTED));
+    this.#x.after(answered, (answer) => {
+      pending.answer = answer;
+      this.#onProgress();
+    });
+  }
+
+  /** Takes the next answer of the body, if it has arrived. */
+  shift(): ConvertedBlock | undefined {
+    const answer = this.#pending[0]?.answer;
+    if (answer !== undefined) this.#pending.shift();
+    return answer;
+  }
+
+  clear(): void {
+    this.#pending = [];
+  }
 }
 
 /**
@@ -259,9 +355,9 @@ export class BulkFlow {
   /**
    * Converts in this thread what is admitted, as far as the allowance goes; returns where in the block the rest begins.
    */
-  #convertNow(admission: Admission, allowance: RowAllowance): number {
+  #convertNow(admission: Admission, allowance: WorkAllowance): number {
     const { kernel, sink } = this.#context;
-    let converted: Pick<ConvertedRows, 'rows' | 'failed'> = { rows: 0, failed: 0 };
+    let converted = NOTHING_CONVERTED;
     try {
       const answered = convertInto(kernel, admission.job, admission.part, sink, { allowance });
       converted = answered;
@@ -271,7 +367,7 @@ export class BulkFlow {
     }
   }
 
-  #settle(admission: Admission, converted: Pick<ConvertedRows, 'rows' | 'failed'>): void {
+  #settle(admission: Admission, converted: RowCounts): void {
     this.#limit.settle(admission, converted);
   }
 

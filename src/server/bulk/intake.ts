@@ -1,8 +1,8 @@
 // The input of one /bulk body: chunks from the socket, decompressed if they are gzip, cut into blocks that wait here
 // for the flow. A chunk is cut in the callback that brings it, because uWS takes its memory back afterwards.
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
+import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import type { BulkJob } from '../../hexcodes/wire/job.js';
 import type { Exchange } from '../http/exchange.js';
 import { gunzipStage, type Stage } from './gzip.js';

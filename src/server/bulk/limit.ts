@@ -1,6 +1,6 @@
 // Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as ever, of others as many
 // rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
-import type { Block } from '../../hexcodes/wire/bulk/block-buffers.js';
+import type { Block } from '../../hexcodes/wire/bulk/splitters.js';
 import { readFrameHeader } from '../../hexcodes/wire/frames/answer-frame.js';
 import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
 import type { Entry } from '../ledger/ledger.js';

@@ -3,9 +3,10 @@
 
 import { EXTRA_NAMES, type ExtraName, extrasWhere } from '../../hexcodes/extras.js';
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
+import { queryHint } from '../../hexcodes/wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import { booleanFault, type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
-import { type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { booleanFault, type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../http/answers.js';
 import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { AFTER_BODY } from '../transport/request-head.js';

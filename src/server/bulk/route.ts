@@ -3,8 +3,8 @@
 
 import { extraFault } from '../../hexcodes/extras.js';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import { BlockBuffers } from '../../hexcodes/wire/bulk/block-buffers.js';
-import { KernelSink } from '../../hexcodes/wire/bytes/kernel-sink.js';
+import { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
+import { KernelSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { Pool } from '../../pool/pool.js';
 import { faultsMessage } from '../http/answers.js';
@@ -15,9 +15,8 @@ import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../observe/log.js';
 import { filesBeside } from '../transport/system-limits.js';
 import { BulkFlow, leastAnswerBytes } from './flow.js';
-import { BULK_TIMES, type BulkTimes } from './outlet.js';
 import { readBulkRequest } from './request.js';
-import type { BulkContext } from './response.js';
+import { BULK_TIMES, type BulkContext, type BulkTimes } from './response.js';
 import { type SpoolLimits, Spools, tooLargeToHold } from './spool.js';
 
 const SWEEP_MS = 250;

@@ -3,7 +3,7 @@
 // waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
 import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../../hexcodes/wire/job.js';
-import { RowAllowance, type SlowRows } from '../../hexcodes/wire/rows/row-allowance.js';
+import type { RowAllowance } from '../../hexcodes/wire/rows/row-allowance.js';
 
 /** Points of a binary frame; 25 to 30 ns each. */
 const INLINE_POINTS = 16_384;
@@ -35,25 +35,73 @@ const INLINE_FRAME_POINTS = 65_536;
 const SLOW_ROWS_PER_TURN = 256;
 const OWN_SLOW_ROWS = 16;
 
+/** Slow rows are counted with their bytes: this number of bytes costs as much as one more row. */
+const SLOW_ROW_BYTES = 64;
+
+/** Slow rows that several pieces of work may still do together. */
+interface SlowRows {
+  left: number;
+}
+
+/** The allowance of one piece of work of this thread. */
+export class WorkAllowance implements RowAllowance {
+  #rows: number;
+  #ownSlow: number;
+  readonly #sharedSlow: SlowRows;
+  #isSlowSpent = false;
+
+  /**
+   * @param rows that one piece of work may convert
+   * @param sharedSlow slow rows of all pieces
+   * @param ownSlow slow rows of this piece, for when the shared ones are used up
+   */
+  constructor(rows: number, sharedSlow: SlowRows, ownSlow: number) {
+    this.#rows = rows;
+    this.#sharedSlow = sharedSlow;
+    this.#ownSlow = ownSlow;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** A slow row was refused. */
+  get isSlowSpent(): boolean {
+    return this.#isSlowSpent;
+  }
+
+  takeRows(count: number): void {
+    this.#rows = Math.max(0, this.#rows - count);
+  }
+
+  takeSlow(sizeBytes: number): boolean {
+    const cost = 1 + Math.floor(sizeBytes / SLOW_ROW_BYTES);
+    if (cost <= this.#sharedSlow.left) this.#sharedSlow.left -= cost;
+    else if (cost <= this.#ownSlow) this.#ownSlow -= cost;
+    else this.#isSlowSpent = true;
+    return !this.#isSlowSpent;
+  }
+}
+
 const slowRowsOfTurn: SlowRows = { left: SLOW_ROWS_PER_TURN };
 let isRefillDue = false;
 
 /** How much of a block of a /bulk body this thread may convert. */
-export function blockAllowance({ input, output }: BulkJob): RowAllowance {
+export function blockAllowance({ input, output }: BulkJob): WorkAllowance {
   return allowanceOf(input === 'frames' && output === 'frames' ? INLINE_FRAME_POINTS : INLINE_ROWS);
 }
 
 /** Allowance of `rows` rows of a block, whatever their work: where the limits of a key leave no more. */
-export function partAllowance(rows: number): RowAllowance {
-  return new RowAllowance(rows, { left: Number.MAX_SAFE_INTEGER }, 0);
+export function partAllowance(rows: number): WorkAllowance {
+  return new WorkAllowance(rows, { left: Number.MAX_SAFE_INTEGER }, 0);
 }
 
 /** How much of a JSON frame or JSON batch this thread may convert: all of its items, or none. */
-export function itemsAllowance(): RowAllowance {
+export function itemsAllowance(): WorkAllowance {
   return allowanceOf(INLINE_ITEMS);
 }
 
-function allowanceOf(rows: number): RowAllowance {
+function allowanceOf(rows: number): WorkAllowance {
   if (!isRefillDue) {
     isRefillDue = true;
     setImmediate(() => {
@@ -61,7 +109,7 @@ function allowanceOf(rows: number): RowAllowance {
       slowRowsOfTurn.left = SLOW_ROWS_PER_TURN;
     });
   }
-  return new RowAllowance(rows, slowRowsOfTurn, OWN_SLOW_ROWS);
+  return new WorkAllowance(rows, slowRowsOfTurn, OWN_SLOW_ROWS);
 }
 
 /** Interval at which the number of cores is read: it rarely changes, and only from outside the process. */

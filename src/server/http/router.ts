@@ -2,8 +2,8 @@
 // (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
 
 import { withoutKeys } from '../../config/mask.js';
-import { isOneSlip } from '../../hexcodes/wire/params/names.js';
-import { type ParameterFault, queryHint } from '../../hexcodes/wire/params/parameters.js';
+import { isOneSlip, queryHint } from '../../hexcodes/wire/params/names.js';
+import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS, mayHoldKey, readApiKey, readQuery } from '../../hexcodes/wire/params/query.js';
 import { boundFault, type KeyInfo, NEW_KEY, SCOPE_BITS, type Scope } from '../keys/key-record.js';
 import { type KeyRing, OpenWork } from '../keys/key-ring.js';

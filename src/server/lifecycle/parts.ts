@@ -18,7 +18,7 @@ import type { StreamTuning } from '../stream/route.js';
 import type { Forwarder } from '../traccar/forward/forwarder.js';
 import { openForwarder } from '../traccar/forward/forwarder.js';
 import { Adapter as TransportAdapter } from '../transport/adapter.js';
-import { Budget } from '../transport/budget.js';
+import { Budget } from '../transport/limits.js';
 import { connectionsWithin, receiveBufferWarning } from '../transport/system-limits.js';
 import type { StopSteps } from './stopping.js';
 

@@ -3,7 +3,7 @@ import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { type Operation, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
-import { queryHint } from '../../hexcodes/wire/params/parameters.js';
+import { queryHint } from '../../hexcodes/wire/params/names.js';
 import {
   type Batch,
   BatchConversion,

@@ -7,12 +7,8 @@ import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/out
 import { WITH_CERTAINTY, WITH_FORMER } from '../../hexcodes/kernel/text-memory.js';
 import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/job.js';
 import { decimalText } from '../../hexcodes/wire/params/number.js';
-import {
-  booleanFault,
-  decodeFaults,
-  EncodeInput,
-  SingleParameters,
-} from '../../hexcodes/wire/params/parameters.js';
+import { decodeFaults, EncodeInput, SingleParameters } from '../../hexcodes/wire/params/parameters.js';
+import { booleanFault } from '../../hexcodes/wire/params/query.js';
 import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';

@@ -15,7 +15,7 @@ import type { Entry } from '../ledger/ledger.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import { withholdKey } from '../observe/log.js';
 import type { OpenStreams } from '../observe/metrics/service-metrics.js';
-import type { Account, Budget } from '../transport/budget.js';
+import type { Account, Budget } from '../transport/limits.js';
 import type { SocketData } from '../transport/socket-behaviour.js';
 import { binaryAnswerer, jsonAnswerer } from './answerers.js';
 import { type FrameAnswerer, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';

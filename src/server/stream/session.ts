@@ -180,7 +180,7 @@ export interface StreamPeer {
   end(code: number, reason: string): void;
 }
 
-/** Counts what the session holds (server/transport/budget.ts): `hold` returns a reason if that is too much. */
+/** Counts what the session holds (server/transport/limits.ts): `hold` returns a reason if that is too much. */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
 }

@@ -2,11 +2,10 @@
 // Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
 // the answer to later, and a handler that does neither is answered 500 (README U6).
 
-import { Admission, type AdmissionLimits, type Refusal, Turns } from './admission.js';
+import { CorkHolder } from './answers/streamed-answer.js';
 import { BodylessAnswers } from './answers/whole-answer.js';
-import { Budget, UNLIMITED } from './budget.js';
-import { CorkHolder } from './cork-holder.js';
 import { Exchange, type ExchangeContext, type ExchangeHooks, type ExchangeLimits } from './exchange.js';
+import { Admission, type AdmissionLimits, Budget, type Refusal, Turns, UNLIMITED } from './limits.js';
 import {
   type ListenSocket,
   loadUws,

@@ -1,8 +1,8 @@
 // The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
 // becomes of the rest once the request is refused.
 
-import type { Turns } from './admission.js';
 import { keptMemory } from './kept-memory.js';
+import type { Turns } from './limits.js';
 import type { UwsResponse } from './load-uws.js';
 import type { RequestHead } from './request-head.js';
 
@@ -13,7 +13,7 @@ import type { RequestHead } from './request-head.js';
 
 /** More than a body of 1 GB. To read bytes and drop them costs the process less than any request of as many bytes. */
 const MAX_BYTES = 2 ** 30;
-/** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/outlet.ts). */
+/** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/response.ts). */
 const MAX_MS = 60_000;
 /**
  * Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then

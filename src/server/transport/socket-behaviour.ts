@@ -1,8 +1,8 @@
 // The callbacks of a WebSocket route as uWS wants them: what a peer brings in a turn of the event loop is counted, and
 // exceptions end at one hook.
 
-import { SocketTurn, type Turns } from './admission.js';
 import type { Exchange } from './exchange.js';
+import { SocketTurn, type Turns } from './limits.js';
 import type { UwsBehaviour, UwsWebSocket } from './load-uws.js';
 
 /** The user data of each WebSocket. */

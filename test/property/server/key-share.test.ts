@@ -1,7 +1,7 @@
 // The share of one key in what all keys share, whichever keys ask in whichever order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Budget, mayTake, UNLIMITED } from '#dist/server/transport/budget.js';
+import { Budget, mayTake, UNLIMITED } from '#dist/server/transport/limits.js';
 
 const MOST = 100;
 const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 40 })), {

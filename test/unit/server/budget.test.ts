@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
-import { Budget, type BudgetLimits } from '#dist/server/transport/budget.js';
+import { Budget, type BudgetLimits } from '#dist/server/transport/limits.js';
 import { filesBeside } from '#dist/server/transport/system-limits.js';
 
 // The budget: what passes each limit is refused, everything comes back, and nothing is counted below zero.

@@ -6,7 +6,7 @@ import { batchBody, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
-import { Guarded } from '#dist/server/transport/guarded.js';
+import { Guarded } from '#dist/server/transport/exchange.js';
 import { keptMemory } from '#dist/server/transport/kept-memory.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/stream-frames.js';

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { traccarRoutes } from '#dist/server/traccar/route.js';
-import { Guarded } from '#dist/server/transport/guarded.js';
+import { Guarded } from '#dist/server/transport/exchange.js';
 import { forwardedBody } from '../../support/traccar.js';
 
 class FakeExchange extends Guarded {

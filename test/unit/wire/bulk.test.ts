@@ -1,7 +1,7 @@
 // Bulk bodies that the property tests do not draw, the limit of a header row, and lines as they come.
 import { describe, expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import { BulkInputError, ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { Hexcodes } from '#hexcodes';

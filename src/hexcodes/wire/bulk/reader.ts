@@ -5,7 +5,6 @@ import { isUtf8 } from 'node:buffer';
 import { extrasOf } from '../../extras.js';
 import type { Kernel } from '../../kernel/kernel.js';
 import { BLOCK_BYTES, BulkInputError, type BulkJob, type BulkRequest, type Delimiter } from '../job.js';
-import { type Block, BlockBuffers } from './block-buffers.js';
 import {
   delimiterOf,
   HeaderCollector,
@@ -16,6 +15,8 @@ import {
   sepLineOf,
 } from './csv-header.js';
 import {
+  type Block,
+  BlockBuffers,
   type BlockSplitter,
   CsvSplitter,
   FrameSplitter,

@@ -1,4 +1,6 @@
-// Names that nothing here has: parameters of requests and options of calls, and the ones that were probably meant.
+// Names that nothing here has: parameters of requests and options of calls, the ones that were probably meant, and the
+// hints that say so.
+import { eachPair } from './query.js';
 
 /** Names that people give in place of ours. */
 const MEANT: Readonly<Record<string, string>> = {
@@ -56,6 +58,60 @@ export function unknownOption(given: object, known: readonly string[], call: str
     return `${call} has no option ${name}${perhaps}. It has ${known.join(', ')}`;
   }
   return undefined;
+}
+
+/** A name longer than this, or with other characters, is not repeated: it may be a key. */
+const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
+/** Names that are looked at, and of them those that are named. */
+const MAX_UNKNOWN = 8;
+const MAX_NAMED = 3;
+export const NO_PARAMETER = 'is not a parameter';
+
+/** Notes a name that no parameter has, unless it is one too many. */
+export function addUnknown(names: string[], name: string): void {
+  if (names.length === MAX_UNKNOWN || names.includes(name)) return;
+  if (REPEATABLE.test(name.replace(/^ {1,4}| {1,4}$/g, ''))) names.push(name);
+}
+
+/**
+ * Says of names that they are no parameters, and which of the known ones was probably meant: names that mean one first.
+ * @param isOthersNamed whether names that mean none are named, too
+ */
+export function hintAbout(
+  names: readonly string[],
+  known: readonly string[],
+  said: string,
+  isOthersNamed = true,
+): string {
+  const hints = names.map((name) => {
+    const meant = meantBy(name, known);
+    const shown = /^ | $/.test(name) ? JSON.stringify(name) : name;
+    return { meant, text: `${shown} ${said}${meant === undefined ? '' : `; perhaps ${meant}`}` };
+  });
+  const meaning = hints.filter(({ meant }) => meant !== undefined);
+  const others = isOthersNamed ? hints.filter(({ meant }) => meant === undefined) : [];
+  const named = [...meaning, ...others].slice(0, MAX_NAMED);
+  return named.map(({ text }) => text).join(', ');
+}
+
+/** The hint about members of a JSON object that are none of these; empty where there are none. */
+export function memberHint(
+  names: Iterable<string>,
+  known: readonly string[],
+  absent: readonly string[],
+): string {
+  const unknown: string[] = [];
+  for (const name of names) if (!known.includes(name)) addUnknown(unknown, name);
+  return hintAbout(unknown, absent, 'is not a member');
+}
+
+/** The hint about names in a query that are none of these, for a header; empty where there are none. */
+export function queryHint(raw: string, known: readonly string[], said = NO_PARAMETER): string {
+  const unknown: string[] = [];
+  eachPair(raw, (name) => {
+    if (!known.includes(name)) addUnknown(unknown, name);
+  });
+  return hintAbout(unknown, known, said);
 }
 
 /** Ends of names behind an axis; assembly/text/scan/json-names.ts looks for the same. */

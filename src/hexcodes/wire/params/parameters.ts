@@ -4,9 +4,9 @@
 
 import { EXTRA_NAMES, type ExtraName } from '../../extras.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
-import { HEMISPHERES_REFUSED, meantBy, sideOf } from './names.js';
+import { addUnknown, HEMISPHERES_REFUSED, hintAbout, NO_PARAMETER, sideOf } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
-import { DIFFERS, decodeEscapes, eachPair, indexOfEquals, MALFORMED, type Parameter } from './query.js';
+import { booleanFault, DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
 
 // Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
 // rule.
@@ -70,50 +70,6 @@ class ReadParameter implements Parameter {
   }
 }
 
-/** A name longer than this, or with other characters, is not repeated: it may be a key. */
-const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
-/** Names that are looked at, and of them those that are named. */
-const MAX_UNKNOWN = 8;
-const MAX_NAMED = 3;
-const NO_PARAMETER = 'is not a parameter';
-
-function addUnknown(names: string[], name: string): void {
-  if (names.length === MAX_UNKNOWN || names.includes(name)) return;
-  if (REPEATABLE.test(name.replace(/^ {1,4}| {1,4}$/g, ''))) names.push(name);
-}
-
-/**
- * Says of names that they are no parameters, and which of the known ones was probably meant: names that mean one first.
- * @param isOthersNamed whether names that mean none are named, too
- */
-function hintAbout(
-  names: readonly string[],
-  known: readonly string[],
-  said: string,
-  isOthersNamed = true,
-): string {
-  const hints = names.map((name) => {
-    const meant = meantBy(name, known);
-    const shown = /^ | $/.test(name) ? JSON.stringify(name) : name;
-    return { meant, text: `${shown} ${said}${meant === undefined ? '' : `; perhaps ${meant}`}` };
-  });
-  const meaning = hints.filter(({ meant }) => meant !== undefined);
-  const others = isOthersNamed ? hints.filter(({ meant }) => meant === undefined) : [];
-  const named = [...meaning, ...others].slice(0, MAX_NAMED);
-  return named.map(({ text }) => text).join(', ');
-}
-
-/** The hint about members of a JSON object that are none of these; empty where there are none. */
-export function memberHint(
-  names: Iterable<string>,
-  known: readonly string[],
-  absent: readonly string[],
-): string {
-  const unknown: string[] = [];
-  for (const name of names) if (!known.includes(name)) addUnknown(unknown, name);
-  return hintAbout(unknown, absent, 'is not a member');
-}
-
 /** Why a JSON value is none of a parameter of this kind, as the end of a sentence. */
 export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): string {
   const said = `must be a JSON ${wanted}`;
@@ -122,15 +78,6 @@ export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): 
   if (wanted === 'boolean') return text === 'true' || text === 'false' ? `${said}, without quotes` : said;
   if (/^[-+]?\d{1,20},\d{1,20}$/.test(text)) return `${said}, without quotes and with a decimal point`;
   return Number.isFinite(readDecimal(text)) ? `${said}, without quotes` : said;
-}
-
-/** The hint about names in a query that are none of these, for a header; empty where there are none. */
-export function queryHint(raw: string, known: readonly string[], said = NO_PARAMETER): string {
-  const unknown: string[] = [];
-  eachPair(raw, (name) => {
-    if (!known.includes(name)) addUnknown(unknown, name);
-  });
-  return hintAbout(unknown, known, said);
 }
 
 export class SingleParameters {
@@ -359,10 +306,4 @@ export function decodeFaults(from: SingleParameters): ParameterFault[] | undefin
   const message = booleanFault(from.adminV2);
   if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
   return faults.length === 0 ? undefined : faults;
-}
-
-/** Why a parameter is neither true nor false, nor absent. */
-export function booleanFault({ text, fault }: Parameter): string | undefined {
-  if (fault !== undefined) return fault;
-  return text === undefined || text === 'true' || text === 'false' ? undefined : 'must be true or false';
 }

@@ -62,6 +62,12 @@ export function readQuery<N extends string>(raw: string, names: readonly N[]): R
   return found;
 }
 
+/** Why a parameter is neither true nor false, nor absent. */
+export function booleanFault({ text, fault }: Parameter): string | undefined {
+  if (fault !== undefined) return fault;
+  return text === undefined || text === 'true' || text === 'false' ? undefined : 'must be true or false';
+}
+
 /** The value of `apikey`: undefined where it is absent, null where two different values are given. */
 export function readApiKey(raw: string): string | undefined | null {
   let key: string | undefined;

@@ -7,8 +7,9 @@ import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import { MAX_BATCH_ITEMS } from '../limits.js';
+import { memberHint } from '../params/names.js';
 import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
-import { memberHint, type ParameterFault } from '../params/parameters.js';
+import type { ParameterFault } from '../params/parameters.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';

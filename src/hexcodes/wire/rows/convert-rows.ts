@@ -16,17 +16,20 @@ import {
   FROM_CSV,
   FROM_FRAMES,
   FROM_JSON,
+  type Piece,
+  pieceLists,
   type TextMemory,
   textMemoryOf,
+  VALUE,
   WITH_CERTAINTY,
   WITH_FORMER,
   WITH_ID,
+  WITH_RESOLUTION,
   WITH_ROW,
 } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
-import { csvPieces } from './pieces.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
 import { countSlow, type RowAllowance, type RowOrigin, type SlowReason, slowWork } from './row-allowance.js';
 import type { RowReport } from './row-report.js';
@@ -322,4 +325,42 @@ function statusOf(kernel: Kernel, task: RowsTask, index: number, count: number, 
   if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
   if (task.operation === 'encode') return ROW_STATUSES[kernel.output[recordStatusAt(index)]!]!;
   return kernel.output[positionStatusAt(count, index)] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
+}
+
+/** Lists of CSV by columns, delimiter and resolution. */
+const knownPieces = new Map<string, Uint8Array>();
+
+/**
+ * The columns of an encode answer in CSV.
+ * @param columns WITH_ROW and the like
+ * @param resolution of all rows; null where each has one in ROWS
+ */
+function csvPieces(columns: number, delimiter: number, resolution: number | null): Uint8Array {
+  const key = `${columns} ${delimiter} ${resolution}`;
+  let lists = knownPieces.get(key);
+  if (lists === undefined) {
+    const comma = String.fromCharCode(delimiter);
+    const has = (column: number): boolean => (columns & column) !== 0;
+    const id: Piece[] = has(WITH_ID) ? [VALUE.id, comma] : [];
+    const lead: Piece[] = has(WITH_ROW) ? [] : [...id, VALUE.lat, comma, VALUE.lng];
+    const level: Piece[] = has(WITH_RESOLUTION) ? [comma, resolution?.toString() ?? VALUE.resolution] : [];
+    const listOf = (isOk: boolean): Piece[] => {
+      const value = (each: number): Piece[] => (isOk ? [comma, each] : [comma]);
+      const former = has(WITH_FORMER) ? value(VALUE.former) : [];
+      const certainty = has(WITH_CERTAINTY) ? [...value(VALUE.metres), ...value(VALUE.share)] : [];
+      const status = [comma, isOk ? ROW_STATUSES[0] : VALUE.status, VALUE.lineEnd];
+      return [
+        ...lead,
+        ...value(VALUE.code),
+        ...level,
+        ...value(VALUE.admin),
+        ...former,
+        ...certainty,
+        ...status,
+      ];
+    };
+    lists = pieceLists(listOf(true), listOf(false), '')!;
+    knownPieces.set(key, lists);
+  }
+  return lists;
 }

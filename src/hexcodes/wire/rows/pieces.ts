@@ -1,57 +1,10 @@
-// Lists of texts and values that the kernel writes behind the rows of answers: columns of CSV, and members
-// that are added to lines of NDJSON. An option is a piece here, and nothing else in the writers.
-import {
-  fieldPiece,
-  type Piece,
-  pieceLists,
-  VALUE,
-  WITH_CERTAINTY,
-  WITH_FORMER,
-  WITH_ID,
-  WITH_RESOLUTION,
-  WITH_ROW,
-} from '../../kernel/text-memory.js';
+// Lists of texts and values that the kernel writes behind chosen fields of rows, and behind the members of lines of
+// NDJSON. An option is a piece here, and nothing else in the writers. The list of whole rows of CSV is in
+// convert-rows.ts.
+import { fieldPiece, type Piece, pieceLists, VALUE } from '../../kernel/text-memory.js';
 import { ROW_STATUSES } from '../job.js';
 
 const OK = ROW_STATUSES[0];
-
-/** Lists of CSV by columns, delimiter and resolution. */
-const known = new Map<string, Uint8Array>();
-
-/**
- * The columns of an encode answer in CSV.
- * @param columns WITH_ROW and the like
- * @param resolution of all rows; null where each has one in ROWS
- */
-export function csvPieces(columns: number, delimiter: number, resolution: number | null): Uint8Array {
-  const key = `${columns} ${delimiter} ${resolution}`;
-  let lists = known.get(key);
-  if (lists === undefined) {
-    const comma = String.fromCharCode(delimiter);
-    const has = (column: number): boolean => (columns & column) !== 0;
-    const id: Piece[] = has(WITH_ID) ? [VALUE.id, comma] : [];
-    const lead: Piece[] = has(WITH_ROW) ? [] : [...id, VALUE.lat, comma, VALUE.lng];
-    const level: Piece[] = has(WITH_RESOLUTION) ? [comma, resolution?.toString() ?? VALUE.resolution] : [];
-    const listOf = (isOk: boolean): Piece[] => {
-      const value = (each: number): Piece[] => (isOk ? [comma, each] : [comma]);
-      const former = has(WITH_FORMER) ? value(VALUE.former) : [];
-      const certainty = has(WITH_CERTAINTY) ? [...value(VALUE.metres), ...value(VALUE.share)] : [];
-      const status = [comma, isOk ? OK : VALUE.status, VALUE.lineEnd];
-      return [
-        ...lead,
-        ...value(VALUE.code),
-        ...level,
-        ...value(VALUE.admin),
-        ...former,
-        ...certainty,
-        ...status,
-      ];
-    };
-    lists = pieceLists(listOf(true), listOf(false), '')!;
-    known.set(key, lists);
-  }
-  return lists;
-}
 
 /**
  * The pieces behind chosen fields of rows, which end with LF.

@@ -2,9 +2,6 @@
 // costs some 50 ns; one that the host must read or write, a slow one, costs microseconds. Both are counted, never
 // timed.
 
-/** Slow rows are counted with their bytes: this number of bytes costs as much as one more row. */
-const SLOW_ROW_BYTES = 64;
-
 /**
  * Counts of this thread since its start: rows that the host read or wrote, their bytes, and members of JSON envelopes.
  */
@@ -54,48 +51,11 @@ export function slowRowCounts(): { origin: RowOrigin; reason: SlowReason; rows: 
   );
 }
 
-/** Slow rows that several pieces of work may still do together. */
-export interface SlowRows {
-  left: number;
-}
-
-export class RowAllowance {
-  #rows: number;
-  #ownSlow: number;
-  readonly #sharedSlow: SlowRows;
-  #isSlowSpent = false;
-
-  /**
-   * @param rows that one piece of work may convert
-   * @param sharedSlow slow rows of all pieces
-   * @param ownSlow slow rows of this piece, for when the shared ones are used up
-   */
-  constructor(rows: number, sharedSlow: SlowRows, ownSlow: number) {
-    this.#rows = rows;
-    this.#sharedSlow = sharedSlow;
-    this.#ownSlow = ownSlow;
-  }
-
+/** The rows of one piece of work that a thread may convert, and the slow ones among them. */
+export interface RowAllowance {
   /** Rows that may still be converted. */
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /** A slow row was refused. */
-  get isSlowSpent(): boolean {
-    return this.#isSlowSpent;
-  }
-
-  takeRows(count: number): void {
-    this.#rows = Math.max(0, this.#rows - count);
-  }
-
+  readonly rows: number;
+  takeRows(count: number): void;
   /** Takes a slow row; false, and nothing is taken, where it is too much. */
-  takeSlow(sizeBytes: number): boolean {
-    const cost = 1 + Math.floor(sizeBytes / SLOW_ROW_BYTES);
-    if (cost <= this.#sharedSlow.left) this.#sharedSlow.left -= cost;
-    else if (cost <= this.#ownSlow) this.#ownSlow -= cost;
-    else this.#isSlowSpent = true;
-    return !this.#isSlowSpent;
-  }
+  takeSlow(sizeBytes: number): boolean;
 }

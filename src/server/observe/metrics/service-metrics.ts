@@ -3,7 +3,7 @@
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { slowRowCounts } from '../../../hexcodes/wire/rows/row-allowance.js';
-import type { Budget } from '../../transport/budget.js';
+import type { Budget } from '../../transport/limits.js';
 import type { Labels, Metric, Sample } from './registry.js';
 import type {
   CountedRequest,

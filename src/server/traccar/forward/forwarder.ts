@@ -6,7 +6,7 @@ import type { ServeConfig } from '../../../config/config.js';
 import { Fault } from '../../../config/setting.js';
 import { type SinkAddress, TRACCAR } from '../../../config/sink.js';
 import { AnsweredError } from '../../transport/answered-error.js';
-import { mayTake } from '../../transport/budget.js';
+import { mayTake } from '../../transport/limits.js';
 import { Backlog } from './backlog/backlog.js';
 import { begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog/owner.js';
 import { Delivery, type DeliveryLog, within } from './delivery.js';

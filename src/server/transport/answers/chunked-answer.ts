@@ -2,10 +2,8 @@
 // that overflows the cork may be lost (README U20): bytes are queued and written in a turn of the event loop of their
 // own, small pieces packed into one corked write, large ones uncorked. uWS holds what the socket does not take;
 // `#flushHeldBytes` and `#probeLater` make sure that those bytes leave, and find out when they have.
-import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../load-uws.js';
-import { PACKED_BYTES } from './piece-queue.js';
-import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
+import { type AnswerHooks, type CorkHolder, PACKED_BYTES, StreamedAnswer } from './streamed-answer.js';
 
 /**
  * The size of a large write lies between these: halved by every write that meets backpressure, doubled by every large
@@ -41,15 +39,15 @@ export class ChunkedAnswer extends StreamedAnswer {
   constructor(
     res: UwsResponse,
     hooks: AnswerHooks,
-    /** While it is not open, all writes are corked, and so never larger than PACKED_BYTES. */
-    private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
+    /** While it is not open, writes are never larger than PACKED_BYTES. */
+    corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
     /**
      * `end` may be called long after the last `write`. So whenever uWS may hold bytes, the last END_BYTES stay queued
      * even before `end`: there would be nothing else to probe with.
      */
     private readonly mayEndLate = false,
   ) {
-    super(res, hooks);
+    super(res, hooks, corkHolder);
   }
 
   writeNow(bytes: Uint8Array, isLast: boolean): number {

@@ -2,9 +2,8 @@
 // and no chunk headers. Outside a cork uWS buffers nothing of a write and reports how much the socket took; inside one
 // it may report bytes as taken that it still buffers (README U23). So only the first write, with the head, is corked,
 // and only if its bytes cannot stay in the cork's buffer; when the answer is complete, the socket has taken all of it.
-import type { CorkHolder } from '../cork-holder.js';
 import type { UwsResponse } from '../load-uws.js';
-import { type AnswerHooks, StreamedAnswer } from './streamed-answer.js';
+import { type AnswerHooks, type CorkHolder, StreamedAnswer } from './streamed-answer.js';
 
 /** Shorter bodies may fit uWS's cork. */
 const CORK_BYTES = 16 * 1024;
@@ -14,11 +13,10 @@ export class SizedAnswer extends StreamedAnswer {
     res: UwsResponse,
     hooks: AnswerHooks,
     private readonly totalBytes: number,
-    /** While it is not open, all writes are corked. */
-    private readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
+    corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
   ) {
     if (totalBytes < 1) throw new RangeError('an answer of no bytes has no first write');
-    super(res, hooks);
+    super(res, hooks, corkHolder);
   }
 
   override write(bytes: Uint8Array, sent?: () => void): boolean {

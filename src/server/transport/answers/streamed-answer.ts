@@ -1,8 +1,187 @@
-// An answer that is written piece by piece: the queue, the turns in which it is written, and uWS's timeout, for answers
-// of unknown length (chunked-answer.ts) and of known length (sized-answer.ts).
+// An answer that is written piece by piece: the queue, the turns in which it is written, uncorked writes, and uWS's
+// timeout, for answers of unknown length (chunked-answer.ts) and of known length (sized-answer.ts).
 
-import type { UwsResponse } from '../load-uws.js';
-import { PieceQueue } from './piece-queue.js';
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import type { Uws, UwsApp, UwsResponse } from '../load-uws.js';
+
+/**
+ * Most bytes that `take` puts together from small pieces. With the head of the answer they fit uWS's cork (README U20).
+ */
+export const PACKED_BYTES = 15_000;
+
+/** Small pieces are put together here. One buffer for all answers: uWS has copied its bytes when a write returns. */
+const packed = Buffer.allocUnsafeSlow(PACKED_BYTES);
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly sent: (() => void) | undefined;
+}
+
+/** The bytes of an answer that are not written yet, in the pieces in which they were queued. */
+class PieceQueue {
+  #pieces: Piece[] = [];
+  /** How much of the first piece is taken. */
+  #offsetBytes = 0;
+  #sizeBytes = 0;
+  #heldBytes = 0;
+  /** Callbacks of the pieces of which the last byte is taken. */
+  #sent: (() => void)[] = [];
+
+  /** Bytes not taken yet. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Bytes of memory that the queue keeps: whole buffers, of which a piece may be a small part. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Adds bytes, which must not change until they are taken or `sent` is called. */
+  push(bytes: Uint8Array, sent?: () => void): void {
+    // Pieces of one buffer are queued one after the other.
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes += bytes.buffer.byteLength;
+    this.#pieces.push({ bytes, sent });
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** The rest of the first piece. The queue must not be empty. */
+  get first(): Uint8Array {
+    return (this.#pieces[0] as Piece).bytes.subarray(this.#offsetBytes);
+  }
+
+  /**
+   * Takes the next bytes, at least one and `maxBytes` at most: a part of a large piece where it lies, or a copy of
+   * small pieces put together, valid until the next call.
+   */
+  take(maxBytes: number): Uint8Array {
+    const { first } = this;
+    const maxPackedBytes = Math.min(maxBytes, PACKED_BYTES);
+    if (first.length >= maxPackedBytes) {
+      const part = first.subarray(0, maxBytes);
+      this.skip(part.length);
+      return part;
+    }
+    let sizeBytes = 0;
+    while (this.#sizeBytes > 0 && sizeBytes < maxPackedBytes) {
+      const part = this.first.subarray(0, maxPackedBytes - sizeBytes);
+      packed.set(part, sizeBytes);
+      sizeBytes += part.length;
+      this.skip(part.length);
+    }
+    return packed.subarray(0, sizeBytes);
+  }
+
+  /** Takes that many bytes of the first piece. */
+  skip(sizeBytes: number): void {
+    const { bytes, sent } = this.#pieces[0] as Piece;
+    this.#sizeBytes -= sizeBytes;
+    this.#offsetBytes += sizeBytes;
+    if (this.#offsetBytes < bytes.length) return;
+    this.#pieces.shift();
+    if (this.#pieces[0]?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
+    this.#offsetBytes = 0;
+    if (sent !== undefined) this.#sent.push(sent);
+  }
+
+  /** Removes the rest of these bytes, which were pushed last. Returns how many of them had been taken. */
+  withdraw(bytes: Uint8Array): number {
+    if (this.#pieces.at(-1)?.bytes !== bytes) return bytes.length;
+    this.#pieces.pop();
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
+    const isFirst = this.#pieces.length === 0;
+    const takenBytes = isFirst ? this.#offsetBytes : 0;
+    if (isFirst) this.#offsetBytes = 0;
+    this.#sizeBytes -= bytes.length - takenBytes;
+    return takenBytes;
+  }
+
+  /** Calls the callbacks of pieces that are taken entirely. To be called when the bytes taken last are written. */
+  callSent(): void {
+    for (const sent of this.#sent.splice(0)) sent();
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#offsetBytes = 0;
+    this.#sizeBytes = 0;
+    this.#heldBytes = 0;
+  }
+}
+
+const HOST = '127.0.0.1';
+const OPEN_TIMEOUT_MS = 2000;
+
+/**
+ * Makes uncorked writes possible: large ones must not go through uWS's cork, which may lose a part of them (README
+ * U20), but uWS prints a warning for each write while no response is corked. Any response will do (README U21). So the
+ * process opens a connection to itself with a request that is never answered, and corks that response while it writes
+ * to others.
+ */
+export class CorkHolder {
+  #app: UwsApp | undefined;
+  #client: Socket | undefined;
+  #res: UwsResponse | undefined;
+
+  /** False before `open`, after `close`, and if the connection could not be made or is lost. */
+  get isOpen(): boolean {
+    return this.#res !== undefined;
+  }
+
+  /**
+   * Makes the connection, over a port of 127.0.0.1 that is closed again once the connection is made or has failed.
+   * Never rejects, and resolves within OPEN_TIMEOUT_MS: answers can do without it.
+   */
+  async open(uws: Uws): Promise<void> {
+    const path = `/${randomBytes(16).toString('hex')}`;
+    const app = uws.App();
+    this.#app = app;
+    await new Promise<void>((resolve) => {
+      app.listen(HOST, 0, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (listener) => {
+        if (listener === false) {
+          resolve();
+          return;
+        }
+        let isDone = false;
+        const done = (): void => {
+          if (isDone) return;
+          isDone = true;
+          clearTimeout(timer);
+          // Not earlier: closing the port closes connections that are not accepted yet.
+          uws.us_listen_socket_close(listener);
+          resolve();
+        };
+        const timer = setTimeout(done, OPEN_TIMEOUT_MS);
+        app.get(path, (res) => {
+          res.onAborted(() => {
+            this.#res = undefined;
+          });
+          this.#res = res;
+          done();
+        });
+        const client = connect(uws.us_socket_local_port(listener), HOST);
+        this.#client = client;
+        client.unref();
+        client.on('connect', () => client.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`));
+        client.on('error', done);
+      });
+    });
+  }
+
+  /** Runs `work`, in which writes to other responses are uncorked. Only while open, and never in a uWS callback. */
+  runUncorked(work: () => void): void {
+    if (this.#res === undefined) throw new Error('there is no connection whose response could be corked');
+    this.#res.cork(work);
+  }
+
+  close(): void {
+    this.#res = undefined;
+    this.#client?.destroy();
+    this.#app?.close();
+    this.#app = undefined;
+  }
+}
 
 /** Calls of an answer into its exchange. */
 export interface AnswerHooks {
@@ -49,6 +228,8 @@ export abstract class StreamedAnswer {
   protected constructor(
     protected readonly res: UwsResponse,
     protected readonly hooks: AnswerHooks,
+    /** While it is not open, all writes are corked. */
+    protected readonly corkHolder: Pick<CorkHolder, 'isOpen' | 'runUncorked'>,
   ) {
     res.onWritable(() => {
       if (this.state !== 'over') {

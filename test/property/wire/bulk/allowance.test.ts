@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { batchBody, convertAllowed, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
-import { RowAllowance } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { WorkAllowance } from '#dist/server/http/offload.js';
 import { CODES, item } from '../../../support/items.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
@@ -65,7 +65,7 @@ function inParts(job: BulkJob, block: Uint8Array, rows: number, slowRows: number
   const sink = new ByteSink();
   for (let rest = block.slice(); rest.length > 0; ) {
     const shared = { left: slowRows };
-    const allowance = new RowAllowance(rows, shared, 1);
+    const allowance = new WorkAllowance(rows, shared, 1);
     sink.start();
     const before = wire.slowRows();
     const { restAt } = wire.blockInto(sink, job, rest, { allowance });
@@ -169,7 +169,7 @@ test('a batch is answered whole or not at all', () => {
       (items, rows, slow) => {
         const body = Buffer.from(`{"points":[${items.join(',')}]}`);
         const batch = openBatch('encode', body, kernel);
-        const allowance = new RowAllowance(rows, { left: slow }, 0);
+        const allowance = new WorkAllowance(rows, { left: slow }, 0);
         const before = wire.slowRows();
         const converted = convertAllowed(kernel, batch, sink, allowance);
         expect(wire.slowRows() - before).toBeLessThanOrEqual(slow);
@@ -189,7 +189,7 @@ test('a batch is answered whole or not at all', () => {
 
 test('a long row costs more than a short one', () => {
   const shared = { left: 20 };
-  const allowance = new RowAllowance(100, shared, 3);
+  const allowance = new WorkAllowance(100, shared, 3);
   expect([allowance.takeSlow(1000), shared.left, allowance.isSlowSpent]).toEqual([true, 4, false]);
   expect([allowance.takeSlow(63), allowance.takeSlow(64 * 3), shared.left]).toEqual([true, false, 3]);
   expect(allowance.isSlowSpent).toBe(true);

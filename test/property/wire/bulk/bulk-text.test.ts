@@ -2,7 +2,7 @@
 // both builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/block-buffers.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Admission, networkOf } from '#dist/server/transport/admission.js';
+import { Admission, networkOf } from '#dist/server/transport/limits.js';
 import { loadUws, noBuildSentence } from '#dist/server/transport/load-uws.js';
 import { receiveBufferWarning } from '#dist/server/transport/system-limits.js';
 

@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SocketTurn, Turns } from '#dist/server/transport/admission.js';
 import { keptMemory } from '#dist/server/transport/kept-memory.js';
+import { SocketTurn, Turns } from '#dist/server/transport/limits.js';
 import { BodyLimits, RefusedBodies, RequestBody } from '#dist/server/transport/request-body.js';
 
 // One turn of the event loop takes 1,000 requests, and four more for each open connection.
