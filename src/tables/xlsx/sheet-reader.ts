@@ -133,7 +133,9 @@ class SheetReader {
     } else if (depth >= this.#skippedFrom) {
       if (depth === this.#skippedFrom) this.#skippedFrom = Number.POSITIVE_INFINITY;
     } else if (depth === VALUE) {
-      if (name === 'v') this.#value = whole;
+      if (name !== 'v') return;
+      if (this.#value !== '') throw this.#broken(`${this.#cellName()} has two values`);
+      this.#value = whole;
     } else if (depth >= TEXT) {
       if (name === 't') this.#inline += whole;
     } else if (depth === CELL) {
@@ -196,7 +198,11 @@ class SheetReader {
   #closeCell(): void {
     const text = this.#text();
     if (text === '') return;
-    if (this.makesTexts) this.#cells[this.#column - 1] = text;
+    if (this.makesTexts) {
+      if (this.#cells[this.#column - 1] !== undefined)
+        throw this.#broken(`${this.#cellName()} stands there twice`);
+      this.#cells[this.#column - 1] = text;
+    }
     if (this.#column > this.columns) this.columns = this.#column;
   }
 

@@ -8,6 +8,7 @@ declare module 'saxen' {
     text: (text: string, decode: Decode) => void;
     cdata: (text: string) => void;
     error: (error: Error) => void;
+    warn: (error: Error) => void;
   }
   export class Parser {
     on<Name extends keyof Hooks>(name: Name, hook: Hooks[Name]): this;

@@ -20,6 +20,8 @@ export interface XmlEvents {
 const MAX_DEPTH = 512;
 /** Text of one element, and bytes without the end of a tag: both are held. */
 const MAX_LETTERS = 16 * 1024 * 1024;
+/** Text between documents that stand one behind the other. */
+const OUTSIDE_ROOT = 'non-whitespace outside of root node';
 const ENCODING = /^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
 export class XmlReader {
@@ -57,6 +59,10 @@ export class XmlReader {
     });
     parser.on('text', (text) => addText(decoded(text)));
     parser.on('cdata', (text) => addText(withLineFeeds(text)));
+    // Attributes that it does not understand, or that stand twice, are left out by saxen.
+    parser.on('warn', ({ message }) => {
+      if (message !== OUTSIDE_ROOT) throw new TableError(`it is not XML as it should be: ${message}`);
+    });
     parser.on('error', (error) => {
       throw error instanceof TableError
         ? error

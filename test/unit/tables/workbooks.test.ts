@@ -243,6 +243,12 @@ describe('cells', () => {
     ['no place', '<row r="1"><c r="1A"/></row>', /"1A" is no place of a cell/],
     ['another type', '<row><c t="q"><v>1</v></c></row>', /is of type "q"/],
     ['no number', '<row><c><v>abc</v></c></row>', /its text is "abc"/],
+    [
+      'a cell twice',
+      '<row><c r="A1"><v>1</v></c><c r="A1"><v>2</v></c></row>',
+      /column 1 of row 1 stands there twice/,
+    ],
+    ['a value twice', '<row><c><v>1</v><v>2</v></c></row>', /column 1 of row 1 has two values/],
     ['no truth', '<row><c t="b"><v>2</v></c></row>', /neither true nor false: "2"/],
     ['no text', '<row><c t="s"><v>7</v></c></row>', /has text "7" of 0/],
     ['no style', '<row><c s="5"><v>1</v></c></row>', /has style 5/],

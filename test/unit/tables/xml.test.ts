@@ -77,6 +77,8 @@ describe('tracks and places', () => {
       Buffer.from('<gpx><wpt lat="1" lon="2"><name>\xff</name></wpt></gpx>', 'latin1'),
       /encoding/,
     ],
+    ['unclear', '<gpx><wpt lat="1" lat="2" lon="2"/></gpx>', /not XML as it should be: attribute <lat>/],
+    ['without quotes', '<gpx><wpt lat=1 lon="2"/></gpx>', /not XML as it should be: missing attribute value/],
     ['endlessly nested', `<gpx>${'<a>'.repeat(600)}`, /nested/],
   ])('GPX that is %s is refused', async (_, text, message) => {
     await expect(gpx(text)).rejects.toThrow(message);
