@@ -2,7 +2,7 @@
 // times as instants, everything else as text. A row without a value is not kept.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
-import type { TableColumn, TableRows } from '../formats/table.js';
+import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';
 import { columnNamed, numberOf } from './values.js';
 import { instantOf, type ZoneClock } from './zone-clock.js';
@@ -34,6 +34,16 @@ export function conditionOf(text: string): Condition {
     value: QUOTED.exec(value)?.[2] ?? value,
   };
 }
+
+const NUMBERS: ReadonlySet<ColumnKind> = new Set([
+  'double',
+  'float',
+  'int',
+  'uint',
+  'long',
+  'ulong',
+  'decimal',
+]);
 
 /** Whether a row of a batch is kept. */
 export type RowFilter = (rows: TableRows, row: number) => boolean;
@@ -71,6 +81,9 @@ function testOf(
       const number = numberOf(column, given);
       return number !== null && number !== undefined && compares(number, wanted, comparison);
     };
+  // A column of JSON may hold texts further on.
+  if (NUMBERS.has(column.kind) && column.isInferred !== true)
+    throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds numbers, and ${value} is none`);
   return (given) => {
     if (given === null || given === undefined) return false;
     const words = codeTextOf(column, given);

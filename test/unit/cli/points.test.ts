@@ -61,6 +61,13 @@ describe('conditions', () => {
     expect(() => kept('at > noon')).toThrow('at holds times, and noon is none');
   });
 
+  test('a text where the column holds numbers', () => {
+    expect(() => kept('big > 5km')).toThrow('big holds numbers, and 5km is none');
+    expect(kept('speed > 5km')).toEqual([3]);
+    const inJson: TableColumn[] = [{ name: 'plate', kind: 'long', isInferred: true }];
+    expect(() => rowFilter([conditionOf('plate = 51C')], inJson, 'f', clock)).not.toThrow();
+  });
+
   test.each(['speed', 'speed >', '> 5', 'speed ~ 5', ''])('%j is no condition', (text) => {
     expect(() => conditionOf(text)).toThrow('must be COLUMN OP VALUE');
   });
