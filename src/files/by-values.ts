@@ -16,10 +16,18 @@ import type { Batch, Failure, Lane, Reading } from './driver.js';
 import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
-import { FeatureSurvey, featureBatches, type KnownFeatures } from './formats/json/geojson-source.js';
+import type { Sides } from './formats/json/feature-shapes.js';
+import {
+  FeatureSurvey,
+  featureBatches,
+  featureSides,
+  frameOf,
+  type KnownFeatures,
+} from './formats/json/geojson-source.js';
 import { openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
+  type JsonDocument,
   type RowFit,
   type TableColumn,
   type TableRows,
@@ -31,6 +39,7 @@ import type { Run } from './request.js';
 import { textAdder, type ValueAdder } from './rows/plain-values.js';
 import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
+import type { GrowingBytes } from './rows/text-rows.js';
 import { ValueRows } from './rows/value-rows.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
@@ -104,7 +113,7 @@ class ValueLane implements Lane {
     const isAny = this.#fit === 'any' && FORMATS[sourceFormat].isJson;
     if (this.#first === null) {
       const first = { source, sample, file: input.name };
-      const fields = this.#fit === 'any' ? null : await FieldWay.of(this.#run, first);
+      const fields = await FieldWay.of(this.#run, first, this.#fit);
       this.#first = { columns, frame, way: fields ?? (await SinkWay.of(this.#run, first)) };
       // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
       if (isAny) this.#known = { columns, idName: 'id' };
@@ -135,36 +144,34 @@ class FieldWay extends RowBatches implements Way {
   readonly #deciding: readonly number[];
   readonly #read: PositionReader;
 
-  private constructor(
-    run: Run,
-    plan: RowPlan,
-    writers: RowWriters,
-    adders: readonly (ValueAdder | null)[],
-    hasMembers: boolean,
-  ) {
+  private constructor(run: Run, plan: RowPlan, writers: RowWriters, adders: readonly (ValueAdder | null)[]) {
     super(run, plan, writers);
     const { columns, lat, lng, code, own } = plan;
     this.#values = new ValueRows(adders);
-    this.#deciding = hasMembers ? [lat, lng, code, own] : [];
+    this.#deciding = [lat, lng, code, own];
     this.#read = positionReader(columns, { kind: 'pair', lat, lng });
   }
 
   /** null for rows that leave by sinks only */
-  static async of(run: Run, { source, sample }: Opened): Promise<FieldWay | null> {
+  static async of(run: Run, { source, sample }: Opened, fit: RowFit): Promise<FieldWay | null> {
     const { columns, position } = source;
     // Features without geometries have no position of their own beside the one that is added.
     if (run.request.road === 'columns' || (run.request.operation === 'decode' && position !== undefined))
       return null;
-    const plan = planOf(run, { columns, sample }, 'values');
-    if (typeof plan === 'string') return null;
-    const { kept, lat, lng, code, isTyped, format } = plan;
+    const isFeatures = fit === 'any' && source.frame !== undefined && run.targetFormat === 'geojson';
+    if (fit === 'any' && !isFeatures) return null;
+    const found = planOf(run, { columns, sample }, 'values');
+    if (typeof found === 'string') return null;
+    const plan = isFeatures ? { ...found, frame: frameOf(source.frame) } : found;
+    const { kept, lat, lng, code, own, isTyped, format } = plan;
     const isNested = kept.some((index) => columns[index]!.kind === 'json');
-    if (isNested && (format === 'ndjson' || format === 'geojson')) return null;
-    const read = new Set([...kept, lat, lng, code]);
-    if (isTyped && read.size > kept.length + (code < 0 ? 0 : 2)) return null;
+    if (isNested && !isFeatures && (format === 'ndjson' || format === 'geojson')) return null;
+    const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own]);
+    if (isTyped && [lat, lng].some((index) => index >= 0 && !kept.includes(index))) return null;
     const adderOf = isTyped ? await typedAdder(format) : textAdder;
     const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
-    return new FieldWay(run, plan, await RowWriters.open(run, plan), adders, position === undefined);
+    if (isFeatures) adders.push(...sideAdders(featureSides(plan.sink)));
+    return new FieldWay(run, plan, await RowWriters.open(run, plan), adders);
   }
 
   *batches(given: TableRows, skipped: number): Generator<Batch> {
@@ -177,11 +184,29 @@ class FieldWay extends RowBatches implements Way {
     for (const [row, type] of rows.others?.entries() ?? [])
       if (type !== null && code < 0) unread.set(row, shapeFault(type));
     let end = 0;
-    for (const window of this.#values.windows({ ...rows, unread }, latLngDeg)) {
+    const { documents = [] } = rows;
+    const values = this.plan.frame === undefined ? rows.values : [...rows.values, documents, documents];
+    for (const window of this.#values.windows({ ...rows, values, unread }, latLngDeg)) {
       end += window.rowCount;
       if (end > skipped) yield* this.batchesOf(window, 0);
     }
   }
+}
+
+/** How the two sides of a feature are added, one behind the other. */
+function sideAdders(sidesOf: ReturnType<typeof featureSides>): ValueAdder[] {
+  let sides: Sides;
+  const add = (into: GrowingBytes, side: string | Buffer): void => {
+    if (typeof side === 'string') into.addText(side);
+    else into.add(side);
+  };
+  return [
+    (into, document) => {
+      sides = sidesOf(document as JsonDocument);
+      add(into, sides[0]);
+    },
+    (into) => add(into, sides[1]),
+  ];
 }
 
 /** Rows whose values leave as they are, through sinks. */

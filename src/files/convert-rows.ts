@@ -51,8 +51,6 @@ function encoder(
   const read = positionReader(columns, where);
   const at = { resolution: resolutionColumn(sample.names, file) };
   const readColumns = positionIndexes(where);
-  // The columns of a feature's position are no members.
-  const deciding = sample.position === undefined ? [...readColumns, at.resolution] : [];
   refuseUnread(
     readColumns.map((index) => columns[index]!),
     file,
@@ -81,7 +79,7 @@ function encoder(
         ? { lat: keptIndexes.indexOf(where.lat), lng: keptIndexes.indexOf(where.lng) }
         : { lat: -1, lng: -1 },
     convert(given) {
-      const rows = withoutContradictions(given, columns, deciding);
+      const rows = withoutContradictions(given, columns, [...readColumns, at.resolution]);
       const { rowCount, values } = rows;
       const latLngDeg = new Float64Array(2 * rowCount);
       const views = read(rows, latLngDeg);

@@ -101,8 +101,8 @@ export function withoutContradictions(
   if (rows.documents === undefined) return rows;
   const names = indexes.flatMap((index) => columns[index]?.name ?? []);
   const unread = new Map(rows.unread);
-  for (const [row, { text }] of rows.documents.entries()) {
-    const name = contradiction(text, names);
+  for (const [row, document] of rows.documents.entries()) {
+    const name = document.givesOnce === true ? undefined : contradiction(document.text, names);
     if (name !== undefined) unread.set(row, contradictionFault(name));
   }
   return unread.size === 0 ? rows : { ...rows, unread };

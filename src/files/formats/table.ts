@@ -92,6 +92,8 @@ export interface JsonDocument {
   readonly value: Record<string, unknown>;
   /** Whether integers of the value may be bigints. */
   readonly hasBigints: boolean;
+  /** Whether no member of it is given twice. */
+  readonly givesOnce?: true;
   /** Bytes that text and value take in memory, about. */
   readonly weight: number;
 }

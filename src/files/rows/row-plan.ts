@@ -13,6 +13,12 @@ export interface ReadColumns {
   readonly own: number;
 }
 
+/** The texts before and behind features. The second is known when all have been read. */
+export interface FeatureFrame {
+  readonly lead: string;
+  end(): string;
+}
+
 /** The columns of the first input, by which all are read. */
 export interface RowPlan extends ReadColumns {
   readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
@@ -20,6 +26,8 @@ export interface RowPlan extends ReadColumns {
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };
+  /** The texts around features that are passed on: their sides are two columns behind those of the source. */
+  readonly frame?: FeatureFrame;
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;
   /** Formats of the output and of the file of failed rows. */

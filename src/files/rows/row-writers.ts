@@ -14,7 +14,10 @@ import { addValue, plainAdder, type ValueAdder } from './plain-values.js';
 import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
 import type { TextRows, ValueRanges } from './text-rows.js';
-import { type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
+import { FeatureWriter, NO_FRAME, type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
+
+/** A side of the features of a source. */
+const side = (index: number): WrittenColumns['kept'][number] => ({ name: '', kind: 'json', index });
 
 type Value = AddedValue['is'];
 type ValueAt = (lat: number, lng: number) => string | number | null;
@@ -94,7 +97,7 @@ export class RowWriters {
 
   static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
     const { targets, request } = run;
-    const { kept, sink, lat, lng, columns } = plan;
+    const { kept, sink, lat, lng, columns, frame } = plan;
     const isDecode = plan.code >= 0;
     const { hasTypes } = FORMATS[plan.format];
     const values = isDecode ? [] : addedValues(request, plan.own >= 0);
@@ -103,7 +106,7 @@ export class RowWriters {
     // Our columns of codes that are decoded are in the rows.
     const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
     const written: WrittenColumns = {
-      kept: [...theirs, ...inRows],
+      kept: frame === undefined ? [...theirs, ...inRows] : [0, 1].map((n) => side(columns.length + n)),
       added: values.map((is, c) => {
         const at = border.indexOf(is);
         return { ...sink.added[c]!, index: at < 0 ? -1 : columns.length + at };
@@ -123,9 +126,10 @@ export class RowWriters {
             : null
         : null,
     );
-    const numbers = hasTypes
-      ? []
-      : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
+    const numbers =
+      hasTypes || frame !== undefined
+        ? []
+        : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
     // Positions are plain values in no range.
     if (isDecode && hasTypes) halves.push(0, 1);
     const { output, rejects, from } = targets;
@@ -162,7 +166,7 @@ export class RowWriters {
 
 async function openWriter(
   run: Run,
-  { position, sink }: RowPlan,
+  { position, sink, frame }: RowPlan,
   written: WrittenColumns,
   halves: readonly (0 | 1 | null)[],
   format: FileFormat,
@@ -182,6 +186,8 @@ async function openWriter(
     const { ArrowRowWriter } = await import('./write-arrow.js');
     return new ArrowRowWriter(output, written, halves, hasArrowFooter(output));
   }
+  if (frame !== undefined)
+    return new FeatureWriter(output, written, output === targets.output ? frame : NO_FRAME);
   const dialect =
     output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
   return textWriter(format as 'csv', output, written, position, dialect, offset > 0);

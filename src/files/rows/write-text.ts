@@ -20,6 +20,7 @@ import { csvQuoted } from '../formats/csv-rows.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
+import type { FeatureFrame } from './row-plan.js';
 import { type Area, areaOf, GrowingBytes, type TextRows } from './text-rows.js';
 
 export interface RowWriter {
@@ -492,9 +493,15 @@ const POINT = pieceOf('{"type":"Feature","geometry":{"type":"Point","coordinates
 const NO_POINT = pieceOf('{"type":"Feature","geometry":null,"properties":{');
 const PROPERTIES = pieceOf(']},"properties":{');
 
+/** The texts around features that come from no collection. */
+export const NO_FRAME: FeatureFrame = {
+  lead: '{"type":"FeatureCollection","features":[\n',
+  end: () => '\n]}\n',
+};
+
 class GeoJsonWriter extends TextWriter {
   protected readonly ofRow: number;
-  protected readonly end = '\n]}\n';
+  protected readonly end = NO_FRAME.end();
   readonly #members: JsonMembers;
   readonly #lat: number;
   readonly #lng: number;
@@ -503,7 +510,7 @@ class GeoJsonWriter extends TextWriter {
 
   /** @param lat and @param lng are columns of numbers, by their index among those kept */
   constructor(output: Output, columns: WrittenColumns, lat: number, lng: number) {
-    super(output, columns, '{"type":"FeatureCollection","features":[\n');
+    super(output, columns, NO_FRAME.lead);
     this.#lat = columns.kept[lat]!.index;
     this.#lng = columns.kept[lng]!.index;
     this.#members = new JsonMembers(columns, [lat, lng], '}}');
@@ -567,6 +574,45 @@ class GeoJsonWriter extends TextWriter {
     // Zero has no sign there.
     if (end - start === 2 && bytes[start] === MINUS && bytes[start + 1] === 48) start++;
     return copiedRange(area, from, source, start, end);
+  }
+}
+
+/** Features as they were, with our properties: their two sides are the columns that are kept. */
+export class FeatureWriter extends TextWriter {
+  protected readonly ofRow: number;
+  readonly #members: JsonMembers;
+  readonly #end: () => string;
+  #isFirst = true;
+
+  constructor(output: Output, columns: WrittenColumns, { lead, end }: FeatureFrame) {
+    super(output, columns, lead);
+    this.#members = new JsonMembers({ ...columns, kept: [] }, [], '');
+    this.ofRow = this.#members.ofRow + WORD;
+    this.#end = end;
+  }
+
+  protected get end(): string {
+    return this.#end();
+  }
+
+  protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
+    const source = areaOf(rows.text.bytes);
+    const { bytes: out } = area;
+    const [before, behind] = this.columns.kept.map(({ index }) => rows.columns[index]!);
+    let at = from;
+    for (let row = 0; row < rows.rowCount; row++) {
+      if (!isWantedRow(records.bytes, row, wanted)) continue;
+      if (!this.#isFirst) {
+        out[at++] = 44;
+        out[at++] = LF;
+      }
+      this.#isFirst = false;
+      at = copiedRange(area, at, source, before!.starts[row]!, before!.ends[row]!);
+      if (out[at - 1] !== 123) out[at++] = 44;
+      at = this.#members.tails.write(area, at, rows, records, row);
+      at = copiedRange(area, at, source, behind!.starts[row]!, behind!.ends[row]!);
+    }
+    return at;
   }
 }
 

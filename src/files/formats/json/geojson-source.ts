@@ -12,6 +12,8 @@ import type { Output } from '../../disk/output.js';
 import { isRest } from '../../disk/rests.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
+import type { FeatureFrame } from '../../rows/row-plan.js';
+import { NO_FRAME } from '../../rows/write-text.js';
 import { shellWord } from '../../terminal/say.js';
 import type {
   CollectionFrame,
@@ -24,13 +26,16 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
+import { type FeatureShape, ShapedFeature, type Sides } from './feature-shapes.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
   FieldSurvey,
+  MET_IN,
   parseObject,
   rowBatches,
   surveyedValue,
+  valueIn,
   valuesOf,
 } from './json-columns.js';
 
@@ -57,12 +62,12 @@ export function geoJsonSink(
   frame: CollectionFrame | undefined,
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
-  const keptNames = new Set(columns.kept.map(({ name }) => name));
+  const sidesOf = featureSides(columns);
   let isFirst = true;
   const opening = (): string => {
     if (!isFirst) return '';
     isFirst = false;
-    return `${frame?.head ?? EMPTY_HEAD}\n`;
+    return frameOf(frame).lead;
   };
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
@@ -87,13 +92,13 @@ export function geoJsonSink(
     return `{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`;
   };
   /** A feature as it was, with our properties. */
-  const extended = ({ value, hasBigints }: JsonDocument, { values }: TableRows, row: number): string => {
-    const theirs = Object.entries(propertiesOf(value)).filter(
-      ([name]) => columns.isWhole || keptNames.has(name),
-    );
-    const ours = columns.added.map(({ name }, c) => [name, values[columns.kept.length + c]?.[row] ?? null]);
-    const feature = { ...value, properties: Object.fromEntries([...theirs, ...ours]) };
-    return hasBigints ? jsonText(feature) : JSON.stringify(feature);
+  const extended = (document: JsonDocument, { values }: TableRows, row: number): string => {
+    const [before, behind] = sidesOf(document);
+    const ours = columns.added.map((_, a) => {
+      const c = columns.kept.length + a;
+      return `${names[c]}${writers[c]!(values[c]?.[row])}`;
+    });
+    return `${before}${`${before}`.endsWith('{') ? '' : ','}${ours.join(',')}${behind}`;
   };
   return {
     async write(rows: TableRows) {
@@ -101,15 +106,49 @@ export function geoJsonSink(
       for (let row = 0; row < rows.rowCount; row++) {
         const before = isFirst ? opening() : ',\n';
         const document = rows.documents?.[row];
-        const isFeature = document?.value.type === 'Feature';
+        const isFeature = document instanceof ShapedFeature || document?.value.type === 'Feature';
         parts.push(before, isFeature ? extended(document, rows, row) : textFrom(rows, row));
       }
       await output.write(Buffer.from(parts.join('')));
     },
     async close() {
-      await output.write(Buffer.from(`${opening()}\n${frame === undefined ? ']}' : tailOf(frame)}\n`));
+      await output.write(Buffer.from(opening() + frameOf(frame).end()));
     },
   };
+}
+
+/** How features are cut where our properties stand: without properties that are left out, or have our names. */
+export function featureSides({ kept, added, isWhole }: SinkColumns): (document: JsonDocument) => Sides {
+  const keptNames = new Set(kept.map(({ name }) => name));
+  const ours = added.map(({ name }) => name);
+  const isKept = (name: string): boolean => (isWhole || keptNames.has(name)) && !ours.includes(name);
+  const shaped = new Map<FeatureShape, boolean>();
+  return (document) => {
+    if (!(document instanceof ShapedFeature)) return sidesOf(document, isKept);
+    let keepsAll = shaped.get(document.shape);
+    if (keepsAll === undefined) {
+      keepsAll = document.shape.names.every((name) => name === null || isKept(name));
+      shaped.set(document.shape, keepsAll);
+    }
+    return document.around(keepsAll ? null : isKept);
+  };
+}
+
+function sidesOf({ value, hasBigints }: JsonDocument, isKept: (name: string) => boolean): Sides {
+  const write = hasBigints ? jsonText : JSON.stringify;
+  const textOf = (members: [string, unknown][]): string[] =>
+    members.map(([name, each]) => `${JSON.stringify(name)}:${write(each)}`);
+  const members = Object.entries(value);
+  const found = members.findIndex(([name]) => name === 'properties');
+  const at = found < 0 ? members.length : found;
+  const before = textOf(members.slice(0, at)).map((member) => `${member},`);
+  const behind = textOf(members.slice(at + 1)).map((member) => `,${member}`);
+  const theirs = textOf(Object.entries(propertiesOf(value)).filter(([name]) => isKept(name)));
+  return [`{${before.join('')}"properties":{${theirs.join(',')}`, `}${behind.join('')}}`];
+}
+
+export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {
+  return frame === undefined ? NO_FRAME : { lead: `${frame.head}\n`, end: () => `\n${tailOf(frame)}\n` };
 }
 
 const EMPTY_HEAD = '{"type":"FeatureCollection","features":[';
@@ -176,10 +215,16 @@ export class FeatureSurvey {
   readonly #withId = new FieldSurvey();
   readonly #properties = new FieldSurvey();
   readonly #ids = new FieldSurvey();
+  /** Kinds of the values of features with shapes. */
+  readonly #met = new Map<FeatureShape, Uint8Array>();
   #isTwofold = false;
 
   add(documents: readonly JsonDocument[], isTyped: boolean): void {
     for (const document of documents) {
+      if (document instanceof ShapedFeature) {
+        this.#addShaped(document);
+        continue;
+      }
       const feature = isTyped ? surveyedValue(document) : document.value;
       const properties = tableProperties(feature);
       if (feature.id !== undefined) this.#ids.add({ feature_id: feature.id });
@@ -189,7 +234,35 @@ export class FeatureSurvey {
     }
   }
 
+  #addShaped(feature: ShapedFeature): void {
+    const { names, id } = feature.shape;
+    let met = this.#met.get(feature.shape);
+    if (met === undefined) {
+      met = new Uint8Array(names.length);
+      this.#met.set(feature.shape, met);
+      // Fields are in the order in which they have appeared.
+      this.#meet(feature.shape, met);
+    }
+    for (let n = 0; n < names.length; n++) {
+      const kind = names[n] === null && n !== id ? null : feature.kindAt(n);
+      if (kind !== null) met[n]! |= MET_IN[kind];
+    }
+  }
+
+  #meet({ names, id }: FeatureShape, met: Uint8Array): void {
+    if (id >= 0) {
+      this.#ids.meet('feature_id', met[id]!);
+      this.#withId.meet('id', met[id]!);
+    }
+    for (const [n, name] of names.entries()) {
+      if (name === null || name === 'lat' || name === 'lng') continue;
+      this.#properties.meet(name, met[n]!);
+      this.#withId.meet(name, met[n]!);
+    }
+  }
+
   known(isTyped: boolean): KnownFeatures {
+    for (const [shape, met] of this.#met) this.#meet(shape, met);
     if (!this.#isTwofold)
       return { idName: 'id', columns: [...POSITION_COLUMNS, ...this.#withId.columns(isTyped)] };
     const columns = [...this.#ids.columns(isTyped), ...this.#properties.columns(isTyped)];
@@ -270,21 +343,21 @@ export async function openGeoJson(
   const batches = pointBatches(featureBatches(input, frame), input.point ?? null);
   const first = (await batches.next()).value ?? [];
   const { columns, idName } = known ?? knownOf(first, fit);
+  const fields = new FeatureFields(columns.slice(2), idName, fit, input.name);
   return {
     columns,
     position: { lat: 0, lng: 1 },
     frame,
     async *batches() {
       for await (const [documents, row] of rowBatches(first, batches, columns.length)) {
-        const rows = documents.map((document, i) => rowOf(document, { idName, fit }, input.name, row + i));
-        const positions = documents.map(({ value }) => pointOf(value));
-        const others = documents.map(({ value }, i) => (positions[i] === null ? otherShape(value) : null));
+        const positions = documents.map(pointOf);
+        const others = documents.map((each, i) => (positions[i] === null ? otherShape(each.value) : null));
         yield {
           rowCount: documents.length,
           values: [
             positions.map((position) => position?.[1] ?? null),
             positions.map((position) => position?.[0] ?? null),
-            ...valuesOf(columns.slice(2), rows, input.name, row, fit),
+            ...fields.valuesOf(documents, row),
           ],
           documents,
           ...(others.some((each) => each !== null) ? { others } : {}),
@@ -294,8 +367,84 @@ export async function openGeoJson(
   };
 }
 
+/** Reads the columns of features, those of their positions aside. */
+class FeatureFields {
+  readonly #columns: readonly TableColumn[];
+  readonly #idName: IdName;
+  readonly #fit: RowFit;
+  readonly #file: string;
+  /** The column of each value of a shape, -1 where it has none; null where a property should have one. */
+  readonly #indexes = new Map<FeatureShape, readonly number[] | null>();
+
+  constructor(columns: readonly TableColumn[], idName: IdName, fit: RowFit, file: string) {
+    this.#columns = columns;
+    this.#idName = idName;
+    this.#fit = fit;
+    this.#file = file;
+  }
+
+  /** @param row number of the first one. @throws CliFailure BAD_INPUT for a feature that does not fit */
+  valuesOf(documents: readonly JsonDocument[], row: number): unknown[][] {
+    const values = this.#columns.map(() => new Array<unknown>(documents.length).fill(null));
+    const parsed: number[] = [];
+    for (const [i, document] of documents.entries())
+      if (!(document instanceof ShapedFeature && this.#take(document, values, i))) parsed.push(i);
+    if (parsed.length === documents.length) return this.#parsedValues(documents, row);
+    let others: unknown[][];
+    try {
+      others = this.#parsedValues(
+        parsed.map((i) => documents[i]!),
+        row,
+      );
+    } catch {
+      // The fault that is told is the first one of the batch, by its own row.
+      return this.#parsedValues(documents, row);
+    }
+    for (const [c, column] of values.entries())
+      for (const [k, i] of parsed.entries()) column[i] = others[c]![k];
+    return values;
+  }
+
+  #parsedValues(documents: readonly JsonDocument[], row: number): unknown[][] {
+    const shape = { idName: this.#idName, fit: this.#fit };
+    const rows = documents.map((document, i) => rowOf(document, shape, this.#file, row + i));
+    return valuesOf(this.#columns, rows, this.#file, row, this.#fit);
+  }
+
+  /** @returns false for a feature that does not fit the columns */
+  #take(feature: ShapedFeature, values: unknown[][], row: number): boolean {
+    const indexes = this.#indexesOf(feature.shape);
+    if (indexes === null) return false;
+    for (let n = 0; n < indexes.length; n++) {
+      const c = indexes[n]!;
+      if (c < 0) continue;
+      const value = valueIn(this.#columns[c]!, feature.at(n), this.#fit);
+      if (value === undefined) return false;
+      values[c]![row] = value;
+    }
+    return true;
+  }
+
+  #indexesOf(shape: FeatureShape): readonly number[] | null {
+    const known = this.#indexes.get(shape);
+    if (known !== undefined) return known;
+    const named = shape.names.map((name, n) => (n === shape.id ? this.#idName : name));
+    const indexes = named.map((name) => this.#columns.findIndex((column) => column.name === name));
+    const isMissing = (name: string | null, n: number): boolean =>
+      indexes[n]! < 0 && name !== null && name !== 'lat' && name !== 'lng';
+    const fitting = this.#fit !== 'any' && named.some(isMissing) ? null : indexes;
+    this.#indexes.set(shape, fitting);
+    return fitting;
+  }
+}
+
 /** The coordinates of a feature of one point, longitude first; null for any other geometry. */
-function pointOf({ geometry }: Record<string, unknown>): readonly unknown[] | null {
+function pointOf(feature: JsonDocument): readonly unknown[] | null {
+  if (feature instanceof ShapedFeature) {
+    const { lng } = feature.shape;
+    return [feature.at(lng), feature.at(lng + 1)];
+  }
+  const { geometry } = feature.value;
   const { type, coordinates } = (geometry ?? {}) as { type?: unknown; coordinates?: unknown };
   if (type === 'Point') return Array.isArray(coordinates) ? coordinates : null;
   const shape = shapeOfGeoJson(geometry);
@@ -367,9 +516,13 @@ export async function* featureBatches(
   const batch = new DocumentBatch();
   let row = 0;
   for await (const chunk of input.chunks()) {
-    for (const text of splitter.push(chunk)) {
+    for (const each of splitter.push(chunk)) {
       row++;
-      if (batch.add(asFeature(parseObject(text, file, row), file, row))) yield batch.take();
+      const isShaped = each instanceof ShapedFeature;
+      const document = isShaped ? each : asFeature(parseObject(each, file, row), file, row);
+      // Points that are made of lines and areas have no bytes of their own.
+      if (!isShaped && input.point === undefined) splitter.shapes.learn(document);
+      if (batch.add(document)) yield batch.take();
     }
     if (isRest(chunk) && batch.size > 0) yield batch.take();
   }

@@ -2,6 +2,7 @@
 // collection, a feature or a geometry, with blanks, line ends, record separators (RFC 8142) or nothing between them.
 
 import { badInput, reasonOf } from '../../exit-codes.js';
+import { FeatureShapes, type ShapedFeature } from './feature-shapes.js';
 import { MAX_DEPTH } from './json-columns.js';
 
 /** Longest feature; also the longest text before and after the features of a collection. */
@@ -33,10 +34,15 @@ export interface CollectionEvents {
  */
 type Part = 'between' | 'object' | 'features' | 'tail';
 
-/** Finds features by counting brackets outside strings. Each text is parsed as JSON by the caller. */
+/**
+ * Finds features by their shapes, and others by counting brackets outside strings: the caller parses their texts as
+ * JSON.
+ */
 export class GeoJsonSplitter {
   readonly #file: string;
   readonly #events: CollectionEvents;
+  /** Shapes of features; none are known before one is learned. */
+  readonly shapes = new FeatureShapes();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #part: Part = 'between';
   #held: Uint8Array[] = [];
@@ -58,14 +64,25 @@ export class GeoJsonSplitter {
   }
 
   /**
-   * Takes a chunk, which must not change afterwards.
+   * Takes a chunk, which must not change afterwards; all that is given has to be taken.
    * @returns the texts that it completes: features of collections, and whole objects outside of them
    */
-  push(chunk: Uint8Array): string[] {
-    const texts: string[] = [];
+  *push(chunk: Uint8Array): Generator<string | ShapedFeature> {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i]!;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i]!;
+      if (byte === OPEN && this.#depth === 0 && this.#part !== 'tail') {
+        const feature = this.shapes.featureAt(bytes, i);
+        if (feature !== null) {
+          i = feature.end - 1;
+          start = feature.end;
+          this.#features++;
+          if (this.#part === 'between') this.#objects++;
+          yield feature;
+          continue;
+        }
+      }
       if (this.#isInString) {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (byte === BACKSLASH) this.#isEscaped = true;
@@ -91,7 +108,7 @@ export class GeoJsonSplitter {
           throw this.#broken(`lists and objects are nested more than ${MAX_DEPTH} deep`);
         if (byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
           if (this.#part === 'tail') throw this.#broken('a collection with two lists of features');
-          this.#head = this.#take(chunk.subarray(start, i + 1));
+          this.#head = this.#take(bytes.subarray(start, i + 1));
           this.#events.head(this.#head, this.#objects === 0);
           this.#part = 'features';
           this.#depth = 0;
@@ -109,11 +126,11 @@ export class GeoJsonSplitter {
         }
         this.#depth--;
         if (this.#depth > 0) continue;
-        const text = this.#take(chunk.subarray(start, i + 1));
+        const text = this.#take(bytes.subarray(start, i + 1));
         start = i + 1;
         if (this.#part === 'tail') this.#endCollection(text);
         else {
-          texts.push(text);
+          yield text;
           this.#features++;
         }
         if (this.#part === 'features') continue;
@@ -128,14 +145,13 @@ export class GeoJsonSplitter {
           throw this.#broken('a collection with two lists of features');
       }
     }
-    if (start < chunk.length) {
-      this.#held.push(chunk.subarray(start));
-      this.#heldBytes += chunk.length - start;
+    if (start < bytes.length) {
+      this.#held.push(bytes.subarray(start));
+      this.#heldBytes += bytes.length - start;
       if (this.#heldBytes > MAX_OBJECT_BYTES) {
         throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
       }
     }
-    return texts;
   }
 
   /** After the last chunk. @throws CliFailure BAD_INPUT if the file is cut off */

@@ -196,10 +196,7 @@ export function valuesOf(
     const { name, kind } = column;
     return rows.map((row, i) => {
       const value = row[name] ?? null;
-      if (value === null) return null;
-      if (kind === 'json') return jsonText(value);
-      if (fit === 'any') return value;
-      const fitted = fittedTo(kind, value, fit);
+      const fitted = valueIn(column, value, fit);
       if (fitted !== undefined) return fitted;
       const words =
         kind === 'double' ? 'a number' : kind === 'long' || kind === 'decimal' ? 'an integer' : `a ${kind}`;
@@ -231,6 +228,13 @@ function refuseOtherFields(
       );
     }
   });
+}
+
+/** A value as its column has it; undefined if it does not fit. */
+export function valueIn({ kind }: TableColumn, value: unknown, fit: RowFit): unknown {
+  if (value === null) return null;
+  if (kind === 'json') return jsonText(value);
+  return fit === 'any' ? value : fittedTo(kind, value, fit);
 }
 
 /** The value in the form that the kind has; undefined if it does not fit. */

@@ -17,6 +17,7 @@ import type {
   TableSource,
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
+import { hasMember } from './feature-shapes.js';
 import { DocumentBatch, FieldSurvey, rowBatches, surveyedValue, valuesOf } from './json-columns.js';
 
 /** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
@@ -85,17 +86,18 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
           pushFields(0, row);
           continue;
         }
-        if (isWhole && !added.some(({ name }) => name in document.value)) {
+        if (isWhole && !added.some(({ name }) => hasMember(document, name))) {
           const open = document.text.slice(0, document.text.lastIndexOf('}')).trimEnd();
           pieces.push(open, open.endsWith('{') ? '' : ',');
           pushFields(kept.length, row);
           continue;
         }
+        const { value: object } = document;
         const theirs = isWhole
-          ? otherMembers(document.value, ours)
+          ? otherMembers(object, ours)
           : kept.flatMap(({ name, kind }, c) => {
               const value = values[c]?.[row];
-              if (!Object.hasOwn(document.value, name)) return [];
+              if (!Object.hasOwn(object, name)) return [];
               return [`${names[c]}${kind === 'json' ? (value ?? 'null') : jsonText(value)}`];
             });
         pieces.push('{', ...theirs.map((member) => `${member},`));

@@ -144,7 +144,7 @@ test('chunks may end anywhere', async () => {
       const bytes = Buffer.from(text);
       const texts: string[] = [];
       for (let at = 0; at < bytes.length; at += size)
-        texts.push(...splitter.push(bytes.subarray(at, at + size)));
+        for (const each of splitter.push(bytes.subarray(at, at + size))) texts.push(each as string);
       splitter.end();
       expect(texts).toHaveLength(rows);
       for (const each of texts) JSON.parse(each);

@@ -1,0 +1,336 @@
+// Features as one program writes them differ in their values alone: the bytes between values are compared, and a value
+// is read where it is wanted. Any other feature is parsed, and may show another shape.
+
+import { isUtf8 } from 'node:buffer';
+import { numberIn } from '../../rows/text-rows.js';
+import type { JsonDocument } from '../table.js';
+import type { MET_IN } from './json-columns.js';
+
+/** Shapes that are known at a time, and features that are looked at for one. */
+const MAX_SHAPES = 8;
+const MAX_LOOKS = 64;
+/** Letters of a feature that shows a shape. */
+const MAX_LETTERS = 16 * 1024;
+/** Digits of an integer that no double falsifies. */
+const MAX_DIGITS = 15;
+/** Memory of a byte of a feature, about. */
+const BYTE_WEIGHT = 4;
+const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
+const [BACKSLASH, BLANK, MAX_ASCII] = [92, 32, 127] as const;
+const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
+const [TRUE, , NULL] = LITERALS.keys();
+/** Strings with escapes are none of these. */
+const TOKEN = /[ \t\r\n]*("[^"\\]*"|-?\d[\d.eE+-]*|[[\]{},:]|true|false|null)/y;
+
+/** Where features have values, and what is between them. */
+export class FeatureShape {
+  /** One more than there are values: as the file has them, and without blanks. */
+  readonly pieces: Uint8Array[] = [];
+  readonly compact: string[] = [];
+  /** Names of properties, by value; null for the id and for coordinates. */
+  readonly names: (string | null)[] = [];
+  /** The value that is the longitude, before the latitude; that which is the id, -1 where there is none. */
+  lng = -1;
+  id = -1;
+  /** The first property, and the one behind the last. */
+  first = 0;
+  behind = 0;
+  /** Where the list of properties begins in the piece before the first one, and where it ends in the one behind. */
+  opens = 0;
+  closes = 0;
+  /** Whether nothing but values has to be looked at to write a feature. */
+  isCompact = false;
+  /** Names of the feature's members. */
+  readonly members = new Set<string>();
+
+  /** null for a feature without a shape: its text has escapes, say, or lists among its properties */
+  static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
+    const { geometry, properties } = value as { geometry?: Fields | null; properties?: Fields | null };
+    const isPoint =
+      geometry?.type === 'Point' &&
+      Array.isArray(geometry.coordinates) &&
+      geometry.coordinates.length >= 2 &&
+      geometry.coordinates.every((each) => typeof each === 'number');
+    if (!isPoint || value.type !== 'Feature' || typeof properties !== 'object' || properties === null)
+      return null;
+    if (Array.isArray(properties) || (typeof value.id === 'object' && value.id !== null)) return null;
+    const hasTwoIds = value.id !== undefined && Object.hasOwn(properties, 'id');
+    if (
+      hasBigints ||
+      text.length > MAX_LETTERS ||
+      hasTwoIds ||
+      value.crs !== undefined ||
+      geometry.crs !== undefined
+    )
+      return null;
+    const shape = new FeatureShape();
+    const written = shape.#read(text);
+    // Members that are given twice, and numbers as names, which are the first of an object, are not where they stand.
+    return written === JSON.stringify(value) ? shape : null;
+  }
+
+  /** @returns the text as JSON.stringify would write it; null where it has no shape */
+  #read(text: string): string | null {
+    const open: { readonly isObject: boolean; key: string | null }[] = [];
+    let written = '';
+    let compact = '';
+    let from = 0;
+    for (let at = 0; at < text.length; ) {
+      TOKEN.lastIndex = at;
+      const token = TOKEN.exec(text)?.[1];
+      if (token === undefined) return null;
+      at = TOKEN.lastIndex;
+      const inner = open.at(-1);
+      const [{ key: member = null } = {}, { key = null } = {}] = open;
+      const isProperty = member === 'properties' && open.length === 2;
+      if (token === '{' || token === '[') {
+        if (isProperty) return null;
+        open.push({ isObject: token === '{', key: null });
+        if (member === 'properties') {
+          this.first = this.names.length;
+          this.opens = compact.length + 1;
+        }
+      } else if (token === '}' || token === ']') {
+        if (isProperty) {
+          this.behind = this.names.length;
+          this.closes = compact.length;
+        }
+        open.pop();
+      } else if (token === ',' && inner?.isObject === true) inner.key = null;
+      else if (token !== ',' && token !== ':' && inner?.isObject === true && inner.key === null) {
+        inner.key = JSON.parse(token) as string;
+        if (open.length === 1) this.members.add(inner.key);
+      } else if (token !== ',' && token !== ':') {
+        const isId = open.length === 1 && member === 'id';
+        const isCoordinate = open.length === 3 && member === 'geometry' && key === 'coordinates';
+        if (isProperty || isId || isCoordinate) {
+          if (isId) this.id = this.names.length;
+          if (isCoordinate && this.lng < 0) this.lng = this.names.length;
+          this.names.push(isProperty ? key : null);
+          this.#add(text.slice(from, at - token.length), compact);
+          written += compact + JSON.stringify(JSON.parse(token));
+          compact = '';
+          from = at;
+          continue;
+        }
+      }
+      compact += token;
+    }
+    this.#add(text.slice(from), compact);
+    this.isCompact = this.pieces.every((piece, i) => Buffer.from(this.compact[i]!).equals(piece));
+    return written + compact;
+  }
+
+  #add(piece: string, compact: string): void {
+    this.pieces.push(Buffer.from(piece));
+    this.compact.push(compact);
+  }
+}
+
+/** The text of a feature up to the end of its properties, and from there on. */
+export type Sides = readonly [before: string | Buffer, behind: string | Buffer];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A feature of a shape. Its text and its value are made for whoever asks. */
+export class ShapedFeature implements JsonDocument {
+  readonly shape: FeatureShape;
+  readonly hasBigints = false;
+  readonly givesOnce = true;
+  readonly weight: number;
+  readonly end: number;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  /** Where each value ends. */
+  readonly #ends: readonly number[];
+  /** Whether each number is surely written as `String` writes it. */
+  readonly #isUsual: boolean;
+
+  constructor(shape: FeatureShape, bytes: Buffer, start: number, { ends, isUsual }: Values) {
+    this.shape = shape;
+    this.end = ends.at(-1)! + shape.pieces.at(-1)!.length;
+    this.weight = BYTE_WEIGHT * (this.end - start);
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#ends = ends;
+    this.#isUsual = isUsual;
+  }
+
+  get text(): string {
+    return this.#bytes.toString('utf8', this.#start, this.end);
+  }
+
+  get value(): Record<string, unknown> {
+    return JSON.parse(this.text) as Record<string, unknown>;
+  }
+
+  #startOf(n: number): number {
+    return (n === 0 ? this.#start : this.#ends[n - 1]!) + this.shape.pieces[n]!.length;
+  }
+
+  /** A value as JSON.parse gives it. */
+  at(n: number): unknown {
+    const [start, end] = [this.#startOf(n), this.#ends[n]!];
+    const first = this.#bytes[start]!;
+    if (first === QUOTE) return this.#bytes.toString('utf8', start + 1, end - 1);
+    if (LITERALS.has(first)) return first === NULL ? null : first === TRUE;
+    const number = numberIn(this.#bytes, start, end);
+    return Number.isNaN(number) ? Number(this.#bytes.toString('latin1', start, end)) : number;
+  }
+
+  /** The kind of a value, as it is written. */
+  kindAt(n: number): keyof typeof MET_IN | null {
+    const start = this.#startOf(n);
+    const first = this.#bytes[start]!;
+    if (first === QUOTE) return 'text';
+    if (LITERALS.has(first)) return first === NULL ? null : 'boolean';
+    for (let at = start; at < this.#ends[n]!; at++) if (this.#bytes[at] === POINT) return 'fraction';
+    return 'integer';
+  }
+
+  /**
+   * The feature as JSON.stringify would write it, up to the end of its properties and from there on.
+   * @param isKept whether a property is written; null for all
+   */
+  around(isKept: ((name: string) => boolean) | null): Sides {
+    const { shape } = this;
+    const { compact, names, first, behind, opens, closes } = shape;
+    if (isKept === null && shape.isCompact && (this.#isUsual || this.#isAsPrinted())) {
+      const end = (behind === 0 ? this.#start : this.#ends[behind - 1]!) + closes;
+      return [this.#bytes.subarray(this.#start, end), this.#bytes.subarray(end, this.end)];
+    }
+    const parts: string[] = [];
+    for (let n = 0; n < first; n++) parts.push(compact[n]!, this.#textOf(n));
+    parts.push(compact[first]!.slice(0, opens));
+    let lead = '';
+    for (let n = first; n < behind; n++) {
+      if (isKept?.(names[n]!) === false) continue;
+      parts.push(lead, JSON.stringify(names[n]), ':', this.#textOf(n));
+      lead = ',';
+    }
+    const rest = [compact[behind]!.slice(closes)];
+    for (let n = behind; n < names.length; n++) rest.push(this.#textOf(n), compact[n + 1]!);
+    return [parts.join(''), rest.join('')];
+  }
+
+  #isAsPrinted(): boolean {
+    return this.shape.names.every((_, n) => {
+      const value = this.at(n);
+      const [start, end] = [this.#startOf(n), this.#ends[n]];
+      return typeof value !== 'number' || String(value) === this.#bytes.toString('latin1', start, end);
+    });
+  }
+
+  #textOf(n: number): string {
+    const start = this.#startOf(n);
+    const text = this.#bytes.toString('utf8', start, this.#ends[n]);
+    return this.#bytes[start] === QUOTE ? text : String(this.at(n));
+  }
+}
+
+/** The shapes that the features of a file have shown. */
+export class FeatureShapes {
+  readonly #shapes: FeatureShape[] = [];
+  #looks = 0;
+
+  /** @returns the feature that begins at a byte; null for one of no shape that is known, and one that is cut off */
+  featureAt(bytes: Buffer, start: number): ShapedFeature | null {
+    for (const shape of this.#shapes) {
+      const values = new Values(bytes, shape.names.length);
+      const end = values.read(shape, start);
+      if (end < 0) continue;
+      if (values.highest > MAX_ASCII && !isUtf8(bytes.subarray(start, end))) return null;
+      return new ShapedFeature(shape, bytes, start, values);
+    }
+    return null;
+  }
+
+  /** Learns the shape of a feature that has none of these. */
+  learn(document: JsonDocument): void {
+    if (this.#looks++ >= MAX_LOOKS) return;
+    const shape = FeatureShape.of(document);
+    if (shape === null) return;
+    if (this.#shapes.length === MAX_SHAPES) this.#shapes.pop();
+    this.#shapes.unshift(shape);
+  }
+}
+
+/** The values of one feature. */
+class Values {
+  readonly ends: number[];
+  isUsual = true;
+  highest = 0;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer, count: number) {
+    this.#bytes = bytes;
+    this.ends = new Array<number>(count).fill(0);
+  }
+
+  /** @returns the end of the feature; -1 where it is of another shape */
+  read({ pieces, names, id }: FeatureShape, start: number): number {
+    const bytes = this.#bytes;
+    let at = start;
+    for (let n = 0; n < pieces.length; n++) {
+      const piece = pieces[n]!;
+      if (at + piece.length > bytes.length) return -1;
+      for (let i = 0; i < piece.length; i++) if (bytes[at + i] !== piece[i]) return -1;
+      at += piece.length;
+      if (n === names.length) break;
+      at = this.#valueEnd(at, names[n] === null && n !== id);
+      if (at < 0) return -1;
+      this.ends[n] = at;
+    }
+    return at;
+  }
+
+  #valueEnd(start: number, isNumber: boolean): number {
+    const bytes = this.#bytes;
+    if (start >= bytes.length) return -1;
+    const first = bytes[start]!;
+    if (first === MINUS || (first >= ZERO && first <= NINE)) return this.#numberEnd(start);
+    if (isNumber) return -1;
+    if (first === QUOTE) {
+      for (let at = start + 1; at < bytes.length; at++) {
+        const byte = bytes[at]!;
+        if (byte === QUOTE) return at + 1;
+        if (byte === BACKSLASH || byte < BLANK) return -1;
+        if (byte > this.highest) this.highest = byte;
+      }
+      return -1;
+    }
+    const word = LITERALS.get(first);
+    if (word === undefined || start + word.length > bytes.length) return -1;
+    for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word[i]) return -1;
+    return start + word.length;
+  }
+
+  /** The end of a number without an exponent that a double holds; -1 for others, and for a zero with a sign. */
+  #numberEnd(start: number): number {
+    const whole = this.#bytes[start] === MINUS ? start + 1 : start;
+    let at = this.#digitsEnd(whole);
+    if (at === whole || at > whole + MAX_DIGITS) return -1;
+    const isBelowOne = this.#bytes[whole] === ZERO;
+    if (isBelowOne && at > whole + 1) return -1;
+    if (at < this.#bytes.length && this.#bytes[at] === POINT) {
+      const point = at;
+      at = this.#digitsEnd(point + 1);
+      if (at === point + 1) return -1;
+      // Small numbers are printed with an exponent, and of many digits perhaps others.
+      if (this.#bytes[at - 1] === ZERO || at > whole + MAX_DIGITS || isBelowOne) this.isUsual = false;
+    }
+    return whole > start && isBelowOne && Number(this.#bytes.toString('latin1', start, at)) === 0 ? -1 : at;
+  }
+
+  #digitsEnd(start: number): number {
+    const bytes = this.#bytes;
+    let at = start;
+    while (at < bytes.length && bytes[at]! >= ZERO && bytes[at]! <= NINE) at++;
+    return at;
+  }
+}
+
+/** Whether an object has a member. */
+export function hasMember(document: JsonDocument, name: string): boolean {
+  return document instanceof ShapedFeature ? document.shape.members.has(name) : name in document.value;
+}
