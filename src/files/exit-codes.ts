@@ -19,6 +19,14 @@ export function badInput(location: FaultLocation, message: string, hint?: string
   return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 
+/** The failure for files with a footer that were joined: the last footer knows of the last file alone. */
+export const joinedFiles = (file: string): CliFailure =>
+  badInput(
+    { file },
+    'it is several files, one behind the other',
+    'Name each of them: they become one output.',
+  );
+
 /** The failure for data that break in the middle of a file; a failure that says more stays as it is. */
 export function brokenAt(location: FaultLocation, error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;

@@ -2,7 +2,7 @@
 //   u32 0xFFFFFFFF │ u32 size of the metadata │ metadata: a flatbuffer table │ body, its size in the metadata
 // A metadata size of 0 ends the stream. Before Arrow 0.15 the first word was missing.
 
-import { badInput, reasonOf } from '../../exit-codes.js';
+import { badInput, joinedFiles, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import { type BatchClaims, checkMetadata, RECORDS } from './sound-metadata.js';
 
@@ -67,10 +67,9 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
       metadataBytes = Buffer.from(size).readInt32LE();
     }
     if (metadataBytes === 0) {
-      const isWhole = isFile
-        ? recordsInFooter(await tailOf(queue)) === recordMessages
-        : (await queue.take(1)).length === 0;
-      if (isWhole) return;
+      const tail = Buffer.from(isFile ? await tailOf(queue) : await queue.take(1));
+      if (tail.includes(NEXT_FILE)) throw joinedFiles(name);
+      if (isFile ? recordsInFooter(tail) === recordMessages : tail.length === 0) return;
       throw cutOff();
     }
     if (metadataBytes < 16 || metadataBytes > MAX_METADATA_BYTES) {
@@ -91,6 +90,9 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
     yield { kind, claims, bytes: Buffer.concat([prefix, metadata, body]) };
   }
 }
+
+/** The end of a file and the beginning of another one, whose footer would be taken for that of both. */
+const NEXT_FILE = 'ARROW1ARROW1\0\0';
 
 /** All bytes that are left. */
 async function tailOf(queue: ByteQueue): Promise<Uint8Array> {

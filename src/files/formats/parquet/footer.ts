@@ -1,7 +1,7 @@
 // The metadata at the end of a Parquet file: walked first, then read by hyparquet.
 
 import { type AsyncBuffer, type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
-import { badInput } from '../../exit-codes.js';
+import { badInput, joinedFiles } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
@@ -129,11 +129,32 @@ export async function readFooter(buffer: AsyncBuffer, file: string): Promise<Fil
   requireMetadata(file, walkThrift(new DataView(footer, 0, sizeBytes), 0).bytes);
   const metadata = metadataOf(footer);
   checkSchema(metadata.schema);
+  const startByte = byteLength - END_BYTES - sizeBytes - endOfData(metadata);
+  if (startByte >= MAGIC.length) {
+    const between = await buffer.slice(startByte - MAGIC.length, startByte + MAGIC.length);
+    if (Buffer.from(between).toString('latin1') === MAGIC + MAGIC) throw joinedFiles(file);
+  }
   for (const { num_rows } of metadata.row_groups) {
     const rows = Number(num_rows);
     if (!(Number.isSafeInteger(rows) && rows >= 0)) throw new Error(`a row group of ${num_rows} rows`);
   }
   return metadata;
+}
+
+/** Where the last column, index or filter ends that the metadata name. */
+function endOfData({ row_groups }: FileMetaData): number {
+  let end = MAGIC.length;
+  const add = (start?: bigint | number, size?: bigint | number): void => {
+    if (start !== undefined && size !== undefined) end = Math.max(end, Number(start) + Number(size));
+  };
+  for (const column of row_groups.flatMap(({ columns }) => columns)) {
+    const data = column.meta_data;
+    add(data?.dictionary_page_offset || data?.data_page_offset, data?.total_compressed_size);
+    add(data?.bloom_filter_offset, data?.bloom_filter_length);
+    add(column.offset_index_offset, column.offset_index_length);
+    add(column.column_index_offset, column.column_index_length);
+  }
+  return end;
 }
 
 function metadataOf(footer: ArrayBuffer): FileMetaData {

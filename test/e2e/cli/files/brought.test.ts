@@ -99,6 +99,27 @@ describe('lines and areas', () => {
   });
 });
 
+test.each(['parquet', 'arrow'])('files of %s joined by cat are refused', async (format) => {
+  const names = ['one', 'two', 'none'].map((name) => `${name}.${format}`);
+  for (const [i, rows] of ['21.0288,105.8525\n', '10.7769,106.7009\n', ''].entries()) {
+    folder.write('t.csv', `lat,lng\n${rows}`);
+    await folder.run(['encode', 't.csv', '-q', '--prefix', 'hx_', '-o', names[i]!]);
+  }
+  const [one, two, none] = names.map((name) => folder.bytes(name));
+  for (const parts of [
+    [one!, two!],
+    [one!, two!, one!],
+    [one!, none!],
+    [none!, two!],
+  ]) {
+    folder.write(`all.${format}`, Buffer.concat(parts));
+    const ran = await folder.run(['encode', `all.${format}`, '--to', 'csv', '-q', '--prefix', 'new_']);
+    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('several files') });
+  }
+  const ran = await folder.run(['encode', ...names.slice(0, 2), '--to', 'csv', '-q', '--prefix', 'new_']);
+  expect(ran.stdout.match(/,OK,/g)).toHaveLength(2);
+});
+
 describe('GPX and KML', () => {
   const GPX =
     '<gpx version="1.1"><trk><name>Xe 1</name><trkseg><trkpt lat="21.0288" lon="105.8525"><time>2025-07-01T00:00:00Z</time></trkpt></trkseg></trk></gpx>';
