@@ -167,7 +167,10 @@ class FieldWay extends RowBatches implements Way {
     const isNested = kept.some((index) => columns[index]!.kind === 'json');
     if (isNested && !isFeatures && (format === 'ndjson' || format === 'geojson')) return null;
     const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own]);
-    if (isTyped && [lat, lng].some((index) => index >= 0 && !kept.includes(index))) return null;
+    // A position whose text is told in a fault is read from its plain value.
+    const isTold = (index: number): boolean =>
+      kept.includes(index) && ['text', 'double', 'long'].includes(columns[index]!.kind);
+    if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
     const adderOf = isTyped ? await typedAdder(format) : textAdder;
     const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
     if (isFeatures) adders.push(...sideAdders(featureSides(plan.sink)));
