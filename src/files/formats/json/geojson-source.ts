@@ -344,6 +344,11 @@ export async function openGeoJson(
   const first = (await batches.next()).value ?? [];
   const { columns, idName } = known ?? knownOf(first, fit);
   const fields = new FeatureFields(columns.slice(2), idName, fit, input.name);
+  /** A column with a type holds numbers: a text is the degrees in it, and any other value is not a number. */
+  const coordinate = (value: unknown, axis: 'lat' | 'lng'): unknown =>
+    fit === 'types' && value != null
+      ? degreesOf(POSITION_COLUMNS[axis === 'lat' ? 0 : 1]!, value, axis)
+      : (value ?? null);
   return {
     columns,
     position: { lat: 0, lng: 1 },
@@ -355,8 +360,8 @@ export async function openGeoJson(
         yield {
           rowCount: documents.length,
           values: [
-            positions.map((position) => position?.[1] ?? null),
-            positions.map((position) => position?.[0] ?? null),
+            positions.map((position) => coordinate(position?.[1], 'lat')),
+            positions.map((position) => coordinate(position?.[0], 'lng')),
             ...fields.valuesOf(documents, row),
           ],
           documents,

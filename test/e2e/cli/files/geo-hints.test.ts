@@ -18,6 +18,32 @@ test('the geometry is the position, whatever the properties are called', async (
   }
 });
 
+test.each(['parquet', 'arrow'])(
+  'coordinates that are not numbers fail their rows alone, into %s',
+  async (to) => {
+    const points = [
+      '[105.8525,21.0288]',
+      '["105.8525","21.0288"]',
+      '[true,21]',
+      '[{},[]]',
+      '[]',
+      '[105,12345678901234567890]',
+    ];
+    const features = points.map(
+      (each) => `{"type":"Feature","geometry":{"type":"Point","coordinates":${each}},"properties":{}}\n`,
+    );
+    folder.write('odd.geojson', features.join(''));
+    expect((await folder.run(`encode odd.geojson -q -o odd.${to}`)).stderr).toBe('');
+    const { stdout } = await folder.run(`encode odd.${to} -q --to csv`);
+    const statuses = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(',').at(-1));
+    const failed = Array.from({ length: 4 }, () => 'INVALID_REQUEST');
+    expect(statuses).toEqual(['status', 'OK', 'OK', ...failed]);
+  },
+);
+
 describe('a geometry by itself', () => {
   test.each(['g.geojson', 'g.json', '-'])('%s', async (name) => {
     if (name !== '-') folder.write(name, POINT);
