@@ -34,7 +34,7 @@ test.each(['parquet', 'arrow'])(
     );
     folder.write('odd.geojson', features.join(''));
     expect((await folder.run(`encode odd.geojson -q -o odd.${to}`)).stderr).toBe('');
-    const { stdout } = await folder.run(`encode odd.${to} -q --to csv`);
+    const { stdout } = await folder.run(`encode odd.${to} -q --to csv --keep lng`);
     const statuses = stdout
       .trimEnd()
       .split('\n')
