@@ -63,8 +63,8 @@ function centerBlock(count: u32, positions: usize, resolutions: usize): u32 {
 
 /**
  * Decodes `count` records (at most CAPACITY) of INPUT; OUTPUT: (f64 latDeg, f64 lngDeg) × count, u8 resolution × count,
- * u8 status × count; NaN, NaN and 255 for a record that is no hexcode. A record is read up to its first NUL; byte 19 is
- * ignored. Returns how many failed.
+ * u8 status × count; NaN, NaN and 255 for a record that is not a hexcode. A record is read up to its first NUL; byte 19
+ * is ignored. Returns how many failed.
  */
 export function decodeBatch(count: u32): u32 {
   return decodeBatchTo(count, OUTPUT);
@@ -122,8 +122,8 @@ export function readText(units: u32): u32 {
 }
 
 /**
- * Reads one text of `length` bytes of ASCII at TEXT_IN, with the limit and the answer of readText(). Behind it at
- * OUTPUT + 26: u8, 1 where the text is its own canonical record, else 0.
+ * Reads one text of `length` bytes of ASCII at TEXT_IN, with the limit and the answer of readText(). After it at OUTPUT
+ * + 26: u8, 1 where the text is its own canonical record, else 0.
  */
 export function readAscii(length: u32): u32 {
   if (length > MAX_TEXT_UNITS) length = 0;

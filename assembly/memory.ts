@@ -1,4 +1,4 @@
-// The only file that knows addresses and capacities. Everything is laid out at compile time, each area behind the one
+// The only file that knows addresses and capacities. Everything is laid out at compile time, each area after the one
 // before it. After useIndex nothing grows the memory again, so views that are made then never detach.
 
 //   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most, 226 now
@@ -13,7 +13,7 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    16 × 32 B: shares of right provinces by distance to a border, for the writers of text
-//  0x240A00  PIECES   2 × 2 KiB: what is written behind a row that is OK, and behind one that failed
+// 0x240A00  PIECES   2 × 2 KiB: what is written after a row that is OK, and after one that failed
 //  0x241A00  LINE_NAMES  8 × 16 B: members that are added to lines of NDJSON
 //  0x241A80  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
@@ -90,18 +90,18 @@ export const BAND_BYTES: u32 = 32;
 export const BAND_COUNT: u32 = 16;
 
 /**
- * Two lists of pieces, put there by the host: writeRows writes the first behind a row that is OK, the second behind one
+ * Two lists of pieces, put there by the host: writeRows writes the first after a row that is OK, the second after one
  * that failed (text/write/write-rows.ts).
  */
 export const PIECES: usize = BANDS + BAND_COUNT * BAND_BYTES;
 export const PIECE_LIST_BYTES: u32 = 2048;
 /**
- * Names that lines must not have: u64 of the first bytes behind the quote, u64 mask of as many as the name has with its
+ * Names that lines must not have: u64 of the first bytes after the quote, u64 mask of as many as the name has with its
  * closing quote. A mask of 0 ends them.
  */
 export const LINE_NAMES: usize = PIECES + 2 * PIECE_LIST_BYTES;
 export const LINE_NAME_COUNT: u32 = 8;
-/** Columns of a table, put there by the host, and their names behind them (text/scan/scan-members.ts). */
+/** Columns of a table, put there by the host, and their names after them (text/scan/scan-members.ts). */
 export const MEMBERS: usize = LINE_NAMES + LINE_NAME_COUNT * 16;
 export const MEMBERS_BYTES: u32 = 0xe000;
 

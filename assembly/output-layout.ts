@@ -46,7 +46,7 @@ export function statusesOfPositions(positions: usize, count: u32): usize {
   return resolutionsOfPositions(positions, count) + count;
 }
 
-/** The parts of an answer of readText behind its position. */
+/** The parts of an answer of readText after its position. */
 export const READ_CELL: usize = OUTPUT + 16;
 export const READ_RESOLUTION: usize = OUTPUT + 24;
 export const READ_ADMIN: usize = OUTPUT + 25;

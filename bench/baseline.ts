@@ -90,7 +90,7 @@ interface Run {
   /** Rows of a file. */
   readonly rows: number;
   readonly rounds: number;
-  /** Commits of the checkouts beside this one, whose figures come second. */
+  /** Commits of the checkouts besides this one, whose figures come second. */
   readonly besides: readonly string[];
   readonly figures: readonly Figure[];
 }

@@ -1,6 +1,6 @@
 // `--beside FOLDER` or `--beside uws=PACKAGE`: the same once more in the same run, taking the same turns, from another
 // checkout that is built, or from this one with another build of uWebSockets.js. Before and after a change then meet
-// the same minutes of the machine. A checkout may have the layout of before its workspaces.
+// the same minutes of the machine. A checkout may have the layout that preceded the workspaces.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -21,7 +21,7 @@ import { BENCH_KEY } from './service.js';
 
 /** Calls of a window. */
 const WINDOW = 1000;
-/** Windows behind the start. The later ones are those from LATER on. */
+/** Windows after the start. The later ones are those from LATER on. */
 const WINDOWS = 12;
 const LATER = 6;
 const CONNECTIONS = 8;

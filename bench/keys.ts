@@ -83,7 +83,7 @@ class Subject {
     this.#requests = keys.texts.map(requestOf);
   }
 
-  /** Starts the service, in the place of the one before. */
+  /** Starts the service, instead of the one before. */
   async start(): Promise<void> {
     this.end();
     this.#server = await ServerProcess.start(PROGRAM, JSON.stringify({ dataDir: this.keys.folder }));

@@ -1,5 +1,5 @@
 // Packages of others that one bench alone compares with. They are installed by the bench, into a folder of its own
-// below build/, and are no packages of this project.
+// below build/, and are not packages of this project.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

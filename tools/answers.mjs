@@ -57,7 +57,7 @@ export async function recordAnswers(base, key) {
       const headers = { 'X-API-Key': key, ...(type === undefined ? {} : { 'Content-Type': type }) };
       const answer = await fetch(base + target, { method, headers, body });
       const text = await answer.text();
-      // A vector tile is no text that a document can show.
+      // A vector tile is not text that a document can show.
       if (operation.id === 'gridTile') continue;
       if (answer.status !== 200) throw new Error(`${method} ${target}: ${answer.status} ${text}`);
       const given = answer.headers.get('content-type').split(';')[0];

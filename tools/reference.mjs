@@ -101,7 +101,7 @@ ${table(['`status`', 'HTTP', 'elsewhere', 'meaning', 'what to do'], words)}
 The \`code\` of [errors](../http.md#errors). Codes may be added.
 
 - 400: ${REQUEST_CODES.map(code).join(', ')}: a required parameter or member is missing; one is wrong; all else
-- items of a batch: the first two, and ${ITEM_CODES.map(code).join(', ')}: the text is no hexcode; the position is in no province nor its sea
+- items of a batch: the first two, and ${ITEM_CODES.map(code).join(', ')}: the text is not a hexcode; the position is in no province nor its sea
 ${Object.entries(CODES)
   .map(([status, word]) => `- ${status}: ${code(word)}`)
   .join('\n')}
@@ -114,7 +114,7 @@ export function optionText({ description, defaultValue }) {
     defaultValue === undefined || defaultValue === '' || typeof defaultValue === 'boolean'
       ? ''
       : [defaultValue].flat().join(', ');
-  // How many cores this machine has is no part of the page, nor the variable of a setting.
+  // How many cores this machine has is not part of the page, nor the variable of a setting.
   const about = description
     .replace(/ *\[\w+\]$/, '')
     .replace(/default \d+, one a core/, 'default one a core');
@@ -141,7 +141,7 @@ const withinCommand = (command, name) => [
 
 const flagOf = (line) => /--[\w-]+/.exec(line)?.[0] ?? '';
 
-/** All commands, those below others behind them. */
+/** All commands, those below others after them. */
 export async function commandsOf() {
   const whole = new Command('hexcodes');
   for (const { load } of Object.values(COMMANDS)) (await load()).default(whole);

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The compiler's interface of before version 7, of the packages of test/judges. */
+/** The compiler's interface before version 7, of the packages of test/judges. */
 const ts = createRequire(new URL('../test/judges/package.json', import.meta.url))('typescript-5.2');
 
 const TOP = ['assembly', 'src', 'test', 'bench', 'data', 'tools'];

@@ -134,7 +134,7 @@ for (let value: u32 = 1; value < 400; value++) {
 /**
  * Value of the head symbol + 1 → i32 i, i32 j of its centre at resolution 15 on face 5; i32 -1 if its digits are turned
  * by half a turn (its base cell is at home on the other face), else 0; u32 share of the check, | ROOT for a cell of
- * resolution 0, or RESERVED for a symbol that is no head.
+ * resolution 0, or RESERVED for a symbol that is not a head.
  */
 const HEAD_ROWS: usize = memory.data(21 * 16);
 const HEAD_ROWS_4: usize = HEAD_ROWS + 4;
@@ -277,7 +277,7 @@ function splitTextsOneByOne(records: usize, count: u32): void {
   }
 }
 
-/** Writes the lattice point of a text of canonical form; returns its resolution, or UNKNOWN if it is no code. */
+/** Writes the lattice point of a text of canonical form; returns its resolution, or UNKNOWN if it is not a code. */
 // @ts-ignore: decorator
 @inline
 function addUp(text: usize, lattice: usize): u32 {

@@ -1,5 +1,5 @@
-// Letters with marks: U+00C0-0233 and U+1E00-1EF9, each as the upper-case ASCII letter that its canonical
-// decomposition begins with, "." where that is no ASCII letter; and Đ đ Ð ð as D. No letter of U+0234-1DFF has one.
+// Letters with marks: U+00C0-0233 and U+1E00-1EF9, each as the upper-case ASCII letter that its canonical decomposition
+// begins with, "." where that is not an ASCII letter; and Đ đ Ð ð as D. No letter of U+0234-1DFF has one.
 // test/conformance/kernel/reading.test.ts compares every UTF-16 unit with String.prototype.normalize.
 
 export const LATIN_FIRST: u32 = 0xc0;

@@ -1,4 +1,4 @@
-// The admin code at the start of a canonical hexcode, with the hyphen behind it, to its admin number: one look-up by a
+// The admin code at the start of a canonical hexcode, with the hyphen after it, to its admin number: one look-up by a
 // perfect hash of these three or four bytes.
 
 import { ADMIN_UNITS, adminLetters } from "./admin";

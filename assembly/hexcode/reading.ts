@@ -131,7 +131,7 @@ function readKept(count: u32, beforeSeparator: u32): bool {
     if (high == NO_VALUE || low == NO_VALUE) return false;
     state = checkStep(checkStep(state, high), low);
     const value = high * 20 + low;
-    // a pair without digits, or one behind a pair that was not full
+    // a pair without digits, or one after a pair that was not full
     if (value == 0 || resolution != 1 + 3 * pairs) return false;
     if (pairs == 0) firstPair = value;
     const bits = digitsOf(value);

@@ -27,7 +27,7 @@ export function inReach(row: u32, admin: u32): bool {
   return <bool>(<u32>(load<u64>(REACH + 8 * row) >> admin) & 1);
 }
 
-/** Writes symbol `count` of a payload, behind a hyphen where it begins a group of five; returns the next address. */
+/** Writes symbol `count` of a payload, after a hyphen where it begins a group of five; returns the next address. */
 // @ts-ignore: decorator
 @inline
 function storeSymbol(to: usize, count: u32, value: u32): usize {

@@ -1,5 +1,5 @@
 // How far a point is from the nearest border between two provinces, exact to a metre, up to 5 km. For each cell of the
-// grid that is asked for, the lines that can be the nearest of one of its points are listed once, in metres from the
+// grid that is requested, the lines that can be the nearest of one of its points are listed once, in metres from the
 // cell's centre; a question then measures these few, four at a time. Metres are those of the WGS84 ellipsoid on the
 // plane of the cell, where a degree of longitude has the length of the latitude in the middle between point and line.
 
@@ -26,7 +26,7 @@ const RAD_PER_MICRO: f64 = 0.017453292519943295 / 1e6;
 const CELL: i32 = 1 << CELL_BITS;
 const HALF_CELL: i32 = CELL >> 1;
 
-// Memory behind the grid:  starts u32 × (tiles + 1) · ids u32 × touches · lists u32 × cells of the grid · arena
+// Memory after the grid:  starts u32 × (tiles + 1) · ids u32 × touches · lists u32 × cells of the grid · arena
 //
 // An entry of the lists is 0 (nobody has asked), NONE (no border within 5 km) or the address of a list in the arena:
 //
@@ -38,7 +38,7 @@ const HALF_CELL: i32 = CELL >> 1;
 const NONE: u32 = 1;
 const HEAD_BYTES: usize = 16;
 const GROUP_BYTES: usize = 96;
-/** The arena's space beside that for every line: the shipped map fills 3.6 MiB when all cells have been asked for. */
+/** The arena's space besides that for every line: the shipped map fills 3.6 MiB when all cells have been asked for. */
 const ARENA_BYTES: usize = 4 << 20;
 /** Bytes of a line while its cell is listed: f64 x, y, dx, dy, f64 × 4 distance from each corner, u32 number. */
 const DRAFT_BYTES: usize = 72;

@@ -18,7 +18,7 @@ export const LINE_TILE_BITS: u32 = 16;
 export const MAX_LATITUDE_DEG: f64 = 45;
 
 /**
- * The lines, and behind the space for all segments of the file the provinces on either side of each: u8 left, u8 right.
+ * The lines, and after the space for all segments of the file the provinces on either side of each: u8 left, u8 right.
  */
 export let lines: usize = 0;
 let sides: usize = 0;
@@ -26,7 +26,7 @@ export let lineCount: u32 = 0;
 /** Entries of all tiles together. */
 export let lineTouches: u32 = 0;
 
-/** Begins with no line; returns the address behind the space for `capacity` of them. */
+/** Begins with no line; returns the address after the space for `capacity` of them. */
 export function startLines(at: usize, capacity: u32): usize {
   lines = at;
   sides = at + <usize>capacity * LINE_BYTES;

@@ -16,8 +16,7 @@ import {
 // of a segment and an edge is an exact integer division. West of the last cell each row must be outside again, or some
 // line is open.
 //
-// Memory behind the segments: cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes
-// (layout.ts)
+// Memory after the segments: cells u32 × (count + 1) · ids u32 × touches, later tiles · records of 16 bytes (layout.ts)
 
 const CELL: i32 = 1 << CELL_BITS;
 /** Cells of a tile's row: one v128. */
@@ -28,7 +27,7 @@ const SUM: usize = SCRATCH;
 const REST: usize = SCRATCH + 0x4000;
 const CHANGES_LIMIT: u32 = 0xfff;
 
-/** The address behind the last grid. */
+/** The address after the last grid. */
 export let gridEnd: usize = 0;
 
 /** Builds the grid over the segments, which lie wholly in the box, and takes it into use: ACCEPTED, or a refusal. */

@@ -1,6 +1,6 @@
-// Takes a boundary index into use: checks every byte of the file that lies at INDEX, unpacks its arcs into
-// segments behind it, and has the grid built behind those. The memory grows here as needed, so whoever loads a
-// kernel makes its views after this call. A refused file leaves the kernel without an index, never with half of one.
+// Takes a boundary index into use: checks every byte of the file that lies at INDEX, unpacks its arcs into segments
+// after it, and has the grid built after those. The memory grows here as needed, so any caller that loads a kernel
+// makes its views after this call. A refused file leaves the kernel without an index, never with half of one.
 
 import { ADMIN_UNITS, NO_ADMIN } from "../hexcode/admin";
 import { INDEX, SCRATCH } from "../memory";

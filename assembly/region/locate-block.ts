@@ -58,7 +58,7 @@ export function microPair(points: usize): v128 {
 
 /**
  * Writes the admin number that the tile gives to the point at `n`, and `n` itself to `mixed`. Returns the address for
- * the next mixed point: behind `mixed` if the tile is mixed, else `mixed` again.
+ * the next mixed point: after `mixed` if the tile is mixed, else `mixed` again.
  */
 // @ts-ignore: decorator
 @inline

@@ -51,7 +51,7 @@ export function isCodeByte(byte: u32): bool {
   );
 }
 
-/** Result of escapedCharacter(): the address behind the escape. */
+/** Result of escapedCharacter(): the address after the escape. */
 export let escapeEnd: usize = 0;
 
 /** "\\u" as a little-endian u16. */
@@ -61,7 +61,7 @@ const BACKSPACE: u32 = 8;
 const FORM_FEED: u32 = 12;
 
 /**
- * The character whose escape goes on at `p` behind its backslash, in a text that ends at `end`; U+FFFD for half of a
+ * The character whose escape goes on at `p` after its backslash, in a text that ends at `end`; U+FFFD for half of a
  * surrogate pair.
  */
 export function escapedCharacter(p: usize, end: usize): u32 {

@@ -4,7 +4,7 @@
 export type Better = 'more' | 'less' | 'equal';
 
 export interface Claim {
-  /** As it stands in README.md, on one line. */
+  /** As it is in README.md, on one line. */
   readonly text: string;
   /** The lowest and the highest that is claimed. */
   readonly claimed: readonly [number, number];

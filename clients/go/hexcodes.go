@@ -65,9 +65,9 @@ type Decoded struct {
 
 // Position is the answer of DecodeBatch to one text.
 type Position struct {
-	// Centre of the cell, degrees; NaN where the text is no hexcode.
+	// Centre of the cell, degrees; NaN where the text is not a hexcode.
 	Lat, Lng float64
-	// H3 resolution, 0 to 15; -1 where the text is no hexcode.
+	// H3 resolution, 0 to 15; -1 where the text is not a hexcode.
 	Resolution int
 }
 

@@ -286,7 +286,7 @@ func (k *instance) decode(units []uint16) (Decoded, bool) {
 	}, true
 }
 
-// putCode stores a code as a record of INPUT: its bytes where they fit, else its canonical text; "!", which is no code, for no hexcode.
+// putCode stores a code as a record of INPUT: its bytes where they fit, else its canonical text; "!", which is not a code, for no hexcode.
 func (k *instance) putCode(record []byte, text string) {
 	if len(text) > 0 && len(text) < recordBytes && strings.IndexByte(text, 0) < 0 {
 		clear(record[copy(record, text):])

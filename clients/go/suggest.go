@@ -124,7 +124,7 @@ func eachEdit(units []uint16, consider func([]uint16, Slip)) {
 	for i, typed := range units {
 		consider(edited(i, i+1), SlipExtra)
 		if !isSymbol[i] {
-			// Punctuation that is no separator ("HN/6GHMK") is replaced by one.
+			// Punctuation that is not a separator ("HN/6GHMK") is replaced by one.
 			consider(edited(i, i+1, '-'), SlipExtra)
 		}
 		for _, symbol := range symbols {

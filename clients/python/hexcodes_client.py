@@ -167,7 +167,7 @@ class HexcodesClient:
         return codes
 
     def decode_many(self, codes: Iterable[str]) -> List[Optional[Tuple[float, float, int]]]:
-        """(lat, lng, resolution) of any number of codes of at most 19 ASCII characters, None where a text is no code."""
+        """(lat, lng, resolution) of any number of codes of at most 19 ASCII characters, None where a text is not a code."""
         found: List[Optional[Tuple[float, float, int]]] = []
         for part in _parts(codes, REQUEST_POINTS):
             answer = self._frames(_DECODE, 0, b"".join(map(_record, part)), RECORD_BYTES)
@@ -193,7 +193,7 @@ class HexcodesClient:
         return np.frombuffer(b"".join(parts), dtype=[("hexcodes", "S19"), ("status", "u1")])
 
     def decode_array(self, codes: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        """For codes as bytes of at most 19: positions of shape (n, 2), NaN where a text is no code, resolutions (255 there) and
+        """For codes as bytes of at most 19: positions of shape (n, 2), NaN where a text is not a code, resolutions (255 there) and
         statuses (3 there). Takes the records of encode_array, too. Needs NumPy."""
         import numpy as np
 
@@ -435,7 +435,7 @@ async def _async(chunks: Any) -> AsyncIterator[Any]:
 
 
 def _record(code: str) -> bytes:
-    """A code as 20 bytes; a text that does not fit, or is not ASCII, as a record that is no code."""
+    """A code as 20 bytes; a text that does not fit, or is not ASCII, as a record that is not a code."""
     data = code.encode("ascii", "replace") if isinstance(code, str) else b"?"
     return (data if len(data) < RECORD_BYTES else b"?").ljust(RECORD_BYTES, b"\0")
 

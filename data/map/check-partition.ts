@@ -13,7 +13,7 @@ export function checkPartition({ segments, left, right, units }: Partition): voi
   if (segments.length !== count * 4 || right.length !== count)
     throw new Error('The lists of a partition have different lengths.');
   for (const value of segments)
-    if (value % VERTEX_STEP !== 0) throw new Error(`${value} is no multiple of ${VERTEX_STEP}.`);
+    if (value % VERTEX_STEP !== 0) throw new Error(`${value} is not a multiple of ${VERTEX_STEP}.`);
   for (let i = 0; i < count; i++) {
     const sides = [left[i]!, right[i]!];
     if (sides[0] === sides[1] || sides.some((unit) => unit >= units.length && unit !== OUTSIDE))

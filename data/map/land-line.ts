@@ -50,7 +50,7 @@ export function drawLandLine(land: readonly Polygon[]): Uint8Array {
   const tolerance = (x: number, y: number): number => (isNear(x, y) ? NEAR_TOLERANCE : FAR_TOLERANCE);
   const rings = outline.flatMap((source) => {
     const ring = source.map((value) => value * scale);
-    // Land runs clockwise in the source; a gap between two countries runs the other way, and is no sea.
+    // Land runs clockwise in the source; a gap between two countries runs the other way, and is not a sea.
     const area = -ringArea(Int32Array.from(ring.slice(0, -2)));
     const isKept = area > 0 && (isNear(ring[0]!, ring[1]!) || area > MIN_FAR_AREA);
     if (!isKept) return [];

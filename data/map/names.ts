@@ -229,7 +229,7 @@ function refuseStraySeats(library: Hexcodes, rows: readonly Row[]): void {
     if (kind !== 'P' && kind !== 'F') continue;
     for (const seat of seats) {
       const town = rows.find((row) => row.kind === 'T' && row.name === seat);
-      if (town === undefined) throw new Error(`${seat}, seat of ${name}, is no town of the list`);
+      if (town === undefined) throw new Error(`${seat}, seat of ${name}, is not a town of the list`);
       const { admin_code, former_province } = library.encode(town.lat, town.lng, { former: true });
       const unit = ADMIN_UNITS.find(({ code }) => code === admin_code);
       if (unit?.name !== name && former_province !== name) throw new Error(`${seat} is not in ${name}`);

@@ -81,8 +81,8 @@ export interface Work {
   /** Rejects while the servers are away. */
   readonly look: () => Promise<BusLook>;
   /**
-   * Removes the oldest messages whose answer was stored `afterMs` ago, where their stream is nearly full; to be called
-   * every few seconds. undefined where the bus drops messages by itself. @returns how many
+   * Removes the oldest messages whose answer was stored `afterMs` ago, where their stream is nearly full; call it every
+   * few seconds. undefined where the bus drops messages by itself. @returns how many
    */
   readonly giveBack: ((afterMs: number) => Promise<number>) | undefined;
   readonly engine: Engine;
@@ -187,7 +187,7 @@ export interface Publisher {
 export interface Bus {
   /** The server and its version: `127.0.0.1:4222, nats-server 2.9.10`. */
   readonly name: string;
-  /** Makes streams and consumers, or changes them to what is asked for; no message is touched. */
+  /** Makes streams and consumers, or changes them to what is requested; no message is touched. */
   setUp(plan: StreamPlan): Promise<SetUp>;
   /** Checks that answers can be neither lost nor stored twice, and opens what receives and stores. */
   work(plan: WorkPlan): Promise<Work>;

@@ -24,7 +24,7 @@ export function requirePattern(text: string): readonly string[] {
   );
   if (!isRight)
     throw new SubjectFault(
-      `${JSON.stringify(text)} is no subject: words, * or a last >, with points between them`,
+      `${JSON.stringify(text)} is not a subject: words, * or a last >, with points between them`,
     );
   return words;
 }
@@ -92,7 +92,7 @@ export class SubjectMap {
     const [from = '', to = '', ...others] = text.split('=');
     if (to === '' || others.length > 0)
       throw new SubjectFault(
-        `${JSON.stringify(text)} is no map of subjects: FROM=TO, as fleet.*.points=fleet.*.hexcodes`,
+        `${JSON.stringify(text)} is not a map of subjects: FROM=TO, as fleet.*.points=fleet.*.hexcodes`,
       );
     this.from = requirePattern(from);
     this.to = requirePattern(to);

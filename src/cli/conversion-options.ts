@@ -87,7 +87,7 @@ const LISTED_NAME = /\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)/gy;
 export function listed(value: string, before: readonly string[] = []): string[] {
   const names: string[] = [];
   for (const { 0: part, 1: quoted, 2: plain, index } of value.matchAll(LISTED_NAME)) {
-    // Behind the last name there is nothing, which is a name only behind a comma.
+    // After the last name there is nothing, which is a name only after a comma.
     if (part === '' && index > 0 && value[index - 1] !== ',') break;
     names.push(quoted?.replaceAll('""', '"') ?? plain!);
   }

@@ -26,7 +26,7 @@ function withoutServer(error: unknown, command: string): unknown {
   );
 }
 
-/** The version, and where it is asked for the build of uWebSockets.js that would serve here, or why none does. */
+/** The version, and where it is requested the build of uWebSockets.js that would serve here, or why none does. */
 async function versionText(args: readonly string[]): Promise<string> {
   if (!args.includes('--version')) return VERSION;
   const transport = await import('../server/transport/load-uws.js')
@@ -117,7 +117,7 @@ function failureOf(error: unknown): CliFailure {
   return new CliFailure(EXIT.FAILED, error instanceof Error ? error.message : String(error));
 }
 
-/** `error: unknown option '--josn'` and, behind it in brackets, what was probably meant. */
+/** `error: unknown option '--josn'` and, after it in brackets, what was probably meant. */
 function usageFailure(text: string): CliFailure {
   const [message = '', ...hints] = text
     .replace(/^error: /, '')

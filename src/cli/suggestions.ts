@@ -1,4 +1,4 @@
-// Suggestions for a text that is no hexcode, in words. One of several is never shown as the answer.
+// Suggestions for a text that is not a hexcode, in words. One of several is never shown as the answer.
 
 import { type Suggestion, type SuggestOptions, suggest } from '../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';

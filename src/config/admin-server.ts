@@ -61,7 +61,7 @@ export const pathOf = (request: IncomingMessage): string => (request.url ?? '/')
 /**
  * An HTTP server that does not listen yet.
  * @param host that it will listen on
- * @param names that the port is asked by, beside those that nobody else can have
+ * @param names that the port is asked by, besides those that nobody else can have
  * @param answer called with one request at a time of each connection, and MAX_CALLS in all beside probes
  */
 export function adminServer(

@@ -88,7 +88,7 @@ function timeZone(text: string | undefined): string {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
   } catch {
-    throw new Fault(`is no time zone: ${zone}`);
+    throw new Fault(`is not a time zone: ${zone}`);
   }
   return zone;
 }

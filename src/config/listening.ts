@@ -213,11 +213,11 @@ function readNames(text: string | undefined): string[] {
   if (text === undefined || text.trim() === '') return [];
   const names = text.split(',').map((name) => name.trim().toLowerCase());
   const wrong = names.find((name) => !/^[a-z0-9_.-]+$/.test(name));
-  if (wrong !== undefined) throw new Fault(`has ${JSON.stringify(wrong)}, which is no name of a host`);
+  if (wrong !== undefined) throw new Fault(`has ${JSON.stringify(wrong)}, which is not a name of a host`);
   return names;
 }
 
-/** Settings that say which ports are listened on; those of the admin port are absent where it is not asked for. */
+/** Settings that say which ports are listened on; those of the admin port are absent where it is not requested. */
 interface Ports {
   readonly host?: string;
   readonly port?: number;

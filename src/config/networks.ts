@@ -10,7 +10,7 @@ interface Network {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/** The address in its shortest form; undefined if the text is none. */
+/** The address in its shortest form; undefined if the text is not one. */
 export function canonicalAddress(text: string): string | undefined {
   const version = isIP(text);
   if (version === 4) return text;
@@ -38,7 +38,7 @@ export const isNetwork = (text: string): boolean => parseNetwork(text) !== undef
 export class Networks {
   readonly #list = new BlockList();
 
-  /** Texts that are no network are left out. */
+  /** Texts that are not a network are left out. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(parseNetwork)) {
       if (network !== undefined) this.#list.addSubnet(network.address, network.prefixBits, network.family);

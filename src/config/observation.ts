@@ -63,7 +63,8 @@ function readNetworks(text: string | undefined): string[] {
   if (text === undefined || text.trim() === '') return [];
   const networks = text.split(',').map((network) => network.trim());
   const wrong = networks.find((network) => !isNetwork(network));
-  if (wrong !== undefined) throw new Fault(`names ${JSON.stringify(wrong)}, which is no address or network`);
+  if (wrong !== undefined)
+    throw new Fault(`names ${JSON.stringify(wrong)}, which is not an address or network`);
   return networks;
 }
 

@@ -83,7 +83,7 @@ export function unknownVariable(known: readonly string[], name: string, where = 
     .map((variable) => ({ variable, slips: slipsBetween(variable, name) }))
     .sort((a, b) => a.slips - b.slips)[0];
   const hint = near !== undefined && near.slips <= MAX_SLIPS ? `; did you mean ${near.variable}?` : '';
-  return `${where}${name} is no setting${hint}`;
+  return `${where}${name} is not a setting${hint}`;
 }
 
 /** The value that Kubernetes gives to the variable `NAME_PORT` of a Service. */

@@ -37,7 +37,7 @@ function openOffline(): void {
   if (workers === undefined) return;
   const watch = (worker: ServiceWorker | null): void => {
     worker?.addEventListener('statechange', () => {
-      // The first version of all is no news.
+      // The first version of all is not news.
       if (worker.state === 'installed' && workers.controller !== null) offerReload('newVersion', 'reload');
     });
   };

@@ -1,5 +1,5 @@
 // Parquet to Parquet by column chunks: the columns of the input are copied as they are in the file, only the
-// coordinates are read, and our columns are written behind them. by-chunks-plan.ts says which files can be done so.
+// coordinates are read, and our columns are written after them. by-chunks-plan.ts says which files can be done so.
 
 import type { AsyncBuffer } from 'hyparquet';
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
@@ -72,7 +72,7 @@ const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
 
 type Leaf = ColumnSpan['leaves'][number];
 
-/** Batches are written with their row group, behind the last of its rows. */
+/** Batches are written with their row group, after the last of its rows. */
 export class ChunkLane implements Lane {
   readonly #run: Run;
   readonly #plan: ChunkPlan;

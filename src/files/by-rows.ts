@@ -133,12 +133,12 @@ function readColumns(
     if (request.input.point !== undefined) return 'a row may become several';
     const isCode = (text: string): boolean => hexcodes.isValid(text);
     const code = codeColumn(sample, request.columns, file, isCode, hasHeader);
-    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code, own: -1 } : 'codes are no texts';
+    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code, own: -1 } : 'codes are not texts';
   }
   if (request.columns.position !== undefined) return 'positions are in one column';
   const own = resolutionColumn(sample.names, file);
   if (own >= 0 && FORMATS[targetFormat].hasTypes && FORMATS[sourceFormat].delimiter === null)
-    return 'rows have resolutions of their own, which are no texts';
+    return 'rows have resolutions of their own, which are not texts';
   if (own >= 0 && request.sort !== null) return 'rows have resolutions of their own, and are sorted';
   if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
     return 'rows have resolutions of their own, which are left out';
@@ -188,7 +188,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     if (typeof read === 'string') return read;
     const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
     const isOdd = (column: number): boolean => column >= 0 && !ofPosition.includes(columns[column]!.kind);
-    return isOdd(read.lat) || isOdd(read.lng) ? 'positions are no numbers' : found;
+    return isOdd(read.lat) || isOdd(read.lng) ? 'positions are not numbers' : found;
   } finally {
     input.close();
   }
@@ -270,7 +270,7 @@ function readIn({ code }: Pick<ReadColumns, 'code'>, kept: readonly number[]): r
   return code < 0 || kept.includes(code) ? kept : [...kept, code];
 }
 
-/** Rows, and where the input can be read on behind them. */
+/** Rows, and where the input can be read on after them. */
 interface Window {
   readonly rows: TextRows;
   readonly endOffset: number;

@@ -138,7 +138,7 @@ class ValueLane implements Lane {
   }
 }
 
-/** Rows whose values become ranges of bytes: the kernel's records are copied behind them. */
+/** Rows whose values become ranges of bytes: the kernel's records are copied after them. */
 class FieldWay extends RowBatches implements Way {
   readonly #values: ValueRows;
   readonly #deciding: readonly number[];
@@ -196,7 +196,7 @@ class FieldWay extends RowBatches implements Way {
   }
 }
 
-/** How the two sides of a feature are added, one behind the other. */
+/** How the two sides of a feature are added, one after the other. */
 function sideAdders(sidesOf: ReturnType<typeof featureSides>): ValueAdder[] {
   let sides: Sides;
   const add = (into: GrowingBytes, side: string | Buffer): void => {

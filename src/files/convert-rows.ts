@@ -33,7 +33,7 @@ import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.j
 // Positions in columns to codes, a batch of rows at a time.
 
 const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
-/** The fault of a row whose shape is no point. */
+/** The fault of a row whose shape is not a point. */
 export const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;
 const POSITION_ADDED: readonly TableColumn[] = [
   { name: 'lat', kind: 'double' },
@@ -176,7 +176,7 @@ function textPositions(
   });
 }
 
-/** One half of all positions, null where it is no number. */
+/** One half of all positions, null where it is not a number. */
 function degreesAt(latLngDeg: Float64Array, half: 0 | 1): (number | null)[] {
   return Array.from({ length: latLngDeg.length / 2 }, (_, row) => {
     const degrees = latLngDeg[2 * row + half]!;
@@ -276,11 +276,11 @@ export interface ConvertedRows extends TableRows {
   /** The status of each row. */
   readonly status: readonly RowStatus[];
   readonly failed: number;
-  /** Rows by status, at the places of ROW_STATUSES. */
+  /** Rows by status, in the order of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
   /** Rows that are OK, by province. */
   readonly byAdmin: Uint32Array;
-  /** lat and lng of each row, NaN where they are no numbers; null for codes. */
+  /** lat and lng of each row, NaN where they are not numbers; null for codes. */
   readonly latLngDeg: Float64Array | null;
   /** Rows whose position is the middle of a map's view only. */
   readonly views: number;

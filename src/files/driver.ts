@@ -19,7 +19,7 @@ export interface Failure {
 
 /** The fields of a failed row. */
 export interface Explained {
-  /** lat and lng as they were read, NaN where they are no numbers; absent where a row has no pair of them. */
+  /** lat and lng as they were read, NaN where they are not numbers; absent where a row has no pair of them. */
   readonly degrees?: readonly [lat: number, lng: number];
   /** The columns to blame, with their values. */
   fault(): string;
@@ -29,11 +29,11 @@ export interface Explained {
 export interface Batch<F extends Failure = Failure> {
   readonly rows: number;
   readonly failed: number;
-  /** Rows by status, at the places of ROW_STATUSES. */
+  /** Rows by status, in the order of ROW_STATUSES. */
   readonly byStatus: ArrayLike<number>;
   /** Rows that are OK, by province. */
   readonly byAdmin: ArrayLike<number>;
-  /** Where the input can be read on behind these rows, in bytes of its content; -1 where it cannot. */
+  /** Where the input can be read on after these rows, in bytes of its content; -1 where it cannot. */
   readonly endOffset: number;
   /** In the order of the rows. */
   failures(): Iterable<F>;
@@ -61,7 +61,7 @@ export interface Lane {
    * @throws CliFailure BAD_INPUT
    */
   batches(reading: Reading): AsyncGenerator<Batch>;
-  /** Writes what is behind the last row. */
+  /** Writes what is after the last row. */
   end?(): Promise<void>;
   /** However the run ends. */
   close?(): Promise<void> | void;

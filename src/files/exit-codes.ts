@@ -68,7 +68,7 @@ const ERRNO: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is no directory',
+  ENOTDIR: 'a part of its path is not a directory',
   ENOSPC: 'the disk is full',
   EMFILE: 'too many open files',
   EPIPE: 'its reader has closed it',
@@ -141,7 +141,7 @@ function isJsonAsked(): boolean {
   return command !== 'bench' && args.slice(0, end < 0 ? args.length : end).includes('--json');
 }
 
-/** Writes a failure to standard error: a sentence and its hint, or a line of JSON where `--json` is asked for. */
+/** Writes a failure to standard error: a sentence and its hint, or a line of JSON where `--json` is requested. */
 export function tellFailure({
   exitCode,
   message,
@@ -160,7 +160,7 @@ export function tellFailure({
 
 /**
  * Ends the command with a sentence where standard output cannot be written. A reader that has closed it (`| head`) is
- * no failure: the exit code is the one so far.
+ * not a failure: the exit code is the one so far.
  */
 export function watchStandardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

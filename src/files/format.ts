@@ -34,7 +34,7 @@ export function requireFormat(name: string, option: '--from' | '--to' | '--forma
   throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`, hint);
 }
 
-/** Words for formats that are no extensions of theirs, or mean another one here. */
+/** Words for formats that are not extensions of theirs, or mean another one here. */
 const WORDS: Readonly<Record<string, FileFormat>> = {
   json: 'ndjson',
   jsonlines: 'ndjson',

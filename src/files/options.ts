@@ -23,7 +23,7 @@ export function memoryBytesOf(text: string): number {
   throw new CliFailure(EXIT.USAGE, `--memory ${text}: must be a whole number of MiB from 1 to 65536`);
 }
 
-/** The position of an option. @throws CliFailure USAGE if it is none on Earth */
+/** The position of an option. @throws CliFailure USAGE if it is not one on Earth */
 export function requirePosition(text: string, option: string): Position {
   const found = parsePosition(text);
   if (found === null || Math.abs(found.latDeg) > 90 || Math.abs(found.lngDeg) > 180) {
@@ -35,7 +35,7 @@ export function requirePosition(text: string, option: string): Position {
   return found;
 }
 
-/** The resolution of `--resolution`. @throws CliFailure USAGE if it is no integer from 0 to 15 */
+/** The resolution of `--resolution`. @throws CliFailure USAGE if it is not an integer from 0 to 15 */
 export function requireResolution(text: string): number {
   const resolution = readResolution(text);
   if (resolution >= 0) return resolution;

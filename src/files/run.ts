@@ -112,7 +112,7 @@ export async function convertFiles(
     tick(reached) {
       targets.checkpoint(reached, progress.elapsedMs);
       const { tally } = targets;
-      // Rows that are sorted are gone through again behind the last of them.
+      // Rows that are sorted are gone through again after the last of them.
       readBytes = Math.max(readBytes, earlierBytes + current.readBytes(reached.inputRows));
       progress.update({
         rows: tally.rows,

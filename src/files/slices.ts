@@ -145,7 +145,7 @@ export async function* slicedBatches<Batch extends { readonly endOffset: number 
       }
       if (end === slice.offset) return;
       if (end === slice.offset + slice.sizeBytes) continue;
-      // The slice ended within a row, so that those behind it begin within one.
+      // The slice ended within a row, so that those after it begin within one.
       drop();
       next = end;
       isCut = false;

@@ -15,7 +15,7 @@ export interface Field {
 }
 
 export interface Degrees extends Field {
-  /** NaN where the text is no number. */
+  /** NaN where the text is not a number. */
   readonly degrees: number;
 }
 
@@ -30,7 +30,7 @@ const SHOWN = 60;
 
 /**
  * The fields that made the row fail; all of them where that cannot be said of one.
- * @param fields `resolution` only if it is none from 0 to 15
+ * @param fields `resolution` only if it is not one from 0 to 15
  */
 export function faultIn(status: RowFailure, fields: ReadFields): string {
   const { resolution } = fields;

@@ -9,7 +9,7 @@ import type { Run } from './request.js';
 
 /**
  * Calls `look` with each input while it is open.
- * @returns the first reason that `look` gives against this way, or that an input is no plain file; else undefined
+ * @returns the first reason that `look` gives against this way, or that an input is not a plain file; else undefined
  */
 export async function lookAtFiles(
   { request }: Run,
@@ -51,6 +51,6 @@ export function columnsOfDegrees(
   // The values of a column of this name are looked at elsewhere.
   if (choice.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x') return 'x may hold metres';
   for (const index of [where.lat, where.lng])
-    if (!isDegrees(index)) return `${names[index]} is no column of doubles`;
+    if (!isDegrees(index)) return `${names[index]} is not a column of doubles`;
   return where;
 }

@@ -242,7 +242,7 @@ class WholeCsv implements WholeInput {
   }
 }
 
-/** Whether a pair is a position that has a text which is no plain number. */
+/** Whether a pair is a position that has a text which is not a plain number. */
 function isAngle(lat: string, lng: string): boolean {
   if (![lat, lng].some((text) => Number.isNaN(numberIn(text)) || text.includes('+'))) return false;
   return !Number.isNaN(degreesOf(TEXT, lat, 'lat')) && !Number.isNaN(degreesOf(TEXT, lng, 'lng'));

@@ -1,5 +1,5 @@
-// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, and our members are written behind. A line
-// that the kernel is not certain of is converted value by value.
+// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, and our members are written after it. A
+// line that the kernel is not certain of is converted value by value.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';

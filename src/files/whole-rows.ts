@@ -1,4 +1,4 @@
-// Rows that are copied whole, with our columns behind them: CSV to CSV, TSV to TSV, NDJSON to NDJSON. The kernel writes
+// Rows that are copied whole, with our columns after them: CSV to CSV, TSV to TSV, NDJSON to NDJSON. The kernel writes
 // them, a block or a slice at a time; rows that it cannot answer are converted value by value and put among the others.
 
 import { type BlockReport, type ConvertedRows, ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
@@ -23,7 +23,7 @@ export interface WholeInput {
   /** How the threads of a pool convert slices, and how large these are at most. */
   readonly work: SliceWork;
   readonly sliceBytes: number;
-  /** Blocks of whole rows from an offset on; each holds until the next is asked for. @throws CliFailure BAD_INPUT */
+  /** Blocks of whole rows from an offset on; each holds until the next is requested. @throws CliFailure BAD_INPUT */
   blocks(from: number): AsyncIterable<Uint8Array>;
   /**
    * Converts rows of a block from a byte on.
@@ -149,7 +149,7 @@ export interface SlowAnswer {
 /**
  * An answer with slow ones among its rows.
  * @param slow in the order of their rows, for each of which the answer has a failed row or none
- * @param blank numbers of lines that are no rows, which the answer counts
+ * @param blank numbers of lines that are not rows, which the answer counts
  * @param slowAdmins the slow ones that are OK, by province
  */
 export function spliced(

@@ -7,9 +7,9 @@ export type HexcodesErrorCode =
   | 'NOT_A_COORDINATE'
   /** Not an integer from 0 to 15, or outside the range that the call allows. */
   | 'BAD_RESOLUTION'
-  /** A text that is no hexcode, where a call needs one. */
+  /** A text that is not a hexcode, where a call needs one. */
   | 'INVALID_HEXCODES'
-  /** Arguments of the wrong shape: odd length, an output array too small, bytes that are no records. */
+  /** Arguments of the wrong shape: odd length, an output array too small, bytes that are not records. */
   | 'BAD_ARGUMENT'
   /** The kernel, index or reach cannot be used by this build; the message says which and why. */
   | 'BAD_DATA';

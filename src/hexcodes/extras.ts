@@ -41,7 +41,7 @@ export function extrasWhere(isAsked: (name: ExtraName) => boolean): number {
   return EXTRA_NAMES.reduce((bits, name) => (isAsked(name) ? bits | EXTRAS[name].bit : bits), 0);
 }
 
-/** The bits of the extras that are asked for. */
+/** The bits of the extras that are requested. */
 export const extrasOf = (asked: ExtrasAsked): number => extrasWhere((name) => asked[name] === true);
 
 /** The columns that the extras add, in their order. */
@@ -57,7 +57,7 @@ export function onlyExtras(asked: ExtrasAsked): ExtrasAsked {
 
 /** The fault of a request for provinces that the boundary data lack, as the end of a sentence. */
 export const NO_FORMER =
-  'cannot be answered: the boundary data of this service have no provinces of before July 2025';
+  'cannot be answered: the boundary data of this service have no provinces from before July 2025';
 
 /**
  * Why an extra cannot be answered, for a fault of the parameter: the end of a sentence.

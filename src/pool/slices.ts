@@ -32,7 +32,7 @@ let lines:
 
 /**
  * @param buffer holds the answer where it fits
- * @returns null for a slice that the caller must convert: it is no text, ends within a row, or has odd lines
+ * @returns null for a slice that the caller must convert: it is not text, ends within a row, or has odd lines
  */
 export function answerSlice(
   kernel: Kernel,

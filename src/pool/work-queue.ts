@@ -154,7 +154,7 @@ export class WorkQueue {
     return block;
   }
 
-  /** To be called once for each block, however its turn has come out. */
+  /** Call it once for each block, however its turn has come out. */
   leave(block: QueuedBlock): void {
     if (block.isGivenUp) return;
     this.#running--;

@@ -69,7 +69,7 @@ export type WorkAnswer =
   | { readonly done: ConvertedBlock | CountedAnswer | SliceAnswer | Uint8Array }
   /** A slice that the caller must convert. */
   | { readonly left: true }
-  /** The faults of a batch that is no JSON. */
+  /** The faults of a batch that is not JSON. */
   | { readonly broken: readonly ParameterFault[] }
   /** How many items a batch has that has too many. */
   | { readonly tooMany: number }

@@ -56,13 +56,13 @@ const KINDS: readonly Kind[] = [
   },
   {
     starts: '\xd0\xcf␑\xe0\xa1\xb1␚\xe1',
-    what: 'an Excel workbook of before 2007 (.xls), or one with a password',
+    what: 'an Excel workbook from before 2007 (.xls), or one with a password',
     hint: `Save it as .xlsx without a password: ${OFFICE}`,
   },
   { starts: "␀␀'\n", what: 'a shapefile', hint: GDAL },
   { starts: 'fgb␃', what: 'FlatGeobuf', hint: GDAL },
   {
-    // Version, date of the last change, and sizes of the head and of a row, which are no text.
+    // Version, date of the last change, and sizes of the head and of a row, which are not text.
     starts: /^[␃\x30\x31\x43\x63\x83\x8b\xcb\xf5\xfb].[␁-␌\t\n][␁-␟\t\n\r].{4}.{4}␀/s,
     what: 'a dBase table',
     hint: CONVERT('ogr2ogr -lco GEOMETRY=AS_XY points.csv FILE'),
@@ -221,7 +221,7 @@ const JSON_TABLES: readonly Kind[] = [
 /** An object with a list of others, as interfaces answer with. */
 const WRAPPED = /^\s*\{.*?"([A-Za-z_]\w*)"\s*:\s*\[\s*\{/s;
 
-/** The kind of an object of JSON that is no row and no feature. @param text its beginning */
+/** The kind of an object of JSON that is not a row and no feature. @param text its beginning */
 export function jsonTable(text: string): ForeignFile | undefined {
   const table = JSON_TABLES.find(({ starts }) => (starts as RegExp).test(text));
   if (table !== undefined) return table;

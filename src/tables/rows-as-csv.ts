@@ -28,7 +28,7 @@ export class CsvLines {
   }
 }
 
-/** Rows with `lat` and `lng` behind their other columns. */
+/** Rows with `lat` and `lng` after their other columns. */
 export function* rowsAsCsv(
   names: readonly string[],
   rows: Iterable<PlacedRow<string | undefined>>,

@@ -89,7 +89,7 @@ const decodedBy = (text: string): number[] | null => {
 };
 
 describe.skipIf(!hasPython)('(needs python3)', () => {
-  test('one at a time, with the former province, and what is no code', async () => {
+  test('one at a time, with the former province, and what is not a code', async () => {
     const [encoded, former, decoded, none, empty] = await answersOf([
       ['encode', 21.0288, 105.8525],
       ['encode', 20.4463, 106.3366, 7, true],
@@ -112,7 +112,7 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
     expect(many).toEqual(CODE_ROWS.map(({ code }) => decodedBy(code)));
   });
 
-  test('texts that do not fit a record are no codes', async () => {
+  test('texts that do not fit a record are not codes', async () => {
     const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'ĐN-6GHP4', '', 'nope'];
     const [many] = await answersOf([['decode_many', texts]]);
     expect(many).toEqual([decodedBy(texts[0]!), null, null, null, null]);
@@ -155,7 +155,7 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
     expect(empty.results).toEqual([]);
   });
 
-  test('what is no finite number fails its item alone', async () => {
+  test('what is not a finite number fails its item alone', async () => {
     const [answer, single] = await answersOf([
       ['encode_batch', [[21.0288, 105.8525], ['NaN', 105.8525], { lat: 21.0288, lng: 'NaN' }], 9],
       ['encode', 'NaN', 105.8525],

@@ -87,7 +87,7 @@ const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
 
 type Case = readonly [body: string | Buffer, served: Answer, ran: Answer];
 
-/** Cases of a body behind which a plain line or row stands, which both read unless the body is refused. */
+/** Cases of a body after which a plain line or row is, which both read unless the body is refused. */
 const lines = (bodies: readonly string[], service: string, command: string): Case[] =>
   bodies.map((body) => [`${LINE}${body}`, [OK, service], command === 'refused' ? 'refused' : [OK, command]]);
 
@@ -106,7 +106,7 @@ const DIFFERENCES: Readonly<Record<string, Partial<Record<`${Format} ${Format}`,
       lineWith('"resolution":null'),
     ].map((body) => [body, [BAD], [OK]]),
   },
-  'NDJSON: a line that is no JSON, no UTF-8 or no object': {
+  'NDJSON: a line that is not JSON, not UTF-8 or not an object': {
     'ndjson ndjson': [
       ...lines(['x', '{', '{"lat":21,"lng":105.8,}', '{"lat":021,"lng":1}', '"x"', '12'], BAD, 'refused'),
       ...lines(['null', '[]', '["21","105"]', `${LINE.trim()}x`, "{'lat':21}"], BAD, 'refused'),
@@ -120,7 +120,7 @@ const DIFFERENCES: Readonly<Record<string, Partial<Record<`${Format} ${Format}`,
       ...lines(['{"lat":-1e999,"lng":105.8525}'], BAD, 'refused'),
     ],
   },
-  'NDJSON: an `id` that is no number and no string of 128 characters at most, or two of them': {
+  'NDJSON: an `id` that is neither a number nor a string of 128 characters at most, or two of them': {
     'ndjson csv': lines(
       [`"id":"${'x'.repeat(129)}"`, '"id":{}', '"id":null', '"id":true', '"id":1,"id":2'].map(lineWith),
       BAD,
@@ -265,7 +265,7 @@ describe('rows that are drawn', () => {
     );
   });
 
-  test('bytes that are no text, and lines that end in CR alone or CR CR LF, are refused by both', async () => {
+  test('bytes that are not text, and lines that end in CR alone or CR CR LF, are refused by both', async () => {
     const body = Buffer.from('id,lat,lng\n1,21.0288,105.8525\n2,"10.7769",106.7009\n');
     const wrong = ['\r', '\r\r\n'].map((end) => Buffer.from(body.toString().replaceAll('\n', end)));
     for (let at = 4; at < body.length; at += 7)

@@ -170,7 +170,7 @@ describe.each(DATABASES)('%s', (name, open) => {
       const [spelt] = await answers('_hexcode_spelling(t)', [characters.join('!')]);
       const given = spelt!.split('!');
       expect(given.length).toBe(characters.length);
-      // A character that is no part of a code may stay as it is.
+      // A character that is not part of a code may stay as it is.
       const isPart = (text: string): boolean => /^[A-Z2-9-]?$/.test(text);
       const wrong = characters.filter((character, i) => {
         const due = kept(character);

@@ -1,4 +1,4 @@
-// The recipes for PostgreSQL and pandas, run as they stand in docs/recipes.md: against a server of its own, which this
+// The recipes for PostgreSQL and pandas, run as they are in docs/recipes.md: against a server of its own, which this
 // test starts where PostgreSQL is installed, and with the Python there is, where it has pandas.
 import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The recipes for DuckDB, run as they stand in docs/recipes.md: over Parquet as encode writes it, and over sorted
+// The recipes for DuckDB, run as they are in docs/recipes.md: over Parquet as encode writes it, and over sorted
 // Parquet, of which the row groups that are read are counted.
 import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';

@@ -155,7 +155,7 @@ describe.each(CLIENTS)('%s', (client, isThere, command) => {
       const urls = await Promise.all(nodes.map(urlOf));
       let left = 150_000;
       let lastMs = 0;
-      // The longest rest of the output behind each kill: what was under way may still come.
+      // The longest rest of the output after each kill: what was under way may still come.
       const restsMs: number[] = [];
       const ran = run([...command, COMMAND_KEY, urls[0]!, urls[1]!, url], positions(), (bytes) => {
         const nowMs = performance.now();

@@ -1,4 +1,4 @@
-// `npm run proof -- clickhouse [--size 100000]`: the function of docs/command.md, as it stands there, in ClickHouse's
+// `npm run proof -- clickhouse [--size 100000]`: the function of docs/command.md, as it is there, in ClickHouse's
 // engine of chDB, which pip fetches from PyPI (500 MB unpacked) into an environment of the proof's own.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';

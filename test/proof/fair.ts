@@ -47,7 +47,7 @@ function inNamespace(net: string, args: string[]): void {
 async function rowOf(name: string, lengthMs: number): Promise<string> {
   const server = await ServerProcess.start({ core: SERVER_CORE, isQuiet: true });
   try {
-    // Warm first: compiled code and caches are no part of either figure.
+    // Warm first: compiled code and caches are not part of either figure.
     await during(server, 2000);
     const quiet = await during(server, lengthMs / 2);
     const quietMb = server.memoryMb().now;

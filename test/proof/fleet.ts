@@ -69,7 +69,7 @@ export default async function proveFleet(args: string[]): Promise<void> {
       fleetScript({
         ...{ url, key: COMMAND_KEY, frames, summary, frameBytes: requests[0]!.length, users },
         ...{ perUser: Math.ceil(vehicles / users), intervalMs, startMs, lastMs, endMs },
-        // Whoever hangs by then is cut off, and its frames count as unanswered.
+        // Anyone who hangs by then is cut off, and its frames count as unanswered.
         allS: Math.ceil((endMs - Date.now()) / 1000) + 10,
         openMs: openMs - 3000,
       }),

@@ -154,7 +154,7 @@ function decodeRow(hexcodes: Hexcodes, n: number, random: Random): object {
 
 const OPERATIONS = { encode: encodeRow, decode: decodeRow } as const;
 
-/** Options of decode for an input: the column of codes, and names beside the position that the file has. */
+/** Options of decode for an input: the column of codes, and names besides the position that the file has. */
 const DECODE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   gpx: ['--column', 'sym', '--prefix', 'd_'],
   kml: ['--column', 'place', '--prefix', 'd_'],

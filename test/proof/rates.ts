@@ -121,7 +121,7 @@ function lineOf(name: string, rate: AtRate): string {
 }
 
 // Figures of a service whose core neighbours share, who halve its speed for seconds: each is divided by the time of a
-// piece of work on that core just before and behind it.
+// piece of work on that core just before and after it.
 /** Where others are at hand, a figure whose core changed its speed by more than this meanwhile does not count. */
 const MAX_CHANGE = 0.15;
 
@@ -207,7 +207,7 @@ const LOW_MS = 2000;
 const OUTSIDE_MS = 2000;
 const REST = 'at rest';
 const IDLE_MS = 2000;
-/** V8 collects what a load has left some 8 s after its end: that is no cost of the low rates that come then. */
+/** V8 collects what a load has left some 8 s after its end: that is not a cost of the low rates that come then. */
 const REST_MS = 12_000;
 
 /** One of the six rates. */
@@ -291,7 +291,7 @@ async function proveWay(
       await inTurns(curvesAt(true), askedAt(true));
     }
     let high = 0;
-    // Both have the same load behind them: code that has run for long is compiled better.
+    // Both have the same load after them: code that has run for long is compiled better.
     for (const length = lengthOf(HIGH_SHARE); length.goesOn(high); high++)
       await inTurns(
         [...curvesAt(false), ...backlogsOf(bench, 'backlog')],

@@ -132,7 +132,7 @@ export class RawBulkPeer {
       if (this.#chunkBytes > 2) {
         this.#give(Math.min(this.#chunkBytes - 2, this.#rest.length));
       } else if (this.#chunkBytes > 0) {
-        // The line end behind a chunk.
+        // The line end after a chunk.
         const skipped = Math.min(this.#chunkBytes, this.#rest.length);
         this.#rest = this.#rest.subarray(skipped);
         this.#chunkBytes -= skipped;

@@ -99,7 +99,7 @@ export class CliFolder {
     return [process.execPath, MAIN, ...args];
   }
 
-  /** @param line the words behind `hexcodes`, or a text of words without blanks of their own */
+  /** @param line the words after `hexcodes`, or a text of words without blanks of their own */
   run(line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
     const { stdin, env = {}, started } = options;
     const args = typeof line === 'string' ? line.split(' ') : line;

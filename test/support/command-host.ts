@@ -63,7 +63,7 @@ async function run({ args, cwd, env, stdin }: Call): Promise<Ended> {
   let code: number | undefined;
   process.exit = (given) => {
     code ??= Number(given ?? process.exitCode ?? 0);
-    // Words behind an exit are not said.
+    // Words after an exit are not said.
     stdout.isOver = true;
     stderr.isOver = true;
     throw new Error('the call has ended');

@@ -20,7 +20,7 @@ const WITH_WEBGL = [
 ];
 
 /**
- * Two pages of Chromium's own behind the address bar, which each window would load and draw: more CPU than a window has
+ * Two pages of Chromium's own after the address bar, which each window would load and draw: more CPU than a window has
  * otherwise. Of several --disable-features the last counts, so those of Playwright come first.
  */
 const WITHOUT_FEATURES = [

@@ -179,7 +179,7 @@ export interface CrowdOptions {
   readonly random: Random;
   /** A valid key, with which every fourth request is sound; '' for none. */
   readonly key?: string;
-  /** Connections at a time, beside those that rest. */
+  /** Connections at a time, besides those that rest. */
   readonly atOnce: number;
   /** Addresses that the peers come from, of 127.0.0.0/8. */
   readonly from?: readonly string[];

@@ -108,7 +108,7 @@ export class FramesFuzz {
     const { random } = this;
     if (!isBinary) {
       const damaged = mutated(Buffer.from(jsonMessage(random)), random, JSON_SPLICES, 6);
-      // Text that is no UTF-8 ends a connection by the rules of WebSockets.
+      // Text that is not UTF-8 ends a connection by the rules of WebSockets.
       return Buffer.from(damaged.toString('utf8'));
     }
     const damaged = mutated(binaryMessage(random), random, ['\xff', '\0\0', '\x01\x01\x0d\0'], 4);

@@ -7,7 +7,7 @@ export interface Block {
   readonly text: string;
 }
 
-/** The code blocks of a page in one language, which is the only word behind the fence. */
+/** The code blocks of a page in one language, which is the only word after the fence. */
 export function blocksOf(page: string, language: string): Block[] {
   const text = readFileSync(page, 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map((match) => ({
@@ -32,7 +32,7 @@ export function sessionsOf({ text }: Block): Session[] {
     });
 }
 
-/** The output that a program promises: comments behind console.log, or on lines of their own after a loop. */
+/** The output that a program promises: comments after console.log, or on lines of their own after a loop. */
 export function printedBy({ text }: Block): string[] {
   return text.split('\n').flatMap((line) => {
     const comment = /console\.log\(.*\);\s*\/\/ (.*)$/.exec(line) ?? /^\/\/ (.*)$/.exec(line);

@@ -135,7 +135,7 @@ function regularMarks(random: Random, side: Side): readonly string[] {
 const anyMarks = (random: Random): readonly string[] =>
   MARKS.map((marks) => (random() < 0.3 ? pick(random, ['', ' ']) : pick(random, marks)));
 
-/** Full-width characters, other blanks and invisible characters in the place of plain ones. */
+/** Full-width characters, other blanks and invisible characters instead of plain ones. */
 function dressing(random: Random): (text: string) => string {
   const isWide = random() < 0.1;
   const blank = random() < 0.15 ? pick(random, BLANKS) : ' ';

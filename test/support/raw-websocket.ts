@@ -152,8 +152,8 @@ export class RawWebSocket {
 }
 
 /**
- * Whether the transport's binary refuses a request that is cut here, with a 505 of its own: after the space behind the
- * method, and between the space behind the target and the line feed. A defect of it that nothing above it can mend.
+ * Whether the transport's binary refuses a request that is cut here, with a 505 of its own: after the space after the
+ * method, and between the space after the target and the line feed. A defect of it that nothing above it can mend.
  */
 export function isCutOfTheTransport(request: Buffer, cut: number): boolean {
   const afterMethod = request.indexOf(' ') + 1;

@@ -1,5 +1,5 @@
-// Faults that a person would find with a page as it stands on the screen, by the boxes of its elements: cut off, one
-// over the other, too small for a finger. Runs in the page.
+// Faults that a person would find with a page as it is on the screen, by the boxes of its elements: cut off, one over
+// the other, too small for a finger. Runs in the page.
 
 export interface ScreenRules {
   /** The least width and height of what one clicks or touches, CSS pixels. */
@@ -119,7 +119,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
     }
   });
 
-  // Names on the map: whole, and not below what stands on it.
+  // Names on the map: whole, and not below what is on it.
   const map = document.getElementById('map')?.getBoundingClientRect();
   const onMap = dialog === document.body && map !== undefined ? shown('.label') : [];
   for (const node of onMap) {

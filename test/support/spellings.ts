@@ -21,7 +21,7 @@ class NumberText {
 export interface JsonStyle {
   readonly comma: string;
   readonly colon: string;
-  /** Blanks behind an opening bracket and before a closing one. */
+  /** Blanks after an opening bracket and before a closing one. */
   readonly inside: string;
   /** Names and texts in ASCII, with \u escapes; its letters in upper case if 'upper'. */
   readonly ascii: false | 'lower' | 'upper';
@@ -244,7 +244,7 @@ function quoted(field: string): string {
   return `"${field.replaceAll('"', '""')}"`;
 }
 
-/** Texts beside the position: one that needs no quotes, and one that does. */
+/** Texts besides the position: one that needs no quotes, and one that does. */
 const CSV_TEXTS = ['xe Huế', '"xe", Huế'];
 
 /** A table of CSV in one spelling, with its header. */

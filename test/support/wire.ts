@@ -137,7 +137,7 @@ export class Wire {
 
   /**
    * The answer of /encode/batch or /decode/batch.
-   * @throws BrokenBatchError where the body is no batch
+   * @throws BrokenBatchError where the body is not a batch
    */
   batch(operation: Operation, body: Uint8Array): Uint8Array {
     const { batchBody, convertBatch, openBatch } = this.#parts;

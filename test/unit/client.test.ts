@@ -251,7 +251,7 @@ describe('records', () => {
     expect(readOtherwise([...texts, 'é'.repeat(64), 'é'.repeat(65), 'D\u0301'.repeat(20)])).toEqual([]);
   });
 
-  test('what is no text is a record that is no hexcode', () => {
+  test('what is no text is a record that is not a hexcode', () => {
     const odd = [null, undefined, 7, {}, [], Symbol.iterator, 'HN-6GHP4\u0000-83RFR', ''] as string[];
     const { status } = hexcodes.decodeBatch(decodeRequest(odd, 0, odd.length).subarray(HEADER_BYTES));
     expect([...status]).toEqual(odd.map(() => 3));

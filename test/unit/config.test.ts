@@ -109,7 +109,7 @@ describe('sources', () => {
     };
     const faults = faultsOf({}, env);
     expect(faults).toHaveLength(4);
-    expect(faults.join()).toContain('"10.0.0.0/33", which is no address or network');
+    expect(faults.join()).toContain('"10.0.0.0/33", which is not an address or network');
     expect(faults.join()).not.toContain('secret');
   });
 
@@ -154,7 +154,7 @@ describe('sources', () => {
       expect(faultsOf({ config: path })).toEqual([expect.stringContaining(path)]);
   });
 
-  test('variables that Kubernetes sets for a Service of the name are no faults, but for a port of another meaning', () => {
+  test('variables that Kubernetes sets for a Service of the name are not faults, but for a port of another meaning', () => {
     const env = {
       HEXCODES_SERVICE_HOST: '10.0.0.1',
       HEXCODES_SERVICE_PORT_HTTP: '80',

@@ -361,7 +361,7 @@ describe('odd rows', () => {
     ['a file of another program', 'SQLite'],
     ['text', 'text'],
     ['an empty file', 'empty'],
-  ])('%s is no store of usage', async (_, kind) => {
+  ])('%s is not a store of usage', async (_, kind) => {
     rmSync(usagePath(folder.path));
     if (kind === 'SQLite') edited('CREATE TABLE usage (a TEXT)');
     else writeFileSync(usagePath(folder.path), kind === 'text' ? 'no store '.repeat(1000) : '');

@@ -29,7 +29,7 @@ const SCRIPTS = {
   mapLibraryWorker: 'node_modules/maplibre-gl/src/source/worker.ts',
 };
 const WORKERS = Object.keys(SCRIPTS).filter((role) => role.endsWith('Worker'));
-/** Files of the page that are no script and no style, by role. */
+/** Files of the page that are not a script and no style, by role. */
 export const CONSOLE_FILES = {
   kernel: 'dist/kernel.wasm',
   index: 'data/index.bin',
@@ -59,7 +59,7 @@ const BUNDLING = {
   },
   transform: {
     inject: { Buffer: [BUFFER, 'Buffer'] },
-    // As the library builds itself: fields that are declared only are no fields.
+    // As the library builds itself: fields that are declared only are not fields.
     typescript: { removeClassFieldsWithoutInitializer: true },
     assumptions: { setPublicClassFields: true },
   },

@@ -9,7 +9,7 @@ const FILE = 'shared/h3-js.cjs';
 const require = createRequire(import.meta.url);
 
 /**
- * A plugin of rolldown that puts lazy functions in the place of h3-js.
+ * A plugin of rolldown that puts lazy functions instead of h3-js.
  * @param {(file: string) => string} pathText the text of a module's code that names a file of the package
  */
 export function lazyH3(pathText) {

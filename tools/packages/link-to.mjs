@@ -1,4 +1,4 @@
-// A symbolic link that stays where it is right already: tests that run meanwhile find what is behind it.
+// A symbolic link that stays where it is right already: tests that run meanwhile find what is after it.
 import { lstatSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 
 export function linkTo(target, path) {

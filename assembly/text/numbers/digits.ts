@@ -25,7 +25,7 @@ v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
 memory.fill(TO_END, 255, 16);
 for (let offset: usize = 0; offset < 16; offset++) store<u8>(TO_END + 16 + offset, <u8>offset);
 
-/** A bit for each of sixteen bytes; 1 where it is no digit. */
+/** A bit for each of sixteen bytes; 1 where it is not a digit. */
 // @ts-ignore: decorator
 @inline
 export function otherThanDigits(at: usize): u32 {

@@ -13,7 +13,7 @@ export const HARD_NUMBER: u32 = 1;
 export const NOT_A_NUMBER: u32 = 2;
 
 /**
- * Results of readNumber(): the kind; the address behind the text; whether the text is what printing the number gives.
+ * Results of readNumber(): the kind; the address after the text; whether the text is what printing the number gives.
  */
 export let numberKind: u32 = NUMBER;
 export let numberEnd: usize = 0;
@@ -30,7 +30,7 @@ const MAX_PLAIN_DIGITS: u32 = 15;
 // @ts-ignore: decorator
 @inline
 function digitCount(eight: u64): u32 {
-  // A digit's lower bits are 0 to 9; a byte above 127 may carry, but only into bytes behind it.
+  // A digit's lower bits are 0 to 9; a byte above 127 may carry, but only into bytes after it.
   const low = eight ^ 0x3030303030303030;
   return <u32>(ctz(((low + 0x7676767676767676) | low) & 0x8080808080808080) >> 3);
 }
@@ -144,7 +144,7 @@ export function readNumber(at: usize, json: bool): f64 {
 }
 
 /**
- * A number of more than 19 digits, which begins at `start`: its first 19 digits decide, unless one behind them could
+ * A number of more than 19 digits, which begins at `start`: its first 19 digits decide, unless one after them could
  * change the double. Then all digits are compared with those of the number half way between two doubles.
  */
 function longNumber(start: usize, exponent: i32): f64 {
@@ -261,7 +261,7 @@ export function nearest(digits: u64, exponent: i32, hasMore: bool): f64 {
   let mantissa = high >> cut;
   if (hasMore) {
     // One more in `digits` adds at most 1 << shift to `high`, and the table's last bit one. The double is another one
-    // only behind a middle, which is an odd mantissa; further digits that are all zero leave the number at it.
+    // only after a middle, which is an odd mantissa; further digits that are all zero leave the number at it.
     const behindMiddle = (high + (<u64>1 << cut)) & ((<u64>2 << cut) - 1);
     if (behindMiddle < 2 || behindMiddle + (<u64>1 << shift) + 2 >= <u64>2 << cut) return UNDECIDED;
   }
@@ -280,7 +280,8 @@ export function nearest(digits: u64, exponent: i32, hasMore: bool): f64 {
 }
 
 /**
- * The integer of one or two digits from `at` to `end`; 255 if the text is none, has a leading zero, or is over `max`.
+ * The integer of one or two digits from `at` to `end`; 255 if the text is not one, has a leading zero, or is over
+ * `max`.
  */
 export function readSmallInteger(at: usize, end: usize, max: u32): u32 {
   const size = end - at;

@@ -22,7 +22,7 @@ const FIVE_9: u64 = 1953125;
 const FIVE_14: u64 = 6103515625;
 const FIVE_15: u64 = 30517578125;
 
-/** The integers 0 to 255 with a point behind, four bytes each; and how many of the four are used. */
+/** The integers 0 to 255 with a point after it, four bytes each; and how many of the four are used. */
 const HEADS: usize = memory.data(256 * 4, 16);
 const HEAD_BYTES: usize = memory.data(256, 16);
 
@@ -49,8 +49,8 @@ const VECTORS: usize = memory.data<u32>([
 ], 16);
 
 /**
- * Writes the double with these bits, its sign left out, at `out`; overwrites up to 20 bytes.
- * Returns the address behind it, or 0 for an integer and for a double of another size.
+ * Writes the double with these bits, its sign left out, at `out`; overwrites up to 20 bytes. Returns the address after
+ * it, or 0 for an integer and for a double of another size.
  */
 // @ts-ignore: decorator
 @inline
@@ -91,7 +91,7 @@ const WHOLE: f64 = 4503599627370496;
 
 /**
  * Writes a double of 1 <= |x| < 256 with at most seven decimals, as most positions in any spelling are; overwrites up
- * to 12 bytes. Returns the address behind it, or 0 for another double: the quotient of two integers that are exact
+ * to 12 bytes. Returns the address after it, or 0 for another double: the quotient of two integers that are exact
  * doubles is the double nearest to the decimal, and a decimal of up to fifteen digits is the shortest one.
  */
 // @ts-ignore: decorator
@@ -139,7 +139,7 @@ function rounded(units: u32, fraction: u64, bits: u64, interval: u64): u32 {
   return units + (isUp * 10) - (digit & -(isDown | isUp)) + (nearest & ~(isDown | isUp));
 }
 
-/** Stores fifteen decimals, six and nine, and returns the address behind the last one that is not 0. */
+/** Stores fifteen decimals, six and nine, and returns the address after the last one that is not 0. */
 // @ts-ignore: decorator
 @inline
 function storeDecimals(six: u32, nine: u32, out: usize): usize {
@@ -150,7 +150,7 @@ function storeDecimals(six: u32, nine: u32, out: usize): usize {
   const c = seven / 1000;
   const d = (seven - c * 1000) * 10;
   const groups = i64x2.replace_lane(i64x2.splat((<u64>a) | ((<u64>b) << 32)), 1, (<u64>c) | ((<u64>d) << 32));
-  // the upper two digits of each group, then the lower two behind them
+  // the upper two digits of each group, then the lower two after them
   const upper = i32x4.shr_u(i32x4.mul(groups, v128.load(VECTORS)), 19);
   const pairs = i32x4.sub(i32x4.shl(groups, 16), i32x4.mul(upper, v128.load(VECTORS, 16)));
   const tens = i16x8.shr_u(i16x8.mul(pairs, v128.load(VECTORS, 32)), 10);

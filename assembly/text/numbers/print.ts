@@ -12,7 +12,7 @@ import { printUsual } from "./print-usual";
 /** The longest decimal in this range: a sign, "0.00000", 17 digits. */
 export const MAX_NUMBER_BYTES: u32 = 25;
 
-/** Writes the number at `out`; returns the address behind it, or 0 if the number is beyond the table's range. */
+/** Writes the number at `out`; returns the address after it, or 0 if the number is beyond the table's range. */
 export function printNumber(value: f64, out: usize): usize {
   const bits = reinterpret<u64>(value);
   store<u8>(out, <u8>MINUS);

@@ -38,7 +38,7 @@ export function readResolution(start: usize, end: usize): u32 {
   return readSmallInteger(start, beforeBlanks(start, end), 15);
 }
 
-/** The start of a field behind its blanks. */
+/** The start of a field after its blanks. */
 export function behindBlanks(start: usize, end: usize): usize {
   while (start < end && isBlankByte(load<u8>(start))) {
     const size = blankAt(start, end);

@@ -2,7 +2,7 @@
 
 import { LINE_FEED, QUOTE } from "../chars";
 
-/** States between two pieces: a quote that comes next opens a field, or goes on with it behind a quote in it. */
+/** States between two pieces: a quote that comes next opens a field, or goes on with it after a quote in it. */
 const OPENS: u32 = 0;
 /** A quote that comes next is a character like any other. */
 const PLAIN: u32 = 1;
@@ -13,7 +13,7 @@ export const CSV_PIECE_BYTES: u32 = 8192;
 export const CSV_PIECE: usize = memory.data(8192 + 16, 16);
 
 /**
- * Reads the first bytes of CSV_PIECE. Returns the state behind them, plus 4 × the bytes up to the end of the last row
+ * Reads the first bytes of CSV_PIECE. Returns the state after them, plus 4 × the bytes up to the end of the last row
  * that ends in them.
  */
 export function csvRows(sizeBytes: u32, delimiter: u32, state: u32): u32 {

@@ -34,7 +34,7 @@ for (let whole: u32 = 0; whole <= MAX_WHOLE_DIGITS; whole++) {
 const HUNDRED_MILLIONS: usize = memory.data(16, 16);
 v128.store(HUNDRED_MILLIONS, f64x2.splat(100000000));
 
-/** The shape of the number at `at`, or 0. The caller looks behind it: an exponent would make it another number. */
+/** The shape of the number at `at`, or 0. The caller looks after it: an exponent would make it another number. */
 // @ts-ignore: decorator
 @inline
 export function shapeAt(at: usize): u32 {
@@ -47,8 +47,8 @@ export function shapeAt(at: usize): u32 {
 }
 
 /**
- * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks behind it,
- * as above.
+ * The shape of the number at `at`, also of one without a point or with 0 before it; or 0. The caller looks after it, as
+ * above.
  */
 // @ts-ignore: decorator
 @inline
@@ -62,7 +62,7 @@ export function numberShapeAt(at: usize): u32 {
   return whole <= MAX_WHOLE_DIGITS && size - whole - 2 <= MAX_BYTES ? whole << 4 | size : 0;
 }
 
-/** Result of readLonger(): the address behind the number, 0 where it has read none. */
+/** Result of readLonger(): the address after the number, 0 where it has read none. */
 export let longerEnd: usize = 0;
 
 /** Digits that fit a u64, with any of them. */
@@ -202,7 +202,7 @@ export function readDecimals(count: u32): void {
     const lat = digitsOf(coordinateText(row, LAT), latShape);
     const lng = digitsOf(coordinateText(row, LNG), lngShape);
     const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(foursOf(lat), foursOf(lng)), v128.load(TEN_THOUSANDS));
-    // At most 14 digits, 13 of them behind the point: all operands are exact, so the division alone rounds.
+    // At most 14 digits, 13 of them after the point: all operands are exact, so the division alone rounds.
     const digits = f64x2.add(
       f64x2.mul(f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 0, 2, 0, 2)), v128.load(HUNDRED_MILLIONS)),
       f64x2.convert_low_i32x4_s(v128.shuffle<i32>(eights, eights, 1, 3, 1, 3)),

@@ -40,7 +40,7 @@ export function storeCode(index: u32, at: usize, size: u32): bool {
   const record = INPUT + <usize>(index * RECORD_BYTES);
   store<u32>(record, 0, 16);
   if (size < 16) {
-    // the bytes behind the code are masked away
+    // the bytes after the code are masked away
     const kept = i8x16.lt_u(LANES, i8x16.splat(<i8>size));
     const text = v128.and(v128.load(at), kept);
     v128.store(record, text);

@@ -1,5 +1,5 @@
 // Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". `latitude` is read where
-// lat is missing, `longitude` or `lon` where lng is. A parser returns the address behind its text, or 0 where the host
+// lat is missing, `longitude` or `lon` where lng is. A parser returns the address after its text, or 0 where the host
 // must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";

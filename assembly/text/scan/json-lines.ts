@@ -1,5 +1,5 @@
 // Reads one line of a file of NDJSON: an object with lat, lng and perhaps a resolution, or with a code, under the names
-// of the file, to which members will be added. Returns the address behind it, or 0 where the host must read the line.
+// of the file, to which members will be added. Returns the address after it, or 0 where the host must read the line.
 
 import { LINE_NAME_COUNT, LINE_NAMES, MEMBERS, RESOLUTIONS } from "../../memory";
 import { BACKSLASH, CLOSE_BRACE, COLON, COMMA, hexDigit, LOWER_U, OPEN_BRACE, QUOTE } from "../chars";
@@ -22,7 +22,7 @@ const NULL: u32 = 0x6c6c756e;
 /** The first column of MEMBERS whose name may start so, by the starts of names (`startOf`); or one of these. */
 const STARTS: usize = memory.data(64, 8);
 const NONE: u8 = 255;
-/** Behind the columns: it may be a name of LINE_NAMES. */
+/** After the columns: it may be a name of LINE_NAMES. */
 const ADDED: u8 = 254;
 
 /** The first two bytes of a name as a number below 64. */
@@ -33,7 +33,7 @@ function startOf(name: usize): usize {
 }
 
 function addStart(name: usize, column: u8): void {
-  // Behind an empty name is any byte.
+  // After an empty name is any byte.
   if (load<u8>(name) == QUOTE) memory.fill(STARTS, 0, 64);
   const start = STARTS + startOf(name);
   if (column < load<u8>(start)) store<u8>(start, column);
@@ -78,7 +78,7 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
     let column: u32 = load<u8>(STARTS + startOf(name));
     const isOther = column == NONE;
     while (column < columns && !isNamed(MEMBERS + <usize>column * COLUMN_BYTES, p)) column++;
-    // Branches, so that what is behind the name need not wait for the name itself.
+    // Branches, so that what is after the name need not wait for the name itself.
     if (column == LAT) p += latBytes;
     else if (column >= columns) {
       p = skipName(p);

@@ -51,7 +51,7 @@ const START_EAST: u32 = 0x74736165; // east
 
 /** Bytes of the longest of these names. */
 const MAX_NAME_BYTES: u32 = 10;
-/** An unescaped name and its quote; what is loaded behind it is zero. */
+/** An unescaped name and its quote; what is loaded after it is zero. */
 const UNESCAPED: usize = memory.data(32, 16);
 
 /** The member whose name, up to its closing quote, is at `p`. */

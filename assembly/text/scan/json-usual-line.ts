@@ -1,5 +1,5 @@
-// The short way for lines of NDJSON as most are: {"lat":…,"lng":…} with an id before, behind or nowhere, and either no
-// blank or, as json.dumps and jsonb write them, one behind each colon and comma. Names are compared as words, numbers
+// The short way for lines of NDJSON as most are: {"lat":…,"lng":…} with an id before, after or nowhere, and either no
+// blank or, as json.dumps and jsonb write them, one after each colon and comma. Names are compared as words, numbers
 // only get their shapes. Every other line is left to json-items.ts.
 
 import { RESOLUTIONS } from "../../memory";
@@ -48,7 +48,7 @@ export function usualItem(index: u32, p: usize, resolution: u32): usize {
   return feed;
 }
 
-/** The shape of a line that has a blank behind its first colon. */
+/** The shape of a line that has a blank after its first colon. */
 function spacedItem(index: u32, p: usize, resolution: u32): usize {
   let lat = p + 8;
   let id: usize = 0;
@@ -98,7 +98,7 @@ function usualIdBytes(id: usize): usize {
   return first == ZERO && size > 1 ? 0 : size;
 }
 
-/** The address of the next LF; there is one, as the scan has put it behind the text. */
+/** The address of the next LF; there is one, as the scan has put it after the text. */
 // @ts-ignore: decorator
 @inline
 export function lineEnd(p: usize): usize {

@@ -1,5 +1,5 @@
-// JSON within items: white space, strings, and values that are passed over. A parser returns the address behind its
-// text, or 0 if that is no JSON, no valid UTF-8, or nested too deep.
+// JSON within items: white space, strings, and values that are passed over. A parser returns the address after its
+// text, or 0 if that is not JSON, no valid UTF-8, or nested too deep.
 
 import {
   BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
@@ -27,7 +27,7 @@ export let stringHasEscapes: bool = false;
 
 let feedIsSpace: bool = false;
 
-/** Whether LF is white space: not in NDJSON, where an item that goes on in the next line is none. */
+/** Whether LF is white space: not in NDJSON, where an item that goes on in the next line is not one. */
 export function useFeedAsSpace(isSpace: bool): void {
   feedIsSpace = isSpace;
 }
@@ -102,7 +102,7 @@ function skipNested(p: usize): usize {
       p = skipSimple(p, first);
       if (!p) return 0;
     }
-    // Behind a value.
+    // After a value.
     while (true) {
       if (depth == 0) return p;
       p = afterSpace(p);

@@ -1,5 +1,5 @@
 // Scans rows of CSV (RFC 4180): positions or codes go to INPUT, the bounds of rows to ROWS. A field is quoted if it
-// starts with a quote; elsewhere a quote is a character like any other. A field with text behind its closing quote is
+// starts with a quote; elsewhere a quote is a character like any other. A field with text after its closing quote is
 // kept as it is, quotes included. Rows end at LF or CR LF outside quotes; rows without a byte are skipped.
 
 import { FIELDS, RESOLUTIONS } from "../../memory";
@@ -32,7 +32,7 @@ export let fieldLimit: u32 = 0;
 export let fieldOrigin: usize = 0;
 let hasLeftField: bool = false;
 
-/** The wanted columns as i32, counted from 0, ascending; behind them NO_COLUMN. */
+/** The wanted columns as i32, counted from 0, ascending; after them NO_COLUMN. */
 const WANTED: usize = memory.data(4 * 4, 16);
 const NO_COLUMN: i32 = -1;
 /** u32 start and u32 end of their fields in the row being scanned, in the same order. */
@@ -220,7 +220,7 @@ function noteField(found: usize, start: usize, end: usize): usize {
 }
 
 /**
- * Notes the field that starts with the quote at `field`; returns the address of the delimiter or line feed behind it.
+ * Notes the field that starts with the quote at `field`; returns the address of the delimiter or line feed after it.
  */
 function quotedField(target: usize, field: usize, end: usize): usize {
   let p = field + 1;

@@ -25,9 +25,9 @@ export let jsonEnd: usize = 0;
 export let jsonState: u32 = 0;
 /** At the limit, or because no further element is whole. */
 export const JSON_OPEN: u32 = 0;
-/** At the array's closing bracket; jsonEnd is behind it. */
+/** At the array's closing bracket; jsonEnd is after it. */
 export const JSON_CLOSED: u32 = 1;
-/** At something that is no JSON. */
+/** At something that is not JSON. */
 export const JSON_BROKEN: u32 = 2;
 
 /** Bits for names: the position is named lat and lng; no name that is read or added is beyond ASCII. */
@@ -94,9 +94,9 @@ function scanEach(at: usize, end: usize, limit: u32, isDecode: bool, resolution:
 }
 
 /**
- * Scans elements of an array from `at` to its closing bracket or `end`, at most `limit`; an element that goes on behind
- * `end` is not taken. `at` is behind a comma, or behind the opening bracket: then `mayClose` is true, as the array may
- * be empty. Returns the number of items; sets jsonEnd and jsonState.
+ * Scans elements of an array from `at` to its closing bracket or `end`, at most `limit`; an element that continues
+ * after `end` is not taken. `at` is after a comma, or after the opening bracket: then `mayClose` is true, as the array
+ * may be empty. Returns the number of items; sets jsonEnd and jsonState.
  */
 export function scanArray(at: usize, end: usize, limit: u32, isDecode: bool, resolution: u32, mayClose: bool): u32 {
   clearHostRows();
@@ -158,7 +158,7 @@ function isBlank(byte: u32): bool {
   return byte == SPACE || byte == TAB || byte == CARRIAGE_RETURN;
 }
 
-/** Where an element that is not understood ends: at the comma or closing bracket behind it, or at `end`. */
+/** Where an element that is not understood ends: at the comma or closing bracket after it, or at `end`. */
 function elementEnd(p: usize, end: usize): usize {
   let depth = 0;
   for (; p < end; p++) {

@@ -173,7 +173,7 @@ export function isNamed(record: usize, p: usize): bool {
   return true;
 }
 
-/** Notes the value at `p` and returns the address behind it; 0 for a value that is left, or a member's second. */
+/** Notes the value at `p` and returns the address after it; 0 for a value that is left, or a member's second. */
 // @ts-ignore: decorator
 @inline
 function readValue(p: usize, record: usize, area: usize, index: u32): usize {
@@ -291,7 +291,7 @@ function noteKinds(column: u32, rows: u32): void {
   const empty = i8x16.splat(<i8>NULL);
   let met = i64x2.splat(0);
   let without: u32 = 0;
-  // The area ends with whole vectors, of which the bytes behind the last row are 0.
+  // The area ends with whole vectors, of which the bytes after the last row are 0.
   for (let row: u32 = 0; row < rows; row += 16) {
     const vector = v128.load(kinds + <usize>row);
     met = v128.or(met, vector);

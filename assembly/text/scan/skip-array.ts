@@ -30,9 +30,9 @@ memory.fill(OPENS, <u8>OPEN_BRACE, 16);
 memory.fill(CLOSES, <u8>CLOSE_BRACE, 16);
 
 /**
- * Goes on through the text from `at` to `end`, of which up to 63 bytes behind may be read. The first call of an array
- * is at its opening bracket, with `isFirst`. Returns the address behind the closing bracket, or `end` while skipDepth
- * is not 0.
+ * Goes on through the text from `at` to `end`, of which up to 63 bytes after may be read. The first call of an array is
+ * at its opening bracket, with `isFirst`. Returns the address after the closing bracket, or `end` while skipDepth is
+ * not 0.
  */
 export function skipArray(at: usize, end: usize, isFirst: bool): usize {
   if (isFirst) {

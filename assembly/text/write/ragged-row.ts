@@ -5,7 +5,7 @@ import { QUOTE } from "../chars";
 import { fieldsWanted, rowEnd, rowStart } from "../row";
 import { copyText, hasSpaceFor } from "./text-out";
 
-/** Writes the row without a line end; 0 if there is no room for it and the columns behind it. */
+/** Writes the row without a line end; 0 if there is no room for it and the columns after it. */
 export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
   const start = rowStart(row);
   const end = rowEnd(row);
@@ -29,7 +29,7 @@ export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
   return out;
 }
 
-/** Behind the closing quote of the field that starts at `p`; behind `end` if it has none. */
+/** After the closing quote of the field that starts at `p`; after `end` if it has none. */
 function behindQuotes(p: usize, end: usize): usize {
   while (++p < end) {
     if (load<u8>(p) != QUOTE) continue;

@@ -34,7 +34,7 @@ export function stopAt(index: u32, p: usize): u32 {
   return index;
 }
 
-/** Copies in steps of 16 bytes: up to 15 bytes behind the text are overwritten. */
+/** Copies in steps of 16 bytes: up to 15 bytes after the text are overwritten. */
 // @ts-ignore: decorator
 @inline
 export function copyText(from: usize, to: usize, out: usize): usize {

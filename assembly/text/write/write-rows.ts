@@ -1,6 +1,6 @@
-// Writes the answers to scanned rows by pieces: a row of CSV, or a line of NDJSON up to its closing brace, and
-// behind it what a list says. A call stops before a row that does not fit, and before one that the host must write: it
-// writes that row and calls again for the next.
+// Writes the answers to scanned rows by pieces: a row of CSV, or a line of NDJSON up to its closing brace, and after it
+// what a list says. A call stops before a row that does not fit, and before one that the host must write: it writes
+// that row and calls again for the next.
 
 import { FIELDS, FIELDS_BYTES, OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
 import { recordAt } from "../../output-layout";
@@ -23,7 +23,7 @@ import { writeCsvId, writeLineEnd } from "./write-csv";
 
 // A list is a sequence of pieces, each at a multiple of 16, up to one of kind END or LINE_END:
 //
-//    0  u8   kind         the value behind the text
+// 0  u8   kind         the value after the text
 //    1  u8   absentBytes  4 where `null` is written for a value that there is not, 0 where nothing is
 //    2  u16  column       of a FIELD
 //    4  u32  textBytes
@@ -40,7 +40,7 @@ const CODE: u32 = 1;
 const ADMIN: u32 = 2;
 const FORMER: u32 = 3;
 const METRES: u32 = 4;
-/** Behind METRES. */
+/** After METRES. */
 const SHARE: u32 = 5;
 const RESOLUTION: u32 = 6;
 const STATUS: u32 = 7;
@@ -127,14 +127,14 @@ export function writeDecodedLines(count: u32, from: u32, to: u32): u32 {
 @inline
 function writeOpenLine(row: usize, out: usize): usize {
   if (rowFlags(row) & LEFT_TO_HOST) return 0;
-  // Behind the brace are blanks at most.
+  // After the brace are blanks at most.
   let close = rowEnd(row) - 1;
   while (load<u8>(close) != CLOSE_BRACE) close--;
   while (<u32>load<u8>(close - 1) <= SPACE) close--;
   return copyText(rowStart(row), close, out);
 }
 
-/** Behind the first two pieces of the list of rows that are OK, where these are a code and an admin code; else 0. */
+/** After the first two pieces of the list of rows that are OK, where these are a code and an admin code; else 0. */
 function behindUsual(): usize {
   const admin = behind(PIECES);
   return load<u8>(PIECES) == CODE && load<u8>(admin) == ADMIN ? behind(admin) : 0;

@@ -1,4 +1,4 @@
-// Items sorted into numbered buckets and kept in one flat list: the index behind every search over many lines, whose
+// Items sorted into numbered buckets and kept in one flat list: the index after every search over many lines, whose
 // buckets are cells of a grid, rows of it, vertices or faces.
 
 /** The items of bucket b are `items[starts[b]]` to `items[starts[b + 1] - 1]`, in ascending order. */

@@ -41,7 +41,7 @@ export function contour(
   const columns = Math.ceil((box.east / SQUARE - west) / COARSE) * COARSE;
   const rows = Math.ceil((box.north / SQUARE - south) / COARSE) * COARSE;
   const width = columns + 1;
-  // Values that were asked for before, by corner (row and column of squares) and, for crossings, by side.
+  // Values that were requested before, by corner (row and column of squares) and, for crossings, by side.
   const values = new Map<number, number>();
   const quiets = new Map<number, boolean>();
   const crossings = new Map<number, number>();

@@ -188,14 +188,16 @@ function positionsOf(path: string, column: string | undefined, weights: string |
   const samples = rows.map((row, n) => {
     const [latDeg, lngDeg] = [Number(row.lat || Number.NaN), Number(row.lng || Number.NaN)];
     if (!(Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180))
-      faults.push(`Row ${n + 2}: lat ${row.lat} and lng ${row.lng} are no position in degrees.`);
+      faults.push(`Row ${n + 2}: lat ${row.lat} and lng ${row.lng} are not a position in degrees.`);
     const text = column === undefined ? undefined : (row[column] ?? '');
     const admin = text === undefined ? undefined : adminNamed(text);
     if (admin === -1)
       faults.push(`Row ${n + 2}: ${column} ${JSON.stringify(text)} is neither code nor name of a province.`);
     const weight = weights === undefined ? 1 : Number(row[weights] || Number.NaN);
     if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY))
-      faults.push(`Row ${n + 2}: ${weights} ${JSON.stringify(row[weights ?? ''])} is no number from 0 on.`);
+      faults.push(
+        `Row ${n + 2}: ${weights} ${JSON.stringify(row[weights ?? ''])} is not a number from 0 on.`,
+      );
     return { latDeg, lngDeg, admin, weight };
   });
   if (rows.length === 0) faults.push(`${path} has no rows.`);

@@ -50,7 +50,7 @@ export function readUserFile(path: string, codeProperty: string): UserFile {
   let vertexCount = 0;
   file.features.forEach((feature, n) => {
     if (typeof feature !== 'object' || feature === null) {
-      fault(`Feature ${n} is no feature.`);
+      fault(`Feature ${n} is not a feature.`);
       return;
     }
     const name = `Feature ${n}${nameOf(feature.properties)}`;

@@ -80,7 +80,7 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
     connectTimeout: CONNECT_TIMEOUT_MS,
     // Short, as a transaction that begins right after another meets its markers.
     retryDelay: (_client, _operation, attempt) => Math.min(MAX_RETRY_DELAY_MS, 10 * attempt),
-    // An address is no name that a server could be asked for.
+    // An address is not a name that a server could be asked for.
     ...(hasTls ? { tls, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker)) !== 0) } : {}),
     ...(user === undefined
       ? {}

@@ -100,7 +100,7 @@ const HEARTBEAT_MS = 2000;
 const FETCH_WAIT_MS = 500;
 const MAX_FETCH_BYTES = 8 * 1024 * 1024;
 const PARTITION_FETCH_BYTES = 1024 * 1024;
-/** Spare bytes of a batch of records, beside the values: headers are counted roughly. */
+/** Spare bytes of a batch of records, besides the values: headers are counted roughly. */
 const BATCH_SPARE_BYTES = 16 * 1024;
 const UNSTABLE_PAUSE_MS = 100;
 const FIRST_PAUSE_MS = 200;
@@ -195,7 +195,7 @@ export class KafkaGroup {
     return this.#stopping.signal.aborted;
   }
 
-  /** To be called when spans have become ready, or were removed. */
+  /** Call it when spans have become ready, or were removed. */
   wake(): void {
     for (const wake of this.#wakes.splice(0)) wake();
   }
@@ -311,7 +311,7 @@ export class KafkaGroup {
     await Promise.race([done, sleep(SESSION_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Joins the group where it is no member, and finds where its partitions are to be read from. */
+  /** Joins the group where it is not a member, and finds where its partitions are to be read from. */
   async #openSession(): Promise<void> {
     const { inputs, outputs } = this.#options;
     const { consumer, admin } = this.#clients();
@@ -350,7 +350,7 @@ export class KafkaGroup {
     if (this.#joined !== joined) this.#session.over.abort();
   }
 
-  /** Offsets of the group behind all transactions: one of a member that died may still be open. */
+  /** Offsets of the group after all transactions: one of a member that died may still be open. */
   async #stableOffsets(admin: Admin, topics: { name: string; partitionIndexes: number[] }[]) {
     const joined = this.#joined;
     for (;;) {
@@ -405,7 +405,7 @@ export class KafkaGroup {
     // In the order in which they were served: a broker fills its answer from the first.
     let order = own;
     while (!over.signal.aborted && !this.#isStopping) {
-      // The transaction under way and the next one; a worker that dies has read nothing else in vain.
+      // The transaction under way and the next one; a worker that dies loses no other reads.
       const most = Math.min(mostHeldBytes / 2, 2 * this.#transactionSize.bytes);
       const freeBytes = most - this.#heldBytes;
       if (freeBytes < most / 4) {

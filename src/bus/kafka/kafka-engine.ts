@@ -47,7 +47,7 @@ export class KafkaEngine implements Engine {
   #isStopped = false;
   /** Ended when everything is closed. */
   #running: Promise<void> | undefined;
-  /** Offsets behind the last message that was handed out, by partition. */
+  /** Offsets after the last message that was handed out, by partition. */
   readonly #seen = new Map<string, bigint>();
 
   constructor(options: KafkaEngineOptions) {
@@ -152,7 +152,7 @@ export class KafkaEngine implements Engine {
       accept: () => {},
       giveBack: (delayMs) => {
         if (handle.isOver) return;
-        // Messages behind it cannot be stored before it, so that all are read again.
+        // Messages after it cannot be stored before it, so that all are read again.
         if (this.#isStopped) {
           const at = partition.spans.indexOf(handle.span);
           for (const span of at < 0 ? [] : partition.spans.splice(at)) span.end('lost');

@@ -17,12 +17,12 @@ export interface FetchedRecord {
 
 const IS_TRANSACTIONAL = 0x10;
 const IS_CONTROL = 0x20;
-/** Type of a control record, behind two bytes of version in its key. */
+/** Type of a control record, after two bytes of version in its key. */
 const ABORT = 0;
 
 /**
- * @param from records before it were asked for already: a broker sends whole batches
- * @returns the records, and the offset behind the last one, with or without a record
+ * @param from records before it were requested already: a broker sends whole batches
+ * @returns the records, and the offset after the last one, with or without a record
  */
 export function recordsOf(
   topic: string,
@@ -70,7 +70,7 @@ export interface Partition {
   spans: Span[];
 }
 
-/** Memory of a message beside its bytes. */
+/** Memory of a message besides its bytes. */
 export const MESSAGE_BYTES = 1024;
 const FIRST_TRANSACTION_BYTES = 256 * 1024;
 const MIN_TRANSACTION_BYTES = 16 * 1024;
@@ -97,9 +97,9 @@ const SHORT_MS = 250;
 const WORTHWHILE = 2;
 
 /**
- * Bytes of the next transaction: as many as the brokers are known to commit within a target time, and no more than
- * make its fixed cost small. A backlog is stored in many transactions, so that each is committed long before the
- * brokers give it up, and a worker that dies has read little in vain.
+ * Bytes of the next transaction: as many as the brokers are known to commit within a target time, and no more than make
+ * its fixed cost small. A backlog is stored in many transactions, so that each is committed long before the brokers
+ * give it up, and a worker that dies loses few reads.
  */
 export class TransactionSize {
   bytes = FIRST_TRANSACTION_BYTES;

@@ -55,7 +55,7 @@ export class AvroReader {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (buffer.length <= FRAME_BYTES || buffer[0] !== 0)
       throw new UnreadableMessage(
-        'it is no Avro of a schema registry: a zero byte, four of the schema, the value',
+        'it is not Avro of a schema registry: a zero byte, four of the schema, the value',
       );
     const type = await this.#typeOf(buffer.readUInt32BE(1));
     try {

@@ -1,5 +1,5 @@
 // Single positions on their way into one frame. The frame says from which messages of the stream it is made, so that
-// the next one begins behind it, whoever makes it; and from which vehicles, in the order of its points.
+// the next one begins after it, whichever collector makes it; and from which vehicles, in the order of its points.
 import {
   FRAME_ENCODE,
   FRAME_HEADER_BYTES,

@@ -12,7 +12,7 @@ export interface PositionObject {
   readonly text: string;
   readonly names: readonly string[];
   readonly value: JsonObject;
-  /** NaN where the value is no number. */
+  /** NaN where the value is not a number. */
   readonly latDeg: number;
   readonly lngDeg: number;
 }
@@ -35,7 +35,7 @@ export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): P
   const { text, value } = jsonIn(bytes);
   if (isObject(value)) return [positionIn(text, value, paths)];
   if (!Array.isArray(value) || !value.every(isObject))
-    throw new UnreadableMessage('it is no JSON object, and no array of objects');
+    throw new UnreadableMessage('it is neither a JSON object nor an array of objects');
   const texts = itemTexts(text);
   return value.map((item, index) => {
     try {
@@ -49,7 +49,7 @@ export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): P
 /** @throws UnreadableMessage, for an array, too */
 export function readPositionObject(bytes: Uint8Array, paths?: PositionPaths): PositionObject {
   const { text, value } = jsonIn(bytes);
-  if (!isObject(value)) throw new UnreadableMessage('it is no JSON object');
+  if (!isObject(value)) throw new UnreadableMessage('it is not a JSON object');
   return positionIn(text, value, paths);
 }
 
@@ -58,7 +58,7 @@ function jsonIn(bytes: Uint8Array): { text: string; value: unknown } {
     const text = decoder.decode(bytes).trim();
     return { text, value: JSON.parse(text) as unknown };
   } catch (cause) {
-    throw new UnreadableMessage('it is no JSON', { cause });
+    throw new UnreadableMessage('it is not JSON', { cause });
   }
 }
 

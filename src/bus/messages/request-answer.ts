@@ -55,7 +55,7 @@ export class RequestAnswerer {
     if ((frame[1] === FRAME_DECODE) !== (operation === 'decode'))
       throw new BadRequest(400, `the frame is not one to ${operation}`);
     const bytes = answerFrame(this.#kernel, frame);
-    if (bytes[2] !== FRAME_OK) throw new BadRequest(400, 'the request is no whole frame');
+    if (bytes[2] !== FRAME_OK) throw new BadRequest(400, 'the request is not a whole frame');
     const { total, failed } = answerCounts(bytes);
     return { bytes, points: total, failed };
   }

@@ -1,7 +1,7 @@
-// Collects single positions of a stream into frames of another. Every frame begins behind the one before and names the
+// Collects single positions of a stream into frames of another. Every frame begins after the one before and names the
 // messages that it is made of; its subject ends with the first of them, and the server refuses a second one. So
 // positions are neither lost nor doubled, whoever dies, and several collectors may run: one is ahead, the others find
-// its frames and go on behind.
+// its frames and continue after.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
@@ -33,12 +33,12 @@ const INACTIVE_MS = 60_000;
 const RETRY_MS = 500;
 const PUBLISH_TIMEOUT_MS = 5000;
 
-/** Another collector is ahead, or deliveries have a gap: begin again behind the last frame. */
+/** Another collector is ahead, or deliveries have a gap: begin again after the last frame. */
 class Overtaken extends Error {}
 
 export class Collector implements Collecting {
   readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0, times: new Durations() };
-  /** Number of the message behind the last frame. */
+  /** Number of the message after the last frame. */
   #next = 1;
   readonly #collected = new Marks();
   readonly #jsm: JetStreamManager;
@@ -119,7 +119,7 @@ export class Collector implements Collecting {
     try {
       return lastSequenceOf(frame.subject, frame.header.get(SEQUENCES_HEADER), state.last_seq);
     } catch (error) {
-      // To go on behind it could leave positions out.
+      // To continue after it could leave positions out.
       const way = `nats stream rmm ${stream} ${frame.seq} removes it`;
       throw new EngineFault(
         `the last frame, ${frame.subject}, is none of a collector: ${(error as Error).message}; ${way}`,
@@ -181,7 +181,7 @@ export class Collector implements Collecting {
     }
   }
 
-  /** Makes a frame of the queue. @returns the number of the message behind it */
+  /** Makes a frame of the queue. @returns the number of the message after it */
   async #makeFrame(first: number): Promise<number> {
     const { mostPoints, waitMs } = this.#options;
     const startedMs = performance.now();

@@ -185,7 +185,7 @@ export interface RolePermissions {
   readonly producer: Permissions;
   /** `hexcodes worker`, `worker collect` and `worker service`. */
   readonly worker: Permissions;
-  /** `worker setup`, and whoever reads answers and dead letters. */
+  /** `worker setup`, and programs that read answers and dead letters. */
   readonly operator: Permissions;
 }
 

@@ -1,5 +1,5 @@
 // The engine on NATS JetStream: a durable pull consumer with explicit acknowledgements, and streams that hold one
-// message a subject. Messages are pulled as others are done with, so that no more are held here than were asked for:
+// message a subject. Messages are pulled as others are done with, so that no more are held here than were requested:
 // the client's own endless pull asks for more as messages arrive, whether or not they are worked on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {

@@ -1,5 +1,5 @@
 // The streams and the consumer of workers, as `hexcodes worker setup` makes them. It may be run again: what is there is
-// changed to what is asked for, where the servers allow it, and no message is touched.
+// changed to what is requested, where the servers allow it, and no message is touched.
 import {
   AckPolicy,
   type ConsumerConfig,

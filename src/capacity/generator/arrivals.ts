@@ -57,7 +57,7 @@ export class Schedule {
     this.#leftOfBatch = batch;
   }
 
-  /** When the next request should start; `take` goes on to the one behind it. */
+  /** When the next request should start; `take` goes on to the one after it. */
   get nextMs(): number {
     return this.#nextMs;
   }

@@ -37,7 +37,7 @@ export interface Job {
   readonly durationMs: number;
   /** Processes whose CPU time is the server's; empty where it runs elsewhere. */
   readonly serverPids: readonly number[];
-  /** Answers per one that is compared with the library; 0: none, for servers that are no service. */
+  /** Answers per one that is compared with the library; 0: none, for servers that are not a service. */
   readonly sampleEvery: number;
 }
 

@@ -31,7 +31,7 @@ export class Latencies {
       build({ bitBucketSize: 32, numberOfSignificantValueDigits: 3, highestTrackableValue: MAX_TICKS });
   }
 
-  /** @throws Error where the text is no histogram */
+  /** @throws Error where the text is not a histogram */
   static decode(text: string): Latencies {
     return new Latencies(decodeFromCompressedBase64(text, 32, false));
   }

@@ -21,7 +21,7 @@ export interface OpenTimes {
   readonly warmUpMs: number;
   /** Time that the figures cover. */
   readonly durationMs: number;
-  /** The longest wait for answers behind the last request. */
+  /** The longest wait for answers after the last request. */
   readonly drainMs: number;
 }
 

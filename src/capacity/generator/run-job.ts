@@ -11,7 +11,7 @@ import type { Job, JobReport, Load, LoadReport } from './job.js';
 import { runOpenLoop } from './open-loop.js';
 
 const SLICE_MS = 250;
-/** The longest wait for answers behind an open job. */
+/** The longest wait for answers after an open job. */
 const DRAIN_MS = 5000;
 /** Connections that are opened at the same time. */
 const OPENING_AT_ONCE = 100;
@@ -131,7 +131,7 @@ async function openPeers(
     const opening = Array.from({ length: count }, () =>
       load.kind === 'stream'
         ? StreamPeer.open(base, key, exchanges, load.depth)
-        : // Nothing is pipelined behind a bulk body.
+        : // Nothing is pipelined after a bulk body.
           HttpPeer.open(base, exchanges, load.kind === 'csv' ? 1 : load.depth),
     );
     peers.push(...(await Promise.all(opening)));

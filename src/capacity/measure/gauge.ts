@@ -16,7 +16,7 @@ import type { RatePoint } from './results.js';
 interface Run<T> {
   readonly value: T;
   readonly stealShare: number;
-  /** How far the core was from its usual speed, before or behind it, as a factor of 1 or more. */
+  /** How far the core was from its usual speed, before or after it, as a factor of 1 or more. */
   readonly slowness: number;
 }
 
@@ -114,7 +114,7 @@ export interface GaugeOptions {
   readonly seed: number;
   readonly warmUpMs: number;
   readonly guard: QuietGuard;
-  /** 0 for servers that are no service. */
+  /** 0 for servers that are not a service. */
   readonly sampleEvery?: number;
   /** Called before each job with its length. */
   onJob(ms: number): void;

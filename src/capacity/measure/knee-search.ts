@@ -8,7 +8,7 @@ import type { RatePoint } from './results.js';
 const MAX_LATE_SHARE = 0.01;
 /** More late starts than this come so close together that the CPU time of a request is that of another rate. */
 const MAX_BUNCHED_SHARE = 0.1;
-/** A rate has failed when it failed as often as this: one pause of the machine is no limit of the server. */
+/** A rate has failed when it failed as often as this: one pause of the machine is not a limit of the server. */
 const TRIES = 2;
 /**
  * More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others.

@@ -124,7 +124,7 @@ const MACHINE = shape({
   governor: orNull(text),
   /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   stealShare: from0,
-  /** At most, in the measurements that count: disturbed ones are repeated. Results of before do not have it. */
+  /** At most, in the measurements that count: disturbed ones are repeated. Absent from older results. */
   counted: optional(DISTURBANCE),
   /** Processes that wanted a core in the minute before the run. */
   load: from0,
@@ -261,7 +261,7 @@ const RESULTS = shape({
       overTime: PAIRS,
     }),
   ),
-  /** Files through the command; results of before do not have it. */
+  /** Files through the command; absent from older results. */
   conversions: optional(listOf(CONVERSION)),
   /** Share of a core that the service takes without load; null where it runs elsewhere. */
   idleCoreShare: orNull(anyNumber),
@@ -270,7 +270,7 @@ export type Results = Checked<typeof RESULTS>;
 
 /**
  * Fields that became part of the format later are optional, and unknown ones are left alone.
- * @throws Error where the text is no file of results, or of another format, or lacks a field: with the field and its
+ * @throws Error where the text is not a file of results, or of another format, or lacks a field: with the field and its
  *   rule
  */
 export function parseResults(json: string): Results {
@@ -278,10 +278,10 @@ export function parseResults(json: string): Results {
   try {
     value = JSON.parse(json.replace(/^\uFEFF/, ''));
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('it is not JSON');
   }
   const { tool, format } = (value ?? {}) as Partial<Results>;
-  if (tool !== 'hexcodes bench') throw new Error('it is no file of results of hexcodes bench');
+  if (tool !== 'hexcodes bench') throw new Error('it is not a file of results of hexcodes bench');
   if (format !== RESULTS_FORMAT)
     throw new Error(`its format is ${format}, and this version reads ${RESULTS_FORMAT}`);
   const results = RESULTS(value, '');

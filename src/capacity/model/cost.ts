@@ -165,7 +165,7 @@ function falling(points: CostCurve): CostCurve {
 
 /**
  * Between measured rates the cost is a power of the rate: between 100/s and the rate under backlog a straight line over
- * the logarithm of the rate is up to 2.9 times too high. Before the first and behind the last it stays what it is.
+ * the logarithm of the rate is up to 2.9 times too high. Before the first and after the last it stays what it is.
  */
 function costAt(curve: CostCurve, ratePerS: number): number {
   const right = curve.findIndex(([known]) => known >= ratePerS);
@@ -208,7 +208,7 @@ export function worstOf(predictions: readonly LeftOut[]): LeftOut | undefined {
   return predictions.toSorted((a, b) => errorOf(b) - errorOf(a))[0];
 }
 
-/** Linear between known pairs; before the first and behind the last as the nearest two go on, never below 0. */
+/** Linear between known pairs; before the first and after the last as the nearest two go on, never below 0. */
 function interpolate(known: readonly (readonly [x: number, y: number])[], x: number): number {
   if (known.length === 1) return known[0]![1];
   let right = known.findIndex(([knownX]) => knownX >= x);

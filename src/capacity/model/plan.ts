@@ -367,7 +367,8 @@ class Planner {
 
   /**
    * The lowest p99 that the bench saw of a process at least as busy: with the noise of that machine, and never lower
-   * for a busier process. Where one that was busier answered sooner, a pause of the machine is no latency of this load.
+   * for a busier process. Where one that was busier answered sooner, a pause of the machine is not a latency of this
+   * load.
    */
   #measuredP99Us(busyShare: number): number {
     const busier = new Costs(this.results)

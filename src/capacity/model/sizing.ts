@@ -30,7 +30,7 @@ interface Space {
   readonly leastMachines: number;
   /** Whether the memory of a machine holds one process. */
   readonly holdsProcess: boolean;
-  /** Machines that share the load, each beside its connections; 1 or more. */
+  /** Machines that share the load, each besides its connections; 1 or more. */
   mostProcesses(machines: number): number;
 }
 
@@ -133,7 +133,7 @@ interface Asked {
   readonly mostBusy: number;
 }
 
-/** More processes than this are no plan. */
+/** More processes than this are not a plan. */
 const MAX_PROCESSES = 100_000;
 /** Largest multiple of the layout that the work needs; beyond it the p99 is given up. */
 const MAX_IN_VAIN = 8;
@@ -142,7 +142,7 @@ const BISECTIONS = 6;
 
 /** One demand, on one kind of machine, at one set of costs. */
 export class Sizer {
-  /** Layouts are asked for again and again, and each answer is a simulation. */
+  /** Layouts are requested again and again, and each answer is a simulation. */
   readonly #known = new Map<string, boolean>();
 
   constructor(

@@ -67,7 +67,7 @@ export interface ProcessStream extends Stream {
   readonly costUs: number;
   /** Service time of a message that shares its turn of the event loop with many. */
   readonly backlogUs: number;
-  /** Cost of a turn, beside its messages. */
+  /** Cost of a turn, besides its messages. */
   readonly wakeUpUs: number;
 }
 
@@ -103,7 +103,7 @@ function mean(streams: readonly ProcessStream[], of: (stream: ProcessStream) => 
 }
 
 /**
- * Latencies without the time that an exchange takes beside its CPU time. Crowds come with the messages that arrive
+ * Latencies without the time that an exchange takes besides its CPU time. Crowds come with the messages that arrive
  * while they are answered; the time between them is simulated once, however long it is.
  */
 function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: FleetArrivals): Weighted[] {

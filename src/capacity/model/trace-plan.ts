@@ -133,7 +133,7 @@ class TraceRun {
     return routes;
   }
 
-  /** The time of a turn beside its message of the measured size, by kind and process. @param counts of messages */
+  /** The time of a turn besides its message of the measured size, by kind and process. @param counts of messages */
   #turnsUs(
     edge: Edge,
     workUs: Float64Array,
@@ -196,7 +196,7 @@ class TraceRun {
 export const MAX_PROCESSES = 1024;
 /** Largest number of processes that holds for which all smaller numbers are tried, too. */
 const MAX_ONE_BY_ONE = 16;
-/** More machines than this are no plan. */
+/** More machines than this are not a plan. */
 const MAX_MACHINES = 100_000;
 
 export interface TraceRequest extends Requirements {

@@ -1,11 +1,11 @@
-// Packets and bytes that messages take on the wire, beside their payload: heads of each packet, acknowledgements, and
+// Packets and bytes that messages take on the wire, besides their payload: heads of each packet, acknowledgements, and
 // records of TLS. Sizes from IEEE 802.3, RFC 791, RFC 9293 with timestamps (RFC 7323) and RFC 8446.
 import type { Results } from '../measure/results.js';
 import type { Stream } from './fleet.js';
 
 /** Ethernet's head, IPv4 and TCP with timestamps, as counters of an interface see a packet. */
 export const PACKET_HEAD_BYTES = 14 + 20 + 32;
-/** Preamble, checksum and gap, which take time on a link beside that. */
+/** Preamble, checksum and gap, which take time on a link besides that. */
 export const LINK_GAP_BYTES = 24;
 /** Payload of a full packet: 1,500 bytes of Ethernet less the heads. */
 export const MAX_PAYLOAD_BYTES = 1448;

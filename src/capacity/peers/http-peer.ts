@@ -24,7 +24,7 @@ export class HttpAnswers {
     private readonly onAnswer: (status: number, body: Buffer | null) => void,
   ) {}
 
-  /** @throws Error where the bytes are no HTTP answer */
+  /** @throws Error where the bytes are not an HTTP answer */
   push(bytes: Buffer): void {
     const data = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
     this.#held = null;

@@ -53,7 +53,7 @@ export interface Noise {
   readonly maxUs: number;
   /** Share of the machine's time that its hypervisor gave to others meanwhile, 0 to 1. */
   readonly stealShare: number;
-  /** The median time of a piece of work that is always the same; results of before do not have it. */
+  /** The median time of a piece of work that is always the same; absent from older results. */
   readonly workUs?: number;
 }
 

@@ -180,7 +180,7 @@ export function heldRate(way: WayResult, targetP99Us: number): HeldRate | null {
 
 /**
  * Why a knee is not shown as one, each reason as a clause; empty where it is, or where there is none. Late starts of
- * the generator are no excuse: they may be why a rate missed the target, but then the run does not show that the
+ * the generator are not an excuse: they may be why a rate missed the target, but then the run does not show that the
  * service held it.
  */
 export function doubtsAboutKnee({ knee, curve, constant, intendedUs }: WayResult): string[] {

@@ -132,7 +132,7 @@ export function machineName({ cores, model }: Results['machine']): string {
   return `${cores} × ${name}`;
 }
 
-/** The version that was measured, beside this one where it is another. */
+/** The version that was measured, besides this one where it is another. */
 const versionText = ({ version }: Measured): string =>
   version === VERSION ? `hexcodes ${version}` : `hexcodes ${version} (not ${VERSION})`;
 

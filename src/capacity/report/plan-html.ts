@@ -11,7 +11,7 @@ const MONTH_MS = (365 / 12) * 86_400_000;
 /** Months of a table; of more, every second one or fewer. */
 const MAX_MONTHS = 24;
 
-/** The contents of a page beside the plan itself. */
+/** The contents of a page besides the plan itself. */
 export interface PlanPage {
   /** Undefined: no counts were given. */
   readonly day: DayProfile | undefined;
@@ -26,7 +26,7 @@ interface Section {
   readonly note: string;
   readonly titles: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Heights of the picture: one bar for each row, and what stands below it. */
+  /** Heights of the picture: one bar for each row, and what is below it. */
   readonly bars: readonly { readonly label: string; readonly value: number }[];
 }
 

@@ -156,7 +156,7 @@ export function planText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Beside the bits of the busier direction. */
+/** Besides the bits of the busier direction. */
 const networkText = ({ wire: { received, sent } }: Plan): string =>
   `the busier direction, all machines; ${plain(received.packetsPerS + sent.packetsPerS)} packets/s both ways`;
 

@@ -86,7 +86,7 @@ export class CountsBuilder {
     const count = /^\d+(?:\.\d+)?(?:[eE][+]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
     if (Number.isFinite(count)) return count;
     throw new TraceFault(
-      `${JSON.stringify(text)} is no count, a number from 0 on, such as 125000`,
+      `${JSON.stringify(text)} is not a count, a number from 0 on, such as 125000`,
       this.#rows,
       'count',
     );

@@ -13,7 +13,7 @@ interface SplitLoad {
   /** Process of each message, from 0. */
   readonly processOf: Uint16Array;
   readonly processes: number;
-  /** Cost of the turn that a message begins, beside its messages. */
+  /** Cost of the turn that a message begins, besides its messages. */
   turnUs(message: number): number;
   /** Called once for each message, in the order of arrival. */
   serviceUs(message: number): number;
@@ -57,7 +57,7 @@ export function simulateSplitTurns({
 
 /**
  * @param arrivalsUs ascending
- * @param turnUs of a turn, beside its messages
+ * @param turnUs of a turn, besides its messages
  * @param serviceUs of a message, called once for each in the order of arrival
  * @returns from arrival to the end of the service, in the order of arrival
  */

@@ -154,7 +154,7 @@ export class TraceBuilder {
     const points = /^\d+(?:\.0+)?$/.test(text) ? Number(text) : 0;
     if (points >= 1 && points <= this.mostPoints) return points;
     throw new TraceFault(
-      `${JSON.stringify(text)} is no whole number of points from 1 to ${this.mostPoints.toLocaleString('en')}, the most of one message`,
+      `${JSON.stringify(text)} is not a whole number of points from 1 to ${this.mostPoints.toLocaleString('en')}, the most of one message`,
       this.#timesUs.length,
       'points',
     );

@@ -36,13 +36,13 @@ export function readShare(text: string): number {
   throw new InvalidArgumentError('Write a share as 40% or 0.4.');
 }
 
-/** NaN where it is none. */
+/** NaN where it is not one. */
 function shareOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?) ?(%?)$/.exec(text.trim());
   return match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
 }
 
-/** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN where it is none. */
+/** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN where it is not one. */
 function numberOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(?:e(\d+))? ?([kMG]?)$/.exec(
     text.trim().replace(/(?<=\d)[_,](?=\d{3}(?!\d))/g, ''),

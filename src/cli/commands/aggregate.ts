@@ -162,7 +162,7 @@ function summaryOf(
       [counts.withoutTime, 'without a time'],
       ...sumColumns.map(
         ({ notNumbers }, index) =>
-          [notNumbers, `values of ${sums[index]} that are no numbers: not added`] as const,
+          [notNumbers, `values of ${sums[index]} that are not numbers: not added`] as const,
       ),
       [spills, `${spills === 1 ? 'time' : 'times'} the groups were written to the disk`],
     ]),

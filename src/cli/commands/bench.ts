@@ -103,7 +103,7 @@ Examples:
   $ hexcodes bench --target http://10.0.0.7:8080 --key-file key --quick
   $ hexcodes bench --compare before.json after.json
 
-Exit code 3: a file is no file of results, or the two have no figure in common. Exit code 5: the machine was too noisy for figures of
+Exit code 3: a file is not a file of results, or the two have no figure in common. Exit code 5: the machine was too noisy for figures of
 tails; everything else is in the results.`,
     )
     .action((files: string[], options: Options, command: Command) =>
@@ -175,7 +175,7 @@ function targetOf({ target, keyFile }: Options) {
   if (!/^https?:\/\//.test(target) || !URL.canParse(target))
     throw new CliFailure(
       EXIT.USAGE,
-      `--target ${target}: no address of a server, such as http://10.0.0.7:8080`,
+      `--target ${target}: not an address of a server, such as http://10.0.0.7:8080`,
     );
   if (keyFile === undefined)
     throw new CliFailure(EXIT.USAGE, '--target needs --key-file, a file with an API key');

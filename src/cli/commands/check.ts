@@ -95,7 +95,7 @@ function print({ file, row, text, reason, perhaps }: InvalidRow): void {
 
 type Read = NonNullable<ReturnType<Hexcodes['read']>>;
 
-/** Rows behind an invalid one among which the next code is looked for. */
+/** Rows after an invalid one among which the next code is looked for. */
 const NEXT_ROWS = 100;
 
 function nextCode(

@@ -40,7 +40,7 @@ function noFileNorPosition(hexcodes: Hexcodes, what: readonly string[]): CliFail
   const isShortLink = /^https?:/i.test(what[0]!);
   return new CliFailure(
     EXIT.BAD_INPUT,
-    `${text} is no file, and not a position`,
+    `${text} is not a file, and not a position`,
     isShortLink
       ? 'The link holds no position. Open it, and copy the long address of the browser.'
       : (otherCommand(hexcodes, what.join(' ')) ??
@@ -106,7 +106,7 @@ function swappedHint(count: number): string {
 /** Codes with hyphens, for grep. */
 const CODE_PATTERN = '[A-Z]{2,3}(-[2-9A-Z]{2,5}){1,3}';
 
-/** The remedy for a column of messages; null unless the first text that is no code has one in it. */
+/** The remedy for a column of messages; null unless the first text that is not a code has one in it. */
 async function messagesHint(hexcodes: Hexcodes, { first }: Tally): Promise<string | null> {
   const row = first.get('INVALID_HEXCODES');
   if (row === undefined) return null;
@@ -183,7 +183,7 @@ export async function convert(operation: Operation, what: string[], options: Con
   if (missing !== undefined)
     throw new CliFailure(
       EXIT.USAGE,
-      `--${missing.parameter}: the boundary index has no provinces of before July 2025`,
+      `--${missing.parameter}: the boundary index has no provinces from before July 2025`,
     );
   const isFile = what.some((each) => each === '-' || existsSync(each));
   if (what.length > 0 && !isFile) {

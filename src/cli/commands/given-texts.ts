@@ -19,20 +19,20 @@ export type GivenText =
 
 /** Texts with a folder, or the ending of a format or of a packed file, are paths, whether there is such a file. */
 export function isPath(text: string): boolean {
-  // A page's own link without its scheme, and a code that was copied with the slash behind it.
+  // A page's own link without its scheme, and a code that was copied with the slash after it.
   if (/\/#/.test(text) || /^[^:./\\]*\/+$/.test(text)) return false;
   return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
 }
 
-/** Arguments that are meant as one position or code, although they are none. */
+/** Arguments that are meant as one position or code, although they are not. */
 const LOOKS_MEANT: Readonly<Record<Operation, RegExp>> = {
   encode: /\d\D+\d/,
   decode: /^\p{L}{2,3}.*\d|^\d.*\p{L}/u,
 };
 
 /**
- * The positions or codes that arguments are: one that is written with blanks or stands in a sentence, or one each.
- * @returns null where they may be names of files, or are no positions
+ * The positions or codes that arguments are: one that is written with blanks or is in a sentence, or one each.
+ * @returns null where they may be names of files, or are not positions
  */
 export async function givenTexts(
   hexcodes: Hexcodes,
@@ -79,7 +79,7 @@ async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): 
 export interface GivenAnswers {
   /** Lines of those that could be answered. */
   readonly lines: readonly string[];
-  /** Remarks about positions that are not quite what was asked for. */
+  /** Remarks about positions that are not quite what was requested. */
   readonly notes: readonly string[];
   /** The failure of the others. */
   readonly failure: CliFailure | null;
@@ -157,7 +157,7 @@ function certaintyIn({ border_m, certainty }: Encoded): string {
 
 function decodedOne(hexcodes: Hexcodes, text: string, isJson: boolean): string {
   const read = hexcodes.read(text);
-  if (read === null) throw new TypeError(`${text} is no code`);
+  if (read === null) throw new TypeError(`${text} is not a code`);
   const { hexcodes: code, lat, lng, resolution, admin_code } = read;
   return isJson ? JSON.stringify({ hexcodes: code, lat, lng, resolution, admin_code }) : `${lat},${lng}`;
 }

@@ -63,7 +63,7 @@ export interface CodeFacts {
   map: string;
 }
 
-/** @throws CliFailure with suggestions if the text is no hexcode */
+/** @throws CliFailure with suggestions if the text is not a hexcode */
 export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
   const read = readFound(hexcodes, text);
   if (read === null) throw notAHexcode(hexcodes, text);
@@ -107,7 +107,7 @@ function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
   return hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.read(hexcodes.encode(lat, lng).hexcodes);
 }
 
-/** The failure for a text that names several places, where one is asked for. */
+/** The failure for a text that names several places, where one is requested. */
 export function severalFailure(found: Extract<FoundText, { kind: 'several' }>['found']): CliFailure {
   const names = found.map((each) => (each.kind === 'code' ? each.hexcodes : `${each.lat},${each.lng}`));
   return new CliFailure(
@@ -117,7 +117,7 @@ export function severalFailure(found: Extract<FoundText, { kind: 'several' }>['f
   );
 }
 
-/** The failure for a text that is no hexcode, with suggestions. */
+/** The failure for a text that is not a hexcode, with suggestions. */
 export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
   const meant = suggestionsFor(hexcodes, text, []);
   const message = `${JSON.stringify(text)} is not a hexcode`;

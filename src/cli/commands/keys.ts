@@ -85,7 +85,7 @@ function addArchiving(keys: Command): void {
       if (pepper === undefined)
         throw new CliFailure(
           EXIT.FAILED,
-          'the file is no backup: it has no pepper',
+          'the file is not a backup: it has no pepper',
           'take it in with `hexcodes keys import`',
         );
       if (force === true) await setAsideIfDamaged(optionsOf(config));
@@ -276,14 +276,14 @@ function addMaking(keys: Command): void {
 function addTextFlags(command: Command): void {
   command
     .option('--out <file>', 'write the key to a new file (mode 0600) instead of showing it')
-    .option('--show', 'show the key even if standard output is no terminal');
+    .option('--show', 'show the key even if standard output is not a terminal');
 }
 
 function refusePipe({ out, show }: TextOptions): void {
   if (out === undefined && show !== true && !process.stdout.isTTY)
     throw new CliFailure(
       EXIT.USAGE,
-      'standard output is no terminal: give --out FILE, or --show to print the key there',
+      'standard output is not a terminal: give --out FILE, or --show to print the key there',
     );
 }
 

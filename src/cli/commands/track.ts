@@ -36,7 +36,7 @@ interface Counts {
   outside: number;
   notPositions: number;
   withoutTime: number;
-  /** The first text that is no time. */
+  /** The first text that is not a time. */
   unreadTime: string | undefined;
   withoutId: number;
 }

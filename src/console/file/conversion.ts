@@ -215,7 +215,7 @@ export function requestFor(beginning: Uint8Array, input: FileFormat, resolution:
 
 /** How the answer differs from what the readers were given. */
 interface Shown {
-  /** Header row for the readers, and the one of the file, which stands in the answer. */
+  /** Header row for the readers, and the one of the file, which is in the answer. */
   readonly header?: { readonly read: string; readonly shown: string };
   /** Whether it begins with a byte order mark. */
   readonly hasMark?: boolean;

@@ -76,7 +76,7 @@ function swapped(exchange: (() => void) | undefined): HTMLElement[] {
   ];
 }
 
-/** The answer as it is, and a table also as a workbook, which is made when it is asked for. */
+/** The answer as it is, and a table also as a workbook, which is made when it is requested. */
 function downloads(
   { answer, format, tally }: Done,
   { name, extension, delimiter, isWorkbook }: Answer,

@@ -13,7 +13,7 @@ type Position = readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
 /** Lines by which the rest is judged. */
 const SAMPLE_LINES = 100;
-/** Members that the readers take beside the position. */
+/** Members that the readers take besides the position. */
 const KEPT = ['id', 'resolution'];
 
 /**

@@ -1,5 +1,5 @@
-// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them in the place of Node's, so
-// that a file is converted here by the code of the command and the service.
+// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them instead of Node's, so that
+// a file is converted here by the code of the command and the service.
 
 /** Bytes with the methods of Buffer, over memory that others own. */
 export class Buffer {

@@ -64,7 +64,7 @@ export const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
 
 /**
  * The encoding of a table by its beginning, as TextDecoder names it: UTF-16 by its mark or by its zeros, Windows-1258
- * of older Vietnamese programs where the bytes are no UTF-8.
+ * of older Vietnamese programs where the bytes are not UTF-8.
  */
 export function encodingOf(beginning: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1258' {
   const [first, second] = beginning;

@@ -33,7 +33,7 @@ export interface Source {
   readonly bytes: ReadableStream<Uint8Array>;
   /** Absent of lines of JSON. */
   readonly table?: FoundTable;
-  /** Header row for the readers, and the one that stands in the answer in its place. */
+  /** Header row for the readers, and the one that is in the answer in its place. */
   readonly header?: { readonly read: string; readonly shown: string };
   /** Whether the answer begins with a byte order mark, by which spreadsheets know UTF-8. */
   readonly hasMark: boolean;
@@ -76,7 +76,7 @@ export async function openSource(task: FileTask): Promise<Source> {
       try {
         return await wholeSource(task, 'geojson', joined(beginning, reader));
       } catch (error) {
-        // Objects one behind the other are no JSON: a hint says more.
+        // Objects one after the other are not JSON: a hint says more.
         const areObjects = text.trimStart().startsWith('{') && foreign !== undefined;
         if (!(error instanceof TableError && areObjects)) throw error;
       }
@@ -107,7 +107,7 @@ function foreignSentence(kind: ForeignFile, file: Blob): string {
 /** Bytes of another encoding as UTF-8. */
 function decodedBytes(bytes: ReadableStream<Uint8Array>, encoding: string): ReadableStream<Uint8Array> {
   const cutter = new TransformStream<string, string>({
-    // Letters of Windows-1258 have their tones behind them.
+    // Letters of Windows-1258 have their tones after them.
     transform: (text, controller) => controller.enqueue(text.normalize('NFC')),
   });
   return (bytes as ReadableStream<BufferSource>)
@@ -131,7 +131,7 @@ function holder(): (bytes: number) => void {
   };
 }
 
-/** Placemarks of KML or KMZ, the layer of a GeoPackage, or JSON that is no lines: files that are read whole. */
+/** Placemarks of KML or KMZ, the layer of a GeoPackage, or JSON that is not in lines: files that are read whole. */
 async function wholeSource(
   task: FileTask,
   format: 'kml' | 'gpkg' | 'geojson',
@@ -308,8 +308,8 @@ function rewrittenText(
 }
 
 /**
- * The bytes without rows above a header, by the code of the command: titles, dates, and whatever else stands over a
- * table in a workbook. A line `sep=` stays.
+ * The bytes without rows above a header, by the code of the command: titles, dates, and whatever else is over a table
+ * in a workbook. A line `sep=` stays.
  */
 function withoutTitles(bytes: Bytes): { bytes: Bytes; titleRows: number } {
   const sep = sepLineOf(bytes);
@@ -366,7 +366,7 @@ function joined(
   });
 }
 
-/** The first row with text and the blank lines before it, with its line end; and the bytes behind. */
+/** The first row with text and the blank lines before it, with its line end; and the bytes after it. */
 function firstRow(bytes: Uint8Array): [row: string, rest: Uint8Array] {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for (let end = 0; ; ) {

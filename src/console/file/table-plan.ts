@@ -143,7 +143,7 @@ export function addedNames({ names }: TablePlan): readonly [lat: string, lng: st
 /**
  * The header row that the readers take for chosen columns. Other names are made harmless where they would be taken for
  * one of these too.
- * @param isBeside whether two fields with the position are put behind those of each row
+ * @param isBeside whether two fields with the position are put after those of each row
  */
 export function headerFor({ names, delimiter }: TablePlan, columns: Columns, isBeside = false): string {
   const chosen = new Map<number, string>(

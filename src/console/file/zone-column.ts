@@ -1,4 +1,4 @@
-// The column of zones in the answer to a file, behind the last field of each row as `hexcodes contains --all` puts it.
+// The column of zones in the answer to a file, after the last field of each row as `hexcodes contains --all` puts it.
 import { quoted } from './table-plan.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -64,7 +64,7 @@ export class ZoneColumn {
   }
 }
 
-/** Where the fields of a row end whose line end stands before `after`. */
+/** Where the fields of a row end whose line end is before `after`. */
 function endOfRow(bytes: Bytes, after: number): number {
   let end = after;
   if (bytes[end - 1] === NEWLINE) end--;
@@ -72,7 +72,7 @@ function endOfRow(bytes: Bytes, after: number): number {
   return end;
 }
 
-/** Where the last brace of each line stands. */
+/** Where the last brace of each line is. */
 function endsOfLines(bytes: Bytes): number[] {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {

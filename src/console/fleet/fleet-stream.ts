@@ -174,7 +174,7 @@ export class FleetStream {
 
   /**
    * Counts an answer.
-   * @throws HexcodesClientError where it is none, Error where it answers another frame
+   * @throws HexcodesClientError where it is not one, Error where it answers another frame
    */
   answer(bytes: Uint8Array, nowMs: number): void {
     const header = readAnswer(bytes);

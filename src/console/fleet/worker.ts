@@ -33,7 +33,7 @@ const SHOWN_CODES = 5;
 /** Colours of provinces, which serve for the first groups of codes, too. */
 const COLORS = 34;
 const NO_COLOR = 255;
-/** The first group behind the province: bytes of `6GHP4` in `HN-6GHP4-83RFR`. */
+/** The first group after the province: bytes of `6GHP4` in `HN-6GHP4-83RFR`. */
 const GROUP_BYTES = 5;
 const HYPHEN = 45;
 /** The service closes so where trying again is no use: docs/stream.md. */

@@ -5,7 +5,7 @@ import { ArraysLayer, type Corners, GlProgram, type LayerUniform } from './array
 import { COUNT_OPACITY, paletteOf } from './palette.js';
 
 const EDGE_OPACITY = 0.6;
-/** Classes, and behind them the edges. */
+/** Classes, and after them the edges. */
 const COLORS = 7;
 
 const VERTEX = `#version 300 es
@@ -31,7 +31,7 @@ void main() {
 export class CountsLayer extends ArraysLayer<Counted, 'is_edge'> {
   static readonly ID = 'counts';
   readonly id = CountsLayer.ID;
-  /** Elements of triangles, and behind them of lines. */
+  /** Elements of triangles, and after them of lines. */
   #triangles = 0;
   #lines = 0;
 

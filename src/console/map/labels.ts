@@ -104,7 +104,7 @@ const isFree = (area: Area, taken: readonly Area[], gap: number): boolean =>
 const isWithin = ({ left, right, top, bottom }: Area, width: number, height: number): boolean =>
   left >= 0 && top >= 0 && right <= width && bottom <= height;
 
-/** A code in two lines, cut behind the hyphen next to its middle. */
+/** A code in two lines, cut after the hyphen next to its middle. */
 function inTwo(code: string): string[] {
   const far = (at: number): number => Math.abs(at - code.length / 2);
   const cuts = [...code.matchAll(/-/g)].map(({ index }) => index + 1).sort((a, b) => far(a) - far(b));

@@ -20,7 +20,7 @@ export interface MapParts {
   readonly flat: Promise<typeof import('./flat-map.js')>;
 }
 
-/** Begins to load it: over a slow network each request behind another takes half a second. */
+/** Begins to load it: over a slow network each request after another takes half a second. */
 export function prepareMap(): MapParts {
   const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
   const [land, rivers, flat] = [bytesOf('land'), bytesOf('rivers'), import('./flat-map.js')];

@@ -127,7 +127,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
   const namesFor = (text: string): NamedPlace[] => {
     const center = desk.map.now?.center();
     const near = center === undefined ? {} : { near: [center.lat, center.lng] as const };
-    // A code with a slip is no name: names have few digits.
+    // A code with a slip is not a name: names have few digits.
     const isName = (text.match(/\d/g) ?? []).length < 3;
     return isName ? findPlaces(desk.library, text, { ...near, limit: MAX_SUGGESTIONS }) : [];
   };

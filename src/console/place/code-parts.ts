@@ -1,6 +1,6 @@
 // The parts of a code, and a slip in it (docs/code-format.md).
 
-/** The first group of a code names a cell of this resolution at most; the groups behind it name finer ones. */
+/** The first group of a code names a cell of this resolution at most; the groups after it name finer ones. */
 export const FIRST_GROUP = { symbols: 5, resolution: 7 };
 const SYMBOLS = '23456789CFGHJKMPQRVX';
 
@@ -24,7 +24,7 @@ export function partsOf(code: string): Parts {
   };
 }
 
-/** The code with the next symbol in the place of the last before its check: a slip, which is no code. */
+/** The code with the next symbol instead of the last before its check: a slip, which is not a code. */
 export function withSlip(code: string): string {
   const at = code.replaceAll('-', ' ').slice(0, -1).trimEnd().length - 1;
   const wrong = SYMBOLS[(SYMBOLS.indexOf(code[at]!) + 1) % SYMBOLS.length];

@@ -13,7 +13,7 @@ export const ADDRESS = `${location.host}${location.pathname}`.replace(/\/(?:inde
 export const linkTo = (code: string): string =>
   shipped.hasPathLinks ? `${location.origin}/${code}` : `${location.origin}${location.pathname}#${code}`;
 
-/** @param look takes the text of a link, which may be a code with a slip or with parameters of others behind it */
+/** @param look takes the text of a link, which may be a code with a slip or with parameters of others after it */
 export function openShareLinks(desk: Desk, look: (text: string) => void): void {
   let isReading = false;
   /** The place of the address. */

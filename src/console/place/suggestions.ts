@@ -78,7 +78,7 @@ export class Suggestions {
 
   #move(step: number): void {
     const count = this.#rows.length;
-    // Before the first is the box itself, as behind the last.
+    // Before the first is the box itself, as after the last.
     this.#active = ((this.#active + 1 + step + count + 1) % (count + 1)) - 1;
     for (const [i, row] of this.#rows.entries())
       row.setAttribute('aria-selected', String(i === this.#active));

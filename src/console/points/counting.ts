@@ -33,7 +33,7 @@ export type CountNews =
 export const LEVELS = 6;
 /** The share of hexagons below the last class: a single full one would leave one colour to all others. */
 const LAST_SHARE = 0.98;
-/** Hexagons with fewer points each, at the average, say where points are but not where many are. */
+/** Hexagons with fewer points each, on average, say where points are but not where many are. */
 const MIN_MEAN = 4;
 /** Steps to larger hexagons, of which each is two and a half times as wide. */
 const MAX_COARSER = 2;
@@ -150,7 +150,7 @@ const isWithin = ({ west, south, east, north }: Box, lat: number, lng: number): 
 
 /** The box with a number of widths of a hexagon more on each side. */
 function wider({ west, south, east, north }: Box, resolution: number, widths: number): Box {
-  // Hexagons are up to a fifth larger than at the average.
+  // Hexagons are up to a fifth larger than on average.
   const metres = widths * 2.4 * edgeM(resolution);
   const [lat, lng] = [metres / LAT_DEGREE_M, metres / LNG_DEGREE_M];
   return { west: west - lng, south: south - lat, east: east + lng, north: north + lat };

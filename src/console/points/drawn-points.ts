@@ -14,7 +14,7 @@ export interface PointsToDraw {
   readonly positions: Float64Array<ArrayBuffer>;
   /** The row of each in its file, or the number of its vehicle, from 0. */
   readonly rows: Uint32Array<ArrayBuffer>;
-  /** Colours in the place of those of provinces, 34 at most. */
+  /** Colours instead of those of provinces, 34 at most. */
   readonly colors?: readonly Rgb[];
   /** Points that are not among them because they were too many. */
   readonly left: number;

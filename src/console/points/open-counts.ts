@@ -44,7 +44,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   let asked = '';
   let isBusy = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts of these points, so that each set of them is asked for once. */
+  /** Counts of these points, so that each set of them is requested once. */
   let set = 0;
 
   const update = (): void => {

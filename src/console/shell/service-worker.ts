@@ -1,4 +1,4 @@
-// The service worker: keeps all files of one version of the page, and answers with them. The page itself is asked for
+// The service worker: keeps all files of one version of the page, and answers with them. The page itself is requested
 // first, so that a new version is seen at once where there is a network; one that hangs, that fails, or that sends
 // somebody elsewhere is answered by the kept page. Files have a hash in their names, so a kept one is right.
 

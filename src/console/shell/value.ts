@@ -1,6 +1,6 @@
 // A value that parts of the page share, and are told of when it changes.
 
-// The few choices of the visitor that outlive a visit: language and theme. A browser that keeps nothing is no fault.
+// The few choices of the visitor that outlive a visit: language and theme. A browser that keeps nothing is not a fault.
 
 export function kept(name: string): string | null {
   try {

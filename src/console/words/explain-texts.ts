@@ -1,4 +1,4 @@
-// The texts about what is no code, position or name, which come with the first of them.
+// The texts about what is not a code, position or name, which come with the first of them.
 
 export const explainTexts = {
   unreadable: [

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'a ZIP archive': 'tệp nén ZIP',
   'an OpenDocument spreadsheet': 'bảng tính OpenDocument (.ods)',
   'an Excel workbook with a password': 'tệp Excel có mật khẩu',
-  'an Excel workbook of before 2007 (.xls), or one with a password':
+  'an Excel workbook from before 2007 (.xls), or one with a password':
     'tệp Excel đời cũ (.xls) hoặc có mật khẩu',
   'a shapefile in a ZIP archive': 'shapefile trong tệp ZIP',
   'a shapefile': 'shapefile',

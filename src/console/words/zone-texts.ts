@@ -43,7 +43,7 @@ export const zoneTexts = {
   zoneNoArea: ['không phải vùng', 'no area'],
   zoneHoles: ['có lỗ ở giữa', 'has a hole'],
   zoneOtherSystem: ['tọa độ không phải độ WGS 84', 'not in degrees of WGS 84'],
-  zoneFileRefused: ['Tệp này không phải GeoJSON có vùng.', 'This file is no GeoJSON with areas.'],
+  zoneFileRefused: ['Tệp này không phải GeoJSON có vùng.', 'This file is not GeoJSON with areas.'],
   zoneShow: ['Xem', 'Show'],
   zoneShowOf: ['Xem {name} trên bản đồ', 'Show {name} on the map'],
   zoneCopy: ['Sao chép mã', 'Copy codes'],

@@ -29,7 +29,7 @@ const isObject = (value: unknown): value is Members =>
 /**
  * @param taken names of the zones that are there
  * @param usual the name of an area without one, by its number from 1
- * @returns undefined for what is no GeoJSON
+ * @returns undefined for what is not GeoJSON
  */
 export function importedZones(
   text: string,

@@ -26,7 +26,7 @@ interface Kept extends ZoneSettings {
 
 const NONE: Kept = { zones: [], resolution: DEFAULT_COVER_RESOLUTION, isCompact: true };
 
-/** The content of the storage, which others may have written. Entries that are no zones are left out. */
+/** The content of the storage, which others may have written. Entries that are not zones are left out. */
 export function readKept(text: string | null): Kept {
   let given: unknown;
   try {

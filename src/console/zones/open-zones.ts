@@ -364,7 +364,7 @@ class ZoneDesk {
 const newId = (): string =>
   [...crypto.getRandomValues(new Uint32Array(2))].map((part) => part.toString(36)).join('');
 
-/** Areas that are no zones, with the reasons. */
+/** Areas that are not zones, with the reasons. */
 const reasonsOf = (refused: Imported['refused']): string =>
   refused
     .slice(0, MAX_NAMED)

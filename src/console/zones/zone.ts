@@ -45,7 +45,7 @@ export function uniqueName(name: string, others: readonly string[]): string {
   }
 }
 
-/** Why the corners are no outline yet; undefined where they are one. */
+/** Why the corners are not an outline yet; undefined where they are one. */
 export function faultOf(corners: readonly Corner[]): ZoneFault | undefined {
   if (corners.length < 3) return 'zoneTooFew';
   if (crossesItself(corners)) return 'zoneCrosses';

@@ -34,7 +34,7 @@ export interface RowCounts {
   outside: number;
   notPositions: number;
   withoutTime: number;
-  /** The first text that is no time. */
+  /** The first text that is not a time. */
   unreadTime: string | undefined;
   grouped: number;
 }
@@ -63,7 +63,7 @@ export class Aggregation {
     unreadTime: undefined,
     grouped: 0,
   };
-  /** Kind of each summed column: whether all its values were integers, and how many were no numbers. */
+  /** Kind of each summed column: whether all its values were integers, and how many were not numbers. */
   readonly sumColumns: { isInteger: boolean; notNumbers: number }[];
   readonly #hexcodes: Hexcodes;
   readonly #request: AggregationRequest;

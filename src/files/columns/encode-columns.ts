@@ -86,7 +86,7 @@ export interface EncodedBatch {
   readonly admins: readonly (string | null)[];
   /** As understood, also where the position has no code. */
   readonly resolutions: readonly (number | null)[];
-  /** None unless they are asked for. */
+  /** None unless they are requested. */
   readonly formers: readonly (string | null)[];
   readonly borders: readonly (Border | null)[];
   readonly status: readonly string[];

@@ -259,7 +259,7 @@ const wholeNumbersWithin = (sample: Sample, least: number, most: number): number
     textsOf(sample, column).every((text) => /^\d+$/.test(text.trim())),
   );
 
-/** @throws CliFailure BAD_INPUT for degrees whose sign stands in columns of their own */
+/** @throws CliFailure BAD_INPUT for degrees whose sign is in columns of their own */
 function refuseHemispheres(names: readonly string[], file: string): void {
   const columns = hemisphereColumns(names);
   if (columns === null) return;

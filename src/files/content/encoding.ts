@@ -7,7 +7,7 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const LF = 10;
 /** Letters of a line that is put together as a whole. */
 const MAX_LINE = 16 * 2 ** 20;
-const LONG_LINE = 'Perhaps it is no text, or in another encoding.';
+const LONG_LINE = 'Perhaps it is not text, or in another encoding.';
 
 /** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for a name that is none */
 export function requireEncoding(name: string): string {
@@ -35,7 +35,7 @@ export async function* inUtf8(
   file: string,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  // Windows-1258 writes a tone behind its letter; a letter and its tone may be in two chunks, but not in two lines.
+  // Windows-1258 writes a tone after its letter; a letter and its tone may be in two chunks, but not in two lines.
   const isComposed = encoding === 'windows-1258';
   let readBytes = 0;
   let rest = '';

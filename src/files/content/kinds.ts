@@ -10,7 +10,7 @@ const ZSTD = '(\xb5/\xfd';
 /** How a content is packed, by its first bytes. */
 export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
   const text = latin1(head);
-  // Its first byte alone is no text.
+  // Its first byte alone is not text.
   return text.startsWith(GZIP) || text === GZIP[0] ? 'gzip' : text.startsWith(ZSTD) ? 'zstd' : null;
 }
 

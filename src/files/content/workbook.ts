@@ -1,5 +1,5 @@
 // One sheet of an Excel workbook (.xlsx) as CSV. Rows and columns without a value at the end of the sheet are left out.
-// Its shared texts are held in memory, up to the ceiling, and so is the workbook where it is no plain file.
+// Its shared texts are held in memory, up to the ceiling, and so is the workbook where it is not a plain file.
 
 import { likelySheet } from '../../tables/positions/header-row.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';

@@ -170,5 +170,5 @@ export const lockPathOf = (path: string): string => `${path}.partial.lock`;
 export function notResumableTo(destination: Destination): string | null {
   if (destination.kind === 'file') return null;
   if (destination.name === STDOUT_NAME) return 'What went to stdout cannot be resumed';
-  return `Output to ${destination.name}, which is no regular file, cannot be resumed`;
+  return `Output to ${destination.name}, which is not a regular file, cannot be resumed`;
 }

@@ -47,7 +47,7 @@ async function* unpackedBy(
 ): AsyncGenerator<Uint8Array> {
   let contentBytes = 0;
   try {
-    // Whoever reads the stream meets its error.
+    // Anyone who reads the stream meets its error.
     for await (const chunk of pipeline(source, stream, () => undefined) as AsyncIterable<Uint8Array>) {
       contentBytes += chunk.length;
       yield chunk;
@@ -92,7 +92,7 @@ export interface Input {
   /** Says which share of a content has come as rows that was held before the first of them. */
   readonly passed: (share: number) => void;
   /**
-   * The content from its first byte, unpacked, text in UTF-8; with the rests of a pipe where they are asked for. Can be
+   * The content from its first byte, unpacked, text in UTF-8; with the rests of a pipe where they are requested. Can be
    * read once.
    */
   chunks(): AsyncIterable<Uint8Array>;
@@ -175,7 +175,7 @@ export function inputOf(bytes: Uint8Array, name: string): Input {
   };
 }
 
-/** A stream whose file stays open behind its end, until it is destroyed. */
+/** A stream whose file stays open after its end, until it is destroyed. */
 function openStream(path: string): ReadStream {
   return createReadStream(path, { highWaterMark: CHUNK_BYTES, autoClose: false });
 }
@@ -274,7 +274,7 @@ async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): A
   }
 }
 
-/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter, or rests behind a row. */
+/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter, or rests after a row. */
 async function opened(
   content: AsyncIterable<Uint8Array>,
   hasHeader = true,

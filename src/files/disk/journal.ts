@@ -39,7 +39,7 @@ export interface Checkpoint extends Reached {
  *     out.csv.partial.journal  how far: input and output offsets, counts, a digest of everything that shapes the output
  *
  * Order at a checkpoint: rows written → fsync → journal written beside → fsync → renamed over the old journal. Rows
- * that the journal counts have therefore reached the disk before it. After a crash everything behind the journal's
+ * that the journal counts have therefore reached the disk before it. After a crash everything after the journal's
  * offset is cut off and converted again, so the end result is the same bytes.
  */
 export class Journal {

@@ -29,7 +29,7 @@ export class PlainFile {
   }
 
   /**
-   * The chunks from an offset on: each holds until the next is asked for.
+   * The chunks from an offset on: each holds until the next is requested.
    * @throws CliFailure BAD_INPUT that names the file if it cannot be read
    */
   async *chunksFrom(start: number): AsyncGenerator<Uint8Array> {
@@ -64,7 +64,7 @@ export class PlainFile {
   }
 
   /**
-   * Cuts off a slice, behind the last line end in it; one without a line end has all bytes.
+   * Cuts off a slice, after the last line end in it; one without a line end has all bytes.
    * @param offset start of a row or line
    * @returns null at the end of the file
    */

@@ -14,7 +14,7 @@ export const isRest = (chunk: Uint8Array): boolean => chunk.length === 0;
 export async function* withRests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let maxWaitMs = MAX_FIRST_WAIT_MS;
-  // When the first bytes came behind the last rest.
+  // When the first bytes came after the last rest.
   let heldSince = -1;
   let next = iterator.next();
   for (;;) {

@@ -65,7 +65,7 @@ export function requireDecimal(text: string): '.' | ',' {
 /**
  * The dialect of an input.
  * @param head its first bytes
- * @param isCode whether a text is a hexcode: a first row that holds one is no header
+ * @param isCode whether a text is a hexcode: a first row that holds one is not a header
  * @param columns that the user names; null where rows above the header are not looked for
  */
 export function dialectOf(
@@ -109,7 +109,7 @@ function titlesIn(
 ): Pick<CsvDialect, 'titleRows' | 'delimiter'> | undefined {
   const lead = leadOf(head);
   const rows: string[] = [];
-  // Quotes of titles are read as between commas: another sign changes only rows that are no header.
+  // Quotes of titles are read as between commas: another sign changes only rows that are not a header.
   eachRow(head.subarray(lead), COMMA, (start, end) => {
     const last = textEnd(head, lead + start, lead + end);
     if (rows.length <= SEARCHED_ROWS) rows.push(Buffer.from(head.subarray(lead + start, last)).toString());
@@ -149,7 +149,7 @@ export function leadOf(bytes: Uint8Array): number {
 }
 
 /**
- * Where the header row starts, behind blank lines, or the first row where there is none; -1 where the bytes end before
+ * Where the header row starts, after blank lines, or the first row where there is none; -1 where the bytes end before
  * it.
  */
 export function headerStart(bytes: Uint8Array, { titleRows, delimiter }: CsvDialect): number {

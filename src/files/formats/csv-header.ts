@@ -1,4 +1,4 @@
-// CSV and TSV inputs as text: the header row, and blocks of whole rows behind it. Bytes that are not text are refused.
+// CSV and TSV inputs as text: the header row, and blocks of whole rows after it. Bytes that are not text are refused.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { lineEndOf } from '../../hexcodes/wire/bulk/csv-header.js';
@@ -14,7 +14,7 @@ import type { TableRows } from './table.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
-/** The columns of an input, and the rows behind its header. */
+/** The columns of an input, and the rows after its header. */
 export interface CsvText {
   readonly names: string[];
   /** The header row with its line end, without a byte order mark; nothing where there is none. */
@@ -27,9 +27,9 @@ export interface CsvText {
   readonly endOffset: number;
   /**
    * Blocks of whole rows from an offset on, the start of one; an empty one where the input rests. A block holds until
-   * the next is asked for. To be called once, but of a plain file as often as wanted.
+   * the next is requested. Call it once, but of a plain file as often as wanted.
    * @param nextRow number of the first row that has not been given, for messages
-   * @throws CliFailure BAD_INPUT for a quote that is not closed, a row that is too long, and behind the rows before it
+   * @throws CliFailure BAD_INPUT for a quote that is not closed, a row that is too long, and after the rows before it
    *   for bytes that are not text
    */
   blocks(from: number, nextRow: () => number): AsyncGenerator<Uint8Array>;

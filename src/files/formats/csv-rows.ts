@@ -7,7 +7,7 @@ import { csvFields, quotedField } from '../../hexcodes/wire/rows/csv-fields.js';
 const LF = 10;
 const CR = 13;
 
-/** Calls `visit` with the bounds of every row that is not blank; `end` is behind the line end. */
+/** Calls `visit` with the bounds of every row that is not blank; `end` is after the line end. */
 export function eachRow(
   bytes: Uint8Array,
   delimiter: number,

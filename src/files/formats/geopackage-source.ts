@@ -1,4 +1,4 @@
-// A layer of a GeoPackage as rows in columns: `lat` and `lng` of its geometries stand behind its other columns.
+// A layer of a GeoPackage as rows in columns: `lat` and `lng` of its geometries stand after its other columns.
 
 import { statSync } from 'node:fs';
 import { type LayerValue, layerIn } from '../../tables/geopackage/geopackage.js';

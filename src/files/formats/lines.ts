@@ -20,7 +20,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 /**
  * The lines of an input from an offset on, which is the start of one, in blocks of at most `blockBytes`; a longer line
  * is a block of its own, and the last block may have no line end. An empty block where the input rests: whole lines do
- * not wait then. A block holds until the next is asked for.
+ * not wait then. A block holds until the next is requested.
  * @param skipped is called with the number of lines before the offset, where they are read
  */
 export async function* lineBlocks(

@@ -79,7 +79,7 @@ export interface TableRows {
   readonly documents?: readonly JsonDocument[];
   /** The texts of latitude and longitude as the source has them, for rows whose position cannot be read. */
   readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
-  /** Types of the shapes of rows that are no points; null where there is none. */
+  /** Types of the shapes of rows that are not points; null where there is none. */
   readonly others?: readonly (string | null)[];
   /** Why the position or code of a row is not read, by the number of the row in the batch from 0. */
   readonly unread?: ReadonlyMap<number, string>;
@@ -100,7 +100,7 @@ export interface JsonDocument {
 
 /** The surroundings of features in GeoJSON. All but `head` is complete when the last batch has been read. */
 export interface CollectionFrame {
-  /** The text before the features of the first collection, and the text behind them. */
+  /** The text before the features of the first collection, and the text after them. */
   head: string;
   tail: string;
   /** JSON texts of the members around the features of collections, the first one's first. */
@@ -149,5 +149,5 @@ export interface TableSink {
 
 /** Rows in a batch of CSV, NDJSON or GeoJSON. */
 export const BATCH_ROWS = 8192;
-/** Bytes of rows in memory at which such a batch ends. The same in every run: `--resume` goes on behind a batch. */
+/** Bytes of rows in memory at which such a batch ends. The same in every run: `--resume` continues after a batch. */
 export const BATCH_BYTES = 64 * 1024 * 1024;

@@ -84,7 +84,7 @@ export class RowsOutput {
 
   /**
    * Begins the rows.
-   * @param shapes makes the sink of GeoJSON whose features are no points
+   * @param shapes makes the sink of GeoJSON whose features are not points
    */
   async open(
     columns: readonly TableColumn[],

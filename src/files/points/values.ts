@@ -12,12 +12,12 @@ const INTEGER = /^-?\d+$/;
 /** Digits of integers that are all exact as doubles. */
 const SAFE_DIGITS = 15;
 
-/** Kinds whose numbers count days or units of time: as texts, too, they are no numbers. */
+/** Kinds whose numbers count days or units of time: as texts, too, they are not numbers. */
 const MOMENTS: ReadonlySet<ColumnKind> = new Set(['timestamp', 'date', 'time', 'duration']);
 
 /**
  * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is
- * no finite number.
+ * not a finite number.
  */
 export function numberOf(column: TableColumn, value: unknown): number | bigint | null | undefined {
   if (value === null || value === undefined) return null;

@@ -1,4 +1,4 @@
-// The columns whose values a command reads beside the position, and the rows that hold no others.
+// The columns whose values a command reads besides the position, and the rows that hold no others.
 
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import type { TableColumn, TableRows } from '../formats/table.js';
@@ -23,7 +23,7 @@ export interface PointRows {
   readonly latLngDeg: Float64Array;
 }
 
-/** Names that are no column are left to those who read its values. */
+/** Names that are not a column are left to those who read its values. */
 export function indexesOf(columns: readonly TableColumn[], { numbers, others }: WantedNames): WantedColumns {
   const names = columns.map(({ name }) => name);
   const found = (wanted: readonly string[]): number[] =>

@@ -20,8 +20,8 @@ const ISO =
 const COMPACT_DATES = [1e4, 1e8, 1e10].map((perYear) => [1900 * perYear, 2100 * perYear] as const);
 
 /**
- * A value in milliseconds since 1970, with microseconds where a timestamp has them; NaN where it is no instant. Times
- * without an offset are those of the zone.
+ * A value in milliseconds since 1970, with microseconds where a timestamp has them; NaN where it is not an instant.
+ * Times without an offset are those of the zone.
  */
 export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock): number {
   if (value === null || value === undefined) return Number.NaN;
@@ -37,7 +37,7 @@ export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock)
   return number === null || number === undefined ? Number.NaN : within(ofUnix(number));
 }
 
-/** Whole milliseconds, and the microseconds behind them as a fraction: 23:59:59.999999999 is no midnight. */
+/** Whole milliseconds, and the microseconds after them as a fraction: 23:59:59.999999999 is not midnight. */
 function millisecondsOf(value: bigint, unit: TimeUnitName): [ms: number, fraction: number] {
   if (unit === 's') return [Number(value) * 1000, 0];
   if (unit === 'ms') return [Number(value), 0];
@@ -56,7 +56,7 @@ export function timeHint(text: string | undefined): string | undefined {
   const dayFirst = /^\d\d\/\d\d\/\d{4}\b/.test(text)
     ? String.raw` Days that stand first are turned by sed -E 's#(..)/(..)/(....)#\3-\2-\1#' FILE.`
     : '';
-  return `${shown} is no time that is read: write 2026-01-02 23:30, with +07:00 or Z where it has a zone, or Unix time.${dayFirst}`;
+  return `${shown} is not a time that is read: write 2026-01-02 23:30, with +07:00 or Z where it has a zone, or Unix time.${dayFirst}`;
 }
 
 /** Seconds until the year 5138, milliseconds from 1973 on, and so on. */
@@ -181,7 +181,7 @@ export class ZoneClock {
         era: 'short',
       });
     } catch {
-      throw new CliFailure(EXIT.USAGE, `--zone ${zone}: is no time zone, as Asia/Ho_Chi_Minh or UTC are`);
+      throw new CliFailure(EXIT.USAGE, `--zone ${zone}: is not a time zone, as Asia/Ho_Chi_Minh or UTC are`);
     }
   }
 

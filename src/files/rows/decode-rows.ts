@@ -1,4 +1,4 @@
-// Codes of rows of bytes to positions: the kernel decodes those of a window at once, and our columns are ranges behind
+// Codes of rows of bytes to positions: the kernel decodes those of a window at once, and our columns are ranges after
 // the columns of the source.
 
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
@@ -35,7 +35,7 @@ export class RowDecoder {
   readonly #isTyped: boolean;
   /** lat and lng, which are empty with types, resolution and status. */
   readonly #ours: readonly ValueRanges[];
-  /** The values of resolutions, and behind them the words of statuses; where each of them is. */
+  /** The values of resolutions, and after them the words of statuses; where each of them is. */
   readonly #words = new GrowingBytes(256);
   readonly #wordStarts: number[] = [0];
 
@@ -145,7 +145,7 @@ export class RowDecoder {
   }
 }
 
-/** Makes a record one that is no code. */
+/** Makes a record one that is not a code. */
 export function refuse(records: Uint8Array, row: number, status: number): void {
   records.fill(0, recordAt(row), recordStatusAt(row));
   records[recordAt(row)] = NO_CODE;

@@ -2,7 +2,7 @@
 
 const [BACKSLASH, LETTER_U] = [92, 117] as const;
 
-/** Letters behind a backslash, and what they stand for; `u` apart. */
+/** Letters after a backslash, and what they stand for; `u` apart. */
 const ESCAPES = new Uint8Array(256);
 for (const [letter, means] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
   ESCAPES[letter!.charCodeAt(0)] = means!.charCodeAt(0);
@@ -23,7 +23,7 @@ function unitAt(bytes: Uint8Array, at: number): number {
 /**
  * Writes a text that has escapes without them.
  * @param into has room for as many bytes at `to`
- * @returns behind its last byte; -1 for half of a pair of UTF-16
+ * @returns after its last byte; -1 for half of a pair of UTF-16
  */
 export function unescaped(
   bytes: Uint8Array,

@@ -30,7 +30,7 @@ export interface WantedRows {
   adderOf(column: TableColumn): ValueAdder;
 }
 
-/** Ranges whose numbers of eight bytes stand one behind the other where all rows have one. */
+/** Ranges whose numbers of eight bytes stand one after the other where all rows have one. */
 export interface Ranges extends ValueRanges {
   numbersAt: number;
   isWhole: boolean;

@@ -54,7 +54,7 @@ export class CsvRowReader {
   /**
    * Windows of rows from an offset on; the memory of one is used for the next.
    * @param nextRow number of the first row that has not been given, for messages
-   * @returns `endOffset`: the end of a block, where the input can be read on; -1 behind other windows
+   * @returns `endOffset`: the end of a block, where the input can be read on; -1 after other windows
    * @throws CliFailure BAD_INPUT
    */
   async *windows(
@@ -131,7 +131,7 @@ export class CsvRowReader {
         addUnquoted(text, line, at + 1, close);
         ends[row] = text.at;
       } else if (column < width) {
-        // Text behind the quotes.
+        // Text after the quotes.
         const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
         starts[row] = text.at;
         text.addText(csvFields(field, this.#delimiter)?.[0] ?? '');

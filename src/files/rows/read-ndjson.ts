@@ -93,7 +93,7 @@ export class NdjsonRowReader {
   readonly #ranges: Ranges[];
   readonly #latLngDeg: Float64Array;
   readonly #text: GrowingBytes;
-  /** Where numbers of each column are in the text, and where the block is behind them. */
+  /** Where numbers of each column are in the text, and where the block is after them. */
   readonly #bases: readonly number[];
   readonly #blockAt: number;
   readonly #isLeft: Uint8Array;

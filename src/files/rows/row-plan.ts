@@ -13,7 +13,7 @@ export interface ReadColumns {
   readonly own: number;
 }
 
-/** The texts before and behind features. The second is known when all have been read. */
+/** The texts before and after features. The second is known when all have been read. */
 export interface FeatureFrame {
   readonly lead: string;
   end(): string;
@@ -26,7 +26,7 @@ export interface RowPlan extends ReadColumns {
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };
-  /** The texts around features that are passed on: their sides are two columns behind those of the source. */
+  /** The texts around features that are passed on: their sides are two columns after those of the source. */
   readonly frame?: FeatureFrame;
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;

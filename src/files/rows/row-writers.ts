@@ -29,7 +29,7 @@ interface BorderColumn {
 
 /**
  * Our columns of types whose values are in no record: the former province, the distance to the border and the share of
- * right provinces. They become plain values behind those of a window.
+ * right provinces. They become plain values after those of a window.
  */
 class BorderRanges {
   readonly #columns: readonly BorderColumn[];
@@ -53,7 +53,7 @@ class BorderRanges {
     return is === 'former' || is === 'metres' || is === 'share';
   }
 
-  /** The rows with these columns behind theirs, until the next ones. @param records of the rows */
+  /** The rows with these columns after theirs, until the next ones. @param records of the rows */
   behind(rows: TextRows, records: Uint8Array): TextRows {
     const { text, rowCount, latLngDeg } = rows;
     if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)

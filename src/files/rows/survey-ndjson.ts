@@ -96,7 +96,7 @@ class LineSurvey {
         counted = start;
         isNew = this.#addSlowly(block.subarray(start, end), file, hostLine + 1);
         if (isNew) {
-          // Lines behind it are scanned again.
+          // Lines after it are scanned again.
           at = end + 1;
           line = hostLine + 1;
         }

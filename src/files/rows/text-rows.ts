@@ -21,7 +21,7 @@ const MAX_ASCII = 127;
 const SHORT = 24;
 /** Digits up to which a number is exact as an integer, and prints as it was read. */
 const MAX_DIGITS = 15;
-/** Digits behind the point that are tried. */
+/** Digits after the point that are tried. */
 const DECIMALS = 9;
 const SCALE = 10 ** DECIMALS;
 const LEAST = 1e-6;
@@ -153,7 +153,7 @@ export class GrowingBytes {
   }
 }
 
-/** Writes a whole number below 2^53. @returns behind its last digit */
+/** Writes a whole number below 2^53. @returns after its last digit */
 function digitsAt(bytes: Uint8Array, start: number, value: number): number {
   if (value > MAX_SMALL) {
     const high = Math.floor(value / SCALE);

@@ -246,7 +246,7 @@ function copyTexts(
   return end;
 }
 
-/** Copies values of a width; small integers have four bytes in Parquet, the lowest first. @returns behind the last */
+/** Copies values of a width; small integers have four bytes in Parquet, the lowest first. @returns after the last */
 function copyValues(
   bytes: Uint8Array,
   starts: Int32Array,
@@ -297,7 +297,7 @@ function bitsOf(bytes: Uint8Array): Uint8Array {
   return bits;
 }
 
-/** Admin codes, and behind them the words of statuses. */
+/** Admin codes, and after them the words of statuses. */
 const ALL_WORDS = [...ADMIN_UNITS.map(({ code }) => code), ...ROW_STATUSES];
 const WORDS = Buffer.from(ALL_WORDS.join(''));
 const WORD_STARTS = new Int32Array(ALL_WORDS.length + 1);

@@ -51,7 +51,7 @@ export interface WrittenColumns {
 
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
 const OUT_BYTES = 1 << 20;
-/** Our columns of a row, and what the kernel wants free behind them. */
+/** Our columns of a row, and what the kernel wants free after them. */
 const MAX_TAIL_BYTES = 8192;
 /** JSON writes a byte as six at most: `\u0001`. */
 const MAX_ESCAPED = 6;
@@ -59,7 +59,7 @@ const HEX = Buffer.from('0123456789abcdef');
 /** Kinds whose text is JSON as it is. */
 const BARE: ReadonlySet<ColumnKind> = new Set(['double', 'float', 'int', 'uint', 'long', 'ulong', 'boolean']);
 
-/** Bytes that JSON escapes: the letter behind the backslash, `u` for those that have none. */
+/** Bytes that JSON escapes: the letter after the backslash, `u` for those that have none. */
 const ESCAPES = new Uint8Array(256);
 ESCAPES.fill(0x75, 0, 32);
 for (const [byte, letter] of ['\b', '\t', '\n', '\f', '\r', '"', '\\'].map(
@@ -74,7 +74,7 @@ interface Piece {
 }
 
 const WORD = 4;
-/** Space behind the last text, as words are written beyond its end. */
+/** Space after the last text, as words are written beyond its end. */
 const MARGIN_BYTES = 32;
 
 function pieceOf(text: string): Piece {
@@ -86,7 +86,7 @@ function pieceOf(text: string): Piece {
   return { sizeBytes: bytes.length, words };
 }
 
-/** @returns behind the last byte, here and below */
+/** @returns after the last byte, here and below */
 function copied({ view }: Area, start: number, { sizeBytes, words }: Piece): number {
   for (let i = 0; i < words.length; i++) view.setUint32(start + WORD * i, words[i]!, true);
   return start + sizeBytes;
@@ -115,7 +115,7 @@ const MAX_BORDER_BYTES = 32;
 const LONGEST_FORMER = 'x'.repeat(64);
 
 /**
- * The bytes around the code of a row: the same for all rows of a failure, or of a province and a former one, and behind
+ * The bytes around the code of a row: the same for all rows of a failure, or of a province and a former one, and after
  * these for all of a distance to the border.
  */
 class Tails {
@@ -127,7 +127,7 @@ class Tails {
   readonly #hasFormer: boolean;
   readonly #hasBorder: boolean;
   readonly #absent: '' | 'null';
-  /** The texts before and behind the code, and behind the distance where there is one. */
+  /** The texts before and after the code, and after the distance where there is one. */
   readonly #partsOf: (admin: string, former: string | null) => string[];
   /** Made when the first row has them: by province and former one, and by metres. */
   readonly #ofProvince: (Piece | undefined)[] = new Array(ADMIN_UNITS.length * UNITS);
@@ -232,7 +232,7 @@ abstract class TextWriter implements RowWriter {
   }
 
   protected abstract readonly ofRow: number;
-  /** @returns behind the last byte */
+  /** @returns after the last byte */
   protected abstract fill(rows: TextRows, records: Area, wanted: Wanted, out: Area, at: number): number;
   protected abstract readonly end: string;
 
@@ -269,7 +269,7 @@ class CsvWriter extends TextWriter {
   protected readonly end = '';
   readonly #delimiter: number;
   readonly #tails: Tails;
-  /** Pieces of a row, and of what is behind its fields; null where they are too many. */
+  /** Pieces of a row, and of what is after its fields; null where they are too many. */
   readonly #pieces: readonly [fields: Uint8Array, tail: Uint8Array] | null;
   /** Bytes for which a field is quoted. */
   readonly #needsQuotes = new Uint8Array(256);
@@ -401,7 +401,7 @@ function jsonAt(area: Area, from: number, source: Area, start: number, end: numb
   const { bytes: out } = area;
   const { bytes } = source;
   let at = from;
-  // NaN and Infinity are no JSON, true and false are.
+  // NaN and Infinity are not JSON, true and false are.
   const first = bytes[start]!;
   const isName = first === 73 || first === 78 || (first === MINUS && bytes[start + 1] === 73);
   if (isBare && !isName) return copiedRange(area, from, source, start, end);
@@ -425,7 +425,7 @@ function jsonAt(area: Area, from: number, source: Area, start: number, end: numb
   return at;
 }
 
-/** Members of an object with their names; our columns behind them. */
+/** Members of an object with their names; our columns after them. */
 class JsonMembers {
   readonly tails: Tails;
   readonly ofRow: number;

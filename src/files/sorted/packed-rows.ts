@@ -20,7 +20,7 @@ const MAX_FIXED_BYTES = 32;
 /** Sources of stored columns besides the columns of rows, in place of their index. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
 
-/** Rows one behind the other; their memory is kept when they are forgotten. */
+/** Rows one after the other; their memory is kept when they are forgotten. */
 export class PackedRows {
   bytes: Buffer;
   words: Uint32Array;

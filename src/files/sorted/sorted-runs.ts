@@ -55,7 +55,7 @@ export class HeldRows {
     return 4 * this.rows.end + SORT_BYTES * this.#count;
   }
 
-  /** To be called before each row that is added. */
+  /** Call it before each row that is added. */
   begin(): void {
     if (this.#count === this.#starts.length) {
       const grown = new Uint32Array(2 * this.#count);
@@ -261,7 +261,7 @@ class RunReader implements RowCursor {
   readonly #folder: SpillFolder;
   readonly #descriptor: number;
   readonly #order: number;
-  /** Words of the block that are read, and the place behind its row. */
+  /** Words of the block that are read, and the place after its row. */
   #filled = 0;
   #end = 0;
   #offset = 0;
@@ -285,7 +285,7 @@ class RunReader implements RowCursor {
     return true;
   }
 
-  /** Moves the rest of the block to its beginning, and reads at least the next row behind it. */
+  /** Moves the rest of the block to its beginning, and reads at least the next row after it. */
   #fill(): void {
     const rest = this.words.subarray(this.at, this.#filled);
     const size = rest.length > 0 ? rest[0]! : 0;

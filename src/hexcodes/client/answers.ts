@@ -31,7 +31,7 @@ export interface DecodedAnswer {
   readonly status: 'OK';
 }
 
-/** A text that is no hexcode: of `decode`. */
+/** A text that is not a hexcode: of `decode`. */
 export interface InvalidAnswer {
   readonly lat: null;
   readonly lng: null;
@@ -81,7 +81,7 @@ export interface InvalidPointResult extends ItemId {
 /** The result of one point of `encodeBatch`. */
 export type EncodeBatchResult = (EncodeAnswer & ItemId) | OutsideResult | InvalidPointResult;
 
-/** An item of `decodeBatch` that is no text, or an empty one. */
+/** An item of `decodeBatch` that is not text, or an empty one. */
 export interface InvalidItemResult extends ItemId {
   readonly lat: null;
   readonly lng: null;

@@ -132,7 +132,7 @@ function nearOf(near: Position): string {
   throw badArgument('near is [lat, lng] or { lat, lng } in degrees');
 }
 
-/** A text as one segment of a path; undefined for a text that cannot be one, and is no code either. */
+/** A text as one segment of a path; undefined for a text that cannot be one, and is not a code either. */
 function segmentOf(text: string): string | undefined {
   if (typeof text !== 'string') throw badArgument('a code is a text');
   // Dots would be steps in the path; a lone surrogate cannot be encoded.
@@ -148,18 +148,21 @@ function segmentOf(text: string): string | undefined {
 
 /**
  * The address with a slash at its end. A text that begins with a slash is resolved against the page.
- * @throws HexcodesClientError BAD_ARGUMENT where it is no address over HTTP
+ * @throws HexcodesClientError BAD_ARGUMENT where it is not an address over HTTP
  */
 function baseUrlOf(given: unknown): URL {
   const text = given instanceof URL ? given.href : given;
-  if (typeof text !== 'string') throw refused(text, 'it is no text');
+  if (typeof text !== 'string') throw refused(text, 'it is not text');
   const { location } = globalThis as { location?: { readonly href: string } };
   let url: URL;
   try {
     url = text.startsWith('/') && location !== undefined ? new URL(text, location.href) : new URL(text);
   } catch {
     const isPath = text === '' || text.startsWith('/');
-    throw refused(text, isPath ? 'there is no page whose address it could belong to' : 'it is no address');
+    throw refused(
+      text,
+      isPath ? 'there is no page whose address it could belong to' : 'it is not an address',
+    );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refused(text, 'it does not begin with http:// or https://');
@@ -191,7 +194,7 @@ export class HexcodesClient {
   readonly #openSocket: OpenSocket;
   readonly #streamsBodies: boolean;
 
-  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
+  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is not an address */
   constructor(options: ClientOptions, platform: Platform) {
     requireOptions(options, 'HexcodesClient', CLIENT_OPTIONS);
     const base = baseUrlOf(options.baseUrl);
@@ -217,7 +220,7 @@ export class HexcodesClient {
    * @param lat latitude, degrees, -90 to 90
    * @param lng longitude, degrees, -180 to 180
    * @throws HexcodesClientError OUTSIDE_COVERAGE for a position in no province of Viet Nam nor its sea, INVALID_REQUEST
-   *   for what is no position
+   * for what is not a position
    */
   async encode(lat: number, lng: number, options: EncodeCallOptions = {}): Promise<EncodeAnswer> {
     requireOptions(options, 'encode', ENCODE_OPTIONS);
@@ -380,7 +383,7 @@ export class HexcodesClient {
       return this.#open<HexcodesChunk, DecodedPositions>(options, texts, framesOfHexcodes);
     }
     if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
-      throw badArgument(`resolution ${resolution} is no integer of 0 to 15`);
+      throw badArgument(`resolution ${resolution} is not an integer from 0 to 15`);
     return this.#open<Float64Array, EncodedTexts | EncodedCells>(
       options,
       source as StreamOptions<Float64Array>['source'],
@@ -395,7 +398,7 @@ export class HexcodesClient {
   ): HexcodesStream<In, Out> {
     const { framePoints = 4096, maxAttempts = 18, answerTimeoutMs = 60_000, signal } = options;
     if (!Number.isInteger(framePoints) || framePoints < 1)
-      throw badArgument(`framePoints ${framePoints} is no positive integer`);
+      throw badArgument(`framePoints ${framePoints} is not a positive integer`);
     const url = new URL('hexcodes/stream', this.#base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const stream = new HexcodesStream<In, Out>({

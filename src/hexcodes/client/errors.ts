@@ -1,6 +1,6 @@
 // The client's one error class, for refusals by the service and for failures of the connection alike.
 
-// The error of an HTTP answer that is no success. A body of the service has its own word; of any other body, which a
+// The error of an HTTP answer that is not a success. A body of the service has its own word; of any other body, which a
 // proxy or some other server has written, only the HTTP status is known.
 /** An HTTP answer, read to its end. */
 interface FailedAnswer {

@@ -112,7 +112,7 @@ function openWith(
 export * from './public.js';
 
 export class HexcodesClient extends Client {
-  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
+  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is not an address */
   constructor(options: ClientOptions) {
     super(options, { openSocket: openNodeSocket, streamsBodies: true });
   }

@@ -87,7 +87,7 @@ export const BULKS = {
 } as const;
 
 /**
- * @throws HexcodesClientError BAD_ARGUMENT where the options of a call are no object, a resolution for instance, or
+ * @throws HexcodesClientError BAD_ARGUMENT where the options of a call are not an object, a resolution for instance, or
  *   hold one of another name
  */
 export function requireOptions(given: unknown, call: string, known: readonly string[]): void {

@@ -6,7 +6,7 @@ import { standardSocketOpener, type WebSocketConstructor } from './stream/socket
 export * from './public.js';
 
 export class HexcodesClient extends Client {
-  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is no address */
+  /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is not an address */
   constructor(options: ClientOptions) {
     const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
     const fetch = options?.fetch ?? globalThis.fetch;

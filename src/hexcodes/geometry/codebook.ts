@@ -53,7 +53,7 @@ export interface Codebook {
   coverageEdges?(): readonly Int32Array[];
 }
 
-/** Reads a hexcode. @throws HexcodesError INVALID_HEXCODES if the text is none */
+/** Reads a hexcode. @throws HexcodesError INVALID_HEXCODES if the text is not one */
 export function readOrThrow(hexcodes: Codebook, code: string): ReadCode {
   const read = hexcodes.read(code);
   if (read === null) throw new HexcodesError('INVALID_HEXCODES', `${JSON.stringify(code)} is not a hexcode`);

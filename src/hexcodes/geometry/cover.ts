@@ -194,7 +194,8 @@ const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
  *
  * @param hexcodes a loaded library
  * @param area in degrees, longitude first
- * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for what is no area or has more than 2,000,000 cells, and for an
+ * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for what is not an area or has more than 2,000,000 cells, and for
+ * an
  *   option of another name or value
  */
 export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): string[] {

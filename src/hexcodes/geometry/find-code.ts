@@ -58,7 +58,7 @@ const METRES_PER_DEGREE = 111_195;
 /** Names of systems of coordinates; numbers of another one are not taken for degrees of WGS 84. */
 const SYSTEMS =
   /(?<![\p{L}\p{N}])(?:SRID ?[:=]? ?(?<srid>\d+)|EPSG ?[:=]? ?(?<epsg>\d+)|VN[- ]?2000|HN[- ]?72|Indian[- ]?19\d\d)/giu;
-/** Links that were read as such before: the numbers of one that is refused are no position among words. */
+/** Links that were read as such before: the numbers of one that is refused are not position among words. */
 const LINKS = /https?:\/\/[^\s<>]+/giu;
 const GOES_ON = /^\s{1,2}(?:[\d°'"+-]|(?:d|deg|degrees?|độ|do|[nsewbđ]|bắc|nam|đông|tây)(?!\p{L}))/iu;
 const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
@@ -80,7 +80,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
   if (whole !== null) return codeFound(whole.hexcodes);
   const position = parsePosition(trimmed);
   const found = position === null ? null : inOrder(hexcodes, position);
-  // Behind the blank of a link may be words, and a code.
+  // After the blank of a link may be words, and a code.
   const isWhole = !(/\s/.test(trimmed) && isLink(trimmed));
   if (found !== null && isWhole && !isView(found)) return found;
   const angles = sixtieths(hexcodes, trimmed);
@@ -89,7 +89,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
     isWhole || link.at > 0 ? link : { ...link, found: found ?? link.found },
   );
   const pins = links.flatMap(({ found }) => (found?.kind === 'position' && !isView(found) ? [found] : []));
-  // The other parts of a link that is understood are no words.
+  // The other parts of a link that is understood are not words.
   const words = withoutLinks(trimmed, links);
   const codes = codesIn(hexcodes, words, links);
   if (codes.length > 0) return oneOf(hexcodes, [...codes, ...pins]);
@@ -156,13 +156,13 @@ function sixtieths(hexcodes: Codebook, text: string): FoundPosition | null {
   return angles === null ? null : inVietNam(hexcodes, { latDeg: angles[0], lngDeg: angles[1] });
 }
 
-/** A code, and where it stands in the text. */
+/** A code, and where it is in the text. */
 interface CodeAt {
   readonly found: FoundCode;
   readonly at: number;
 }
 
-/** The text with blanks in the place of links that name something. */
+/** The text with blanks instead of links that name something. */
 function withoutLinks(text: string, links: readonly LinkAt[]): string {
   let words = text;
   for (const { found, at, length } of links)
@@ -206,14 +206,14 @@ function linksIn(hexcodes: Codebook, text: string): LinkAt[] {
   });
 }
 
-/** @param behind the text behind the link */
+/** @param after the text after the link */
 function inLink(hexcodes: Codebook, link: string, behind: string): LinkAt['found'] {
-  // Others add their parameters behind ours.
+  // Others add their parameters after ours.
   for (const part of partsOf(decoded(link))) {
     const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
     if (code !== null) return codeFound(code.hexcodes);
   }
-  // `geo:16,1 N`, `#23°37.65' 106°`: the position goes on behind a blank.
+  // `geo:16,1 N`, `#23°37.65' 106°`: the position continues after a blank.
   const isCut =
     /^geo:[-+]?\d+,[-+]?\d+$/i.test(link) ||
     (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(behind)) ||

@@ -118,7 +118,7 @@ export function centerFeature(hexcodes: Codebook, code: string): CenterFeature {
 /**
  * The cells of many codes as one GeoJSON feature collection, in the order given.
  *
- * @throws HexcodesError INVALID_HEXCODES for the first text that is no hexcode
+ * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode
  */
 export function cellCollection(hexcodes: Codebook, codes: Iterable<string>): FeatureCollection<CellFeature> {
   return { type: 'FeatureCollection', features: Array.from(codes, (code) => cellFeature(hexcodes, code)) };

@@ -6,7 +6,7 @@ import { hasUnclearS } from '../wire/rows/angle-text.js';
 /**
  * - `plus_code`: an Open Location Code, `7PH7QVH3+GX` or `QVH3+GX Hà Nội`
  * - `three_words`: three words of what3words
- * - `link`: a link in which no position stands, as those that maps shorten
+ * - `link`: a link in which no position is, as those that maps shorten
  * - `metres`: coordinates of UTM, MGRS or VN-2000 whose system is not named as a whole
  * - `phone`: a telephone number
  * - `unclear_s`: an angle whose `S` may be seconds or south, `19°52'46S`
@@ -32,7 +32,7 @@ const LINK = /https?:\/\/\S|(?:^|\s)(?:maps\.app\.goo\.gl|goo\.gl|g\.co|zalo\.me
 const METRES =
   /(?<![\d.,])0?[1-9]\d{5,6}(?:[.,]\d+)?[ ,;:=a-z()]{1,12}0?[1-9]\d{5,6}(?:[.,]\d+)?(?!\d)|(?<!\w)\d{1,2}[c-x] ?[a-z]{2} ?(?:\d{2}){2,5}(?!\w)|(?:VN[- ]?2000|(?<!\p{L})(?:UTM|MGRS)(?!\p{L}))\P{N}*\d{2}/iu;
 const PHONE = /^(?:\+|00)?\d(?:[\s.()-]*\d){7,13}$/;
-/** Words of addresses; those of one letter have a full stop or a number behind them. */
+/** Words of addresses; those of one letter have a full stop or a number after them. */
 const ADDRESS_WORDS =
   /(?<![\p{L}\p{N}])(?:số nhà|số|nhà|đường|phố|ngõ|ngách|hẻm|kiệt|tổ|thôn|xóm|ấp|phường|quận|huyện|xã|chung cư|tòa|tầng|[đpq]\.?\s*\d+|(?:đ|p|q)\.)(?![\p{L}])/iu;
 const HOUSE = /(?:^|,\s*)\d{1,4}[a-z]?(?:[/-]\d{1,4}[a-z]?)*[,\s]+\p{L}{2,}/iu;

@@ -40,7 +40,7 @@ export class ProvinceBorders {
     return this.#of((unit) => this.#adminOfUnit[unit] === admin);
   }
 
-  /** @param id of a unit of the index; in the shipped map a unit is a province of before July 2025 */
+  /** @param id of a unit of the index; in the shipped map a unit is a province from before July 2025 */
   ofUnit(id: number): ProvinceGeometry {
     return this.#of((unit) => unit === id);
   }

@@ -24,7 +24,7 @@ const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
  * single wrong symbol, a short one most of them: where the wrong text means another beginning its check may fit.
  *
  * @param hexcodes a loaded library
- * @param short the groups behind the first, as `83RFR`, in any accepted spelling
+ * @param short the groups after the first, as `83RFR`, in any accepted spelling
  * @param near in degrees, within a kilometre of the code; farther away another cell may be nearer, and null the answer
  * @returns the canonical code; null where the nearest cell has another check symbol, or none around ends so
  * @throws HexcodesError NOT_A_COORDINATE
@@ -155,7 +155,8 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
  * @param hexcodes a loaded library
  * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
- * @throws HexcodesError BAD_ARGUMENT for options that are no object, an option of another name or a limit that is no
+ * @throws HexcodesError BAD_ARGUMENT for options that are not an object, an option of another name or a limit that is
+ * no
  *   whole number from 1; NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
@@ -213,7 +214,7 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
     const after = text.slice(i + 1);
     consider(before + after, 'extra');
     if (!isSymbol[i]) {
-      // Punctuation that is no separator ("HN/6GHMK") is replaced by one; above it was removed.
+      // Punctuation that is not a separator ("HN/6GHMK") is replaced by one; above it was removed.
       consider(`${before}-${after}`, 'extra');
     }
     for (const symbol of SYMBOLS) {
@@ -234,7 +235,7 @@ const isEnd = (text: string): boolean =>
 /** Fewest symbols of a code without its province: shorter ones may be anything. */
 const MIN_WITHOUT_PROVINCE = 6;
 
-/** The text with the letters of each province in front, or in the place of those that it has. */
+/** The text with the letters of each province in front, or instead of those that it has. */
 function forEachProvince(text: string, consider: (candidate: string, slip: Slip) => void): void {
   const symbols = text.replace(/[^\p{L}\p{N}]/gu, '');
   if (symbols.length >= MIN_WITHOUT_PROVINCE && /\d/.test(symbols))

@@ -65,7 +65,7 @@ interface KernelGlobals {
   /** The upper half of TEXT_OUT, where a scan of CSV notes fields. */
   readonly FIELDS: Address;
   readonly FIELDS_BYTES: Size;
-  /** Lists of what writeRows writes behind rows that are OK, and behind others: PIECE_LIST_BYTES each. */
+  /** Lists of what writeRows writes after rows that are OK, and behind others: PIECE_LIST_BYTES each. */
   readonly PIECES: Address;
   readonly PIECE_LIST_BYTES: Size;
   /** Names that lines must not have, put there by the host: u64 value, u64 mask; at most LINE_NAME_COUNT of them. */
@@ -78,9 +78,9 @@ interface KernelGlobals {
   readonly membersEnd: Variable;
   /** Blank lines that the last scan of lines passed. */
   readonly blankLines: Variable;
-  /** The boundary index, and behind it the grid that useIndex makes. */
+  /** The boundary index, and after it the grid that useIndex makes. */
   readonly INDEX: Address;
-  /** Behind the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
+  /** After the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
   readonly gridEnd: Variable;
   /** Where the last scanCsv stopped. */
   readonly csvEnd: Variable;
@@ -100,7 +100,7 @@ interface KernelGlobals {
   readonly textEnd: Variable;
   /** Kind of the text that the last readNumber read: 0 a number, 1 one whose value the host must find, 2 no number. */
   readonly numberKind: Variable;
-  /** The address behind that text. */
+  /** The address after that text. */
   readonly numberEnd: Variable;
   /** 1 if printing the value gives that text again. */
   readonly numberIsPlain: Variable;
@@ -176,7 +176,7 @@ interface KernelCalls {
    */
   useCsvFields(limit: number, origin: number): void;
   /**
-   * The state behind the bytes of CSV_PIECE (0: a quote opens a field, 1: it does not, 2: inside quotes), plus 4 × the
+   * The state after the bytes of CSV_PIECE (0: a quote opens a field, 1: it does not, 2: inside quotes), plus 4 × the
    * place where the last row ends.
    */
   csvRows(sizeBytes: number, delimiter: number, state: number): number;
@@ -210,11 +210,11 @@ interface KernelCalls {
     isSurvey: boolean,
   ): number;
   /**
-   * The address behind an array, or `to` while skipDepth is not 0: then the next call goes on. The first call is at its
+   * The address after an array, or `to` while skipDepth is not 0: then the next call goes on. The first call is at its
    * opening bracket.
    */
   skipArray(at: number, to: number, isFirst: boolean): number;
-  /** As scanNdjson, for elements of an array, behind its opening bracket or a comma; sets jsonEnd and jsonState. */
+  /** As scanNdjson, for elements of an array, after its opening bracket or a comma; sets jsonEnd and jsonState. */
   scanArray(
     at: number,
     end: number,
@@ -227,7 +227,8 @@ interface KernelCalls {
   setTextEnd(address: number): void;
   /**
    * Rows `from` to `to` of an encode answer from textEnd on: rows of CSV or lines as they came, or nothing of rows from
-   * other sources, and PIECES behind. Returns the row where it stopped, for want of space or as the host must write it.
+   * other sources, and PIECES after it. Returns the row where it stopped, for want of space or as the host must write
+   * it.
    */
   writeRows(
     from: number,
@@ -267,7 +268,7 @@ interface KernelCalls {
   countDecoded(count: number): void;
   /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
   readNumber(at: number, json: boolean): number;
-  /** Writes the shortest text of a number; the first free byte behind it, or 0 if the host must print it. */
+  /** Writes the shortest text of a number; the first free byte after it, or 0 if the host must print it. */
   printNumber(value: number, at: number): number;
 }
 
@@ -387,7 +388,7 @@ export const TAIL_BYTES = 256;
 
 /**
  * The exports of a new instance of a module.
- * @throws HexcodesError BAD_DATA if it is no kernel of this build
+ * @throws HexcodesError BAD_DATA if it is not a kernel of this build
  */
 export function exportsOf(module: WebAssembly.Module): KernelExports {
   const { exports } = new WebAssembly.Instance(module);

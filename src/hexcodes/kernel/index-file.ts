@@ -79,7 +79,9 @@ export const INDEX_VERTEX_STEP = 10;
 
 /** The description of the index: the JSON block of the file. */
 export interface IndexMeta {
-  /** The most exact unit that the map tells apart (for the shipped map a province of before July 2025), by unit id. */
+  /**
+   * The most exact unit that the map tells apart (for the shipped map a province from before July 2025), by unit id.
+   */
   readonly units: readonly { readonly name: string; readonly admin: number }[];
   /** Credit and licence line that must be shown with the map. */
   readonly notice: string;
@@ -105,7 +107,7 @@ export interface IndexArc {
 /**
  * The description in the file, which the kernel does not read.
  * @throws RangeError if these bytes are not an index of this format
- * @throws HexcodesError BAD_DATA if the description is no JSON, lacks something, or names other units than the header
+ * @throws HexcodesError BAD_DATA if the description is not JSON, lacks something, or names other units than the header
  */
 export function readIndexMeta(file: Uint8Array): IndexMeta {
   const header = headerOf(file);

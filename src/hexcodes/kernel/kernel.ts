@@ -48,7 +48,7 @@ export const INVALID_HEXCODE = 3;
 
 /** As a batch's resolution: each point its own, from `Kernel.resolutions`. */
 export const EACH_ITS_OWN = 255;
-/** Longer texts are no hexcodes, in UTF-16 units. */
+/** Longer texts are not hexcodes, in UTF-16 units. */
 export const MAX_TEXT_UNITS = 64;
 
 const PAGE_BYTES = 65536;
@@ -89,7 +89,7 @@ export class Kernel {
 
   /**
    * Compiles a kernel without blocking: browsers limit what may be compiled at once.
-   * @throws HexcodesError BAD_DATA if the bytes are no module
+   * @throws HexcodesError BAD_DATA if the bytes are not a module
    */
   static async compile(bytes: BufferSource): Promise<WebAssembly.Module> {
     try {
@@ -101,7 +101,7 @@ export class Kernel {
 
   /**
    * The compiled module of a source that may be compiled already; one module serves many threads.
-   * @throws HexcodesError BAD_DATA if the bytes are no module
+   * @throws HexcodesError BAD_DATA if the bytes are not a module
    */
   static async moduleOf(source: WebAssembly.Module | BufferSource): Promise<WebAssembly.Module> {
     return source instanceof WebAssembly.Module ? source : Kernel.compile(source);
@@ -243,5 +243,5 @@ function reasonOf(error: unknown): string {
 /** Arrays of other realms (a frame, a vm context) are Uint8Arrays too. */
 function requireBytes(given: unknown, name: string): void {
   if (Object.prototype.toString.call(given) !== '[object Uint8Array]')
-    throw new HexcodesError('BAD_DATA', `The ${name} cannot be used: it is no Uint8Array`);
+    throw new HexcodesError('BAD_DATA', `The ${name} cannot be used: it is not a Uint8Array`);
 }

@@ -44,7 +44,7 @@ export function cellAdminAt(count: number, index: number): number {
 }
 
 /**
- * Bytes of the code at an offset, behind which are bytes of 0.
+ * Bytes of the code at an offset, after which are bytes of 0.
  * @param likely those of another code: most are as long
  */
 export function codeBytes(records: Uint8Array, at: number, likely = 0): number {
@@ -60,7 +60,7 @@ export function cellStatusAt(count: number, index: number): number {
   return count * (CELL_BYTES + 1) + index;
 }
 
-/** The f64 latDeg of a hexcode, lngDeg 8 bytes behind it, in an answer of decodeBatch. */
+/** The f64 latDeg of a hexcode, lngDeg 8 bytes after it, in an answer of decodeBatch. */
 export function positionAt(index: number): number {
   return index * POINT_BYTES;
 }
@@ -76,7 +76,7 @@ export function positionStatusAt(count: number, index: number): number {
 }
 
 /**
- * The answer of readText, behind f64 latDeg and f64 lngDeg: u64 cell, u8 resolution, u8 admin number, canonical record.
+ * The answer of readText, after f64 latDeg and f64 lngDeg: u64 cell, u8 resolution, u8 admin number, canonical record.
  */
 export const READ_CELL_AT = 16;
 export const READ_RESOLUTION_AT = 24;

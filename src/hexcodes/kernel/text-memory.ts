@@ -34,7 +34,7 @@ export const VALUE = {
   admin: 2,
   former: 3,
   metres: 4,
-  /** Behind the metres. */
+  /** After the metres. */
   share: 5,
   resolution: 6,
   status: 7,
@@ -86,8 +86,8 @@ function pieceList(pieces: readonly Piece[], absent: '' | 'null'): Uint8Array | 
 }
 
 /**
- * Lists of texts and values that writeRows writes behind rows, for `usePieces`.
- * @param ok behind a row that is OK @param failed behind another @param absent in place of a value that there is not
+ * Lists of texts and values that writeRows writes after rows, for `usePieces`.
+ * @param ok after a row that is OK @param failed after another @param absent in place of a value that there is not
  * @returns null where that is too long
  */
 export function pieceLists(
@@ -143,7 +143,7 @@ export class TextMemory {
     const { buffer } = exports.memory;
     this.exports = exports;
     this.blockAt = exports.BLOCK_TEXT.value;
-    // The scans read up to one vector behind the text, and write one byte.
+    // The scans read up to one vector after the text, and write one byte.
     this.blockBytes = exports.TEXT_IN.value + exports.TEXT_IN_BYTES.value - this.blockAt - 64;
     this.block = new Uint8Array(buffer, this.blockAt, this.blockBytes);
     this.textOutAt = exports.TEXT_OUT.value;

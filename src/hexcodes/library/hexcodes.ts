@@ -39,7 +39,7 @@ type BatchArray = Uint8Array | Float64Array;
 
 /**
  * @param known the options of the call
- * @param none arguments behind those that a call takes: they would be ignored in silence, as options of other names
+ * @param none arguments after those that a call takes: they would be ignored in silence, as options of other names
  * @throws HexcodesError BAD_RESOLUTION, BAD_ARGUMENT
  */
 function resolutionOf(
@@ -75,7 +75,7 @@ function inWords(value: unknown): string {
 
 /** Refuses arrays of other kinds: in single precision alone a position would move by half a metre. */
 function requireKind<T extends BatchArray>(given: T, kind: new (length: number) => T, name: string): void {
-  // Compared by name: an array of another realm (a frame, a vm context) is no instance of this realm's class.
+  // Compared by name: an array of another realm (a frame, a vm context) is not an instance of this realm's class.
   if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
     throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
 }
@@ -182,9 +182,9 @@ export interface ReadHexcode extends Decoded {
 
 /** Answer of `decodeBatch`: for each record one entry in each array, two in `latLng`. */
 export interface DecodedBatch {
-  /** lat, lng, lat, lng, … of the cells' centres in degrees; NaN where the record is no hexcode. */
+  /** lat, lng, lat, lng, … of the cells' centres in degrees; NaN where the record is not a hexcode. */
   latLng: Float64Array;
-  /** H3 resolution; 255 where the record is no hexcode. */
+  /** H3 resolution; 255 where the record is not a hexcode. */
   resolution: Uint8Array;
   /** 0 OK, 3 invalid hexcode. */
   status: Uint8Array;
@@ -259,7 +259,7 @@ export class Hexcodes {
 
   /**
    * The position of a hexcode, in any spelling that docs/code-format.md allows under Reading.
-   * @returns null for any other text, and for anything that is no text
+   * @returns null for any other text, and for anything that is not text
    */
   decode(text: string): Decoded | null {
     return typeof text === 'string' && this.kernel.readText(text) === OK ? this.#position() : null;
@@ -309,7 +309,7 @@ export class Hexcodes {
   formerProvinceOf(lat: number, lng: number): string | null {
     const { exports, formerProvinces } = this.kernel;
     if (formerProvinces === null)
-      throw new HexcodesError('BAD_DATA', 'The boundary index has no provinces of before July 2025');
+      throw new HexcodesError('BAD_DATA', 'The boundary index has no provinces from before July 2025');
     if (typeof lat !== 'number' || typeof lng !== 'number') return null;
     return formerProvinces[exports.unitOf(lat, lng)] ?? null;
   }
@@ -324,7 +324,8 @@ export class Hexcodes {
   /**
    * The distances of many positions to the nearest border between two provinces.
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
-   * @returns whole metres for each; 65535 beyond 5 km, and for what is no position. Positions outside the coverage have
+   * @returns whole metres for each; 65535 beyond 5 km, and for what is not a position. Positions outside the coverage
+   * have
    *   a distance, too.
    * @throws HexcodesError BAD_ARGUMENT for another kind of array, or an odd length
    */
@@ -383,7 +384,7 @@ export class Hexcodes {
    * The hexcodes of an answer of `encodeBatch` as strings.
    * @param records 20 bytes each, as `encodeBatch` returns them
    * @returns a canonical hexcode for each record, in their order; null where its status is not 0
-   * @throws HexcodesError BAD_ARGUMENT for another kind of array, or a length that is no multiple of 20
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, or a length that is not a multiple of 20
    */
   codes(records: Uint8Array): (string | null)[] {
     const count = requireRecords(records);
@@ -398,7 +399,8 @@ export class Hexcodes {
    * @param records 20 bytes each: a hexcode in ASCII, in any spelling, up to the first NUL; byte 19 is ignored
    * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
    * @returns the centres of the cells, in the beginnings of the arrays of `out`
-   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is no multiple of 20, an `out` that is
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is not a multiple of 20, an `out` that
+   * is
    *   too short or shares bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {

@@ -120,7 +120,7 @@ const WHOLE_ALIASES: Readonly<Record<string, readonly string[]>> = {
   'Vĩnh Long': ['cuulong'],
   'Cà Mau': ['minhhai'],
 };
-/** Keys of the country, which is no place of the list. */
+/** Keys of the country, which is not a place of the list. */
 const COUNTRY = new Set([
   'vietnam',
   'nuocvietnam',
@@ -133,7 +133,7 @@ const COUNTRY = new Set([
 /** Words in front of a name that say what it is. */
 const TITLES =
   /^(?:(?:thành phố|thanh pho|t\.?p|tỉnh|tinh|thị xã|thi xa|t\.?x|thị trấn|thi tran|t\.?t|huyện|huyen|quận|quan|q(?=\.)|phường|phuong|p(?=\.)|xã|xa|city of|province of)(?=[.\s])\.?\s*)+/iu;
-/** Words behind a name that say what it is, in English. */
+/** Words after a name that say what it is, in English. */
 const ENGLISH_TITLES = /(?<=\S)\s+(?:city|province|town)$/iu;
 const MAX_UNITS = 100;
 const EARTH_M = 6_371_008.8;
@@ -147,12 +147,12 @@ const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 
  * Order: whole names before beginnings, these before words inside names, these before names with one wrong letter; with
  * the diacritics of the text before others; provinces whose whole name it is before other places; then with `near` by
  * distance in relation to size, without it by size. The middle of a province is a point in its fields or mountains: its
- * seat comes before it, whatever the limit. The country itself is no place of the list, and finds nothing.
+ * seat comes before it, whatever the limit. The country itself is not a place of the list, and finds nothing.
  *
  * @param hexcodes a loaded library
  * @param text of 100 UTF-16 units at most; longer ones find nothing
- * @throws HexcodesError BAD_ARGUMENT for options that are no object, an option of another name, or a limit that is no
- *   whole number from 1 to 100; NOT_A_COORDINATE for a `near` that is no position
+ * @throws HexcodesError BAD_ARGUMENT for options that are not an object, an option of another name, or a limit that is
+ * not a whole number from 1 to 100; NOT_A_COORDINATE for a `near` that is not a position
  */
 export function findPlaces(hexcodes: Provinces, text: string, options: FindPlacesOptions = {}): NamedPlace[] {
   if (typeof options !== 'object' || options === null)

@@ -89,7 +89,7 @@ export interface ConvertedRows {
   readonly rows: number;
   /** Rows whose status is not OK. */
   readonly failed: number;
-  /** Rows by status, at the places of ROW_STATUSES. */
+  /** Rows by status, in the order of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
 }
 

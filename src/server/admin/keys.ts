@@ -129,7 +129,7 @@ function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams
   for (const parameter of ['after', 'limit'])
     if (new Set(query.getAll(parameter)).size > 1) details.push({ parameter, message: DIFFERS });
   const begin = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && begin === 0) details.push({ parameter: 'after', message: 'is no id of a key' });
+  if (after !== null && begin === 0) details.push({ parameter: 'after', message: 'is not an id of a key' });
   const count = limit === null ? keys.length : Number(limit);
   if (limit !== null && !(/^\d{1,4}$/.test(limit) && count >= 1 && count <= MAX_PAGE))
     details.push({ parameter: 'limit', message: `must be an integer from 1 to ${MAX_PAGE}` });
@@ -199,7 +199,7 @@ async function readJson(request: AdminRequest): Promise<{ json: unknown } | Admi
     return { json: body.length === 0 ? undefined : JSON.parse(body.toString()) };
   } catch {
     // The message of the parser would quote the body.
-    return failure(400, 'INVALID_REQUEST', 'the body is no JSON');
+    return failure(400, 'INVALID_REQUEST', 'the body is not JSON');
   }
 }
 

@@ -218,7 +218,7 @@ function typeOfFile({ name, fileName, contentType }: PartHead): string {
   if (type !== undefined && VAGUE_TYPES.includes(type) && byName !== undefined) return byName;
   if (fileName === '' && contentType === '') {
     throw new FormBodyError(
-      `the part ${JSON.stringify(name)} is no file: parameters are read from the query, and the form has one file`,
+      `the part ${JSON.stringify(name)} is not a file: parameters are read from the query, and the form has one file`,
     );
   }
   throw new FormBodyError(

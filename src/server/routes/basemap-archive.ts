@@ -55,9 +55,10 @@ export class BasemapArchive {
 
   static async #read(file: FileHandle): Promise<BasemapArchive> {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new ArchiveFault('is no file');
+    if (!stat.isFile()) throw new ArchiveFault('is not a file');
     const head = Buffer.from(await bytesAt(file, 0, Math.min(stat.size, HEADER_BYTES)));
-    if (head.toString('latin1', 0, MAGIC.length) !== MAGIC) throw new ArchiveFault('is no PMTiles archive');
+    if (head.toString('latin1', 0, MAGIC.length) !== MAGIC)
+      throw new ArchiveFault('is not a PMTiles archive');
     const version = head[MAGIC.length];
     if (version !== VERSION)
       throw new ArchiveFault(`is a PMTiles archive of version ${version}, where ${VERSION} is read`);

@@ -87,7 +87,7 @@ const TABLE_CONSTRAINT = /^(?:CONSTRAINT|PRIMARY|UNIQUE|CHECK|FOREIGN)$/i;
 const COLUMN_CONSTRAINT =
   /^(?:CONSTRAINT|PRIMARY|NOT|NULL|UNIQUE|CHECK|DEFAULT|COLLATE|REFERENCES|GENERATED|AS)$/i;
 
-/** @param sql as the database holds it. @throws TableError for what is no list of columns */
+/** @param sql as the database holds it. @throws TableError for what is not a list of columns */
 export function tableIn(sql: string): SqlTable {
   const definitions: Token[][] = [[]];
   const behind: Token[] = [];

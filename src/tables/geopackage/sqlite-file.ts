@@ -25,7 +25,7 @@ const LEAF = 13;
 const MAX_DEPTH = 32;
 /** Versions of the format that are read: with a rollback journal, and with a write-ahead log. */
 const MAX_VERSION = 2;
-/** Encodings by their number in the head; 0 stands in a database without content. */
+/** Encodings by their number in the head; 0 is in a database without content. */
 const ENCODINGS = ['utf-8', 'utf-8', 'utf-16le', 'utf-16be'] as const;
 const SCHEMA: StoredTable = {
   ...tableIn('CREATE TABLE sqlite_master(type TEXT, name TEXT, tbl_name TEXT, rootpage INT, sql TEXT)'),

@@ -145,7 +145,7 @@ function memberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng')
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * A text as a coordinate in degrees; NaN if it is none. It must be a number, with a point or a comma, or degrees,
+ * A text as a coordinate in degrees; NaN if it is not one. It must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
  *
  * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none

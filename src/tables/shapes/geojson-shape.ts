@@ -11,7 +11,7 @@ export function isGeometry({ type }: Readonly<Record<string, unknown>>): boolean
   return type === 'GeometryCollection' || (typeof type === 'string' && TYPES.indexOf(type) > 0);
 }
 
-/** null for a value that is no geometry, or has something other than numbers in its place. */
+/** null for a value that is not a geometry, or has something other than numbers in its place. */
 export function shapeOfGeoJson(value: unknown): Shape | null {
   const shape = { points: [], lines: [], polygons: [] };
   const type = addGeometry(value, shape, 0);
@@ -58,7 +58,7 @@ function addGeometry(value: unknown, to: Lists, depth: number): number | null {
 
 const list = (coordinates: unknown): number[] => (coordinates as unknown[]).flatMap(position);
 
-/** @throws TypeError for what is no position */
+/** @throws TypeError for what is not a position */
 function position(value: unknown): [number, number] {
   const [lng, lat] = value as unknown[];
   if (typeof lng !== 'number' || typeof lat !== 'number') throw new TypeError('no position');

@@ -65,7 +65,7 @@ class WktReader {
     return type;
   }
 
-  /** @throws SyntaxError for what is behind */
+  /** @throws SyntaxError for what is after */
   end(): void {
     if (this.#token !== '' || this.#text.slice(this.#at).trim() !== '') throw new SyntaxError();
   }

@@ -19,11 +19,11 @@ const DEFLATED = 8;
 /** Packed bytes at once: each may become a thousand, and texts of larger pieces outlive the young generation of V8. */
 const PIECE_BYTES = 4096;
 
-/** A part beyond 256 MiB that unpacks to more than 200 times its size is no table: tables pack to a tenth. */
+/** A part beyond 256 MiB that unpacks to more than 200 times its size is not a table: tables pack to a tenth. */
 const SURE_BYTES = 256 * 2 ** 20;
 const MAX_PACKING = 200;
 
-/** The bytes of an archive: an array of them is one, and so is a file that is read where it is asked for. */
+/** The bytes of an archive: an array of them is one, and so is a file that is read where it is requested. */
 export interface Bytes {
   readonly length: number;
   /** Bytes from an offset up to another; fewer where the archive ends. They hold until the next call. */

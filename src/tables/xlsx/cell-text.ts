@@ -19,7 +19,7 @@ const END_MS = Date.UTC(10_000, 0, 1);
 /**
  * A number with its digits: all of an integer, and all of a fraction of more than 17 digits; else the shortest that is
  * the same number of 64 bits, as Excel's `0.10000000000000001` is 0.1.
- * @returns null for a text that is no number
+ * @returns null for a text that is not a number
  */
 export function numberText(text: string): string | null {
   if (isPlain(text)) return text;
@@ -89,7 +89,7 @@ let lastText = '';
 
 function dateText(day: number, is1904: boolean): string | null {
   if (day === lastDay && is1904 === lastWas1904) return lastText;
-  // Excel shows a day that never was: it stands as Excel shows it.
+  // Excel shows a day that never was: it is as Excel shows it.
   if (day === LEAP_DAY && !is1904) return '1900-02-29';
   const firstMs = is1904 ? FIRST_OF_1904_MS : day < LEAP_DAY ? EARLY_DAY_0_MS : DAY_0_MS;
   const ms = firstMs + day * DAY_MS;
@@ -118,7 +118,7 @@ const fraction = (ms: number): string => (ms === 0 ? '' : `.${String(ms).padStar
 
 const ZONED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d\d:\d\d:\d\d)(?:\.0+|(\.\d+))?Z?$/;
 
-/** A date that stands in the cell as ISO 8601. Its `Z` says nothing: a workbook has no zones. */
+/** A date that is in the cell as ISO 8601. Its `Z` says nothing: a workbook has no zones. */
 export const isoText = (text: string): string => text.trim().replace(ZONED, '$1$2');
 
 const ESCAPED = /_x([0-9A-Fa-f]{4})_/g;

@@ -77,7 +77,7 @@ class CodeReader {
   #hasDate = false;
   #hasTime = false;
   #isElapsed = false;
-  /** The last letter of a date or a time: behind `h` an `m` is minutes. */
+  /** The last letter of a date or a time: after `h` an `m` is minutes. */
   #unit = '';
   /** An `m` that is minutes if seconds follow, else the month. */
   #isOpen = false;

@@ -121,7 +121,7 @@ class SheetReader {
       this.#isInCell = this.#isInRow && name === 'c';
       if (this.#isInCell) this.#openCell(attributes());
     }
-    // How a text is spoken stands beside it.
+    // How a text is spoken is beside it.
     else if (this.#isInCell && name === 'rPh') this.#skippedFrom = depth;
   }
 
@@ -184,7 +184,7 @@ class SheetReader {
       row = 10 * row + digit;
     }
     if (column === 0 || digits === 0 || at === digits || at < said.length)
-      throw this.#broken(`${JSON.stringify(said.slice(0, 40))} is no place of a cell`);
+      throw this.#broken(`${JSON.stringify(said.slice(0, 40))} is not a place of a cell`);
     this.#column = column;
     if (row !== this.#number) {
       if (this.#isNumbered) throw this.#broken(`cell ${said} stands in row ${this.#number}`);

@@ -6,7 +6,7 @@ const LETTER_BYTES = 3;
 const BLOCK_BYTES = 256 * 1024;
 /** Texts whose ends are in one list. */
 const LIST_TEXTS = 65_536;
-/** Texts that are kept once they were asked for again; most lists are short. */
+/** Texts that are kept once they were requested again; most lists are short. */
 const MAX_KEPT = 4096;
 
 export class TextList {
@@ -18,7 +18,7 @@ export class TextList {
   readonly #long = new Map<number, string>();
   #size = 0;
   /**
-   * The index whose text was asked for last, of those with one remainder by MAX_KEPT; and the text from the second time
+   * The index whose text was requested last, of those with one remainder by MAX_KEPT; and the text from the second time
    * on: strings of a list whose texts all differ would outlive the young generation of V8.
    */
   readonly #asked = new Int32Array(MAX_KEPT).fill(-1);

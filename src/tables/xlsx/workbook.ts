@@ -30,7 +30,7 @@ const HEAD_ROWS = 1000;
 
 /**
  * @param hold is told of bytes that are held beside those of the file, and throws where they are too many
- * @throws TableError for what is no workbook
+ * @throws TableError for what is not a workbook
  */
 export function sheetsOf(bytes: Bytes, hold: (bytes: number) => void): readonly Sheet[] {
   const parts = new Map(partsOf(bytes).map((part) => [pathOf(part.name), part]));

@@ -10,7 +10,7 @@ import { requireShort, XmlFields } from './xml-fields.js';
 import { attributesOf, XmlReader } from './xml-reader.js';
 
 const OF_MARK = ['name', 'description', 'folder', 'time'] as const;
-/** The column of all other fields, behind the data. */
+/** The column of all other fields, after the data. */
 const OTHER = 'other';
 /** Memory of a field of a row, about. */
 const FIELD_BYTES = 32;

@@ -8,7 +8,7 @@ import { utf16Of } from './utf16.js';
 export interface XmlEvents {
   /**
    * @param name without the prefix of its namespace
-   * @param attributes their values as they stand: `decoded` reads references in one, `attributesOf` in all
+   * @param attributes their values as they are: `decoded` reads references in one, `attributesOf` in all
    * @param qualified the name as the file writes it
    */
   open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): void;
@@ -20,7 +20,7 @@ export interface XmlEvents {
 const MAX_DEPTH = 512;
 /** Text of one element, and bytes without the end of a tag: both are held. */
 const MAX_LETTERS = 16 * 1024 * 1024;
-/** Text between documents that stand one behind the other. */
+/** Text between documents that stand one after the other. */
 const OUTSIDE_ROOT = 'non-whitespace outside of root node';
 const ENCODING = /^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
@@ -70,7 +70,7 @@ export class XmlReader {
     });
   }
 
-  /** @throws TableError for what is no XML */
+  /** @throws TableError for what is not XML */
   push(bytes: Uint8Array): void {
     this.#decoder ??= decoderOf(bytes);
     const heldBytes = this.#sinceEvent;

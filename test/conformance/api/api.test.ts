@@ -29,7 +29,7 @@ describe('answers', async () => {
     const answers = await recordAnswers(`http://127.0.0.1:${server.port}`, server.key);
     const shown: string[] = [];
     for (const { operationId: id, responses } of api.operations()) {
-      // A vector tile is no text.
+      // A vector tile is not text.
       if (id === 'gridTile') continue;
       const examples = Object.entries(responses[200]!.content!).filter(([, media]) => 'example' in media);
       for (const [type, { schema, example }] of examples) {
@@ -53,7 +53,7 @@ describe('answers', async () => {
     expect(page.match(/<summary>An answer, application\/json, shortened</g)).toHaveLength(2);
   });
 
-  // Every word of the service and of its rows stands there, under every HTTP status that has it.
+  // Every word of the service and of its rows is there, under every HTTP status that has it.
   test('the table of status words on the page', () => {
     const row =
       /<code id="status-(\w+)">\1<\/code><\/th><td>([\d, –-]*)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g;

@@ -78,7 +78,7 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
     );
     await fc.assert(
       fc.asyncProperty(broken, async ({ name, body, outside, way }) => {
-        // In a text every value is a text, and a text is no fault of hexcodes there.
+        // In a text every value is a text, and a text is not a fault of hexcodes there.
         const isText = way !== 'json';
         fc.pre(
           !isText ||

@@ -73,7 +73,7 @@ describe('calls and memory', () => {
     expect(readFileSync(KERNEL_FILES.kernel).length).toBeLessThanOrEqual(SIZE_BUDGET_BYTES);
   });
 
-  /** [first byte, byte behind the last] of every area of the memory that the module names, in no order. */
+  /** [first byte, byte after the last] of every area of the memory that the module names, in no order. */
   function areasOf(kernel: Kernel): Record<string, readonly [from: number, end: number]> {
     const { exports, capacity } = kernel;
     const area = (address: WebAssembly.Global<'i32'>, sizeBytes: number): readonly [number, number] => [
@@ -90,7 +90,7 @@ describe('calls and memory', () => {
       TAILS: area(exports.TAILS, ROW_STATUS_COUNT * exports.TAIL_BYTES.value),
       STATUS_COUNTS: area(exports.STATUS_COUNTS, ROW_STATUS_COUNT * 4),
       ADMIN_COUNTS: area(exports.ADMIN_COUNTS, ADMIN_UNITS.length * 4),
-      // One vector behind the text is read, and one byte overwritten.
+      // One vector after the text is read, and one byte overwritten.
       BLOCK_TEXT: area(exports.BLOCK_TEXT, block.length + 16),
       TEXT_OUT: area(exports.TEXT_OUT, exports.TEXT_OUT_BYTES.value),
       ROWS: area(exports.ROWS, capacity * exports.ROW_BYTES.value),

@@ -71,7 +71,7 @@ describe('any text', () => {
     expect(kernel.readText(code.padEnd(65))).toBe(3);
     expect(kernel.readText(code.padEnd(1_000_000))).toBe(3);
     for (const units of [65, 1000, 2 ** 31, 2 ** 32 - 1]) expect(kernel.exports.readText(units)).toBe(3);
-    // 65 and more units of separators behind a code, past the kernel's own caller
+    // 65 and more units of separators after a code, past the kernel's own caller
     const { TEXT_IN, memory } = kernel.exports;
     new Uint16Array(memory.buffer, TEXT_IN.value, 200).fill(0x20).set(Buffer.from(code));
     expect([64, 65, 66, 128, 129].map((units) => kernel.exports.readText(units))).toEqual([0, 3, 3, 3, 3]);

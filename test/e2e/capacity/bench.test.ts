@@ -85,7 +85,7 @@ test('a comparison with itself sees no difference, and nothing in a single slice
   expect(stdout).not.toMatch(/better|worse/);
 });
 
-test('two files without a figure in common are no comparison', async () => {
+test('two files without a figure in common are not a comparison', async () => {
   folder.write('single.json', JSON.stringify({ ...results, ways: results.ways.slice(0, 1), ladder: [] }));
   folder.write('stream.json', JSON.stringify({ ...results, ways: results.ways.slice(1), ladder: [] }));
   const { code, stdout, stderr } = await folder.run('bench --compare single.json stream.json');
@@ -172,7 +172,7 @@ test('a server elsewhere is measured without costs', async () => {
 
 test.each([
   [['--only', 'nothing'], 2, 'there is no such way'],
-  [['--target', 'x'], 2, 'no address'],
+  [['--target', 'x'], 2, 'not an address'],
   [['--target', 'http://127.0.0.1:1'], 2, '--key-file'],
   [['--target', 'http://127.0.0.1:1', '--key-file', 'none'], 3, 'no such file'],
   [['--compare', 'results.json'], 2, 'two files'],

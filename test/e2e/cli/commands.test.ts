@@ -112,7 +112,7 @@ test.skipIf(!existsSync('/dev/full'))(
   },
 );
 
-test('a reader that has closed standard output is no failure', () => {
+test('a reader that has closed standard output is not a failure', () => {
   const line = folder.commandLine(['encode', `${LAT},${LNG}`]);
   const script = '{ sleep 0.1; "$0" "$@"; echo "exit $?" >&2; } | true';
   const { stderr } = spawnSync('sh', ['-c', script, ...line], { encoding: 'utf8' });
@@ -134,7 +134,7 @@ test('one position or code with options of files: --output is written, the other
   expect((await folder.run(['encode', `${LAT},${LNG}`, '-o', '.'])).code).toBe(4);
 });
 
-test('inspect: facts as JSON and drawn; exit 1 for a text that is no code', async () => {
+test('inspect: facts as JSON and drawn; exit 1 for a text that is not a code', async () => {
   const { hexcodes: code, admin_code } = library.encode(LAT, LNG);
   const drawn = await folder.run(['inspect', code.toLowerCase()]);
   expect(drawn.code).toBe(0);
@@ -414,7 +414,7 @@ describe('given texts', () => {
     expect((await folder.run(['decode', none, '--column', 'note'])).stderr).not.toContain('grep');
   });
 
-  test('names of files that are absent are no texts', async () => {
+  test('names of files that are absent are not texts', async () => {
     for (const args of [
       ['decode', 'absent.csv'],
       ['decode', `folder/${CODE}.csv`],
@@ -501,7 +501,7 @@ describe('given texts', () => {
       folder.write('days.csv', 'id,lat,lng,ts\n1,21.0288,105.8525,02/01/2026 23:30\n');
       const refused = await folder.run([command, 'days.csv', '-q', '--to', 'csv', ...options]);
       expect(refused.code).not.toBe(0);
-      expect(refused.stderr).toContain('"02/01/2026 23:30" is no time that is read');
+      expect(refused.stderr).toContain('"02/01/2026 23:30" is not a time that is read');
       const program = /sed -E '([^']*)'/.exec(refused.stderr)![1]!;
       const sed = spawnSync('sed', ['-E', program, folder.file('days.csv')]);
       folder.write('turned.csv', sed.stdout);
@@ -584,6 +584,6 @@ test('an index without them is refused', async () => {
   for (const what of ['places.csv', '20.4463,106.3366']) {
     const ran = await folder.run(['encode', what, '--former'], { env: { HEXCODES_INDEX: 'open.bin' } });
     expect([ran.code, ran.stdout]).toEqual([2, '']);
-    expect(ran.stderr).toContain('the boundary index has no provinces of before July 2025');
+    expect(ran.stderr).toContain('the boundary index has no provinces from before July 2025');
   }
 });

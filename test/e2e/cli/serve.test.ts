@@ -82,7 +82,7 @@ test('a signal with the first line of the log, or before it, stops the service a
   }
 });
 
-test('a file that is no index, unknown flags and commands: a sentence and a failure', async () => {
+test('a file that is not an index, unknown flags and commands: a sentence and a failure', async () => {
   for (const [args, word] of [
     [['--index', 'package.json'], 'index'],
     [['--prot', '1'], '--prot'],
@@ -155,7 +155,7 @@ test('a port in use, also the admin port: a message and exit 1', async () => {
   const adminTaken = serve(['--port', '0', '--admin-port', String(port)]);
   expect(await adminTaken.exit).toBe(1);
   expect(adminTaken.err()).toContain('admin port');
-  // Prometheus itself listens there. Whoever has it already is as good.
+  // Prometheus itself listens there. Anyone who has it already is as good.
   const prometheus = createServer().on('error', () => {});
   await new Promise((done) =>
     prometheus.once('error', done).listen(9090, '127.0.0.1', () => done(undefined)),

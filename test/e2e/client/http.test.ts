@@ -176,8 +176,8 @@ test('a number where options are wanted is refused', async () => {
 });
 
 test.each([
-  [undefined, /undefined cannot be used, it is no text/],
-  ['127.0.0.1:8080/v1', /"127.0.0.1:8080\/v1" cannot be used, it is no address/],
+  [undefined, /undefined cannot be used, it is not text/],
+  ['127.0.0.1:8080/v1', /"127.0.0.1:8080\/v1" cannot be used, it is not an address/],
   ['localhost:8080/v1', /it does not begin with http/],
   ['ws://127.0.0.1:8080/v1', /it does not begin with http/],
   ['', /there is no page/],
@@ -198,7 +198,7 @@ test('in a page a path is the address on the same origin', async () => {
   try {
     const client = new WebClient({ baseUrl: '/v1', apiKey: server.key });
     expect((await client.meta()).service.name).toBe('hexcodes');
-    expect(() => new WebClient({ baseUrl: 'v1' })).toThrow(/it is no address/);
+    expect(() => new WebClient({ baseUrl: 'v1' })).toThrow(/it is not an address/);
   } finally {
     vi.unstubAllGlobals();
   }

@@ -296,7 +296,7 @@ describe('streams', () => {
     expect(stream.reconnections).toBe(1);
   });
 
-  test('a peer that is no hexcodes service is an error at once', async () => {
+  test('a peer that is not a hexcodes service is an error at once', async () => {
     const url = await serve({ ready: 'hello' });
     const stream = new HexcodesClient({ baseUrl: url }).stream({
       operation: 'encode',
@@ -610,7 +610,7 @@ test.each([
   'x'.repeat(9000),
   '\ud800',
   'Đà Nẵng',
-])('read of %j, which is no hexcode, is an answer, and suggest finds nothing', async (text) => {
+])('read of %j, which is not a hexcode, is an answer, and suggest finds nothing', async (text) => {
   const answer = await client.read(text);
   expect(answer).toEqual({
     status: 'INVALID_HEXCODES',

@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
     });
   });
 
-  test('gzip and NDJSON; a column of the same name; a file that is no text', async () => {
+  test('gzip and NDJSON; a column of the same name; a file that is not text', async () => {
     await withPage(async ({ page }) => {
       const csv = 'lat;lng;status\r\n21,0288;105,8525;new\r\n';
       await convert(page, 'rows.csv.gz', gzipSync(csv), /^Done: 1 row/);

@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     await page.context().close();
   });
 
-  test('the country is shown as a whole, and is no town', async () => {
+  test('the country is shown as a whole, and is not a town', async () => {
     const { page } = await served.open({}, `#${CODE}`);
     await mapState(page);
     const resolution = async (): Promise<number> =>

@@ -306,7 +306,7 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     expect(await page.locator('#recent').count()).toBe(0);
     await page.locator('.suggestion').first().click();
     const name = await page.locator('#place-code').textContent();
-    // A province is no house: its code is as coarse as it is wide.
+    // A province is not a house: its code is as coarse as it is wide.
     expect(name).toMatch(/^HN-[0-9A-Z]{2,4}$/);
     expect(faults).toEqual([]);
     await page.context().close();

@@ -203,7 +203,7 @@ describe('drawings', () => {
         await page.click('#print-doorplate');
         const texts = await page.locator('dialog .doorplate text').allTextContents();
         expect(texts).toEqual(expect.arrayContaining([CODE, 'Nhà <Lan> & Minh', 'Hà Nội']));
-        // Who has no scanner types the code at the address of the page, which stands there in letters.
+        // Who has no scanner types the code at the address of the page, which is there in letters.
         expect(texts).toContain('Scan the QR code, or type this code at');
         expect(await page.locator('dialog .doorplate-address').textContent()).toBe(new URL(page.url()).host);
         const { name, bytes } = await downloaded(page, 'dialog [data-text="save"]');

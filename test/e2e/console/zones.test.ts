@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await put(Buffer.from('lat,lng'));
       await expect
         .poll(() => page.locator('#zones-imported').textContent())
-        .toBe('This file is no GeoJSON with areas.');
+        .toBe('This file is not GeoJSON with areas.');
       await put(Buffer.from(text));
       await expect
         .poll(() => page.locator('#zones-imported').textContent())

@@ -121,7 +121,7 @@ describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
     ]);
     const letters = await messagesOf(nc, 'HEXCODES_DEAD');
     expect(letters.map(({ headers }) => headers.get('Hexcodes-Reason'))).toEqual([
-      'it is no JSON',
+      'it is not JSON',
       'it has no members for latitude and longitude, as lat and lng; --lat names them',
     ]);
     await collector.says(/2 positions {2}\d frames {2}2 dead letters/);

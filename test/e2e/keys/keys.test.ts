@@ -396,7 +396,7 @@ describe('scopes', () => {
       ['198.51.100.1, 192.0.2.7', 200],
       ['192.0.2.7, 198.51.100.1', 403],
       ['198.51.100.1', 403],
-      // An entry that is no address leaves the client unknown.
+      // An entry that is not an address leaves the client unknown.
       ['unknown', 403],
       ['192.0.2.7, unknown', 403],
       ['192.0.2.7,', 403],

@@ -102,7 +102,7 @@ describe('methods', () => {
     );
   });
 
-  test('a body with a Content-Encoding that is not understood is 415, one that is no gzip 400', async () => {
+  test('a body with a Content-Encoding that is not understood is 415, one that is not a gzip 400', async () => {
     for (const path of [ENCODE, `${ENCODE}/batch`]) {
       for (const [coding, status] of [
         ['br', 415],

@@ -181,7 +181,7 @@ describe('clients that misbehave', () => {
       'HTTP/1.1 505',
     ]);
     expect(await statuses(singles + large + singles)).toEqual([]);
-    // With no request behind the bulk body, all are answered.
+    // With no request after the bulk body, all are answered.
     expect(await statuses(singles + large)).toHaveLength(4);
   });
 
@@ -352,7 +352,7 @@ describe('Expect', () => {
       const answer = await askRaw(await client(), [
         post('/v1/hexcodes/encode', [type, length, `Expect: ${value}`]),
       ]);
-      // curl sends the request again in the place of the body.
+      // curl sends the request again instead of the body.
       expect(answer, value).toMatch(
         /HTTP\/1\.1 417 Expectation Failed\r\n.*Connection: close\r\n.*INVALID_REQUEST/s,
       );

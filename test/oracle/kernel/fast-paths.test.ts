@@ -269,7 +269,7 @@ describe('decode', () => {
     const text = Array.from(record.subarray(0, RECORD_BYTES - 1));
     const end = text.indexOf(0);
     const units = end < 0 ? text : text.slice(0, end);
-    // bytes beyond ASCII are no characters of a record
+    // bytes beyond ASCII are not characters of a record
     const ascii = units.every((byte) => byte < 128);
     const { buffer } = kernel.memory;
     new Uint16Array(buffer, kernel.TEXT_IN.value, 64).set(units);

@@ -152,7 +152,7 @@ describe('the shipped map', () => {
     );
     expect(file.length).toBeLessThanOrEqual(4 * 2 ** 20);
     expect(kernel.gridEnd.value).toBeLessThanOrEqual(8 * 2 ** 20);
-    // Behind the grid is space for distances to borders, which is not touched before somebody asks (border.test.ts).
+    // After the grid is space for distances to borders, which is not touched before somebody asks (border.test.ts).
     expect(kernel.memory.buffer.byteLength).toBeLessThanOrEqual(16 * 2 ** 20);
   });
 
@@ -300,7 +300,7 @@ describe('damaged maps', () => {
     kernel = bareKernel();
   });
 
-  /** Puts size and checksum of a damaged file right, so that the kernel reads on behind them. */
+  /** Puts size and checksum of a damaged file right, so that the kernel reads on after them. */
   function sealed(file: Uint8Array): Uint8Array {
     const header = new DataView(file.buffer, file.byteOffset, file.byteLength);
     if (file.length >= 16) {

@@ -60,7 +60,7 @@ test.each([
   'SSH-2.0\r\n\r\n',
   'HTTP/1.1 200 OK\r\n\r\n',
   'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
-])('what is no answer throws: %j', (text) => {
+])('what is not an answer throws: %j', (text) => {
   const reader = new HttpAnswers(
     () => true,
     () => {},

@@ -57,7 +57,7 @@ describe('codes in texts', () => {
     ],
     ...[':', '·', '⋅', '˝', '¯', '¤', 'ft', 'x', '|', '"\'', ' * ', '* '],
   ];
-  /** Texts in front of a position, and behind it. */
+  /** Texts in front of a position, and after it. */
   const AROUND = [
     ...['', '', 'Nhà ', '(', '[', '📍', '📍 ', 'q=', '@', 'x', '#', '&', '%20', '_', '1. ', 'geo:', 'loc:'],
     ...[')', '.', ', nhé', '!', ' 📍', '…', '%', '&c', '*', ' (Hồ Gươm)', '/12', ':30', '~'],
@@ -251,7 +251,7 @@ describe('several places in a text', () => {
     expect(namesOf(`${baidu}&coord_type=wgs84`)).toEqual(['21.0288,105.8525']);
   });
 
-  test('prices and versions are no position, and a dash at a number is no minus that is left out', () => {
+  test('prices and versions are not a position, and a dash at a number is not a minus that is left out', () => {
     for (let i = 0; i < COUNT / 4; i++) {
       const [low, high] = [place()].flat().map((deg) => deg.toFixed(3)) as [string, string];
       const price = `${pick(['giá', 'bản', '→'])} ${low}${pick([' đến ', ' - ', ', ', ' ', ' và ', 'đ, '])}${high} ${pick(NOISE)}`;

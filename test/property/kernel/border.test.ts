@@ -49,7 +49,7 @@ describe.each(BUILDS)('%s', (build) => {
     );
   });
 
-  test('made maps: at corners, on lines, in fields that are no province', () => {
+  test('made maps: at corners, on lines, in fields that are not a province', () => {
     const random = randomFrom(seed + 1);
     for (let map = 0; map < 4; map++) {
       const partition = fieldsPartition(random, { columns: 6, rows: 6 });
@@ -86,7 +86,7 @@ describe.each(BUILDS)('%s', (build) => {
       expect(borderFault(made, madePeer, latDeg, lngDeg).fault).toBeUndefined();
   });
 
-  test('what is no position, and a map without borders between provinces', () => {
+  test('what is not a position, and a map without borders between provinces', () => {
     const { borderOf, neighbourOf } = kernel.exports;
     for (const [latDeg, lngDeg] of [
       [Number.NaN, 105],

@@ -17,7 +17,7 @@ test('all hold what there is at most, one key alone three quarters, and the last
         const before = total();
         const takes = mayTake(held[key]!, before, more, MOST);
         const isSmall = held[key]! + more <= MOST / 4;
-        // Whoever stays small is refused only where nothing is left; others where the last quarter begins.
+        // Anyone who stays small is refused only where nothing is left; others where the last quarter begins.
         expect(takes).toBe(before + more <= (isSmall ? MOST : 0.75 * MOST));
         if (takes) held[key]! += more;
         expect(total()).toBeLessThanOrEqual(MOST);

@@ -121,7 +121,7 @@ async function simulateStream(random: Random, isBroken: boolean): Promise<Simula
       isFaulty = step < FAULTY_STEPS;
       nowMs++;
       steps[below(steps.length, random)]!();
-      // The session goes on behind a pool's answer in a microtask.
+      // The session continues after a pool's answer in a microtask.
       if (way?.isAnswering === true) await way.settled();
       if (way?.closed !== undefined) return result(`the session closed with ${way.closed}`);
     }

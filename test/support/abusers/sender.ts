@@ -9,7 +9,7 @@ const TICK_MS = 50;
 export interface Abuse {
   readonly connections: number;
   readonly opening?: Uint8Array | string;
-  /** Sent once behind the opening. */
+  /** Sent once after the opening. */
   readonly held?: Uint8Array;
   /** Absent where the connection only holds what it has opened. */
   readonly repeated?: Uint8Array;

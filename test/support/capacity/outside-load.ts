@@ -25,7 +25,7 @@ const FRAME_POINTS = 1;
 const MAX_CONNECTIONS = 512;
 /** k6 compiles its script and opens its connections before the measured time. */
 const K6_START_MS = 4000;
-/** Vegeta opens its connections, and sends for a while, before and behind the measured time. */
+/** Vegeta opens its connections, and sends for a while, before and after the measured time. */
 const VEGETA_START_MS = 700;
 const VEGETA_END_MS = 300;
 /** As many WebSockets as those of the curve, whose state is as cold then; each of k6's users has several. */

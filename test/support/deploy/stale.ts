@@ -1,7 +1,7 @@
 // Reports behind a proxy whose kept connections to both nodes end at once, as on a machine that stood still: node
 // build/test/support/deploy/stale.js PROXY, in a network namespace of its own (unshare -n), with a channel to its
-// parent. The nodes are stand-ins that answer a call on a connection of before that moment by a reset, which no node of
-// the service can be made to do on demand.
+// parent. The nodes are stand-ins that answer a call on a connection from before that moment by a reset, which no node
+// of the service can be made to do on demand.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -38,7 +38,7 @@ function startFlood(peers: number, addresses: number): ChildProcess[] {
   return started;
 }
 
-/** State 1, to port 443, from 127.0.2.1 or above: that is written as 0102007F, behind zeros where it is IPv6. */
+/** State 1, to port 443, from 127.0.2.1 or above: that is written as 0102007F, after zeros where it is IPv6. */
 const COUNT =
   '$4 == "01" && $2 ~ /:01BB$/ { sub(/:.*/, "", $3); if (substr($3, length($3) - 5, 2) >= "02") n++ } END { print n + 0 }';
 

@@ -86,7 +86,7 @@ interface CodedRow {
   readonly note: string;
 }
 
-/** How a code stands in a field of a file to decode. */
+/** How a code is in a field of a file to decode. */
 const CODE_FIELDS: Readonly<Record<string, (code: string) => string>> = {
   plain: (code) => code,
   'lower case': (code) => code.toLowerCase(),
@@ -499,7 +499,7 @@ function drawn(random: () => number, count: number): [number, number][] {
   });
 }
 
-/** The members that are asked for, before the status of an item's answer. */
+/** The members that are requested, before the status of an item's answer. */
 function withExtras(body: string, asked: Extras): string {
   const { lat, lng } = JSON.parse(body) as { lat: number; lng: number };
   const { extras } = answerTo(lat, lng, RESOLUTION, asked);

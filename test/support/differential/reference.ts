@@ -47,7 +47,7 @@ export interface Answer {
   readonly status: 'OK' | 'NOT_FOUND' | 'INVALID_REQUEST';
   readonly code: string | null;
   readonly admin: string | null;
-  /** former_province, border_m and certainty, as far as they are asked for. */
+  /** former_province, border_m and certainty, as far as they are requested. */
   readonly extras: Readonly<Record<string, string | number | null>>;
 }
 

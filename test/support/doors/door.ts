@@ -24,7 +24,7 @@ export interface Encoded {
 }
 
 export interface Decoded {
-  /** Degrees; null with a text that is no hexcode. */
+  /** Degrees; null with a text that is not a hexcode. */
   readonly lat: number | null;
   readonly lng: number | null;
   readonly resolution: number | null;

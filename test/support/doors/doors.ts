@@ -134,7 +134,7 @@ const csv = (server: TestServer): OpenDoor => {
     encode: encodeRows,
     encodeNumbers: (numbers) => encodeRows(numbers, 13),
     async decode(texts) {
-      // With a column beside it a row with an empty code is no blank line.
+      // With a column beside it a row with an empty code is not a blank line.
       const body = `n,hexcodes\n${texts.map((text, n) => `${n},${quoted(text)}\n`).join('')}`;
       return (await rowsAt('decode/bulk', body)).map(({ lat, lng, resolution, status }) =>
         status === 'OK' ? { lat: Number(lat), lng: Number(lng), resolution: Number(resolution) } : nothing,

@@ -22,7 +22,7 @@ export interface KafkaKillReport {
   readonly doubled: number;
   /** Answers with other codes than the library's, another key or other headers. */
   readonly wrong: number;
-  /** Answers of a key that do not stand in the order of their messages. */
+  /** Answers of a key that do not be in the order of their messages. */
   readonly disordered: number;
   readonly dead: number;
   readonly workerKills: number;
@@ -199,7 +199,7 @@ const codesBy = (hexcodes: Awaited<ReturnType<typeof loadLibrary>>, latLng: Floa
     .map((record) => (record.charCodeAt(19) === 0 ? record.slice(0, 19).replace(/\0+$/, '') : '-'))
     .join(' ');
 
-/** Codes of rows, in CSV behind the coordinates, in JSON the member. */
+/** Codes of rows, in CSV after the coordinates, in JSON the member. */
 const codesIn = (bytes: Buffer): string =>
   bytes
     .toString()

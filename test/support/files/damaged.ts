@@ -54,7 +54,7 @@ export async function sourceOf(path: string, target: 'types' | 'any' = 'types') 
   }
 }
 
-/** The number of rows of a file, or its fault; throws what is no CliFailure. */
+/** The number of rows of a file, or its fault; throws what is not a CliFailure. */
 export async function outcomeOf(
   path: string,
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {

@@ -130,7 +130,7 @@ const FIRST_ROWS =
 
 /**
  * A workbook of one position and more.
- * @param more XML behind its rows
+ * @param more XML after its rows
  * @param claimed size of the sheet that the head of its part names, in place of its own
  */
 export function workbook(more: string | Buffer = '', claimed?: number): Buffer {

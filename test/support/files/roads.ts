@@ -418,7 +418,7 @@ export const codeText = fc.oneof(
   field,
 );
 
-/** A line with a code in the place of its latitude; a second latitude becomes another code. */
+/** A line with a code instead of its latitude; a second latitude becomes another code. */
 function lineOfCode(line: string, code: string): string {
   let isFirst = true;
   return line.replace(/"lat":(?:"[^"]*"|[^,} ]+)/g, () => {

@@ -54,7 +54,7 @@ function resolutionOf(text: string): number | null {
   return /^(\d|1[0-5])$/.test(text) ? Number(text) : null;
 }
 
-/** Rows behind the header, one string of latin-1 letters each, as bytes; `columns` are places. */
+/** Rows after the header, one string of latin-1 letters each, as bytes; `columns` are places. */
 export function csvByPeer(
   library: Hexcodes,
   operation: Operation,

@@ -33,7 +33,7 @@ export function kept(unit: string): string | null {
   return /[A-Za-z2-9]/.test(unit) ? unit.toUpperCase() : null;
 }
 
-/** The H3 cell (as h3-js writes it), admin code and canonical text of a text; null where it is no hexcode. */
+/** The H3 cell (as h3-js writes it), admin code and canonical text of a text; null where it is not a hexcode. */
 export function readByPeer(text: string): { cell: string; adminCode: string; canonical: string } | null {
   if (text.length > 64) return null;
   const units = text.split('').map(kept);

@@ -308,7 +308,7 @@ describe('the open loop', () => {
     expectAt(intended, 100, 20);
   });
 
-  test('refusals are no answers, and keep their latency', async () => {
+  test('refusals are not answers, and keep their latency', async () => {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, (arrivalMs) => arrivalMs + 3, 100, 'refused');
     const schedule = new Schedule('poisson', 100, randomFrom(3));

@@ -111,7 +111,7 @@ describe('repeats', () => {
   interface Machine {
     /** Time of all repeats; a measurement takes 100 ms. */
     readonly againMs: number;
-    /** Share of each measurement's time that was given to others, and the time of the work behind it. */
+    /** Share of each measurement's time that was given to others, and the time of the work after it. */
     readonly all: readonly (readonly [stealShare: number, workUs: number])[];
     readonly runs?: number;
   }
@@ -146,7 +146,7 @@ describe('repeats', () => {
     });
   });
 
-  // The core's usual speed is the median of 21 looks; then its speed at each look, before and behind each measurement.
+  // The core's usual speed is the median of 21 looks; then its speed at each look, before and after each measurement.
   test.each([
     [
       'is repeated until before and behind it the core is as usual',

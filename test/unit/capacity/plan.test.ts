@@ -368,7 +368,7 @@ describe('sizing', () => {
     );
   });
 
-  test('where gateways collect, connections are no limit that grows with the fleet', () => {
+  test('where gateways collect, connections are not a limit that grows with the fleet', () => {
     const names = planFor(requestOf({ flush: { everyMs: 1000 } }), madeResults()).limits.map(
       ({ name }) => name,
     );

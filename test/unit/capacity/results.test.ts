@@ -96,8 +96,8 @@ describe('files of results', () => {
   });
 
   test.each([
-    ['', 'no JSON'],
-    ['null', 'no file of results'],
+    ['', 'not JSON'],
+    ['null', 'not a file of results'],
     ['{"tool":"hexcodes bench","format":2}', 'its format is 2'],
   ])('%j is refused', (text, message) => {
     expect(() => parseResults(text)).toThrow(message);

@@ -106,7 +106,7 @@ describe('reading', () => {
     '2026-01-01T00:00:61Z',
     '2026-01-01T00:00:00+25:00',
     'Thu, 01 Jan 2026 00:00:00 GMT',
-  ])('%j is no time', (text) => {
+  ])('%j is not a time', (text) => {
     const fault = faultOf(() => built({ time: ['1', text] }));
     expect(fault).toMatchObject({ row: 2, column: 'time' });
     expect(fault.message).toContain(JSON.stringify(text));
@@ -124,7 +124,7 @@ describe('reading', () => {
   });
 
   test.each(['0', '-1', '1.5', 'Infinity', 'NaN', '', '65537', '1e3'])(
-    '%j is no number of points',
+    '%j is not a number of points',
     (text) => {
       const fault = faultOf(() => built({ time: ['1', '2'], points: ['1', text] }));
       expect(fault).toMatchObject({ row: 2, column: 'points' });
@@ -227,7 +227,7 @@ describe('plans', () => {
   });
 
   test('each message takes as long as its own points', () => {
-    // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs beside
+    // A frame of 16,384 points takes 325 µs, one of a point 5 µs, each with a turn of at most 50 µs and 85 µs besides
     // its CPU time: their mean says nothing about the tail.
     const messages = Array.from({ length: 4000 }, (_, at) => ({
       us: 10_000 * at,
@@ -245,8 +245,8 @@ describe('plans', () => {
       points: at % 2 === 0 ? 1 : 100,
     }));
     const { tries } = planTrace(traceOf(messages), requestOf({ profile: 'single' }), madeResults());
-    // A batch of 100 takes 150 µs, a single call 20 µs, each with a turn of at most 50 µs, and a call 70 µs beside
-    // its CPU time.
+    // A batch of 100 takes 150 µs, a single call 20 µs, each with a turn of at most 50 µs, and a call 70 µs besides its
+    // CPU time.
     expect(tries[0]!.p50Us).toBeLessThanOrEqual(141);
     expect(tries[0]!.p99Us).toBeGreaterThanOrEqual(150);
     expect(tries[0]!.p99Us).toBeLessThanOrEqual(201);
@@ -260,7 +260,7 @@ describe('plans', () => {
     expect(ofOne).toMatchObject({ vehicles: 1, answer: null });
     expect(ofOne.tries.at(-1)).toMatchObject({ processes: 1024 });
     const ofAny = planTrace(traceOf(messages), needs, madeResults());
-    // Some 173 messages of 5 µs fit beside a turn and what an exchange takes beside its CPU time.
+    // Some 173 messages of 5 µs fit beside a turn and what an exchange takes besides its CPU time.
     expect(ofAny.answer!.processes).toBeGreaterThan(2);
     expect(ofAny.answer!.processes).toBeLessThan(64);
   });

@@ -68,7 +68,7 @@ describe('conditions', () => {
     expect(() => rowFilter([conditionOf('plate = 51C')], inJson, 'f', clock)).not.toThrow();
   });
 
-  test.each(['speed', 'speed >', '> 5', 'speed ~ 5', ''])('%j is no condition', (text) => {
+  test.each(['speed', 'speed >', '> 5', 'speed ~ 5', ''])('%j is not a condition', (text) => {
     expect(() => conditionOf(text)).toThrow('must be COLUMN OP VALUE');
   });
 
@@ -111,7 +111,7 @@ describe('times', () => {
   });
 
   test.each([null, undefined, '', 'x', '2026-02-30', '2026-13-01', '2026-11-01T25:00', '26-11-01', '1e30'])(
-    '%j is no time',
+    '%j is not a time',
     (value) => {
       expect(instantOf(text, value, hcm)).toBeNaN();
     },
@@ -122,7 +122,7 @@ describe('times', () => {
       (end) => `2026-11-01${end}`,
     ),
     ...['20261101', '202611010800', '20261101080000', '20261101080000.5', '19991231'],
-  ])('%s is no time: no clock shows it, or it is a date without separators', (value) => {
+  ])('%s is not a time: no clock shows it, or it is a date without separators', (value) => {
     expect(instantOf(text, value, hcm)).toBeNaN();
     if (/^\d+$/.test(value)) expect(instantOf({ name: 'ts', kind: 'long' }, BigInt(value), hcm)).toBeNaN();
   });
@@ -161,7 +161,7 @@ describe('times', () => {
     );
   });
 
-  test.each(['time', 'duration'] as const)('a %s is no instant and no number', (kind) => {
+  test.each(['time', 'duration'] as const)('a %s is not an instant and no number', (kind) => {
     const column: TableColumn = { name: 'x', kind, unit: 'us' };
     expect(instantOf(column, 30_600_000_000n, hcm)).toBeNaN();
     const filter = rowFilter([conditionOf('x > 5')], [column], 'f', hcm);
@@ -205,7 +205,7 @@ describe('times', () => {
     });
 
     test('a name that is none', () => {
-      expect(() => new ZoneClock('Hanoi')).toThrow('is no time zone');
+      expect(() => new ZoneClock('Hanoi')).toThrow('is not a time zone');
     });
   });
 
@@ -218,7 +218,7 @@ describe('times', () => {
       expect(startOf('2026-11-01T08:59:59.999Z', '15m')).toBe('2026-11-01T08:45:00.000Z');
       expect(startOf('2026-11-01T16:59:59Z', '1d')).toBe('2026-10-31T17:00:00.000Z');
       expect(startOf('2026-11-01T17:00:00Z', '1d')).toBe('2026-11-01T17:00:00.000Z');
-      // 26 October 2026 is a Monday, 1 November the Sunday behind it.
+      // 26 October 2026 is a Monday, 1 November the Sunday after it.
       expect(startOf('2026-11-01T12:00:00Z', '1w')).toBe('2026-10-25T17:00:00.000Z');
       expect(startOf('1969-12-31T23:00:00Z', '1d', utc)).toBe('1969-12-31T00:00:00.000Z');
     });
@@ -230,7 +230,7 @@ describe('times', () => {
       expect(startOf('2026-10-25T01:30:00Z', '1h', berlin)).toBe('2026-10-25T01:00:00.000Z');
     });
 
-    test.each(['7m', '5h', '36h', '0h', '1', 'h', '1y', '-1h'])('%s is no length', (length) => {
+    test.each(['7m', '5h', '36h', '0h', '1', 'h', '1y', '-1h'])('%s is not a length', (length) => {
       expect(() => bucketMsOf(length)).toThrow('--bucket');
     });
   });

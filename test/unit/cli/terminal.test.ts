@@ -85,7 +85,7 @@ describe('quantities', () => {
     '',
     'k',
     '5 %',
-  ])('%j is no whole number from 1 to 1e12', (text) => {
+  ])('%j is not a whole number from 1 to 1e12', (text) => {
     expect(() => wholeFrom(1, 1e12)(text)).toThrow('Write a whole number from 1 to 1,000,000,000,000');
   });
 

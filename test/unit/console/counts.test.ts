@@ -1,4 +1,4 @@
-// Points by hexagon: their numbers, their classes, and the rows behind them.
+// Points by hexagon: their numbers, their classes, and the rows after them.
 
 import { cellToBoundary, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { isJsonTable, jsonAsCsv } from '#dist/tables/json-as-csv.js';
 import { consoleModule } from '../../support/console-module.js';
 
-// Lines of JSON become lines that the readers take, where their positions have other names or are no two numbers.
+// Lines of JSON become lines that the readers take, where their positions have other names or are not two numbers.
 describe('lines of JSON', async () => {
   const { lineRewriter } = await consoleModule<{
     lineRewriter(beginning: string, isAll: boolean): ((line: string) => string) | undefined;
@@ -40,7 +40,7 @@ describe('lines of JSON', async () => {
     expect(lineRewriter(line, true)).toBe(undefined);
   });
 
-  test('a line that is no object stays, and one without a position gets null, which is named as a fault', () => {
+  test('a line that is not an object stays, and one without a position gets null, which is named as a fault', () => {
     const rewrite = lineRewriter('{"at":{"lat":1,"lng":2}}\n{"at":{"l', false)!;
     expect(rewrite('{"at":')).toBe('{"at":');
     expect(rewrite('[1,2]')).toBe('[1,2]');
@@ -210,7 +210,7 @@ describe('pasted lines', async () => {
   });
 });
 
-// The columns of a table are told by its beginning, and the readers get header rows and rows in the place of its own.
+// The columns of a table are told by its beginning, and the readers get header rows and rows instead of its own.
 describe('columns', async () => {
   type Columns =
     | { kind: 'positions'; lat: number; lng: number }

@@ -168,7 +168,7 @@ describe('outlines and storage', async () => {
   });
 });
 
-// The column of zones: behind the last field of each row, whatever its quotes, line ends and failed rows.
+// The column of zones: after the last field of each row, whatever its quotes, line ends and failed rows.
 describe('the column', async () => {
   const { ZoneColumn, zoneColumn } = await consoleModule<typeof Column>('file/zone-column.ts');
   const NONE = 255;

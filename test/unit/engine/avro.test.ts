@@ -92,7 +92,7 @@ const answer = async (bytes: Buffer): Promise<unknown> => {
   return JSON.parse(Buffer.from(made).toString());
 };
 
-test('a record becomes its JSON with a code; integers and decimals keep all digits, bytes are no text of digits', async () => {
+test('a record becomes its JSON with a code; integers and decimals keep all digits, bytes are not text of digits', async () => {
   const wanted = { gps: { lat: 21.0288, lng: 105.8525 }, fuel: '-0.500', raw: 'base64:MjE=' };
   expect(await answer(position(12n, { double: 21.0288 }, { double: 105.8525 }))).toEqual({
     ...{ id: 12, ...wanted, hexcodes: 'HN-6GHP4-83RFR', resolution: 13, admin_code: 'HN', status: 'OK' },
@@ -112,8 +112,8 @@ test('decimals are degrees', async () => {
 });
 
 test.each([
-  [Buffer.from('{"lat":21}'), 'no Avro of a schema registry'],
-  [framed(7, Buffer.alloc(0)), 'no Avro of a schema registry'],
+  [Buffer.from('{"lat":21}'), 'not Avro of a schema registry'],
+  [framed(7, Buffer.alloc(0)), 'not Avro of a schema registry'],
   [framed(7, Buffer.from([2])), 'its value is not of its schema'],
   [Buffer.concat([position(1n, null, null), Buffer.of(0)]), 'its value is not of its schema'],
   [framed(9, Buffer.of(1)), 'schema 9 cannot be used: it is of the kind PROTOBUF'],
@@ -138,7 +138,7 @@ test('a registry that does not answer puts a message off, and refuses none', asy
 });
 
 test.each(['registry:8081', 'ftp://registry', 'http://me:secret@registry', ''])(
-  '%j is no registry',
+  '%j is not a registry',
   async (address) => {
     await expect(AvroReader.open(address)).rejects.toThrow('--schema-registry must be an address');
   },

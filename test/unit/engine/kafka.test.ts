@@ -74,7 +74,7 @@ describe('spans', () => {
   });
 });
 
-// Records of an answer of a Kafka broker: none before the offset that was asked for, none of aborted transactions.
+// Records of an answer of a Kafka broker: none before the offset that was requested, none of aborted transactions.
 describe('records', () => {
   const TRANSACTIONAL = 0x10;
   const CONTROL = 0x20;

@@ -57,7 +57,7 @@ describe('formats', () => {
       expect(() => shape('b', headers)).toThrow(UnreadableMessage);
     });
 
-    test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is no rule', (text) => {
+    test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is not a rule', (text) => {
       expect(() => readFormatRule(text)).toThrow();
     });
   });
@@ -200,7 +200,7 @@ describe('formats', () => {
       '{"lat":21,"latitude":21,"lng":105}',
       '{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}',
       '{"lat":21,"lng":105,"status":"on"}',
-    ])('%s is no position', async (text) => {
+    ])('%s is not a position', async (text) => {
       await expect(convert(text, 'json')).rejects.toThrow(UnreadableMessage);
     });
   });

@@ -158,7 +158,7 @@ describe('the worker', () => {
     expect(worker.figures).toMatchObject({ messages: 0, dead: 1 });
   });
 
-  test('a try that fails once is no dead letter', async () => {
+  test('a try that fails once is not a dead letter', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }]);
     const converter = converterOf(library);
     const { convert } = converter;

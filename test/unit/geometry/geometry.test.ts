@@ -140,7 +140,7 @@ describe('families and shapes', () => {
       );
     });
 
-    test('anything else is NOT_A_COORDINATE, and options that are no object are BAD_ARGUMENT', () => {
+    test('anything else is NOT_A_COORDINATE, and options that are not an object are BAD_ARGUMENT', () => {
       for (const given of [[21], ['21', '105'], [Number.NaN, 105], { lat: 21 }, null, '21,105'] as never[]) {
         const expected = expect.objectContaining({ code: 'NOT_A_COORDINATE' });
         if (typeof given !== 'string') expect(() => distance(hexcodes, HOAN_KIEM, given)).toThrow(expected);

@@ -143,7 +143,7 @@ describe('cover', () => {
     expect(across.every((code) => code.startsWith('LCI-'))).toBe(true);
   });
 
-  test('what is no area, and too many cells', () => {
+  test('what is not an area, and too many cells', () => {
     for (const wrong of [
       null,
       {},

@@ -11,7 +11,7 @@ import {
 } from '#dist/hexcodes/kernel/text-memory.js';
 import { openKernel } from '../../support/open-world.js';
 
-// The compiler puts static tables from address 0 on and does not know the areas of assembly/memory.ts behind them:
+// The compiler puts static tables from address 0 on and does not know the areas of assembly/memory.ts after them:
 // tables larger than 256 KiB would be overwritten by the first points.
 describe('static tables', () => {
   test.each(['kernel', 'kernel.debug'])('%s.wasm: static tables end before INPUT', (build) => {

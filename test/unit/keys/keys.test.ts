@@ -326,7 +326,7 @@ describe('odd rows', () => {
       const ran = await folder.run(['keys', 'list', '--data-dir', folder.path]);
       expect([ran.code, ran.stderr], column).toEqual([
         1,
-        expect.stringContaining(`key "k2": ${column} is no time`),
+        expect.stringContaining(`key "k2": ${column} is not a time`),
       ]);
       edited(`UPDATE api_key SET ${column} = 1 WHERE id = 'k2'`);
     }

@@ -118,7 +118,7 @@ describe('single calls', () => {
   });
 
   describe('decode', () => {
-    test('null and false for anything that is no hexcode, of any type', () => {
+    test('null and false for anything that is not a hexcode, of any type', () => {
       for (const text of [
         '',
         'HN',
@@ -217,7 +217,7 @@ describe('single calls', () => {
     expect(loose.pack(Number(cell), admin_code)).toBeNull();
   });
 
-  test('an index or reach that is no Uint8Array is BAD_DATA', () => {
+  test('an index or reach that is not a Uint8Array is BAD_DATA', () => {
     const world = openWorld();
     for (const given of [undefined, null, 'HXIX', world.index.slice().buffer])
       for (const name of ['index', 'reach'])
@@ -590,7 +590,7 @@ describe('batches', () => {
     }
   });
 
-  test('codes reads texts of any length, and refuses what are no records', () => {
+  test('codes reads texts of any length, and refuses what are not records', () => {
     for (let length = 0; length < 20; length++) {
       const record = new Uint8Array(20);
       const text = 'ABCDEFGHIJKLMNOPQRS'.slice(0, length);

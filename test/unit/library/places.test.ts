@@ -61,7 +61,7 @@ test.each([
   expect(first(text)).toBe(wanted);
 });
 
-test('nothing is found in what is no name', () => {
+test('nothing is found in what is not a name', () => {
   for (const text of ['', ' ', '!', 'x', 'qwertyuiop', 'Hà Nội'.repeat(30)])
     expect(findPlaces(library, text)).toEqual([]);
 });
@@ -132,7 +132,7 @@ test('a province stands behind its seat, and is found', () => {
   }
 });
 
-test('the country is no town', () => {
+test('the country is not a town', () => {
   for (const text of ['Việt Nam', 'VIET NAM', 'vietnam', 'Vi\u1EC7t\u00A0Nam', 'nước Việt Nam', 'VN']) {
     expect(findPlaces(library, text), text).toEqual([]);
     expect(isCountry(text), text).toBe(true);

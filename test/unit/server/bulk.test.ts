@@ -57,7 +57,7 @@ describe('points of a key', () => {
     expect(second.given).toEqual([2]);
   });
 
-  test('points of a block of frames are those that its frames announce, and one for bytes that are no frame', () => {
+  test('points of a block of frames are those that its frames announce, and one for bytes that are not a frame', () => {
     const frames = [3, 0, 5].map((count) => encodeFrame(0, new Float64Array(2 * count)));
     const block = Buffer.concat([...frames, Buffer.alloc(20, 255)]);
     const asked: number[] = [];
@@ -149,7 +149,7 @@ describe('batches in slices', () => {
     expect(endedAt).toEqual([5, 10, 11]);
   });
 
-  test('a batch that proves to be no JSON is given up, one whose peer is gone with what it has converted', async () => {
+  test('a batch that proves not to be JSON is given up, one whose peer is gone with what it has converted', async () => {
     const broken = begin(bodyOf(5000, (i) => (i === 4000 ? '{"lat":}' : '[21,105]')));
     const left = begin(bodyOf(10_000, () => '[1,105]'));
     for (let i = 0; i < 3; i++) await turn();

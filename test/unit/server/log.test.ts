@@ -158,7 +158,7 @@ describe('lines for people', () => {
     expect(lineForPeople(line(fields))).toBe(expected);
   });
 
-  test('what is no JSON stays', () => {
+  test('what is not JSON stays', () => {
     expect(lineForPeople('x\n')).toBe('x\n');
   });
 });

@@ -118,7 +118,7 @@ describe('large shapes', () => {
     expect(shapeOfWkt(`${type}(${parts})`)?.[list]).toHaveLength(length);
   });
 
-  test.each(SHAPES)('%s of 200,000 parts that is broken at its end is no shape', (type, parts) => {
+  test.each(SHAPES)('%s of 200,000 parts that is broken at its end is not a shape', (type, parts) => {
     expect(shapeOfWkt(`${type}(${parts},x)`)).toBeNull();
   });
 

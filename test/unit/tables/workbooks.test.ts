@@ -65,7 +65,7 @@ describe('cells', () => {
 
   describe('width', () => {
     const ROWS = 1500;
-    /** Rows of two cells, or of one, but for one behind the head. */
+    /** Rows of two cells, or of one, but for one after the head. */
     const sheet = (wide: number, width: number): string =>
       Array.from({ length: ROWS }, (_, i) => {
         const cells = i + 1 === wide ? width : 1 + (i % 2);
@@ -79,7 +79,7 @@ describe('cells', () => {
       ['says it', '<dimension ref="A1:E1500"/>'],
       ['says its first cell alone', '<dimension ref="A1"/>'],
       ['says more', '<dimension ref="A1:XFD1048576"/>'],
-      ['says what is no range', '<dimension ref="E1500:"/>'],
+      ['says what is not a range', '<dimension ref="E1500:"/>'],
     ])('a sheet that %s is as wide as its widest row, wherever that stands', (_, before) => {
       expect(widths(sheet(1200, 5), before)).toEqual(new Set([5]));
       expect(widths(sheet(3, 5), before)).toEqual(new Set([5]));
@@ -237,10 +237,10 @@ describe('cells', () => {
   test.each([
     ['a row before another', '<row r="2"/><row r="1"/>', /row 1 stands behind row 2/],
     ['a row beyond the last', '<row r="1048577"/>', /row 1048577 is none/],
-    ['a row that is no number', '<row r="x"/>', /row NaN is none/],
+    ['a row that is not a number', '<row r="x"/>', /row NaN is none/],
     ['a cell in another row', '<row r="1"><c r="A2"/></row>', /cell A2 stands in row 1/],
     ['a cell beyond the last column', '<row r="1"><c r="XFE1"/></row>', /beyond the last column/],
-    ['no place', '<row r="1"><c r="1A"/></row>', /"1A" is no place of a cell/],
+    ['no place', '<row r="1"><c r="1A"/></row>', /"1A" is not a place of a cell/],
     ['another type', '<row><c t="q"><v>1</v></c></row>', /is of type "q"/],
     ['no number', '<row><c><v>abc</v></c></row>', /its text is "abc"/],
     [
@@ -296,8 +296,8 @@ describe('formats', () => {
   });
 });
 
-// Archives of workbooks are checked before they are read: parts that are not as large as they say are refused,
-// wherever the lie stands, and sizes in the longer fields of ZIP64 are found.
+// Archives of workbooks are checked before they are read: parts that are not as large as they say are refused, wherever
+// the lie is, and sizes in the longer fields of ZIP64 are found.
 describe('archives', () => {
   const NAME = 'xl/worksheets/sheet1.xml';
   const XML = '<worksheet><sheetData/></worksheet>';

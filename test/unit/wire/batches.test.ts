@@ -24,7 +24,7 @@ describe('the envelope', () => {
     const names = Array.from({ length: MAX_MEMBERS + 1 }, (_, i) => (kind === '' ? '' : `m${i}`));
     const message = `has more than ${MAX_MEMBERS} members`;
     expect(() => new JsonEnvelope(bodyOf(names))).toThrow(message);
-    // The rest is no JSON, which would be the error if it were read.
+    // The rest is not JSON, which would be the error if it were read.
     expect(() => new JsonEnvelope(bodyOf(names, ', no JSON at all'))).toThrow(message);
   });
 

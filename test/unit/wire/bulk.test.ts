@@ -137,7 +137,7 @@ describe('bodies', () => {
     });
 
     test.each(['1,234,567', '21,5.5', '21.5,5', ',5', '2 1', '21,0288x', '', ' '])(
-      '%j is no number',
+      '%j is not a number',
       (text) => {
         const { text: csv } = answer(request('encode csv'), [`lat;lng\n${text};105.85\n`]);
         expect(csv).toBe(
@@ -360,7 +360,7 @@ describe('bodies', () => {
       const random = randomFrom(11);
       // Every pair of the shapes of chunks and of counts below comes once.
       for (let round = 0; round < 126; round++) {
-        // In every other round frames of about a block, and now and then what waits is asked for in between.
+        // In every other round frames of about a block, and now and then what waits is requested in between.
         const isNear = round % 2 === 1;
         const counts = Array.from({ length: isNear ? 6 : 20 }, () =>
           isNear

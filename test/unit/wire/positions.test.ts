@@ -91,7 +91,7 @@ describe('texts', () => {
   });
 });
 
-// Links to maps: of all positions in a link the one that is meant is read, wherever its parameter stands.
+// Links to maps: of all positions in a link the one that is meant is read, wherever its parameter is.
 describe('links to maps', () => {
   const LAT = 21.0288;
   const LNG = 105.8525;
@@ -205,7 +205,7 @@ describe('links to maps', () => {
     '$name: the position that is meant, in any order of parameters',
     ({ address, meant, beside }) => {
       for (const one of meant) {
-        // The destination of a link that also has a query comes behind it: it is not beside the query here.
+        // The destination of a link that also has a query comes after it: it is not beside the query here.
         const others = /daddr|destination|to=|rt|route|dropOff/.test(one)
           ? beside.filter((each) => !/daddr/.test(each))
           : beside;
@@ -453,7 +453,7 @@ print(json.dumps(found))`;
       ...['EPSG:4326+5773', 'EPSG:4756+5773', 'ESRI:104100', ...TEXTS],
     ];
     const judged = gdal(JUDGE, [], JSON.stringify(inputs)) as [string, number][];
-    // Some 2 m that GDAL leaves to ensembles (4322, 4490) are no WGS 84 by name, and may be refused.
+    // Some 2 m that GDAL leaves to ensembles (4322, 4490) are not a WGS 84 by name, and may be refused.
     const wrong = judged.filter(([text, metres]) => otherSystem(text) === null && metres > 0.01);
     expect(wrong).toEqual([]);
     const accepted = judged.filter(([text]) => otherSystem(text) === null);

@@ -90,7 +90,7 @@ def _packed(hexcodes: Hexcodes, cell: int, centre: Tuple[float, float], own: str
 
 
 def _descendants(cell: int, resolution: int, wanted: int) -> Iterator[int]:
-    """The cells below a hexagon, ascending: the base cells of Viet Nam are no pentagons, so every digit from 0 to 6 has one."""
+    """The cells below a hexagon, ascending: the base cells of Viet Nam are not pentagons, so every digit from 0 to 6 has one."""
     if resolution == wanted:
         yield cell
         return

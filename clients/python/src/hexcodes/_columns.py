@@ -339,7 +339,7 @@ def _records_of_numpy(column: np.ndarray) -> Tuple[np.ndarray, List[int], Callab
         units = column.view(np.uint32).reshape(count, -1)
     size = min(units.shape[1], _MAX_BYTES)
     records[:, :size] = units[:, :size]
-    # A text of a longer column fits if all behind its nineteenth character is padding; a NUL inside it is no padding.
+    # A text of a longer column fits if all behind its nineteenth character is padding; a NUL inside it is not padding.
     other = (units > 127).any(axis=1) | (units[:, _MAX_BYTES:] != 0).any(axis=1)
     other |= (records != 0).sum(axis=1) != np.strings.str_len(column)
     rows = np.flatnonzero(other)

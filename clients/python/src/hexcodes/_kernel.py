@@ -24,7 +24,7 @@ NONE = 255
 FAR = 65535
 #: As a batch's resolution: each point its own.
 EACH_ITS_OWN = 255
-#: Longer texts are no hexcodes, in UTF-16 units.
+#: Longer texts are not hexcodes, in UTF-16 units.
 MAX_TEXT_UNITS = 64
 CAPACITY = 4096
 RECORD_BYTES = 20
@@ -102,7 +102,7 @@ class Compiled(NamedTuple):
 
 
 def compile_kernel(wasm: bytes) -> Compiled:
-    """Compiles a kernel. Raises HexcodesError BAD_DATA for bytes that are no module."""
+    """Compiles a kernel. Raises HexcodesError BAD_DATA for bytes that are not a module."""
     config = wasmtime.Config()
     # One thread is enough for 60 KiB, and no thread of a compiler can be lost by a fork.
     config.parallel_compilation = False

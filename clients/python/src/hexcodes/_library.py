@@ -26,7 +26,7 @@ Source = Union[bytes, bytearray, memoryview, str, Path]
 
 
 class DecodedColumns(NamedTuple):
-    """What `decode` makes of a NumPy column: a row that is no hexcode has NaN, NaN, 255, the empty text and 0."""
+    """What `decode` makes of a NumPy column: a row that is not a hexcode has NaN, NaN, 255, the empty text and 0."""
 
     lat: Any
     lng: Any
@@ -146,7 +146,7 @@ class Hexcodes:
         """
         units = self.kernel.units
         if units is None or len(units) != 63:
-            raise HexcodesError("BAD_DATA", "The boundary index has no provinces of before July 2025")
+            raise HexcodesError("BAD_DATA", "The boundary index has no provinces from before July 2025")
         return self._located(lat, lng, "former_provinces", "unitOf", "unitBatch", [unit["name"] for unit in units], "former_province")
 
     def borders(self, lat: Any, lng: Any = None) -> Any:
@@ -257,7 +257,7 @@ class Hexcodes:
     def boundary(self, code: Any) -> Any:
         """The corners of a code's cell as (lat, lng) in degrees, counter-clockwise, the first one not repeated; needs h3.
 
-        A column of codes gives a GeoSeries of polygons in EPSG:4326, None where a row is no hexcode, and needs geopandas, too. Raises
+        A column of codes gives a GeoSeries of polygons in EPSG:4326, None where a row is not a hexcode, and needs geopandas, too. Raises
         HexcodesError BAD_ARGUMENT for no hexcode, and where a package is missing.
         """
         from . import _cells
@@ -389,7 +389,7 @@ def _shipped(name: str) -> bytes:
 
 
 def _degrees(value: Any) -> Optional[float]:
-    """A number as a float; None for texts, truths and what is no number."""
+    """A number as a float; None for texts, truths and what is not a number."""
     if type(value) is float:
         return value
     if isinstance(value, (str, bytes, bool)) or value is None:

@@ -72,7 +72,7 @@ def _edits(units: List[str]) -> Iterator[Tuple[List[str], str]]:
         before, after = units[:i], units[i + 1 :]
         yield before + after, "extra"
         if not is_symbol[i]:
-            # Punctuation that is no separator is replaced by one; it was removed a line before.
+            # Punctuation that is not a separator is replaced by one; it was removed a line before.
             yield [*before, "-", *after], "extra"
         for symbol in _SYMBOLS:
             if symbol != typed:

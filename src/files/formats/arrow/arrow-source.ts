@@ -95,7 +95,7 @@ function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number)
   };
 }
 
-/** Behind the footer: i32 its size │ `ARROW1`. */
+/** After the footer: i32 its size │ `ARROW1`. */
 const END_BYTES = 10;
 const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
 /** No message has fewer of them. */
@@ -155,7 +155,9 @@ function footerOf(path: string): Uint8Array | null {
   }
 }
 
-/** Whether a file begins with a schema that is no message, as Polars writes it: the footer says where the rows are. */
+/**
+ * Whether a file begins with a schema that is not a message, as Polars writes it: the footer says where the rows are.
+ */
 function isBare(head: Uint8Array): boolean {
   if (head.length < 12) return false;
   const size = new DataView(head.buffer, head.byteOffset).getInt32(8, true);
@@ -201,7 +203,7 @@ function firstOf(blocks: Blocks | null): number | null {
 }
 
 /**
- * The dictionaries of a file that come behind rows which need them, as Polars writes them.
+ * The dictionaries of a file that come after rows which need them, as Polars writes them.
  * @throws CliFailure BAD_INPUT
  */
 async function* lateDictionaries(path: string, name: string): AsyncGenerator<Message> {
@@ -244,7 +246,7 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
 }
 
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
-/** Bytes that a value takes at least while its batch is read, beside its text. */
+/** Bytes that a value takes at least while its batch is read, besides its text. */
 const VALUE_BYTES = 8;
 /** Bytes that an entry of a dictionary takes, whose values are made before they are checked. */
 const ENTRY_BYTES = 48;

@@ -129,7 +129,7 @@ export class ArrowStream {
       finish: () => null,
     };
     tableToIPC(table, { format: 'stream', sink } as Parameters<typeof tableToIPC>[1]);
-    // The end mark comes behind the last batch only.
+    // The end mark comes after the last batch only.
     parts.pop();
     const schemaParts = partsOf(parts, 0, messageSizeOf(parts[0]!));
     if (this.#schema === null) {

@@ -100,7 +100,7 @@ function leafOf(type: DataType): Shape {
 
 /** Dates of milliseconds must be whole days (Schema.fbs of Arrow). */
 function wholeDays(ms: number): number {
-  if (ms % MS_PER_DAY !== 0) throw new Error(`a date that is no whole day: ${ms} ms`);
+  if (ms % MS_PER_DAY !== 0) throw new Error(`a date that is not a whole day: ${ms} ms`);
   return ms / MS_PER_DAY;
 }
 

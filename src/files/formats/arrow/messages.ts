@@ -48,8 +48,8 @@ export class ByteQueue {
 }
 
 /**
- * The messages up to the end mark, which must be there: without it, or with anything but a footer behind it, the data
- * is cut off. A part that a crash has filled with zeros looks like an end mark.
+ * The messages up to the end mark, which must be there: without it, or with anything but a footer after it, the data is
+ * cut off. A part that a crash has filled with zeros looks like an end mark.
  * @param isFile whether a footer must follow, as in a file
  * @throws CliFailure BAD_INPUT
  */

@@ -1,4 +1,4 @@
-// Arrow's schema in base 64, as files of Parquet have it beside their own: their timestamps know of no zone but UTC.
+// Arrow's schema in base 64, as files of Parquet have it besides their own: their timestamps know of no zone but UTC.
 
 import { type DataType, type Field, Table, Type, tableFromIPC, tableToIPC, utf8 } from '@uwdata/flechette';
 import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
@@ -7,7 +7,7 @@ import { arrowType } from './arrow-stream.js';
 import { ByteQueue, messagesOf, once } from './messages.js';
 import { SCHEMA } from './sound-metadata.js';
 
-/** The zones of timestamps by the names of their columns; none where the text is no schema. */
+/** The zones of timestamps by the names of their columns; none where the text is not a schema. */
 export async function zonesIn(text: string): Promise<ReadonlyMap<string, string>> {
   // The instants are the same without it.
   const zones = new Map<string, string>();
@@ -25,7 +25,7 @@ export async function geoArrowColumns(text: string): Promise<TypedGeometry[]> {
   return (await fieldsIn(bytes)).flatMap(({ name, metadata }) => geoArrowIn(name, metadata) ?? []);
 }
 
-/** The fields of a schema; none where it is none. */
+/** The fields of a schema; none where it is not one. */
 async function fieldsIn(bytes: Uint8Array): Promise<readonly Field[]> {
   try {
     const messages = messagesOf(new ByteQueue(once(bytes)), ARROW_SCHEMA, false);

@@ -32,10 +32,10 @@ export class FeatureShape {
   /** The value that is the longitude, before the latitude; that which is the id, -1 where there is none. */
   lng = -1;
   id = -1;
-  /** The first property, and the one behind the last. */
+  /** The first property, and the one after the last. */
   first = 0;
   behind = 0;
-  /** Where the list of properties begins in the piece before the first one, and where it ends in the one behind. */
+  /** Where the list of properties begins in the piece before the first one, and where it ends in the one after it. */
   opens = 0;
   closes = 0;
   /** Whether nothing but values has to be looked at to write a feature. */
@@ -132,7 +132,7 @@ export type Sides = readonly [before: string | Buffer, behind: string | Buffer];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A feature of a shape. Its text and its value are made for whoever asks. */
+/** A feature of a shape. Its text and its value are made for any caller that asks. */
 export class ShapedFeature implements JsonDocument {
   readonly shape: FeatureShape;
   readonly hasBigints = false;

@@ -278,7 +278,7 @@ function hasOtherId(feature: Record<string, unknown>): boolean {
 
 /**
  * A feature as the fields of a row, but for its position.
- * @throws CliFailure BAD_INPUT if it is none, or if the table has one column for two ids
+ * @throws CliFailure BAD_INPUT if it is not one, or if the table has one column for two ids
  */
 function rowOf(
   document: JsonDocument,
@@ -456,7 +456,7 @@ function pointOf(feature: JsonDocument): readonly unknown[] | null {
   return shape === null ? null : lonePoint(shape);
 }
 
-/** The type of a geometry that is no point; null for features without one. */
+/** The type of a geometry that is not a point; null for features without one. */
 function otherShape({ geometry }: Record<string, unknown>): string | null {
   const shape = shapeOfGeoJson(geometry);
   return shape === null || pointsOf(shape, 'first').length === 0 ? null : typeName(shape);

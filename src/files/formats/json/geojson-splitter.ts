@@ -23,14 +23,14 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /** Receives the text around the features of collections. */
 export interface CollectionEvents {
-  /** The text before the first feature. @param isFirst whether nothing stands before it in the file */
+  /** The text before the first feature. @param isFirst whether nothing is before it in the file */
   head(text: string, isFirst: boolean): void;
-  /** The text behind the last feature. @param head the text before the first, @param members parsed from both */
+  /** The text after the last feature. @param head the text before the first, @param members parsed from both */
   tail(head: string, text: string, members: Record<string, unknown>, isFirst: boolean): void;
 }
 
 /**
- * Between two objects of the file; in one that has not shown a list of features; in the list; behind it.
+ * Between two objects of the file; in one that has not shown a list of features; in the list; after it.
  */
 type Part = 'between' | 'object' | 'features' | 'tail';
 
@@ -137,7 +137,7 @@ export class GeoJsonSplitter {
         this.#part = 'between';
         this.#objects++;
       } else if (this.#depth === 0) {
-        if (!this.#isBlank(byte)) throw this.#broken('something that is no feature');
+        if (!this.#isBlank(byte)) throw this.#broken('something that is not a feature');
         start = i + 1;
       } else if (byte === COLON && this.#depth === 1 && this.#part !== 'features') {
         this.#isFeaturesKey = this.#key.length >= 8 && unescaped(this.#key) === 'features';
@@ -159,12 +159,12 @@ export class GeoJsonSplitter {
     if (this.#part !== 'between') throw this.#broken('the file ends in the middle');
   }
 
-  /** Whether a byte may stand between objects, or between features. */
+  /** Whether a byte may be between objects, or between features. */
   #isBlank(byte: number): boolean {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
     if (this.#part === 'features') return byte === COMMA;
     if (byte === RECORD_SEPARATOR) return true;
-    // Files that are put one behind another keep their marks.
+    // Files that are put one after another keep their marks.
     return byte === BYTE_ORDER_MARK[this.#marks++ % BYTE_ORDER_MARK.length];
   }
 

@@ -166,7 +166,7 @@ export class FieldSurvey {
   }
 }
 
-/** The value of a row for a survey: numbers that are written with a point or an exponent are no integers. */
+/** The value of a row for a survey: numbers that are written with a point or an exponent are not integers. */
 export function surveyedValue({ text, value }: JsonDocument): Record<string, unknown> {
   if (!WHOLE_FRACTION.test(text)) return value;
   const asWritten = parseNumbersBy(text, (digits) =>

@@ -17,7 +17,7 @@ const [STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT] = [
 
 /** Extent of a structure. */
 interface ThriftSize {
-  /** Behind its last byte. */
+  /** After its last byte. */
   readonly end: number;
   /** Memory that it takes when it has been read, about. */
   readonly bytes: number;
@@ -102,7 +102,7 @@ export function walkThrift(view: DataView, start: number): ThriftSize {
   return { end: at, bytes };
 }
 
-/** Behind the metadata: u32 their size │ `PAR1`. */
+/** After the metadata: u32 their size │ `PAR1`. */
 const END_BYTES = 8;
 const MAGIC = 'PAR1';
 /** The mark of a file whose metadata are encrypted, too. */
@@ -113,7 +113,7 @@ const MAX_DEPTH = 64;
 
 /**
  * @param file for messages
- * @throws CliFailure BAD_INPUT for metadata beyond the ceiling, Error for what is no whole Parquet file
+ * @throws CliFailure BAD_INPUT for metadata beyond the ceiling, Error for what is not a whole Parquet file
  */
 export async function readFooter(buffer: AsyncBuffer, file: string): Promise<FileMetaData> {
   const { byteLength } = buffer;

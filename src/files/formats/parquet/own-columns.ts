@@ -34,7 +34,7 @@ const PAGE_ROWS = 32_768;
 const ENTRY_BYTES = 4 + RECORD_TEXT_BYTES;
 /** Most bytes of an entry in Snappy: a copy, the tag of a literal and the entry. */
 const PACKED_BYTES = ENTRY_BYTES + 4;
-/** Bytes behind an entry that a copy of it can reach. */
+/** Bytes after an entry that a copy of it can reach. */
 const FARTHEST = 65_536;
 /** Before a page: the varint of its size. */
 const LEAD_BYTES = 5;

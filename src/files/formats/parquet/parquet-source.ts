@@ -50,7 +50,7 @@ export interface ParquetFile {
   readonly elements: readonly (SchemaElement | null)[];
 }
 
-/** @throws CliFailure BAD_INPUT for what is no whole Parquet file, and for a name that stands twice in the schema */
+/** @throws CliFailure BAD_INPUT if the file is not whole Parquet, or a name appears twice in the schema */
 export async function readParquet(input: Input): Promise<ParquetFile> {
   const buffer = await bufferOf(input);
   let metadata: FileMetaData;

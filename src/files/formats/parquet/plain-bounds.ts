@@ -4,7 +4,7 @@ import type { SchemaElement } from 'hyparquet';
 
 /** Bytes of the size before a text. */
 export const LENGTH_BYTES = 4;
-/** A longer text is no bound of a chunk. */
+/** A longer text is not a bound of a chunk. */
 const MAX_BOUND = 4096;
 /** Bytes by which values are compared first: as many are exact in a double. */
 const KEY_BYTES = 6;
@@ -14,7 +14,7 @@ const HALF_KEY = 2 ** 24;
 type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
 
 interface Sources {
-  /** Where texts begin behind their sizes, and where another would; null for values of one width. */
+  /** Where texts begin after their sizes, and where another would; null for values of one width. */
   readonly starts: Uint32Array | null;
   /** How many values there are. */
   readonly present: number;
@@ -77,7 +77,7 @@ function boundsOfBytes(
   return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
 }
 
-/** The first six bytes of a range, zeros behind its end: lesser than another's only if the range comes before. */
+/** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */
 function keyOf(bytes: Uint8Array, start: number, end: number, flip: number): number {
   const size = end - start;
   if (size >= KEY_BYTES)

@@ -130,7 +130,7 @@ export class PlainColumn {
     this.#nulls += nulls;
   }
 
-  /** Adds values of eight bytes that stand one behind the other. */
+  /** Adds values of eight bytes that stand one after the other. */
   #addNumbers(bytes: Uint8Array, at: number, count: number): void {
     this.#reserve(8 * count);
     this.#reserveRows(count);
@@ -209,7 +209,7 @@ export class PlainColumn {
     this.#size = at + size;
   }
 
-  /** Where the texts begin, behind their sizes; and where another would. */
+  /** Where the texts begin, after their sizes; and where another would. */
   #startsOf(present: number): Uint32Array {
     if (allStarts.length <= present) allStarts = new Uint32Array(2 * present + 1);
     const starts = allStarts;

@@ -28,7 +28,7 @@ export function addSnappy(bytes: Uint8Array, start: number, end: number, packed:
     packed.at = fragmentAt(out, packed.at, source, at, Math.min(end, at + FRAGMENT_BYTES));
 }
 
-/** Packs up to 64 KiB. @returns behind the last byte written */
+/** Packs up to 64 KiB. @returns after the last byte written */
 function fragmentAt(out: Area, outAt: number, source: Area, start: number, end: number): number {
   const { bytes, view } = source;
   table.fill(0);

@@ -88,7 +88,7 @@ export function walkRuns(page: PageBytes, width: number, most: number, isWhole =
       throw new Error(`a run of ${values} values where ${left} are left`);
     if (isPacked) {
       const whole = Math.ceil((width * values) / GROUP);
-      // Its last bytes may be missing behind the last value.
+      // Its last bytes may be missing after the last value.
       page.skip(Math.min(whole, Math.max(page.left, Math.ceil((width * Math.min(values, left)) / GROUP))));
     } else page.skip((width + 7) >> 3);
     seen += values;

@@ -105,7 +105,7 @@ function decimalText(value: bigint, scale: number): string {
 }
 
 /**
- * A value as a coordinate in degrees; NaN if it is none. Text must be a number, with a point or a comma, or degrees,
+ * A value as a coordinate in degrees; NaN if it is not one. Text must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
  *
  * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none

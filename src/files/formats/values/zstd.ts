@@ -41,7 +41,7 @@ export function requireZstdBelow(bytes: Uint8Array, mostBytes: number): void {
       at += 8 + view.getUint32(at + 4, true);
       continue;
     }
-    if (magic !== FRAME) throw new Error('it is no frame of Zstandard');
+    if (magic !== FRAME) throw new Error('it is not a frame of Zstandard');
     const frame = frameAt(view, at + 4);
     if (frame.windowBytes > MAX_WINDOW_BYTES && frame.windowBytes > mostBytes)
       throw new Error(`it claims a window of ${frame.windowBytes} bytes`);

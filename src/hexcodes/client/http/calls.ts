@@ -86,7 +86,7 @@ export class HttpCalls {
   }
 }
 
-/** The body of an answer that is no error. An invalid text is an answer, with 404 where it is in the path. */
+/** The body of an answer that is not an error. An invalid text is an answer, with 404 where it is in the path. */
 function answerIn(text: string): object | undefined {
   try {
     const parsed = JSON.parse(text) as { readonly status?: unknown } | null;

@@ -51,7 +51,7 @@ export class StreamCredit {
 
   /**
    * Reads the ready frame of a connection.
-   * @throws HexcodesClientError PROTOCOL where the peer is no hexcodes service of this format
+   * @throws HexcodesClientError PROTOCOL where the peer is not a hexcodes service of this format
    */
   open(readyText: string): void {
     let ready: Record<string, unknown> = {};

@@ -30,7 +30,7 @@ import { requireHexcodes, requirePairs } from './chunks.js';
 // Hexcodes as the 20-byte records of binary frames. A record carries ASCII only, so a spelling with other letters
 // is folded as every reader folds it (docs/code-format.md, Read, steps 1 to 3); whether it is a hexcode is left to the
 // service.
-/** Longer texts are no hexcodes, in UTF-16 units. */
+/** Longer texts are not hexcodes, in UTF-16 units. */
 const MAX_TEXT_UNITS = 64;
 /** Stands for a text that is none and cannot be sent as it is. */
 const NO_HEXCODE = '!';
@@ -42,7 +42,7 @@ const LETTERS_WITH_MARKS = /[\u00c0-\u1ef9]/g;
 const MARKS = /[\u0300-\u036f]+/g;
 
 /**
- * Writes one item of a decode chunk as a record. Whatever is no text, or cannot be a hexcode, becomes a record that is
+ * Writes one item of a decode chunk as a record. Whatever is not text, or cannot be a hexcode, becomes a record that is
  * none, so that it is answered in its place.
  */
 function writeHexcode(frame: Uint8Array, offset: number, hexcode: unknown): void {
@@ -55,7 +55,7 @@ function recordTextOf(hexcode: unknown): string {
   const text = isAscii(hexcode) ? hexcode : folded(hexcode);
   if (text.includes('\0') || !isAscii(text)) return NO_HEXCODE;
   if (text.length <= RECORD_TEXT_BYTES) return text;
-  // Separators behind the first one have no meaning: without them every hexcode fits.
+  // Separators after the first one have no meaning: without them every hexcode fits.
   const begun = text.replace(/^[-._\s]+/, '');
   const separator = begun.search(/[-._\s]/);
   const short =
@@ -100,7 +100,7 @@ export interface RequestFrame {
   readonly points: number;
 }
 
-/** Request frames of at most `maxPoints` points each, made as they are asked for. */
+/** Request frames of at most `maxPoints` points each, made as they are requested. */
 export function* framesOfPairs(
   pairs: Float64Array,
   maxPoints: number,
@@ -202,7 +202,10 @@ export interface AnswerHeader {
  */
 export function readAnswer(bytes: Uint8Array): AnswerHeader {
   if (bytes.length < FRAME_HEADER_BYTES || bytes[0] !== FRAME_VERSION) {
-    throw new HexcodesClientError('PROTOCOL', 'the stream answered with something that is no answer frame');
+    throw new HexcodesClientError(
+      'PROTOCOL',
+      'the stream answered with something that is not an answer frame',
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const header = {

@@ -133,7 +133,7 @@ function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: A
     const empty = String.fromCharCode(job.delimiter).repeat(job.operation === 'encode' ? 5 : 4);
     sink.addText(`${empty}INVALID_REQUEST\n`);
   } else {
-    const message = 'the body is no sequence of whole frames of this operation';
+    const message = 'the body is not a sequence of whole frames of this operation';
     sink.addText(`{"status":"INVALID_REQUEST","message":"${message}"}\n`);
   }
 }

@@ -149,7 +149,7 @@ export class LineConverter {
   }
 }
 
-/** All lines of a block that is no text, or longer than the kernel takes. */
+/** All lines of a block that is not text, or longer than the kernel takes. */
 function leaveAll(block: Buffer, from: number): LeftLine[] {
   const left: LeftLine[] = [];
   for (let start = from; start < block.length; ) {

@@ -104,7 +104,7 @@ export class HeaderCollector {
     return false;
   }
 
-  /** Reads one byte; whether the row ends with it. A quote opens a field behind any of the delimiters. */
+  /** Reads one byte; whether the row ends with it. A quote opens a field after any of the delimiters. */
   #take(byte: number): boolean {
     if (this.#isQuoted) {
       // The second of two quotes opens the field again.

@@ -217,7 +217,7 @@ export class BulkReader {
   }
 }
 
-/** Where the header row begins: behind blank lines, and behind a byte order mark before them. */
+/** Where the header row begins: after blank lines, and after a byte order mark before them. */
 function headerStart(block: Uint8Array): number {
   let at = 0;
   let p = block[0] === 0xef && block[1] === 0xbb && block[2] === 0xbf ? 3 : 0;

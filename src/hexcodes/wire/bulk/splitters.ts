@@ -12,7 +12,7 @@ export type Block = Uint8Array<ArrayBuffer>;
 
 /**
  * Buffers of blocks, used again: a long body goes through a few of them instead of leaving hundreds to the garbage
- * collector. Whoever reads bodies makes one BlockBuffers for all of them, and gives back blocks that are answered.
+ * collector. Anyone who reads bodies makes one BlockBuffers for all of them, and gives back blocks that are answered.
  */
 export class BlockBuffers {
   readonly #free: Block[] = [];
@@ -31,7 +31,7 @@ export class BlockBuffers {
     if (buffer.byteLength === FRAME_BLOCK_BYTES) this.#free.push(new Uint8Array(buffer));
   }
 
-  /** Drops the buffers that were never needed since the last call; to be called every few seconds. */
+  /** Drops the buffers that were never needed since the last call; call it every few seconds. */
   trim(): void {
     this.#free.splice(0, this.#leastFree);
     this.#leastFree = this.#free.length;
@@ -182,7 +182,7 @@ export class LineSplitter implements BlockSplitter {
     return undefined;
   }
 
-  /** The rest behind the last line end has none. */
+  /** The rest after the last line end has none. */
   #cut(sizeBytes: number): Block {
     const block = this.#partial.cut(sizeBytes);
     this.#searchedBytes = this.#partial.size;
@@ -194,7 +194,7 @@ export class LineSplitter implements BlockSplitter {
 
 /** The state of the CSV grammar between two bytes, as the kernel's csvRows has it. */
 enum CsvState {
-  /** Where a field starts, or behind a quote in a quoted field: a quote that comes next opens the field, or goes on. */
+  /** Where a field starts, or after a quote in a quoted field: a quote that comes next opens the field, or goes on. */
   Opens,
   /** Where a quote is a character like any other. */
   Plain,
@@ -248,7 +248,7 @@ export class CsvSplitter implements BlockSplitter {
     return this.#wholeEnd === 0 ? [] : [this.#cut(this.#wholeEnd)];
   }
 
-  /** The rest; returns at its end, as a line end is left that has lost its line feed, are no text unless quoted. */
+  /** The rest; returns at its end, as a line end is left that has lost its line feed, are not text unless quoted. */
   end(): Block[] {
     this.#refuseTooLong();
     let { size } = this.#partial;
@@ -256,7 +256,7 @@ export class CsvSplitter implements BlockSplitter {
     return size === 0 ? [] : [this.#cut(size)];
   }
 
-  /** Ends the input, which may leave no quote open. @throws BulkInputError for one, behind the rows before it */
+  /** Ends the input, which may leave no quote open. @throws BulkInputError for one, after the rows before it */
   *endClosed(): Generator<Block> {
     yield* this.flush();
     if (this.#state === CsvState.Quoted) throw new BulkInputError('a quote is not closed');
@@ -289,7 +289,7 @@ export class CsvSplitter implements BlockSplitter {
 interface FoundRows {
   /** The end of the last whole row, 0 where none of the bytes ends one. */
   readonly end: number;
-  /** Behind all bytes. */
+  /** After all bytes. */
   readonly state: CsvState;
 }
 
@@ -317,7 +317,7 @@ function rowsEndByKernel(
  * Reads rows of CSV: field by field where quotes may hide line ends, at once where none is near.
  * @param from where the bytes begin that are not read yet
  * @param state in which they begin
- * @param isFirst whether to stop behind the first row
+ * @param isFirst whether to stop after the first row
  */
 function rowsEnd(
   bytes: Uint8Array,
@@ -330,7 +330,7 @@ function rowsEnd(
   const size = bytes.length;
   let end = 0;
   let at = from;
-  // Behind a row without a quote, the rows before the next quote are passed over.
+  // After a row without a quote, the rows before the next quote are passed over.
   let mayPass = !isFirst && state < CsvState.Quoted;
   let hasQuote = false;
   while (at < size) {
@@ -386,7 +386,7 @@ function rowsEnd(
 
 /**
  * Whether the end of bytes that begin with a CSV row is the end of one.
- * @param isLast whether nothing is behind them, so that the row needs no line end
+ * @param isLast whether nothing is after them, so that the row needs no line end
  */
 export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolean, kernel: Kernel): boolean {
   if (!isLast && bytes.at(-1) !== LF) return false;
@@ -394,7 +394,7 @@ export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolea
   return isLast ? state !== CsvState.Quoted : end === bytes.length;
 }
 
-/** The place behind the first CSV row and its line end; -1 where no row ends. */
+/** The place after the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
   return rowsEnd(bytes, 0, CsvState.Opens, delimiter, undefined, true).end || -1;
 }
@@ -438,7 +438,7 @@ export class FrameSplitter implements BlockSplitter {
   flush(): Block[] {
     if (this.#wholeEnd === 0) return [];
     const block = this.#partial.cut(this.#wholeEnd);
-    // Behind a broken header #frameEnd is still before the cut.
+    // After a broken header #frameEnd is still before the cut.
     this.#frameEnd = Math.max(0, this.#frameEnd - this.#wholeEnd);
     this.#wholeEnd = 0;
     return [block];

@@ -76,7 +76,7 @@ export function isJson(text: string): boolean {
   return end >= 0 && afterSpace(text, end) === text.length;
 }
 
-/** The first place from `from` on that is no white space. */
+/** The first place from `from` on that is not white space. */
 export function afterSpace(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -86,7 +86,7 @@ export function afterSpace(text: string, from: number): number {
   }
 }
 
-/** The place behind the value that begins at `from`; -1 where there is none. */
+/** The place after the value that begins at `from`; -1 where there is none. */
 export function jsonValueEnd(text: string, from: number): number {
   /** The brackets that close the values around this one. */
   const closing: number[] = [];
@@ -112,8 +112,8 @@ export function jsonValueEnd(text: string, from: number): number {
 }
 
 /**
- * Behind a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between;
- * where none are left, the place behind the last; -1 where there is no JSON.
+ * After a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between; where
+ * none are left, the place after the last; -1 where there is no JSON.
  */
 function nextValueAt(text: string, from: number, closing: number[]): number {
   let at = from;
@@ -147,13 +147,13 @@ function scalarEnd(text: string, from: number, first: number): number {
   return word !== undefined && text.startsWith(word, from) ? from + word.length : -1;
 }
 
-/** The place behind the string that begins at `from`; -1 where there is none. */
+/** The place after the string that begins at `from`; -1 where there is none. */
 export function jsonStringEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return -1;
   for (let at = from + 1; ; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) return at + 1;
-    // Behind the end of the text, charCodeAt is NaN.
+    // After the end of the text, charCodeAt is NaN.
     if (!(unit >= 32)) return -1;
     if (unit !== BACKSLASH) continue;
     at++;

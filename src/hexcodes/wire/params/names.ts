@@ -74,7 +74,8 @@ export function addUnknown(names: string[], name: string): void {
 }
 
 /**
- * Says of names that they are no parameters, and which of the known ones was probably meant: names that mean one first.
+ * Says of names that they are not parameters, and which of the known ones was probably meant: names that mean one
+ * first.
  * @param isOthersNamed whether names that mean none are named, too
  */
 export function hintAbout(
@@ -114,7 +115,7 @@ export function queryHint(raw: string, known: readonly string[], said = NO_PARAM
   return hintAbout(unknown, known, said);
 }
 
-/** Ends of names behind an axis; assembly/text/scan/json-names.ts looks for the same. */
+/** Ends of names after an axis; assembly/text/scan/json-names.ts looks for the same. */
 const SIDE = String.raw`_?(?:dir(?:ection)?|hem(?:i(?:sphere)?)?|ref(?:erence)?|sign|indicator|quadrant|cardinal)`;
 const SIDE_OF_LAT = new RegExp(
   `^(?:n_?s(?:${SIDE})?|north_?south|(?:gps_?)?lat(?:itude)?(?:_?n_?s|${SIDE}))$`,

@@ -23,7 +23,7 @@ export function readJsonResolution(text: string): number {
   return Number.isInteger(value) ? readResolution(String(value)) : -1;
 }
 
-/** The resolution of a parameter that may be left out, or why it is none, as the end of a sentence. */
+/** The resolution of a parameter that may be left out, or why it is not one, as the end of a sentence. */
 export function resolutionOf({ text, fault }: Parameter): number | string {
   if (fault !== undefined) return fault;
   const resolution = text === undefined ? DEFAULT_RESOLUTION : readResolution(text);

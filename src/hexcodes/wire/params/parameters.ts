@@ -173,7 +173,7 @@ export class SingleParameters {
     }
   }
 
-  /** Adds the members of a JSON object; returns false where the text is none: then nothing that was added counts. */
+  /** Adds the members of a JSON object; returns false where the text is not one: then nothing that was added counts. */
   addJson(text: string): boolean {
     return eachMember(text, (name, valueText, kind) => this.addMember(name, valueText, kind));
   }

@@ -11,9 +11,9 @@ export interface Parameter {
 export const MALFORMED = 'is not valid percent-encoded UTF-8';
 export const DIFFERS = 'is given more than once with different values';
 
-/** The text without its escapes; undefined where an escape is broken or the bytes are no UTF-8. */
+/** The text without its escapes; undefined where an escape is broken or the bytes are not UTF-8. */
 export function decodeEscapes(raw: string): string | undefined {
-  // The text was decoded from the request's bytes: a byte that was no UTF-8 is U+FFFD now.
+  // The text was decoded from the request's bytes: a byte that was not UTF-8 is U+FFFD now.
   if (raw.includes('\ufffd')) return undefined;
   if (!raw.includes('%')) return raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
   try {

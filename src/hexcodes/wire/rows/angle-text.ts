@@ -10,7 +10,7 @@ interface Angle {
   readonly parts: number;
   /** Marks of its numbers: null for none, '' for a sign, else its letters. */
   readonly marks: readonly (string | null)[];
-  /** Where the side stands; null without one. */
+  /** Where the side is; null without one. */
   readonly sideAt: 'before' | 'behind' | null;
   /** Whether a mark or a side shows that the text is an angle. */
   readonly isMarked: boolean;
@@ -77,7 +77,7 @@ const UNITS = [
 const UNIT_OF = new Map(UNITS.flatMap((marks, unit) => marks.map((mark) => [mark, unit] as const)));
 
 // B and Đ are Vietnamese (bắc, đông). N is north: as nam it would be south, where Viet Nam has nothing, and T (tây) is
-// no side.
+// not a side.
 const SIDES: readonly (readonly [axis: Axis, isNegative: boolean, ...names: string[]])[] = [
   ['lat', false, 'n', 'north', 'b', 'bắc'],
   ['lat', true, 'south', 'nam'],
@@ -126,7 +126,7 @@ function lettersAt(text: string, at: number): string {
 }
 
 function tokensOfWord(word: string): Token[] | null {
-  // `43.7sN`: a mark and a side behind it.
+  // `43.7sN`: a mark and a side after it.
   if (/^[dmsDM][NSEWBĐ]$/.test(word)) {
     const [mark, side] = [tokensOfWord(word[0]!), tokensOfWord(word[1]!)];
     return mark === null || side === null ? null : [...mark, ...side];
@@ -144,15 +144,14 @@ function signAt(text: string, at: number): Token[] | null {
   const unit = UNIT_OF.get(sign);
   if (unit !== undefined) return [{ kind: 'mark', unit, word: '' }];
   if (sign === ',' || sign === ';') return [{ kind: 'separator' }];
-  // A sign stands before its number and behind nothing but a blank or a separator: `21-01` and `21 deg-105 deg` have
-  // none.
+  // A sign is before its number and after nothing but a blank or a separator: `21-01` and `21 deg-105 deg` have none.
   const isSign = (sign === '-' || sign === '+') && /\d/.test(text[at + 1] ?? '');
   return isSign && (at === 0 || /[ ,;]/.test(text[at - 1]!))
     ? [{ kind: 'sign', isNegative: sign === '-' }]
     : null;
 }
 
-/** The whole of some tokens as one angle; null if they are none. */
+/** The whole of some tokens as one angle; null if they are not. */
 function angleOf(tokens: readonly Token[]): Angle | null {
   let at = 0;
   const take = <Kind extends Token['kind']>(kind: Kind): (Token & { kind: Kind }) | null => {
@@ -204,7 +203,7 @@ function angleOf(tokens: readonly Token[]): Angle | null {
 }
 
 /**
- * Whether an `s` behind a number without a mark is seconds or south.
+ * Whether an `s` after a number without a mark is seconds or south.
  * @param unit of the number: 0 degrees, 1 minutes, 2 seconds
  * @param marks the letters that mark degrees and minutes, '' for a sign, null for none
  * @param hasSide whether the angle has a side beside this letter
@@ -223,13 +222,13 @@ function meaningOfS(
   return isUpper ? 'south' : null;
 }
 
-/** `19°52'46S`, `52' 46 s`: minutes, and seconds with an `s` in the place of their mark. */
+/** `19°52'46S`, `52' 46 s`: minutes, and seconds with an `s` instead of their mark. */
 const UNCLEAR_S = /\d ?(?:'|[:° -]|\p{L}+\.?) ?\d{1,2}(?:[.,]\d+)? ?s(?!\p{L})/iu;
 
 /** Whether a text that is no position has an `s` that may be seconds or south. */
 export const hasUnclearS = (text: string): boolean => UNCLEAR_S.test(foldSigns(text));
 
-/** Degrees of up to three numbers: a fraction stands in the last alone, minutes and seconds are below 60. */
+/** Degrees of up to three numbers: a fraction is in the last alone, minutes and seconds are below 60. */
 function degreesOf(numbers: readonly string[]): number | null {
   let deg = 0;
   for (const [unit, text] of numbers.entries()) {
@@ -259,13 +258,13 @@ function onlyOne<Result>(whole: string, read: (tokens: readonly Token[]) => Resu
   return found.length === 1 ? found[0]! : null;
 }
 
-/** `104 17min17,83s`: seconds with a decimal comma, or 83 south behind an angle. */
+/** `104 17min17,83s`: seconds with a decimal comma, or 83 south after an angle. */
 const COMMA_SECONDS = /\d,\d+ ?s(?!\p{L})/iu;
 
 /** `10°14.5°`, in which the second mark may be meant for minutes. */
 const DEGREES_TWICE = /(?:°|d|deg|degrees?|độ|do)\d[\d.,]* ?(?:°|d|deg|degrees?|độ|do)(?!\p{L})/iu;
 
-/** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is no side. */
+/** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is not a side. */
 const CUT_EXPONENT = /^-?(?:\d+(?:\.\d*)?|\.\d+)e$/;
 
 /**
@@ -273,7 +272,7 @@ const CUT_EXPONENT = /^-?(?:\d+(?:\.\d*)?|\.\d+)e$/;
  * numbers are an angle: `21 01 43.7`.
  *
  * @param axis the coordinate that the text is read for: a latitude has no east, a longitude no north
- * @returns degrees; null if the text is no angle or has a side of the other axis
+ * @returns degrees; null if the text is not an angle or has a side of the other axis
  */
 export function parseAngle(text: string, axis: Axis): number | null {
   const folded = foldSigns(text);

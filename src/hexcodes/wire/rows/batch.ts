@@ -52,9 +52,9 @@ export interface Batch {
 export interface ConvertedBatch {
   readonly total: number;
   readonly failed: number;
-  /** Items by status, at the places of ROW_STATUSES. */
+  /** Items by status, in the order of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
-  /** Behind HEAD_BYTES the end of the answer, from the JSON array of the items' answers on: a view of the sink. */
+  /** After HEAD_BYTES the end of the answer, from the JSON array of the items' answers on: a view of the sink. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
@@ -178,7 +178,7 @@ function hintOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin)
   return arrays.length > 0 && said !== '' && !said.includes('; perhaps') ? `${said}; perhaps ${items}` : said;
 }
 
-/** The example and the hint behind the fault of missing items. */
+/** The example and the hint after the fault of missing items. */
 function missing(operation: Operation, hint: string, origin: RowOrigin): string {
   const example = origin === 'stream' || hint.includes('; perhaps') ? '' : `, as in ${EXAMPLES[operation]}`;
   return example + (hint === '' ? '' : `; ${hint}`);
@@ -193,7 +193,7 @@ function broken(parameter: string, message: string): BrokenBatchError {
 /**
  * Converts all items, in order.
  * @param sink holds the results; emptied first
- * @throws BrokenBatchError if the array turns out to be no JSON
+ * @throws BrokenBatchError if the array turns out to be not JSON
  */
 export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): ConvertedBatch {
   return convertAllowed(kernel, batch, sink, undefined)!;
@@ -257,7 +257,7 @@ export class BatchConversion {
   /**
    * Converts the next items.
    * @returns false where the allowance does not cover them: then the conversion has come to its end
-   * @throws BrokenBatchError if the array turns out to be no JSON
+   * @throws BrokenBatchError if the array turns out to be not JSON
    */
   step(allowance?: RowAllowance): boolean {
     const { bytes, operation, resolution, items, hasReasons } = this.#batch;
@@ -326,8 +326,8 @@ function codeOfFault(bytes: Buffer, at: number): string {
 const REASON_BYTES = 64;
 
 /**
- * Adds `code` and `index` behind the status of each failed item, in place: the bytes from `from` on are the answers to
- * items of which the first has the index `first`. Inside of a JSON string no quote stands without a backslash, so every
+ * Adds `code` and `index` after the status of each failed item, in place: the bytes from `from` on are the answers to
+ * items of which the first has the index `first`. Inside of a JSON string no quote is without a backslash, so every
  * `"status":"` is a member, and each item has one.
  */
 function addReasons(sink: ByteSink, from: number, first: number, failed: number): void {
@@ -340,7 +340,7 @@ function addReasons(sink: ByteSink, from: number, first: number, failed: number)
   for (let at = bytes.indexOf(STATUS, from); at >= 0 && insertions.length < failed; index++) {
     const wordAt = at + STATUS.length;
     at = bytes.indexOf(STATUS, wordAt);
-    // OVER_QUERY_LIMIT is no status of an item of a batch.
+    // OVER_QUERY_LIMIT is not a status of an item of a batch.
     if (bytes[wordAt] === OK_LETTER) continue;
     const wordEnd = bytes.indexOf(34, wordAt);
     const word = bytes.toString('latin1', wordAt, wordEnd);
@@ -374,7 +374,7 @@ function answerElements(
   }
 }
 
-/** A window without a whole item holds either an item larger than itself, or the end of a text that is no array. */
+/** A window without a whole item holds either an item larger than itself, or the end of a text that is not an array. */
 function tooLarge(window: Uint8Array, windowBytes: number): string {
   return window.length < windowBytes ? 'is not valid JSON' : `has an item longer than ${windowBytes} bytes`;
 }

@@ -103,7 +103,7 @@ export function isKnownName(name: string): boolean {
   return KNOWN.has(plainName(name));
 }
 
-/** Positions of the known names in a header row, which is asked for several of them and may have 100,000 names. */
+/** Positions of the known names in a header row, which is requested several of them and may have 100,000 names. */
 const knownIndexes = new WeakMap<readonly string[], ReadonlyMap<string, number[]>>();
 
 function indexesOfKnown(names: readonly string[]): ReadonlyMap<string, number[]> {

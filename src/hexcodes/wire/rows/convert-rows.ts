@@ -35,7 +35,7 @@ import { countSlow, type RowAllowance, type RowOrigin, type SlowReason, slowWork
 import type { RowReport } from './row-report.js';
 import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
-/** An element of an array is no JSON. */
+/** An element of an array is not JSON. */
 export class BrokenArrayError extends Error {
   override readonly name = 'BrokenArrayError';
 }
@@ -55,12 +55,12 @@ export interface RowsTask {
   readonly columns: number;
   /** Ends a CSV row that has no line end of its own. */
   readonly lineEnd: '\n' | '\r\n';
-  /** The byte written behind each JSON body. */
+  /** The byte written after each JSON body. */
   readonly separator: number;
   /** Index in ROW_STATUSES of the status that answers every row; 0 where rows are converted. */
   readonly refusal: number;
   readonly maxItemBytes: number;
-  /** Items are elements of one array: BrokenArrayError is thrown where one of them is no JSON. */
+  /** Items are elements of one array: BrokenArrayError is thrown where one of them is not JSON. */
   readonly isArray: boolean;
   readonly csv: CsvShape | undefined;
   readonly report: RowReport | undefined;
@@ -188,7 +188,7 @@ function hardNumber(memory: TextMemory, index: number, axis: 0 | 1, delimiter: n
   }
 }
 
-/** Stores the record of a code in any spelling in INPUT, or a record that is no code. Overwrites OUTPUT. */
+/** Stores the record of a code in any spelling in INPUT, or a record that is not a code. Overwrites OUTPUT. */
 export function putCode(kernel: Kernel, index: number, text: string): void {
   const at = recordAt(index);
   if (kernel.readText(text) === OK) {

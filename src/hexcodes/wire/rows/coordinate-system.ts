@@ -6,7 +6,7 @@ import { byCode, byNumber, DEGREES, type OtherSystem, unknown } from './system-c
 
 export type { OtherSystem };
 
-/** Names of WGS 84 and its datum, in lower case and without what is no letter or digit. */
+/** Names of WGS 84 and its datum, in lower case and without what is not a letter or digit. */
 const NAMES: ReadonlySet<string> = new Set([
   'wgs84',
   'crs84',
@@ -118,7 +118,7 @@ interface WktNode {
 
 const WKT_TOKEN = /\s*(?:"((?:[^"]|"")*)"|([A-Za-z_]\w*)|([-+]?[\d.]+(?:[eE][-+]?\d+)?)|([[\](),]))/y;
 
-/** null for what is no such text. */
+/** null for what is not such text. */
 function wktOf(text: string): WktNode | null {
   const open: WktNode[] = [];
   let root: WktNode | null = null;

@@ -117,7 +117,7 @@ export class JsonEnvelope {
   }
 }
 
-/** The place behind the string that begins at `from`. */
+/** The place after the string that begins at `from`. */
 function stringEnd(bytes: Uint8Array, from: number): number {
   const size = bytes.length;
   for (let at = from + 1; at < size; at++) {
@@ -140,7 +140,7 @@ function arrayEnd(kernel: Kernel, bytes: Uint8Array, from: number): { end: numbe
   throw new NotJsonError(exports.skipInString.value ? 'ends inside a string' : 'ends inside a value');
 }
 
-/** The place behind the value that begins at `from`, and the commas between its own members or elements. */
+/** The place after the value that begins at `from`, and the commas between its own members or elements. */
 function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: number } {
   const size = bytes.length;
   let depth = 0;

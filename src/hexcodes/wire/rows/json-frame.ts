@@ -86,7 +86,7 @@ function seqOf(envelope: JsonEnvelope): string | undefined {
   return text !== undefined && SEQ.test(text) ? text : undefined;
 }
 
-/** The text of a member that is there exactly once and is no array. */
+/** The text of a member that is there exactly once and is not an array. */
 function onlyText(envelope: JsonEnvelope, name: string): string | undefined {
   const members = envelope.members(name);
   return members.length === 1 && !members[0]!.isArray ? envelope.text(members[0]!) : undefined;

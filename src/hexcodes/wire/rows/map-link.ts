@@ -29,7 +29,7 @@ interface Service {
 const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)`;
 const ONE = new RegExp(`^${NUMBER}$`);
 const TWO = new RegExp(`^(${NUMBER}), ?(${NUMBER})$`);
-/** Numbers between commas, tildes or low lines, and more behind them. */
+/** Numbers between commas, tildes or low lines, and more after them. */
 const FIRST_TWO = new RegExp(`^(${NUMBER})[,~_] ?(${NUMBER})(?:[,~_].*)?$`, 's');
 
 const latLng = (lat: string, lng: string): Position => ({ latDeg: Number(lat), lngDeg: Number(lng) });
@@ -48,8 +48,8 @@ const exchanged = (found: Position | null): Position | null =>
   found === null ? null : { latDeg: found.lngDeg, lngDeg: found.latDeg };
 
 /**
- * A position in any spelling, with `loc:` in front or a label in brackets behind. A plus sign is a blank, but in a Plus
- * Code.
+ * A position in any spelling, with `loc:` in front or a label in brackets after it. A plus sign is a blank, but in a
+ * Plus Code.
  */
 const searched = (text: string): Position | null => {
   const bare = text.trim().replace(/^loc:/i, '');
@@ -96,7 +96,7 @@ const pair =
     if (lats.length !== lngs.length) return [];
     return lats.map((lat, i) => (ONE.test(lat) && ONE.test(lngs[i]!) ? latLng(lat, lngs[i]!) : null));
   };
-/** A part of the path behind one of some words: the next one, or the last. */
+/** A part of the path after one of some words: the next one, or the last. */
 const behind =
   (
     words: readonly string[],
@@ -234,7 +234,7 @@ const SERVICES: readonly Service[] = [
     points: [[latFirst('pin')], [named], [latFirst('finish')]],
     views: [zoomed],
   },
-  // Three words are no position, and stand in the path.
+  // Three words are not a position, and stand in the path.
   { hosts: /(?:^|\.)(?:what3words\.com|w3w\.co)$/, points: [], views: [] },
 ];
 
@@ -285,7 +285,7 @@ export function searchedTexts(text: string): string[] {
   ];
 }
 
-/** The parts of a link; null if it is none. */
+/** The parts of a link; null if it is not one. */
 export function partsOf(text: string): Link | null {
   const match = /^([a-z][a-z0-9.+-]*:)(\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(text.trim());
   if (match === null) return null;
@@ -324,7 +324,7 @@ function isElsewhere(link: Link): boolean {
   return systems.some((value) => !WGS84.test(value));
 }
 
-/** Signs that end a sentence behind a link, and a bracket that was opened before it. */
+/** Signs that end a sentence after a link, and a bracket that was opened before it. */
 const BEHIND_LINK = /(?:["'.,;!]|(?<!\([^)]*)\)|(?<!\[[^\]]*)\]){1,8}$/;
 
 /**
@@ -333,7 +333,7 @@ const BEHIND_LINK = /(?:["'.,;!]|(?<!\([^)]*)\)|(?<!\[[^\]]*)\]){1,8}$/;
  */
 export function parseMapLink(text: string): Position | null {
   const whole = text.trim();
-  // Words behind a link are no part of it, but a link may hold blanks; `geo:19,46 độ N` is cut off.
+  // Words after a link are not part of it, but a link may hold blanks; `geo:19,46 độ N` is cut off.
   const blank = /^geo:[^?]*$/i.test(whole) ? -1 : whole.search(/\s/);
   const found = [...(blank < 0 ? [] : [whole.slice(0, blank)]), whole].map((each) =>
     inOneLink(each.replace(BEHIND_LINK, '')),

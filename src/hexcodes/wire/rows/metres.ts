@@ -12,7 +12,9 @@ interface System {
   readonly band?: string;
 }
 
-/** Head and two numbers, both with a name in front or a unit behind; decimal commas need more than a comma between. */
+/**
+ * Head and two numbers, both with a name in front or a unit after it; decimal commas need more than a comma between.
+ */
 const FORMS = (
   [
     [String.raw`\.`, '[,; ]'],

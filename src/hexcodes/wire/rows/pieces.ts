@@ -1,4 +1,4 @@
-// Lists of texts and values that the kernel writes behind chosen fields of rows, and behind the members of lines of
+// Lists of texts and values that the kernel writes after chosen fields of rows, and after the members of lines of
 // NDJSON. An option is a piece here, and nothing else in the writers. The list of whole rows of CSV is in
 // convert-rows.ts.
 import { fieldPiece, type Piece, pieceLists, VALUE } from '../../kernel/text-memory.js';
@@ -7,7 +7,7 @@ import { ROW_STATUSES } from '../job.js';
 const OK = ROW_STATUSES[0];
 
 /**
- * The pieces behind chosen fields of rows, which end with LF.
+ * The pieces after chosen fields of rows, which end with LF.
  * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
  * @returns null for too many
  */

@@ -13,7 +13,7 @@ const DIGITS = '23456789CFGHJMPQRVWX';
 const SEPARATOR_AT = 8;
 /** Digits beyond say nothing, as in the reference implementations. */
 const MAX_DIGITS = 15;
-/** Ten digits are pairs of latitude and longitude to base 20, those behind them cells of 5 rows and 4 columns. */
+/** Ten digits are pairs of latitude and longitude to base 20, those after them cells of 5 rows and 4 columns. */
 const PAIR_DIGITS = 10;
 const ROWS = 5;
 const COLUMNS = 4;
@@ -25,7 +25,7 @@ const FULL = /^(?:[2-9CFGHJMPQRVWX]{8}\+(?:[2-9CFGHJMPQRVWX]{2,})?|(?:[2-9CFGHJM
 /** The first four digits are left out, which come again after 1 degree, or the first two, after 20. */
 const SHORT = /^(?:[2-9CFGHJMPQRVWX]{2}){2,3}\+[2-9CFGHJMPQRVWX]{2,}$/;
 
-/** The cell of a full Plus Code in any case; null if the text is none. */
+/** The cell of a full Plus Code in any case; null if the text is not one. */
 export function parsePlusCode(text: string): PlusCodeCell | null {
   const code = text.toUpperCase();
   if (!FULL.test(code) || code.indexOf('+') !== SEPARATOR_AT) return null;

@@ -10,10 +10,12 @@ const MAX_UNITS = 4096;
 /** Two numbers as programs write them: most positions. */
 const PLAIN = /^([-+]?\d{1,3}(?:\.\d+)?), ?([-+]?\d{1,3}(?:\.\d+)?)$/;
 
-/** Text behind a link: a line of its own, or another link. A link may hold blanks. */
+/** Text after a link: a line of its own, or another link. A link may hold blanks. */
 const GOES_ON = /[\r\n]|\s(?:https?:\/\/|geo:)/i;
 
-/** Reads a position in any of these spellings; null if the text is none. Degrees beyond 90 and 180 are not refused. */
+/**
+ * Reads a position in any of these spellings; null if the text is not one. Degrees beyond 90 and 180 are not refused.
+ */
 export function parsePosition(text: string): Position | null {
   const plain = text.length > MAX_UNITS ? null : PLAIN.exec(text);
   if (plain !== null) return { latDeg: Number(plain[1]), lngDeg: Number(plain[2]) };

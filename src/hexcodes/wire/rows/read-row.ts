@@ -30,7 +30,7 @@ export interface ReadRow {
   readonly id: string | undefined;
   /** undefined where the row is right. */
   readonly faults: readonly ParameterFault[] | undefined;
-  /** Names that were probably meant, behind the message of the faults. */
+  /** Names that were probably meant, after the message of the faults. */
   readonly hint?: string;
 }
 
@@ -47,7 +47,7 @@ export interface ItemRules {
 const MAX_ID_UNITS = 128;
 const PAIR = ['lat', 'lng'] as const;
 
-/** Kept apart from other rows: an array with such an element is no JSON as a whole. */
+/** Kept apart from other rows: an array with such an element is not JSON as a whole. */
 const NOT_JSON = unread([fault('item', 'is not valid JSON')]);
 const NOT_UTF8 = unread([fault('item', 'is not valid UTF-8')]);
 const NOT_A_CODE = unread([fault('item', 'must be a code or an object with a member hexcodes')]);
@@ -113,7 +113,7 @@ function codeOf(text: string): ReadRow {
   return judgeCode(parameters, undefined, undefined);
 }
 
-/** Reads an array of JSON whose first element, or closing bracket, is at `from` or behind white space there. */
+/** Reads an array of JSON whose first element, or closing bracket, is at `from` or after white space there. */
 function pairOf(text: string, from: number, resolution: number): ReadRow {
   const parameters = new SingleParameters();
   let count = 0;
@@ -207,7 +207,7 @@ export function readCsvRow(
   const number = (column: number): string | undefined => plainNumber(field(column) ?? '') || undefined;
   parameters.lat.text = number(shape.lat);
   parameters.lng.text = number(shape.lng);
-  // Blanks are no resolution, unlike an empty field.
+  // Blanks are not a resolution, unlike an empty field.
   const own = field(shape.resolution);
   parameters.resolution.text = own === undefined ? undefined : withoutBlanks(own);
   return judgePoint(parameters, resolution, undefined, undefined);

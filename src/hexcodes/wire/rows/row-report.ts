@@ -35,7 +35,7 @@ export class RowReport {
   /**
    * Adds the failed rows among those that the kernel's CSV writer has just written.
    * @param from the first of them in the table of rows
-   * @param to the one behind the last
+   * @param to the one after the last
    * @param shiftBytes from the address of their answers to the place in the answer to the block
    * @param okBefore OK rows that were counted before them
    */

@@ -8,7 +8,7 @@ import { type Position, parseWritten } from './written-position.js';
 export interface FoundAmongWords extends Position {
   /**
    * Whether names show that it is a position, or marks and sides in a text without other numbers. Two bare numbers may
-   * be anything, and of `20.5N / 105°E, Đ2` the district is no longitude.
+   * be anything, and of `20.5N / 105°E, Đ2` the district is not a longitude.
    */
   readonly isSure: boolean;
 }
@@ -50,9 +50,9 @@ const ODD_BEFORE = new RegExp(`[^=@${BESIDE}]$`, 'u');
 const ODD_BEHIND = new RegExp(`^(?:[^${BESIDE}]| [^\\p{L}\\p{N}${BESIDE}])`, 'u');
 /** A sign between two runs that may be a mark of one angle. */
 const SIGN_BETWEEN = /^ ?[^\s\p{L}] ?$/u;
-/** Characters between two numbers of one angle: behind `21o 01.7` no 01.7 is degrees. */
+/** Characters between two numbers of one angle: after `21o 01.7` no 01.7 is degrees. */
 const MAX_INSIDE = 3;
-/** South or west that stands apart from its number, `20.5: S`: the number alone is no position. */
+/** South or west that stands apart from its number, `20.5: S`: the number alone is not a position. */
 const SIDE_APART =
   /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
 /** A dash that touches a number, and nothing before: perhaps a minus. */
@@ -75,7 +75,7 @@ function runsOf(text: string): Run[] {
     if (start < 0) return;
     const bare = text.slice(start, end);
     if (/\d/.test(bare)) {
-      // Letters that touch a number may be its unit; the end of an escape (`&#39;`, `%27`) is no number.
+      // Letters that touch a number may be its unit; the end of an escape (`&#39;`, `%27`) is not a number.
       const isPart = oddEnd >= 0 && start - oddEnd <= MAX_INSIDE;
       const isOdd =
         isPart || ODD_BEFORE.test(text.slice(0, start)) || ODD_BEHIND.test(text.slice(end, end + 2));
@@ -151,7 +151,7 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   for (const run of unread) {
     if (run.isTouched) continue;
     const bare = bareOf(run.text);
-    // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is no side.
+    // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is not a side.
     const written = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
     const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
     const decimals = isMarked ? 4 : decimalsIn(run.text);
@@ -227,7 +227,7 @@ interface LoneNumber {
   readonly end: number;
 }
 
-/** The numbers with three decimals or more of a run without marks; none beside other numbers, as minutes are. */
+/** The numbers with three decimals or more of a run without marks; none besides other numbers, as minutes are. */
 function loneNumbers({ text, start }: Run): LoneNumber[] {
   if (/[°'"\p{L}]/u.test(text)) return [];
   return [...text.matchAll(/(?:[^,;()]|(?<=\d)(?<!\.\d{3,}),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {

@@ -20,9 +20,9 @@ export interface RowAnswer {
   readonly status: RowStatus;
   /** The canonical code; present where encode is OK. */
   readonly code?: string;
-  /** The province before July 2025, where it is asked for; null for a failed row. */
+  /** The province before July 2025, where it is requested; null for a failed row. */
   readonly formerProvince?: string | null;
-  /** How sure the province is, where it is asked for; nulls for a failed row. */
+  /** How sure the province is, where it is requested; nulls for a failed row. */
   readonly border?: Border;
   /** The centre of the cell and its resolution; present where decode is OK. */
   readonly position?: { latDeg: number; lngDeg: number; resolution: number };
@@ -72,12 +72,12 @@ function faultsOf(faults: readonly ParameterFault[], hint: string, nameHint: str
   return `,"message":"${message}${names}${escaped(hint)}","details":[${details}]`;
 }
 
-/** The member of the province before July 2025, with a comma behind it. */
+/** The member of the province before July 2025, with a comma after it. */
 export function formerMember(name: string | null): string {
   return `"former_province":${JSON.stringify(name)},`;
 }
 
-/** The members that say how sure the province is, with a comma behind them. */
+/** The members that say how sure the province is, with a comma after them. */
 export function borderMembers({ borderM, certainty }: Border): string {
   return `"border_m":${borderM},"certainty":${certainty},`;
 }

@@ -39,7 +39,7 @@ const HEX_WKB = /^0[01](?:[0-9a-f]{2}){20,40}$/i;
 const BRACKETS = /^(?:\(([^()]*)\)|\[([^[\]]*)\])$/;
 
 /**
- * Reads a position that is written out; null if the text is none.
+ * Reads a position that is written out; null if the text is not one.
  * @param folded by `foldSigns`
  */
 export function parseWritten(folded: string): Position | null {

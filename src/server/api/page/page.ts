@@ -44,7 +44,7 @@ export const STATUS_CATALOGUE: readonly StatusEntry[] = [
     http: [200, 404],
     elsewhere: IN_ITEMS,
     meaning:
-      'The text is no hexcode: mistyped, cut off, or something else. 200 of a decode, 404 of `/v1/hexcodes/{code}`.',
+      'The text is not a hexcode: mistyped, cut off, or something else. 200 of a decode, 404 of `/v1/hexcodes/{code}`.',
     remedy:
       'Show the person what `/v1/hexcodes/{code}/suggestions` finds, and let them choose. The same text fails again.',
   },

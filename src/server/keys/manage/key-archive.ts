@@ -43,7 +43,7 @@ export function readArchive(text: string): KeyArchive {
     );
   const { keys, pepper } = archive;
   if (!Array.isArray(keys)) throw wrong('keys is missing');
-  if (pepper !== undefined && typeof pepper !== 'string') throw wrong('pepper is no text');
+  if (pepper !== undefined && typeof pepper !== 'string') throw wrong('pepper is not text');
   const pepperCheck = digest(archive.pepper_check, 'pepper_check');
   if (pepper !== undefined && pepperCheckOf(pepper) !== pepperCheck)
     throw wrong('its pepper is not the one of its keys');
@@ -98,13 +98,13 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The message of the parser would quote the file.
-    throw wrong('the file is no JSON');
+    throw wrong('the file is not JSON');
   }
 }
 
 function objectOf(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrong(`${what} is no object`);
+    throw wrong(`${what} is not an object`);
   return value as Record<string, unknown>;
 }
 
@@ -116,6 +116,6 @@ function digest(value: unknown, what: string): string {
 
 function time(value: unknown, what: string): number {
   const timeMs = typeof value === 'string' ? parseTime(value) : undefined;
-  if (timeMs === undefined) throw wrong(`${what} is no time`);
+  if (timeMs === undefined) throw wrong(`${what} is not a time`);
   return timeMs;
 }

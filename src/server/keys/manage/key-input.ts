@@ -175,7 +175,7 @@ export function readKeySettings(
   for (const [name, value] of Object.entries(given)) {
     if (others.includes(name)) continue;
     try {
-      if (!Object.hasOwn(READERS, name)) throw new Fault('is no setting of a key');
+      if (!Object.hasOwn(READERS, name)) throw new Fault('is not a setting of a key');
       const member = name === 'expires' ? 'expiresMs' : name;
       settings[member] = READERS[name as keyof typeof READERS](value);
     } catch (error) {
@@ -217,7 +217,7 @@ function readLimits(value: unknown): KeyLimits {
   const faults: SettingFault[] = [];
   for (const [name, limit] of Object.entries(value)) {
     const member = LIMIT_NAMES.find(([, inJson]) => inJson === name)?.[0];
-    if (member === undefined) faults.push({ setting: `limits.${name}`, message: 'is no limit' });
+    if (member === undefined) faults.push({ setting: `limits.${name}`, message: 'is not a limit' });
     else if (limit === null) continue;
     else if (typeof limit !== 'number' || !(limit >= 0 && limit <= MAX_LIMIT))
       faults.push({ setting: `limits.${name}`, message: `must be a number from 0 to ${MAX_LIMIT}` });

@@ -247,7 +247,7 @@ class Parsed {
 const MAX_TIME_MS = 8.64e15;
 
 function checkTime(column: string, timeMs: number | null): void {
-  if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is no time`);
+  if (timeMs !== null && !(Math.abs(timeMs) <= MAX_TIME_MS)) throw new Error(`${column} is not a time`);
 }
 
 /** @throws Error that begins with the column */

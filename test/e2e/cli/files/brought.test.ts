@@ -47,7 +47,7 @@ describe('a header below titles', () => {
     expect(stdout).toContain('{"id":"1","a":21.0288,"b":105.8525,"hexcodes":"HN-6GHP4-83RFR"');
   });
 
-  test('a word for a place in a row of data is no header', async () => {
+  test('a word for a place in a row of data is not a header', async () => {
     expect((await encoded('id,note\n1,map\n2,x\n', '-q')).code).toBe(3);
   });
 
@@ -291,7 +291,7 @@ describe('the line of a hint converts the file', () => {
 
 const MARK = '\ufeff';
 
-/** Without a mark, which the page writes at each answer that was no CSV in UTF-8. */
+/** Without a mark, which the page writes at each answer that was not CSV in UTF-8. */
 const rowsOf = (text: string): string[] => text.replace(MARK, '').replaceAll('\r\n', '\n').split('\n');
 
 const fieldsOf = (text: string): string[][] => parse(text, { bom: true }) as string[][];

@@ -174,7 +174,7 @@ describe('what is not understood is refused', () => {
     ],
     ['another object', `${row}\n{"type":"Topology","objects":{}}`, 'row 2: not a GeoJSON feature'],
     ['a list', `${row}\n[${row}]`, 'a list where a feature should stand'],
-    ['a word behind', `${one}\nnull`, 'something that is no feature'],
+    ['a word behind', `${one}\nnull`, 'something that is not a feature'],
     ['a bracket behind', `${one}]`, 'an unexpected ]'],
     ['a cut second collection', `${one}\n${one.slice(0, -1)}`, 'the file ends in the middle'],
     [

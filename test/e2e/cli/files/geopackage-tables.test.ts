@@ -358,7 +358,7 @@ test.skipIf(!hasGdal)(`pages that belong to two rows are refused${gdalNote}`, ()
   });
   const bytes = folder.bytes('pages.gpkg');
   expect([...layerIn(bytes, null, null, () => undefined).rows()]).toHaveLength(2);
-  // Behind the local bytes of a cell is the first page of its rest.
+  // After the local bytes of a cell is the first page of its rest.
   const least = Math.floor(((4096 - 12) * 32) / 255) - 23;
   let pages = 0;
   for (let at = 4096; at < bytes.length; at += 4096) {

@@ -56,7 +56,7 @@ describe('through the command', () => {
 
   describe('damaged', () => {
     test.each([
-      ['cells', '<row r="1"><c r="?"/></row>', /bad\.xlsx: sheet "s": "\?" is no place of a cell/],
+      ['cells', '<row r="1"><c r="?"/></row>', /bad\.xlsx: sheet "s": "\?" is not a place of a cell/],
       ['XML', '<row><c></row>', /bad\.xlsx: it is not XML as it should be/],
       [
         'a reference',

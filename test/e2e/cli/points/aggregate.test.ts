@@ -179,7 +179,7 @@ test('by cell alone a cell of two provinces is one row', async () => {
   expect(new Set(rows.map((row) => row.split(',')[0])).size).toBe(rows.length);
 });
 
-test('values that are no numbers are counted, positions and times that are none too', async () => {
+test('values that are not numbers are counted, positions and times that are none too', async () => {
   folder.write(
     'odd.csv',
     'lat,lng,speed,ts\n21,105.8,5,2026-11-01\n21,105.8,fast,2026-11-01\nx,1,2,2026-11-01\n21,105.8,7,soon\n0,0,1,1\n',
@@ -192,7 +192,7 @@ test('values that are no numbers are counted, positions and times that are none 
     '1  in no province',
     '1  without a position',
     '1  without a time',
-    '1  values of speed that are no numbers',
+    '1  values of speed that are not numbers',
   ])
     expect(ran.stderr).toContain(words);
 });

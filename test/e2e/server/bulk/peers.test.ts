@@ -212,7 +212,7 @@ describe('peers that read late', () => {
         await worker.terminate();
         killed++;
         // The pool tries a block again on another worker, but not without end: the next worker is killed once the block
-        // that was lost must be through. Three blocks before it and three behind it may complete first.
+        // that was lost must be through. Three blocks before it and three after it may complete first.
         while (running && pool.figures.completed < completed + 8) await sleep(5);
       }
       const peer = await exchange;

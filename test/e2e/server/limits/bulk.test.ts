@@ -101,7 +101,7 @@ test.each([
   expect(rows.length).toBe(due.length);
   const heads = format === 'csv' ? 1 : 0;
   expect(rows.slice(0, heads + quota)).toEqual(due.slice(0, heads + quota));
-  // Rows that are no positions say that in any case.
+  // Rows that are not positions say that in any case.
   const rest = rows.slice(heads + quota).filter((row) => !row.includes('INVALID_REQUEST'));
   expect(rest.length).toBeGreaterThan(150);
   expect(rest.filter((row) => !row.includes('OVER_QUERY_LIMIT'))).toEqual([]);

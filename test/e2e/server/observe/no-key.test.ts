@@ -1,5 +1,5 @@
 // A key in every place of a request where a client could put it, and then a search for it in all that the service says:
-// log, metrics, traces, activity and error bodies. Likewise positions, which are said only where that is asked for.
+// log, metrics, traces, activity and error bodies. Likewise positions, which are said only where that is requested.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -128,7 +128,7 @@ test('a key is in nothing that the service says', async () => {
   for (const text of heard) expect(text).not.toContain(key);
 });
 
-test('with --log-positions the lines of single calls have them, and no text that is no code', async () => {
+test('with --log-positions the lines of single calls have them, and no text that is not a code', async () => {
   const talking = await startServer({ logPositions: true });
   const headers = { 'X-API-Key': talking.key };
   const encoded = await fetch(`${talking.base}/v1/hexcodes/encode?lat=${LAT}&lng=106.5&resolution=10`, {

@@ -158,7 +158,7 @@ test('/v1/meta names both; what answers by one version refuses the other', async
   expect(status).toBe(400);
 });
 
-test('the command: a file that is no index is refused at the start', async () => {
+test('the command: a file that is not an index is refused at the start', async () => {
   const folder = new CliFolder();
   try {
     writeFileSync(folder.file('good.bin'), previousIndex);

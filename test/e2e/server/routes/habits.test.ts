@@ -488,7 +488,7 @@ describe('habits of clients of public APIs', () => {
     expect(answer).toContain('"status":"OK"');
   });
 
-  test('Accept: application/json, which generated clients send, does not refuse answers that are no JSON', async () => {
+  test('Accept: application/json, which generated clients send, does not refuse answers that are not JSON', async () => {
     const headers = { 'X-API-Key': server.key, Accept: 'application/json' };
     const csv = await call('/v1/hexcodes/encode/bulk', {
       method: 'POST',

@@ -266,7 +266,7 @@ test('ambiguous requests are refused and the connection closed', async () => {
     const answer = await sendRaw(port, request);
     expect(answer.match(/HTTP\/1.1 \d+/g), headers).toEqual(['HTTP/1.1 400']);
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
-    // Bytes behind it in the same segment are never taken for a request.
+    // Bytes after it in the same segment are never taken for a request.
     const more = await sendRaw(port, request + smuggled);
     expect(more, headers).not.toContain('HTTP/1.1 200');
   }

@@ -221,7 +221,7 @@ describe('without a key', () => {
       await peer.closed;
       expect(peer.text(), request[0].slice(0, 80)).toMatch(request[1]);
     }
-    // uws-pack closes behind the head of a HEAD when the next request comes (U18).
+    // uws-pack closes after the head of a HEAD when the next request comes (U18).
     const head = await askRaw(await client(), [KEYLESS.replace('GET', 'HEAD')], /\r\n\r\n$/);
     expect(head).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n/s);
     // A long answer leaves the end to its client.
@@ -296,7 +296,7 @@ describe('odd crowds', () => {
     });
   }
 
-  test('a crowd whose lengths are no numbers of bytes does not end the service', async () => {
+  test('a crowd whose lengths are not numbers of bytes does not end the service', async () => {
     const command = new ServeCommand(['--max-keyless-per-address', '500', '--log-level', 'error']);
     onTestFinished(async () => void (await command.stop()));
     const port = Number(new URL(await command.base()).port);

@@ -180,7 +180,7 @@ test('a second file continues the first, or has other columns', async () => {
   }
 });
 
-/** Whole numbers, blanks, none, and what is no resolution, as CSV and JSON write them. */
+/** Whole numbers, blanks, none, and what is not a resolution, as CSV and JSON write them. */
 const ownOfCsv = fc.constantFrom(
   '',
   '0',

@@ -6,7 +6,7 @@ import { openKernel } from '../../../support/open-world.js';
 
 const kernels = [openKernel(), openKernel('kernel.debug')];
 
-/** The blocks of a body, flushed behind each chunk. */
+/** The blocks of a body, flushed after each chunk. */
 function blocksOf(
   chunks: readonly Uint8Array[],
   delimiter: number,

@@ -72,7 +72,7 @@ test('random batches', () => {
           if (!isEmpty) expect(() => textOf(operation as Operation, body, wire)).toThrow(BrokenBatchError);
           continue;
         }
-        // Texts that are no JSON may join to what is some.
+        // Texts that are not JSON may join to what is some.
         if (!texts.every(isJson)) continue;
         const text = textOf(operation as Operation, body, wire);
         const answer = JSON.parse(text) as Answer;
@@ -133,7 +133,7 @@ describe('envelopes', () => {
     expect(() => textOf('encode', body)).toThrow(message);
   });
 
-  test('bytes that are no UTF-8 break it', () => {
+  test('bytes that are not UTF-8 break it', () => {
     const body = Buffer.from('{"points":[{"lat":10,"lng":106,"x":"?"}]}');
     body[body.indexOf('?')] = 0xff;
     expect(() => textOf('encode', body)).toThrow('points is not valid JSON');

@@ -265,7 +265,7 @@ async function sqlRow({ literals, ...each }: (typeof SQL_TYPES)[number]): Promis
   return rowFrom(each, input);
 }
 
-/** @param each `empty`: what stands in place of null in tables of texts; `column`: its name, and that of the next */
+/** @param each `empty`: what is in place of null in tables of texts; `column`: its name, and that of the next */
 async function rowFrom(
   each: JsonCase & { readonly empty?: string; readonly column?: readonly [string, string] },
   input: string,

@@ -113,7 +113,7 @@ test('positions count by their people, and towns have an extent', () => {
 
   const bad = write('bad-people.csv', 'lat,lng,people\n21,105,many\n');
   expect(() => measure(kernel, { ...alone, path: bad })).toThrow(
-    'Row 2: people "many" is no number from 0 on.',
+    'Row 2: people "many" is not a number from 0 on.',
   );
 });
 
@@ -127,7 +127,7 @@ test('points on the land of the index', () => {
 test('files that cannot be used', () => {
   const path = write('bad.csv', 'lat,lng,tinh\nx,105,HN\n21,105,Paris\n');
   expect(() => measure(kernel, { ...options, path, codeProperty: 'tinh' })).toThrow(
-    'Row 2: lat x and lng 105 are no position in degrees.\nRow 3: tinh "Paris" is neither code nor name of a province.',
+    'Row 2: lat x and lng 105 are not a position in degrees.\nRow 3: tinh "Paris" is neither code nor name of a province.',
   );
   expect(() => measure(kernel, { ...options, path: write('none.csv', 'lat,lng\n') })).toThrow('has no rows');
   expect(() => measure(kernel, { ...options, path: 'x.geojson', codeProperty: undefined })).toThrow(

@@ -71,17 +71,17 @@ function faultsOf(work: () => unknown): string {
 describe('single features', () => {
   const read = () => faultsOf(() => readUserFile(path, 'ma'));
 
-  test('a file that is none, and one that is no collection', () => {
+  test('a file that is none, and one that is not a collection', () => {
     expect(faultsOf(() => readUserFile(join(folder, 'none'), 'ma'))).toMatch(/cannot be read as JSON/);
     writeFileSync(path, '{"type": "Feature"}');
     expect(read()).toMatch(/is not a GeoJSON FeatureCollection/);
   });
 
-  test('features that are none, and coordinates that are no list', () => {
+  test('features that are none, and coordinates that are not a list', () => {
     write([null, 7, { type: 'Feature', properties: { ma: 'HN' }, geometry: { type: 'Polygon' } }]);
     const faults = read().split('\n');
-    expect(faults[0]).toBe('Feature 0 is no feature.');
-    expect(faults[1]).toBe('Feature 1 is no feature.');
+    expect(faults[0]).toBe('Feature 0 is not a feature.');
+    expect(faults[1]).toBe('Feature 1 is not a feature.');
     expect(faults[2]).toBe('Feature 2: its Polygon has no list of coordinates.');
   });
 

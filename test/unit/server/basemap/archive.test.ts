@@ -1,5 +1,5 @@
-// Archives of map tiles: what was written is read; a file that is no archive, a damaged one and one of another schema
-// are refused in one sentence that names the file.
+// Archives of map tiles: what was written is read; a file that is not an archive, a damaged one and one of another
+// schema are refused in one sentence that names the file.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -47,10 +47,10 @@ test('what the page needs to know of vector tiles, and every byte of the file', 
 
 test.each([
   ['a file that is not there', () => join(folder, 'none.pmtiles'), 'is not there'],
-  ['a folder', () => folder, /is (?:no file|a folder)/],
-  ['nothing', () => fileOf(new Uint8Array()), 'is no PMTiles archive'],
-  ['a picture', () => 'docs/pictures/console-counts.png', 'is no PMTiles archive'],
-  ['a gzipped archive', () => fileOf(gzipSync(readFileSync(VECTOR))), 'is no PMTiles archive'],
+  ['a folder', () => folder, /is (?:not a file|a folder)/],
+  ['nothing', () => fileOf(new Uint8Array()), 'is not a PMTiles archive'],
+  ['a picture', () => 'docs/pictures/console-counts.png', 'is not a PMTiles archive'],
+  ['a gzipped archive', () => fileOf(gzipSync(readFileSync(VECTOR))), 'is not a PMTiles archive'],
   [
     'a header that ends',
     () => fileOf(readFileSync(VECTOR).subarray(0, 60)),
@@ -132,7 +132,7 @@ test('a file that is made shorter while it is served fails by the range', async 
   await archive.close();
 });
 
-/** The archive with other metadata, behind all the rest. */
+/** The archive with other metadata, after all the rest. */
 function withMetadata(metadata: object): Buffer {
   const bytes = readFileSync(VECTOR);
   const text = gzipSync(JSON.stringify(metadata));
@@ -141,7 +141,7 @@ function withMetadata(metadata: object): Buffer {
   return Buffer.concat([bytes, text]);
 }
 
-/** The archive with metadata that are no gzip. */
+/** The archive with metadata that are not a gzip. */
 function noisyMetadata(): Buffer {
   const bytes = readFileSync(VECTOR);
   const at = Number(bytes.readBigUInt64LE(24));

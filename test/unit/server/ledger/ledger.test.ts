@@ -409,7 +409,7 @@ test('a start goes on with what is stored, also of a day that a clock set back h
   expect(lefts(key)).toEqual([35]);
 });
 
-test('a rate that is no whole number lets in the next whole number at once', () => {
+test('a rate that is not a whole number lets in the next whole number at once', () => {
   const meter = world().of({ requestsPerSecond: 1.5, pointsPerSecond: 0.2 });
   expect(
     meter.rates

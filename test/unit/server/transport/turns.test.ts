@@ -177,7 +177,7 @@ describe('bodies', () => {
 });
 
 // The rest of a body that is refused: read on for a minute, up to 1 GiB, and for 256 peers at once. Bodies of 64 KiB at
-// most are beside that count, and may rest as long as the transport lets them.
+// most are besides that count, and may rest as long as the transport lets them.
 describe('refused bodies', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());

@@ -26,7 +26,7 @@ function frameOf(
   return frame;
 }
 
-/** Land, sea, abroad, and what is no coordinate. */
+/** Land, sea, abroad, and what is not a coordinate. */
 function points(count: number): Float64Array {
   const oddities = [Number.NaN, Number.POSITIVE_INFINITY, 91, -90.5];
   return Float64Array.from({ length: count * 2 }, (_, i) => {

@@ -255,7 +255,7 @@ describe('ends', () => {
   ])('a %s is read whole, and refused when cut off or zeroed from any message on', async (_, hasFooter) => {
     const { bytes, starts } = await written(hasFooter);
     expect(await rowsIn(bytes)).toBe(BATCHES * ROWS);
-    // Behind the schema: three record batches and the ending.
+    // After the schema: three record batches and the ending.
     const afterSchema = starts.slice(-BATCHES - 1);
     for (const at of afterSchema) {
       await expect(rowsIn(bytes.subarray(0, at))).rejects.toThrow(/Arrow data is cut off in message/);
