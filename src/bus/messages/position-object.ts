@@ -2,8 +2,9 @@
 // it under the names that columns may have, or in one of its members that is an object, as `position` of Traccar's
 // messages, or under keys with dots that share what is before the last one, or in a point of GeoJSON.
 
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
-import { hemisphereColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { hemisphereColumns, isKnownName, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { type PositionPaths, quoted, UnreadableMessage } from './message-shape.js';
 
@@ -32,7 +33,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * @throws UnreadableMessage
  */
 export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): PositionObject[] {
-  const { text, value } = jsonIn(bytes);
+  const { text, value } = jsonIn(bytes, paths);
   if (isObject(value)) return [positionIn(text, value, paths)];
   if (!Array.isArray(value) || !value.every(isObject))
     throw new UnreadableMessage('it is neither a JSON object nor an array of objects');
@@ -48,18 +49,26 @@ export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): P
 
 /** @throws UnreadableMessage, for an array, too */
 export function readPositionObject(bytes: Uint8Array, paths?: PositionPaths): PositionObject {
-  const { text, value } = jsonIn(bytes);
+  const { text, value } = jsonIn(bytes, paths);
   if (!isObject(value)) throw new UnreadableMessage('it is not a JSON object');
   return positionIn(text, value, paths);
 }
 
-function jsonIn(bytes: Uint8Array): { text: string; value: unknown } {
+function jsonIn(bytes: Uint8Array, paths: PositionPaths | undefined): { text: string; value: unknown } {
+  let read: { text: string; value: unknown };
   try {
     const text = decoder.decode(bytes).trim();
-    return { text, value: JSON.parse(text) as unknown };
+    read = { text, value: JSON.parse(text) as unknown };
   } catch (cause) {
     throw new UnreadableMessage('it is not JSON', { cause });
   }
+  const steps = [paths?.lat ?? '', paths?.lng ?? ''].flatMap((path) => [path, ...path.split('.')]);
+  const matters = (name: string, value: string): boolean =>
+    /^[[{]/.test(value) || isKnownName(name) || ID_NAMES.includes(name) || steps.includes(name);
+  const repeated = repeatedMember(read.text, matters);
+  if (repeated !== undefined)
+    throw new UnreadableMessage(`it has ${quoted(repeated)} more than once with different values`);
+  return read;
 }
 
 /** The texts of the items of an array of objects that JSON.parse has read. */

@@ -4,6 +4,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
 import { canonicalAddress, Networks } from '../../config/networks.js';
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { codeOf } from '../http/answers.js';
@@ -188,6 +189,8 @@ function callerOf(request: AdminRequest, { ring, clientOf }: KeyRoutesOptions): 
   return fault === undefined ? key.id : failure(403, 'REQUEST_DENIED', fault);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** The body, undefined if it is empty; an answer if it is too long or no JSON. */
 async function readJson(request: AdminRequest): Promise<{ json: unknown } | AdminAnswer> {
   const coding = request.header('content-encoding') ?? '';
@@ -195,11 +198,17 @@ async function readJson(request: AdminRequest): Promise<{ json: unknown } | Admi
     return failure(415, 'INVALID_REQUEST', 'the body must have no Content-Encoding');
   const body = await request.body(MAX_BODY_BYTES);
   if (body === undefined) return failure(413, 'INVALID_REQUEST', `the body exceeds ${MAX_BODY_BYTES} bytes`);
+  if (body.length === 0) return { json: undefined };
   try {
-    return { json: body.length === 0 ? undefined : JSON.parse(body.toString()) };
+    const text = utf8.decode(body);
+    const value = { json: JSON.parse(text) as unknown };
+    const parameter = repeatedMember(text);
+    if (parameter === undefined) return value;
+    const details = [{ parameter, message: DIFFERS }];
+    return failure(400, 'INVALID_REQUEST', `${parameter} ${DIFFERS}`, details);
   } catch {
     // The message of the parser would quote the body.
-    return failure(400, 'INVALID_REQUEST', 'the body is not JSON');
+    return failure(400, 'INVALID_REQUEST', 'the body is not JSON in UTF-8');
   }
 }
 

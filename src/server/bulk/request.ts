@@ -8,7 +8,7 @@ import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { booleanFault, type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../http/answers.js';
-import { acceptedTypes, preferences, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
+import { acceptedTypes, acceptsCoding, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { AFTER_BODY } from '../transport/request-head.js';
 import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 
@@ -111,7 +111,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
     hint: queryHint(headers.rawQuery, ['apikey', ...parametersOf(operation)]),
     extras: operation === 'encode' ? extrasWhere((name) => asked[name].text === 'true') : 0,
     gzipIn,
-    gzipOut: acceptsGzip(headers.acceptEncoding),
+    gzipOut: acceptsCoding(headers.acceptEncoding, 'gzip'),
     isHeld: headers.answer === AFTER_BODY,
   };
   const conversion = readConversion(operation, headers, type === FORM ? undefined : type);
@@ -244,10 +244,4 @@ function answerTypeOf(accept: string, type: string): string | undefined {
   const quality = (each: string): number => qualityOf(each, accepted);
   const best = answerTypesOf(type).reduce((a, b) => (quality(b) > quality(a) ? b : a));
   return quality(best) > 0 ? best : undefined;
-}
-
-function acceptsGzip(acceptEncoding: string): boolean {
-  const accepted = preferences(acceptEncoding);
-  const entry = accepted.find(({ name }) => name === 'gzip') ?? accepted.find(({ name }) => name === '*');
-  return entry !== undefined && entry.quality > 0;
 }

@@ -106,7 +106,7 @@ export class Bulk {
   #handle(x: Exchange, key: KeyInfo, operation: Operation, context: BulkContext): void {
     const request = readBulkRequest(operation, {
       contentType: x.head.contentType,
-      contentEncoding: x.head.header('content-encoding'),
+      contentEncoding: x.head.contentEncoding,
       accept: x.head.accept,
       acceptEncoding: x.head.header('accept-encoding'),
       answer: x.head.answerTime,

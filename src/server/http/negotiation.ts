@@ -18,7 +18,9 @@ export function preferences(header: string): Preference[] {
     .split(',')
     .map((entry) => {
       const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters.map((p) => /^q=(\d+(?:\.\d*)?)$/.exec(p)?.[1]).find((q) => q !== undefined);
+      const quality = parameters
+        .map((p) => /^q\s*=\s*(\d+\.?\d*|\.\d+)$/.exec(p)?.[1])
+        .find((q) => q !== undefined);
       return { name, quality: quality === undefined ? 1 : Number(quality) };
     })
     .filter(({ name }) => name !== '');

@@ -18,7 +18,7 @@ interface Unpacked {
  * is answered 413; one that is no whole gzip 400; one of another Content-Encoding 415.
  */
 export function readWhole(x: Exchange, limitBytes: number, work: (body: Uint8Array) => void): void {
-  const encoding = x.head.header('content-encoding').trim().toLowerCase();
+  const encoding = x.head.contentEncoding.trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== '' && encoding !== 'identity') {
     fail(x, 415, 'the Content-Encoding of a body must be gzip, or none');

@@ -4,9 +4,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
-import { readQuery } from '../../hexcodes/wire/params/query.js';
+import { DIFFERS, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
 import { isJson, requireJson } from '../http/negotiation.js';
@@ -48,6 +49,10 @@ const MAX_LEVELS = 64;
 const ID_LENGTH = 32;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 
+/** Years have four digits: others have a sign in ISO 8601, and the first ones of JavaScript no place in a database. */
+const YEAR_0_MS = Date.UTC(-1, 12);
+const YEAR_10000_MS = Date.UTC(10_000, 0);
+
 const NUMBERS = ['latitude', 'longitude', 'altitude', 'speed', 'course', 'accuracy'] as const;
 const TIMES = ['fixTime', 'deviceTime', 'serverTime'] as const;
 const IN_URL = [...NUMBERS, ...TIMES, 'uniqueId', 'name', 'valid', 'protocol', 'attributes'] as const;
@@ -75,7 +80,8 @@ class MemberReader {
     if (value === null) return null;
     const isTime = typeof value === 'number' || (typeof value === 'string' && isIsoTime(value));
     const date = isTime ? new Date(value as number | string) : undefined;
-    if (date !== undefined && !Number.isNaN(date.getTime())) return date.toISOString();
+    if (date !== undefined && date.getTime() >= YEAR_0_MS && date.getTime() < YEAR_10000_MS)
+      return date.toISOString();
     this.wrong(
       prefix + name,
       value,
@@ -271,11 +277,16 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       return;
     }
     readWhole(x, MAX_BODY_BYTES, (body) => {
-      const value = jsonIn(body);
-      if (value === undefined) {
+      const read = jsonIn(body);
+      if (read === undefined) {
         const message = body.length === 0 ? 'is required' : 'is not JSON in UTF-8';
         fail(x, 400, `the body ${message}`, { faults: [{ parameter: 'body', message }] });
-      } else answer(x, positionInJson(value), body.length);
+        return;
+      }
+      const repeated = repeatedMember(read.text);
+      const position =
+        repeated === undefined ? positionInJson(read.value) : [{ parameter: repeated, message: DIFFERS }];
+      answer(x, position, body.length);
     });
   };
   return [
@@ -292,10 +303,11 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The value of a JSON text; undefined where it is none. */
-function jsonIn(body: Uint8Array): unknown {
+/** A JSON text with its value; undefined where it is none. */
+function jsonIn(body: Uint8Array): { text: string; value: unknown } | undefined {
   try {
-    return JSON.parse(utf8.decode(body)) as unknown;
+    const text = utf8.decode(body);
+    return { text, value: JSON.parse(text) as unknown };
   } catch {
     return undefined;
   }

@@ -30,7 +30,10 @@ export class RequestHead {
   requestId = '';
   /** The request id is the one of the header. */
   hasGivenId = false;
+  /** The Content-Type header; all of them, joined by commas, where they differ. */
   contentType = '';
+  /** All Content-Encoding headers, joined by commas; '' if there is none. */
+  contentEncoding = '';
   /** All Accept headers, joined by commas; '' if there is none. */
   accept = '';
   /** The key of the header X-API-Key or Authorization; undefined if absent. */
@@ -41,7 +44,7 @@ export class RequestHead {
   forwardedFor = '';
   traceparent = '';
   tracestate = '';
-  /** The Hexcodes-Answer header; '' if there is none. */
+  /** All Hexcodes-Answer headers in lower case, joined by commas; '' if there is none. */
   answerTime = '';
   /** All Expect headers, joined by commas; '' if there is none. */
   expectation = '';
@@ -158,7 +161,10 @@ class HeaderVisitor {
         break;
       }
       case 'content-type':
-        head.contentType = value;
+        if (head.contentType !== value) head.contentType = joined(head.contentType, value);
+        break;
+      case 'content-encoding':
+        head.contentEncoding = joined(head.contentEncoding, value);
         break;
       case 'x-request-id':
         head.requestId = value;
@@ -184,7 +190,7 @@ class HeaderVisitor {
         head.expectation = joined(head.expectation, value);
         break;
       case 'hexcodes-answer':
-        head.answerTime = value.trim().toLowerCase();
+        head.answerTime = joined(head.answerTime, value.trim().toLowerCase());
         break;
       case 'hexcodes-data':
         head.dataVersion = joined(head.dataVersion, value.trim().toLowerCase());

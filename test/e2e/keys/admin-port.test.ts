@@ -132,6 +132,11 @@ test('wrong bodies name every fault; unknown keys and paths are 404', async () =
   ]);
   for (const body of ['{"name":', '[]', '"x"', 'null'])
     expect((await call('POST', '', admin, body)).status, body).toBe(400);
+  for (const [body, parameter] of [
+    ['{"name":"a","scopes":["encode"],"scopes":["admin"]}', 'scopes'],
+    ['{"name":"a","limits":{"points_per_day":5,"points_per_day":50}}', 'points_per_day'],
+  ])
+    expect((await call('POST', '', admin, body)).body.error).toMatchObject({ param: parameter });
   for (const length of [20_000, 5_000_000])
     expect((await call('POST', '', admin, { name: 'x'.repeat(length) })).status).toBe(413);
   for (const path of ['/nobody', '/%zz', '/nobody/', '/a/b'])

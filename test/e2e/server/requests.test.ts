@@ -185,6 +185,23 @@ describe('clients that misbehave', () => {
     expect(await statuses(singles + large)).toHaveLength(4);
   });
 
+  test.each([
+    ['encode', 'application/json', POINT, 'Content-Type: application/x-www-form-urlencoded', 415],
+    ['encode', 'application/json', POINT, 'Content-Type: application/json', 200],
+    ['encode/batch', 'application/json', `{"points":[${POINT}]}`, 'Content-Encoding: identity', 200],
+    ['encode/batch', 'application/json', '{}', 'Content-Encoding: identity\r\nContent-Encoding: gzip', 415],
+    ['encode/bulk', 'text/csv', '', 'Content-Encoding: gzip\r\nContent-Encoding: br', 415],
+    ['encode/bulk', 'text/csv', 'lat,lng\n', 'Content-Type: application/x-ndjson', 415],
+    ['encode/bulk', 'text/csv', 'lat,lng\n', 'Hexcodes-Answer: now\r\nHexcodes-Answer: after-body', 400],
+  ] as const)(
+    'headers that contradict one another: %s of %s, %s, %s',
+    async (path, type, body, header, status) => {
+      const request = post(`/v1/hexcodes/${path}`, type, body).replace('\r\n', `\r\n${header}\r\n`);
+      const [answer] = parseAnswers(await sendRaw(server.port, request));
+      expect(answer?.status).toBe(status);
+    },
+  );
+
   test('500 pipelined requests that are refused are all answered', async () => {
     const requests = Array.from({ length: 500 }, (_, i) =>
       get(i % 2 ? '/v1/hexcodes/encode?lat=x' : '/nowhere'),

@@ -198,6 +198,9 @@ describe('formats', () => {
       '{}',
       '{"lat":21}',
       '{"lat":21,"latitude":21,"lng":105}',
+      '{"lat":21,"lat":22,"lng":105}',
+      '[{"lat":21,"lng":105,"id":"a","id":"b"}]',
+      '{"gps":{"lat":21,"lng":105},"gps":{"lat":10,"lng":106}}',
       '{"a":{"lat":1,"lng":1},"b":{"lat":1,"lng":1}}',
       '{"lat":21,"lng":105,"status":"on"}',
     ])('%s is not a position', async (text) => {

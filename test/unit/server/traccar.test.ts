@@ -7,7 +7,7 @@ import { Guarded } from '#dist/server/transport/exchange.js';
 import { forwardedBody } from '../../support/traccar.js';
 
 class FakeExchange extends Guarded {
-  readonly head = { method: 'POST', accept: '', contentType: '', rawQuery: '', header: (): string => '' };
+  readonly head = { method: 'POST', accept: '', contentType: '', rawQuery: '', contentEncoding: '' };
   readonly notes = { entry: undefined };
   readonly errors: unknown[] = [];
   deadline = (): void => {};

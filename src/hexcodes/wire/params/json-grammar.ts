@@ -147,6 +147,44 @@ function scalarEnd(text: string, from: number, first: number): number {
   return word !== undefined && text.startsWith(word, from) ? from + word.length : -1;
 }
 
+/**
+ * The name of a member that an object has more than once with different values, of which JSON.parse keeps the last;
+ * undefined where there is none. 1 and 1.0 are equal.
+ * @param text of a value that JSON.parse has made
+ * @param matters whether a member is looked at, by its name and the text of its value
+ */
+export function repeatedMember(
+  text: string,
+  matters: (name: string, valueText: string) => boolean = () => true,
+): string | undefined {
+  /** The objects and arrays around this place; an array has no values. */
+  const around: { values: Map<string, string> | undefined; name: string; valueAt: number }[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const inner = around[around.length - 1];
+    if (unit === QUOTE) {
+      const end = jsonStringEnd(text, at);
+      if (inner?.values !== undefined && inner.valueAt < 0) inner.name = jsonStringOf(text.slice(at, end));
+      at = end - 1;
+    } else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      around.push({ values: unit === OPEN_BRACE ? new Map() : undefined, name: '', valueAt: -1 });
+    } else if (unit === COLON) {
+      inner!.valueAt = at + 1;
+    } else if (unit === COMMA || unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (inner?.values !== undefined && inner.valueAt >= 0) {
+        const { name } = inner;
+        const value = text.slice(inner.valueAt, at).trim();
+        const before = inner.values.get(name) ?? value;
+        if (before !== value && Number(before) !== Number(value) && matters(name, value)) return name;
+        inner.values.set(name, value);
+        inner.valueAt = -1;
+      }
+      if (unit !== COMMA) around.pop();
+    }
+  }
+  return undefined;
+}
+
 /** The place after the string that begins at `from`; -1 where there is none. */
 export function jsonStringEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return -1;

@@ -214,6 +214,7 @@ describe('refusals', () => {
     ['text/*', MEDIA.csv],
     ['application/*;q=0.5, text/csv;q=0.4', MEDIA.frames],
     ['application/x-ndjson, */*;q=0.1', MEDIA.ndjson],
+    [`${MEDIA.frames};q=.2, text/csv;q = 0.5`, MEDIA.csv],
   ])('frames with Accept %s are answered in %s', async (accept, type) => {
     const answer = await post(
       ENCODE,

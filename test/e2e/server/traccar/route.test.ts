@@ -168,16 +168,24 @@ describe('the route', () => {
     ['2026-04-31T08:00:00Z', false],
     ['2026-00-10T08:00:00Z', false],
     ['2026-13-45T08:00:00Z', false],
+    ['9999-12-31T23:59:59-00:01', false],
+    ['0000-01-01T00:00:00+00:01', false],
+    [253_402_300_800_000, false],
+    [-8.64e15, false],
+    ['9999-12-31T23:59:59Z', true],
     ['2028-02-29T23:30:00.000-0700', true],
     ['2026-12-31T23:59:59.999+07:00', true],
-  ])('a time on a day that the calendar does not have is a fault: %s', async (fixTime, isTime) => {
-    for (const name of ['fixTime', 'deviceTime', 'serverTime']) {
-      const { status, body } = await forward(plain, changed({ [name]: fixTime }));
-      expect([status, body.details?.[0]?.parameter]).toEqual(
-        isTime ? [200, undefined] : [400, `position.${name}`],
-      );
-    }
-  });
+  ])(
+    'a time on a day that the calendar of years 0 to 9999 does not have is a fault: %s',
+    async (fixTime, isTime) => {
+      for (const name of ['fixTime', 'deviceTime', 'serverTime']) {
+        const { status, body } = await forward(plain, changed({ [name]: fixTime }));
+        expect([status, body.details?.[0]?.parameter]).toEqual(
+          isTime ? [200, undefined] : [400, `position.${name}`],
+        );
+      }
+    },
+  );
 
   test('the forward type url', async () => {
     const before = sink.rows.length;
@@ -224,6 +232,10 @@ describe('the route', () => {
     expectError(await forward(server, {}), 400, 'INVALID_REQUEST', ['position', 'device']);
     for (const text of ['{"position":', 'x', '\xff'])
       expectError(await call(server, '/v1/traccar', postJson(text), KEY), 400, 'INVALID_REQUEST', ['body']);
+    const twice = JSON.stringify(forwardedBody(0)).replace('"latitude":', '"latitude":10,"latitude":');
+    expectError(await call(server, '/v1/traccar', postJson(twice), KEY), 400, 'INVALID_REQUEST', [
+      'latitude',
+    ]);
     expectError(await call(server, '/v1/traccar', postJson(''), KEY), 400, 'INVALID_REQUEST', ['body']);
     expectError(
       await call(server, '/v1/traccar', post('application/json', Buffer.from([0x22, 0xff, 0x22])), KEY),
