@@ -1,9 +1,8 @@
 // A JSON text that is one table as CSV: GeoJSON, a list of rows, or an object around one list, as interfaces answer.
 
-import { otherSystem } from '../hexcodes/wire/rows/coordinate-system.js';
 import { jsonText, parseExact } from './exact-json.js';
 import { CsvLines } from './rows-as-csv.js';
-import { isGeometry, shapeOfGeoJson } from './shapes/geojson-shape.js';
+import { isGeometry, otherSystemOf, shapeOfGeoJson } from './shapes/geojson-shape.js';
 import { placedRows, type ShapeRow } from './shapes/shape-rows.js';
 import { TableError } from './table-error.js';
 
@@ -53,17 +52,18 @@ function listIn(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (!isObject(value)) throw new TableError('it holds no rows');
   if (value.type === 'FeatureCollection') {
-    refuseOtherSystem(value);
+    const { crs, coordRefSys } = value;
+    refuseOtherSystem({ crs });
     if (!Array.isArray(value.features)) throw new TableError('it is a FeatureCollection without features');
-    return value.features;
+    return value.features.map((each) => (isObject(each) ? { coordRefSys, ...each } : each));
   }
   if (isFeature(value)) return [value];
   const lists = Object.values(value).filter((member) => Array.isArray(member) && member.some(isObject));
   return lists.length === 1 ? (lists[0] as unknown[]) : [value];
 }
 
-function refuseOtherSystem({ crs }: Members): void {
-  const other = otherSystem(crs);
+function refuseOtherSystem(value: Members): void {
+  const other = otherSystemOf(value);
   if (other !== null)
     throw new TableError(`its coordinates are in ${other.called}, not in degrees of WGS 84`);
 }
@@ -72,7 +72,6 @@ function* featureRows(features: readonly Members[]): Generator<Uint8Array> {
   const read = features.map((feature) => {
     refuseOtherSystem(feature);
     const geometry = isGeometry(feature) ? feature : feature.geometry;
-    if (isObject(geometry)) refuseOtherSystem(geometry);
     const { lat: _, lng: __, ...properties } = isObject(feature.properties) ? feature.properties : {};
     return { id: feature.id, properties: properties as Members, shape: shapeOfGeoJson(geometry) };
   });

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { requireFormat } from '../../files/format.js';
-import { refuseOtherSystem } from '../../files/formats/json/geojson-source.js';
+import { refuseOther } from '../../files/formats/json/geojson-source.js';
 import { jsonWeight } from '../../files/formats/json/json-columns.js';
 import { requireBelowCeiling, wholeContent } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
@@ -13,6 +13,7 @@ import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { grouped } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { otherSystemOf } from '../../tables/shapes/geojson-shape.js';
 
 interface Options {
   readonly output?: string;
@@ -135,8 +136,12 @@ async function zonesOf(path: string, name: string | undefined): Promise<{ zones:
   }
   const { type, features } = (document ?? {}) as { type?: unknown; features?: unknown };
   const all: unknown[] = type === 'FeatureCollection' && Array.isArray(features) ? features : [document];
-  refuseOtherSystem((document as { crs?: unknown } | null)?.crs, file);
-  const zones = all.map((each, i) => zoneOf(each, i + 1, name, file));
+  const { crs, coordRefSys } = (document ?? {}) as { crs?: unknown; coordRefSys?: unknown };
+  refuseOther(otherSystemOf({ crs }), file);
+  const zones = all.map((each, i) => {
+    refuseOther(otherSystemOf({ coordRefSys, ...(each as object | null) }), file, i + 1);
+    return zoneOf(each, i + 1, name, file);
+  });
   if (zones.length === 0) throw badInput({ file }, 'has no features');
   return { zones, file };
 }
@@ -148,7 +153,6 @@ function zoneOf(given: unknown, feature: number, name: string | undefined, file:
     properties?: unknown;
   };
   const area = (type === 'Feature' ? geometry : given) as Area;
-  for (const each of [given, area]) refuseOtherSystem((each as { crs?: unknown } | null)?.crs, file, feature);
   const value = name === undefined ? null : ((properties ?? {}) as Record<string, unknown>)[name];
   if (value === undefined || (name !== undefined && value === null))
     throw badInput({ file }, `feature ${feature} has no property ${name}, named by --name`);

@@ -1,7 +1,7 @@
 // Zones out of a file of GeoJSON, as other programs draw them. An area that cannot be a zone is named with the reason.
 
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
-import { isGeometry, shapeOfGeoJson } from '../../tables/shapes/geojson-shape.js';
+import { isGeometry, otherSystemOf, shapeOfGeoJson } from '../../tables/shapes/geojson-shape.js';
 import type { TextKey } from '../words/texts.js';
 import {
   type Corner,
@@ -56,9 +56,9 @@ export function importedZones(
     const bare = given === undefined ? usual(taken.length + zones.length + 1) : tidyName(String(given));
     const geometry = isGeometry(feature) ? feature : feature.geometry;
     const { polygons = [] } = shapeOfGeoJson(geometry) ?? {};
-    const hasOtherSystem = [whole, feature, geometry].some(
-      (each) => isObject(each) && otherSystem(each.crs) !== null,
-    );
+    const hasOtherSystem =
+      otherSystem(whole.crs) !== null ||
+      otherSystemOf({ coordRefSys: whole.coordRefSys, ...feature }) !== null;
     if (polygons.length === 0) refused.push({ name: bare, reason: 'zoneNoArea' });
     for (const rings of polygons) {
       const corners = cornersOf(rings[0] ?? []);

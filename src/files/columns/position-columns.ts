@@ -22,8 +22,12 @@ import {
 } from '../../tables/positions/in-values.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { badInput } from '../exit-codes.js';
-import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
-import type { TableColumn, TableRows } from '../formats/table.js';
+import {
+  contradiction,
+  contradictionFault,
+  contradictionInProperties,
+} from '../formats/json/contradictions.js';
+import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
@@ -102,10 +106,17 @@ export function withoutContradictions(
   const names = indexes.flatMap((index) => columns[index]?.name ?? []);
   const unread = new Map(rows.unread);
   for (const [row, document] of rows.documents.entries()) {
-    const name = document.givesOnce === true ? undefined : contradiction(document.text, names);
+    const name = contradictionOf(document, names);
     if (name !== undefined) unread.set(row, contradictionFault(name));
   }
   return unread.size === 0 ? rows : { ...rows, unread };
+}
+
+function contradictionOf(document: JsonDocument, names: readonly string[]): string | undefined {
+  const { givesOnce, contradicts, text } = document;
+  if (givesOnce === true) return undefined;
+  if (contradicts === undefined) return contradiction(text, names);
+  return contradicts ?? contradiction(text, names) ?? contradictionInProperties(text, names);
 }
 
 /** Columns by index. */

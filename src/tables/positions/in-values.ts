@@ -6,6 +6,7 @@ import { pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-na
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
+import { otherSystemOf } from '../shapes/geojson-shape.js';
 import { isLineOrArea, shapeInText, systemInText } from '../shapes/shape-text.js';
 import { lonePoint, typeName } from '../shapes/shapes.js';
 
@@ -128,7 +129,7 @@ export function positionInText(text: string, where: WholePosition): Position {
     return NONE;
   }
   // Geometries of GeoJSON may say their system.
-  if (otherSystem((object as { crs?: unknown } | null)?.crs) !== null) return NONE;
+  if (otherSystemOf(object) !== null) return NONE;
   return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
 }
 

@@ -1,5 +1,6 @@
 // Geometries of GeoJSON (RFC 7946) as shapes.
 
+import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
 
 const TYPES = ['', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'];
@@ -9,6 +10,28 @@ const MAX_DEPTH = 16;
 /** Whether a JSON object says by its type to be a geometry. */
 export function isGeometry({ type }: Readonly<Record<string, unknown>>): boolean {
   return type === 'GeometryCollection' || (typeof type === 'string' && TYPES.indexOf(type) > 0);
+}
+
+/**
+ * The system, where it is another than WGS 84, that a feature or geometry names, or one of the geometries in it: `crs`
+ * of GeoJSON of 2008, `coordRefSys` of JSON-FG.
+ */
+export function otherSystemOf(value: unknown, depth = 0): OtherSystem | null {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return null;
+  const { crs, coordRefSys, geometry, geometries } = value as Record<string, unknown>;
+  const own = otherSystem(crs) ?? ('place' in value ? null : otherSystemOfJsonFg(coordRefSys));
+  const inner: readonly unknown[] = Array.isArray(geometries) ? geometries : [geometry];
+  return inner.reduce<OtherSystem | null>((found, each) => found ?? otherSystemOf(each, depth + 1), own);
+}
+
+/**
+ * A system that JSON-FG names, where it is another than WGS 84. It is not the one of the geometry of a feature that has
+ * a second one in this system, be it null.
+ */
+export function otherSystemOfJsonFg(coordRefSys: unknown): OtherSystem | null {
+  const first: unknown = Array.isArray(coordRefSys) ? coordRefSys[0] : coordRefSys;
+  const { href = first } = (first ?? {}) as { href?: unknown };
+  return otherSystem(typeof href === 'string' ? href.replace(/^\[(.*)\]$/, '$1') : href);
 }
 
 /** null for a value that is not a geometry, or has something other than numbers in its place. */

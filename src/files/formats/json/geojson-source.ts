@@ -1,10 +1,15 @@
 // Reads GeoJSON points (RFC 7946): collections of any length, features and geometries, one or many in a file. The text
 // around the features of the first collection is kept.
 
-import { otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
+import { type OtherSystem, otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
 import { isJsonNumber, jsonText, parseExact } from '../../../tables/exact-json.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
-import { isGeometry, shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
+import {
+  isGeometry,
+  otherSystemOf,
+  otherSystemOfJsonFg,
+  shapeOfGeoJson,
+} from '../../../tables/shapes/geojson-shape.js';
 import { lonePoint, type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
 import { notRead } from '../../content/kinds.js';
 import type { Input } from '../../disk/input.js';
@@ -26,7 +31,8 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { type FeatureShape, ShapedFeature, type Sides } from './feature-shapes.js';
+import { contradiction, contradictionFault, contradictionInFeature } from './contradictions.js';
+import { type FeatureShape, hasMember, ShapedFeature, type Sides } from './feature-shapes.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
@@ -186,6 +192,7 @@ function ownMembers(members: Record<string, unknown>, text: () => string): strin
   const own = Object.entries(parseExact(text()) as Record<string, unknown>);
   return jsonText(Object.fromEntries(own.filter(([name]) => !COMMON_MEMBERS.has(name))));
 }
+const OF_COLLECTION = ['type', 'crs', 'coordRefSys'];
 const COMMON_MEMBERS: ReadonlySet<string> = new Set(['type', 'features', 'crs', 'bbox']);
 
 const POSITION_COLUMNS: readonly TableColumn[] = [
@@ -318,9 +325,8 @@ export function propertiesOf(feature: Record<string, unknown>): Record<string, u
   return typeof properties === 'object' && properties !== null ? (properties as Record<string, unknown>) : {};
 }
 
-/** @param crs the member of this name. @throws CliFailure BAD_INPUT if it names another system than WGS 84 */
-export function refuseOtherSystem(crs: unknown, file: string, row?: number): void {
-  const other = otherSystem(crs);
+/** @throws CliFailure BAD_INPUT for another system of coordinates than WGS 84 */
+export function refuseOther(other: OtherSystem | null, file: string, row?: number): void {
   if (other === null) return;
   throw badInput(
     { file, row },
@@ -499,15 +505,25 @@ export async function* featureBatches(
 ): AsyncGenerator<JsonDocument[], undefined> {
   const file = input.name;
   let memberBytes = 0;
+  /** The other system of second geometries of JSON-FG in a collection, and its first feature without one. */
+  let ofSecond: OtherSystem | null = null;
+  let firstWithout: number | undefined;
   const splitter = new GeoJsonSplitter(file, {
     head(text, isFirst) {
       // Before a row is written; what is not whole yet is judged with the tail.
       const members = membersOf(`${text}]}`);
-      refuseOtherSystem(members?.crs, file);
+      refuseOther(otherSystem(members?.crs), file);
+      ofSecond = otherSystemOfJsonFg(members?.coordRefSys);
+      firstWithout = undefined;
       if (isFirst) frame.head = members?.bbox === undefined ? text : withoutBox('head', text);
     },
     tail(head, text, members, isFirst) {
-      refuseOtherSystem(members.crs, file);
+      const twice = contradiction(head + text, OF_COLLECTION);
+      if (twice !== undefined) throw badInput({ file, column: twice }, contradictionFault(twice));
+      refuseOther(otherSystem(members.crs), file);
+      if (firstWithout !== undefined)
+        refuseOther(otherSystemOfJsonFg(members.coordRefSys), file, firstWithout);
+      ofSecond = null;
       if (isFirst) frame.tail = members.bbox === undefined ? text : withoutBox('tail', text);
       // Features in front of the first collection have no members around them.
       else if (frame.members.size === 0) frame.members.add('{}');
@@ -525,6 +541,10 @@ export async function* featureBatches(
       row++;
       const isShaped = each instanceof ShapedFeature;
       const document = isShaped ? each : asFeature(parseObject(each, file, row), file, row);
+      if (!hasMember(document, 'place')) {
+        firstWithout ??= row;
+        refuseOther(ofSecond, file, row);
+      }
       // Points that are made of lines and areas have no bytes of their own.
       if (!isShaped && input.point === undefined) splitter.shapes.learn(document);
       if (batch.add(document)) yield batch.take();
@@ -547,13 +567,12 @@ function membersOf(text: string): Record<string, unknown> | undefined {
 /** An object that stands for a row: a geometry by itself is a feature without properties. */
 function asFeature(document: JsonDocument, file: string, row: number): JsonDocument {
   const { value, text } = document;
-  refuseOtherSystem(value.crs, file, row);
-  const geometry = isGeometry(value) ? value : value.geometry;
-  if (typeof geometry === 'object' && geometry !== null)
-    refuseOtherSystem((geometry as Record<string, unknown>).crs, file, row);
-  if (geometry !== value) return document;
+  refuseOther(otherSystemOf(value), file, row);
+  const contradicts = contradictionInFeature(text) ?? null;
+  if (!isGeometry(value)) return { ...document, contradicts };
   return {
     ...document,
+    contradicts,
     text: `{"type":"Feature","properties":{},"geometry":${text}}`,
     value: { type: 'Feature', properties: {}, geometry: value },
   };

@@ -187,6 +187,40 @@ describe.each(Object.entries(WAYS))('%s', (way, made) => {
   });
 });
 
+describe('systems inside of features', () => {
+  const point = `"type":"Point","coordinates":[${LNG},${LAT}]`;
+  const vn2000 = '"crs":{"type":"name","properties":{"name":"EPSG:3405"}}';
+  const feature = (geometry: string, members = ''): string =>
+    `{"type":"Feature",${members}"properties":{},"geometry":${geometry}}`;
+  const among = (features: string, members: string): string =>
+    `{"type":"FeatureCollection",${members}"features":[${features}]}`;
+  const fg = '"coordRefSys":"http://www.opengis.net/def/crs/EPSG/0/3405",';
+  const place = '"place":{"type":"Point","coordinates":[1,2]},';
+
+  test.each([
+    feature(`{"type":"GeometryCollection","geometries":[{${point},${vn2000}}]}`),
+    feature(`{${point}}`, fg),
+    feature(`{${point}}`, '"coordRefSys":["[EPSG:3405]","[EPSG:5773]"],'),
+    feature(`{${point}}`, '"coordRefSys":{"type":"Reference","href":"[EPSG:3405]"},'),
+    feature(`{${fg}${point}}`, place),
+    among(`${feature(`{${point}}`, '"place":null,')},${feature(`{${point}}`)}`, fg),
+    `{"type":"FeatureCollection","features":[${feature(`{${point}}`)}],${fg.slice(0, -1)}}`,
+  ])('%s is refused', async (text) => {
+    await expect(codesOf('s.geojson', text)).rejects.toThrow('another system than WGS 84: "EPSG:3405"');
+  });
+
+  test.each([
+    feature(`{"type":"GeometryCollection","geometries":[{${point},"crs":null}]}`),
+    feature(`{${point}}`, '"coordRefSys":"[OGC:CRS84]",'),
+    feature(`{${point}}`, fg + place),
+    among(feature(`{${point}}`, place), fg),
+    among(feature(`{${point}}`, '"place":null,'), fg),
+    `{"type":"FeatureCollection","features":[${feature(`{${point}}`, place)}],${fg.slice(0, -1)}}`,
+  ])('%s is read', async (text) => {
+    expect(await codesOf('s.geojson', text)).toEqual(['HN-6GHP4-83RFR']);
+  });
+});
+
 describe('geometries that say their system themselves', () => {
   const hex = (srid: number): string => Buffer.from(wkb('point', srid)).toString('hex');
   test.each([4326, 4979])('%i', async (srid) => {
