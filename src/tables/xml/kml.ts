@@ -198,6 +198,11 @@ class PlacemarksReader {
       this.hold(4 * FIELD_BYTES);
       mark.track.push({ time: this.#when[this.#at++] ?? '', point });
       return point !== null;
+    } else if (name === 'Track') {
+      // Times without a place are rows without a position.
+      const others = this.#when.slice(this.#at);
+      this.hold(4 * FIELD_BYTES * others.length);
+      mark.track.push(...others.map((time) => ({ time, point: null })));
     } else if (name === 'href' && (parent === 'Link' || parent === 'Url')) mark.href ||= text;
     return false;
   }

@@ -104,6 +104,8 @@ describe('tracks and places', () => {
     const inside =
       '<gx:Track><when>t1</when><when>t2</when><gx:coord>105 21 0</gx:coord><gx:coord>106 22 0</gx:coord></gx:Track>';
     expect(kml(place(inside)).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,22,106']);
+    const uneven = inside.replace('<gx:coord>106 22 0</gx:coord>', '');
+    expect(kml(place(uneven)).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,,']);
   });
 
   test('areas wait for a word on their point', () => {

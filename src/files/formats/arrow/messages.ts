@@ -67,8 +67,8 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
       metadataBytes = Buffer.from(size).readInt32LE();
     }
     if (metadataBytes === 0) {
-      const tail = Buffer.from(isFile ? await tailOf(queue) : await queue.take(1));
-      if (tail.includes(NEXT_FILE)) throw joinedFiles(name);
+      const tail = Buffer.from(isFile ? await tailOf(queue) : await queue.take(NEXT_STREAM.length));
+      if (isFile ? tail.includes(NEXT_FILE) : tail.equals(NEXT_STREAM)) throw joinedFiles(name);
       if (isFile ? recordsInFooter(tail) === recordMessages : tail.length === 0) return;
       throw cutOff();
     }
@@ -93,6 +93,8 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
 
 /** The end of a file and the beginning of another one, whose footer would be taken for that of both. */
 const NEXT_FILE = 'ARROW1ARROW1\0\0';
+/** The first word of another stream. */
+const NEXT_STREAM = Buffer.alloc(4, 0xff);
 
 /** All bytes that are left. */
 async function tailOf(queue: ByteQueue): Promise<Uint8Array> {

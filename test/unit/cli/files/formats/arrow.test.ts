@@ -283,6 +283,9 @@ describe('ends', () => {
     const whole = bytes.subarray(0, starts.at(-1)!);
     expect(await rowsIn(Buffer.concat([whole, Buffer.alloc(4)]))).toBe(BATCHES * ROWS);
     await expect(rowsIn(Buffer.concat([whole, Buffer.alloc(8)]))).rejects.toThrow(/cut off/);
+    await expect(rowsIn(Buffer.concat([bytes, bytes]))).rejects.toThrow(
+      'it is several files, one behind the other',
+    );
   });
 });
 
