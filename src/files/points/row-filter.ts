@@ -1,5 +1,6 @@
 // `--where 'speed > 5'`: rows are kept whose value in a column compares so with a value. Numbers compare as numbers,
-// times as instants, everything else as text. A row without a value is not kept.
+// times as instants, everything else as text; a value in quotes is a text, but for columns typed as numbers or times. A
+// row without a value is not kept.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';
@@ -13,6 +14,7 @@ export interface Condition {
   readonly column: string;
   readonly comparison: Comparison;
   readonly value: string;
+  readonly isQuoted: boolean;
 }
 
 const CONDITION = /^\s*(.+?)\s*(<=|>=|!=|<>|==|=|<|>)\s*(.*?)\s*$/s;
@@ -28,10 +30,12 @@ export function conditionOf(text: string): Condition {
       `--where ${JSON.stringify(text)}: must be COLUMN OP VALUE, with =, !=, <, <=, > or >= as OP`,
       `As in --where 'speed > 5'. Several --where must all be true.`,
     );
+  const quoted = QUOTED.exec(value)?.[2];
   return {
     column,
     comparison: ALIASES[sign] ?? (sign as Comparison),
-    value: QUOTED.exec(value)?.[2] ?? value,
+    value: quoted ?? value,
+    isQuoted: quoted !== undefined,
   };
 }
 
@@ -65,7 +69,7 @@ export function rowFilter(
 
 function testOf(
   column: TableColumn,
-  { comparison, value }: Condition,
+  { comparison, value, isQuoted }: Condition,
   clock: ZoneClock,
 ): (value: unknown) => boolean {
   const text: TableColumn = { name: '', kind: 'text' };
@@ -75,7 +79,8 @@ function testOf(
       throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds times, and ${value} is none`);
     return (given) => compares(instantOf(column, given, clock), wanted, comparison);
   }
-  const wanted = numberOf(text, value);
+  const isText = isQuoted && !NUMBERS.has(column.kind);
+  const wanted = isText ? undefined : numberOf(text, value);
   if (wanted !== null && wanted !== undefined)
     return (given) => {
       const number = numberOf(column, given);

@@ -49,6 +49,11 @@ describe('conditions', () => {
     expect(kept(`TÊN XE == "51C-1"`)).toEqual([4]);
     expect(kept("tên xe != 'a'")).toEqual([1, 3, 4]);
     expect(kept('tên xe >= a')).toEqual([0, 1]);
+    // A number in quotes is a text, but for a column whose type is numbers.
+    expect(kept("speed = '5'", 'speed = 5.0')).toEqual([0]);
+    expect(kept("speed = '5.0'")).toEqual([]);
+    expect(kept('speed = "1e1"')).toEqual([4]);
+    expect(kept("big = '01'")).toEqual([0]);
   });
 
   test('times of typed columns', () => {
