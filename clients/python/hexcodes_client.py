@@ -180,10 +180,13 @@ class HexcodesClient:
 
     def encode_array(self, lat_lng: numpy.ndarray, resolution: int = DEFAULT_RESOLUTION) -> numpy.ndarray:
         """Records for an array of shape (n, 2): fields `hexcodes` (bytes, empty without a code) and `status` (0 OK, 1 in no
-        province, 2 no position). Needs NumPy."""
+        province, 2 no position). Single precision is refused. Needs NumPy."""
         import numpy as np
 
-        points = np.ascontiguousarray(lat_lng, dtype="<f8")
+        given = np.asarray(lat_lng)
+        if given.dtype in (np.float32, np.float16):
+            raise ValueError(f"positions are {given.dtype}, which moves them by metres: convert them to float64 where that is meant")
+        points = np.ascontiguousarray(given, dtype="<f8")
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"positions are an array of shape (n, 2), not {points.shape}")
         parts = [

@@ -213,6 +213,13 @@ test.skipIf(!hasNumpy)(
     ]);
     expect(found).toEqual([decodedBy(texts[0]!), null, null, null]);
     expect(none).toEqual([]);
+    const lines = [
+      'import numpy, hexcodes_client as h; c = h.HexcodesClient("http://127.0.0.1:9/v1")',
+      'c.encode_array(numpy.ones((1, 2), numpy.float32))',
+    ];
+    const env = { ...process.env, PYTHONPATH: 'clients/python' };
+    const { stderr } = spawnSync('python3', ['-B', '-c', lines.join('\n')], { env, encoding: 'utf8' });
+    expect(stderr).toContain('ValueError: positions are float32, which moves them by metres');
   },
 );
 
