@@ -1,4 +1,4 @@
-// clients/java: its tests pass, which drive the vectors of doors.json and compare 1,000,000 random positions and
+// clients/java: its tests pass, which drive the vectors of doors.json and compare 200,000 random positions and
 // provinces with the library; the jar alone runs what its README shows; the programs of examples/jvm give the
 // library's codes in local mode, Spark's on the jars of pyspark.
 import { spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { randomFrom } from '../support/open-world.js';
 import { ownFolder } from '../support/own-folder.js';
 import { shippedKernel } from '../support/shipped.js';
 
-const POINTS = 1_000_000;
+const POINTS = 200_000;
 const note = noJar === undefined ? '' : ` (${noJar})`;
 
 test('the version is that of the other packages', () => {

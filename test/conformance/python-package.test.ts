@@ -14,7 +14,7 @@ import { placesAlong } from '../support/region/map-checks.js';
 import { shippedKernel } from '../support/shipped.js';
 
 const SEED = 38;
-const RANDOM_POINTS = 1_000_000;
+const RANDOM_POINTS = 200_000;
 const BORDER_EVERY_M = 5000;
 const TEXTS = 20_000;
 const RESOLUTIONS = [5, 13, 15];

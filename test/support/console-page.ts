@@ -61,7 +61,7 @@ export async function openConsole(
   const origin = `http://127.0.0.1:${port}`;
   const context = await browser.newContext({
     locale: 'en',
-    viewport: { width: 1280, height: 900 },
+    viewport: { width: 960, height: 640 },
     // A service worker would load every file once more in each test.
     serviceWorkers: 'block',
     // WebGL in software draws each picture of a flight: only tests of flights have them.
