@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('needs Chromium: the page', () => {
       .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
       .toBeGreaterThan(12);
     const box = (await page.locator('#map').boundingBox())!;
-    await page.mouse.click(box.x + box.width / 2 + 300, box.y + box.height / 2);
+    await page.mouse.click(box.x + 0.85 * box.width, box.y + box.height / 2);
     await expect.poll(() => page.locator('#place-code').textContent()).toMatch(/^HN-6GHP/);
     expect(await page.locator('#place-code').textContent()).not.toBe(CODE);
     expect((await axeOf(page)).violations).toEqual([]);

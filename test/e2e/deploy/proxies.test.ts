@@ -50,8 +50,8 @@ for (const proxy of PROXIES) {
       });
 
       test('a body of 60 MB passes whole with TLS', async () => {
-        const { done, faults } = await nodes.run('bodies', { times: 3 });
-        expect([done, faults]).toEqual([3, []]);
+        const { done, faults } = await nodes.run('bodies');
+        expect([done, faults]).toEqual([1, []]);
       });
 
       test('a body of 60 MB passes whole with TLS and HTTP/1, from a slow client', async () => {
@@ -104,8 +104,8 @@ for (const proxy of PROXIES) {
       test.each([false, true])(
         'a body of 60 MB passes whole without TLS (in chunks: %s)',
         async (isChunked) => {
-          const { done, faults } = await nodes.run('bodies', { times: 2, isTls: false, isChunked });
-          expect([done, faults]).toEqual([2, []]);
+          const { done, faults } = await nodes.run('bodies', { isTls: false, isChunked });
+          expect([done, faults]).toEqual([1, []]);
         },
       );
 
