@@ -36,24 +36,39 @@ class Driver {
   }
 }
 
-/** Two nodes behind a proxy, which are started once; the proxy is started again where a task wants another file. */
+/**
+ * Two nodes behind a proxy, which are started once, and again after a task that failed: it may have left one of them
+ * dead. The proxy is started again where a task wants another file.
+ */
 export class Proxied {
-  readonly #driver: Driver;
-  readonly #isReady: Promise<unknown>;
+  readonly #proxy: string;
+  #driver: Driver | undefined;
 
   constructor(proxy: string) {
-    this.#driver = new Driver('proxied', proxy);
-    this.#isReady = this.#driver.message();
+    this.#proxy = proxy;
   }
 
   async run(task: TaskName, options: TaskOptions = {}): Promise<TaskResult> {
-    await this.#isReady;
-    this.#driver.send([task, options]);
-    return this.#driver.message();
+    try {
+      this.#driver ??= await this.#started();
+      this.#driver.send([task, options]);
+      return await this.#driver.message();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
   }
 
-  stop(): Promise<void> {
-    return this.#driver.stop();
+  async #started(): Promise<Driver> {
+    const driver = new Driver('proxied', this.#proxy);
+    await driver.message();
+    return driver;
+  }
+
+  async stop(): Promise<void> {
+    const driver = this.#driver;
+    this.#driver = undefined;
+    await driver?.stop();
   }
 }
 
