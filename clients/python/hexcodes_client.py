@@ -161,7 +161,7 @@ class HexcodesClient:
         """The codes of any number of (lat, lng), None where a position has none. By frames: 20 bytes a point, no JSON."""
         codes: List[Optional[str]] = []
         for part in _parts(points, REQUEST_POINTS):
-            body = b"".join(_POINT.pack(float(lat), float(lng)) for lat, lng in part)
+            body = b"".join(_POINT.pack(_degrees(lat), _degrees(lng)) for lat, lng in part)
             records = self._frames(_ENCODE, resolution, body, _POINT.size)
             codes.extend(_texts(records))
         return codes
@@ -180,13 +180,15 @@ class HexcodesClient:
 
     def encode_array(self, lat_lng: numpy.ndarray, resolution: int = DEFAULT_RESOLUTION) -> numpy.ndarray:
         """Records for an array of shape (n, 2): fields `hexcodes` (bytes, empty without a code) and `status` (0 OK, 1 in no
-        province, 2 no position). Single precision is refused. Needs NumPy."""
+        province, 2 no position, which a masked one is too). Single precision is refused. Needs NumPy."""
         import numpy as np
 
-        given = np.asarray(lat_lng)
+        given = np.asanyarray(lat_lng)
         if given.dtype in (np.float32, np.float16):
             raise ValueError(f"positions are {given.dtype}, which moves them by metres: convert them to float64 where that is meant")
-        points = np.ascontiguousarray(given, dtype="<f8")
+        if given.dtype.kind not in "fiu":
+            raise ValueError(f"positions are an array of float64, not of {given.dtype}")
+        points = np.ascontiguousarray(np.ma.filled(given.astype("<f8"), np.nan))
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"positions are an array of shape (n, 2), not {points.shape}")
         parts = [
@@ -229,7 +231,7 @@ class HexcodesClient:
         """The codes of each chunk of (lat, lng), in order, over one WebSocket. A chunk has at most 65,536 points. Lost connections are
         made again, and what had no answer is sent again. Needs websockets."""
         source = (_HEADER.pack(1, _ENCODE, resolution, 0, 0, len(chunk), 0)
-                  + b"".join(_POINT.pack(float(lat), float(lng)) for lat, lng in chunk) async for chunk in _async(chunks))
+                  + b"".join(_POINT.pack(_degrees(lat), _degrees(lng)) for lat, lng in chunk) async for chunk in _async(chunks))
         async for answer in self._stream(source):
             yield _texts(answer[_HEADER.size :])
 
@@ -435,6 +437,13 @@ async def _async(chunks: Any) -> AsyncIterator[Any]:
     else:
         for chunk in chunks:
             yield chunk
+
+
+def _degrees(value: Any) -> float:
+    """A number in double precision: a text, a truth value and single precision, which is metres off, are refused."""
+    if isinstance(value, (str, bytes, bool)) or type(value).__name__ in ("bool_", "bool", "float16", "float32"):
+        raise TypeError(f"degrees are numbers in double precision, not {type(value).__name__}")
+    return float(value)
 
 
 def _record(code: str) -> bytes:

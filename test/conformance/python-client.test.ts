@@ -220,6 +220,26 @@ test.skipIf(!hasNumpy)(
     const env = { ...process.env, PYTHONPATH: 'clients/python' };
     const { stderr } = spawnSync('python3', ['-B', '-c', lines.join('\n')], { env, encoding: 'utf8' });
     expect(stderr).toContain('ValueError: positions are float32, which moves them by metres');
+    const refused = ['True', 'numpy.float32(1)', 'numpy.bool_(1)', '"21"', 'b"21"'];
+    const tried = [
+      lines[0]!,
+      `for lat in (${refused}):`,
+      '  try: c.encode_many([(lat, 105.85)])',
+      '  except TypeError as e: print(e)',
+      'for a in (numpy.array([["21", "105"]]), numpy.ones((1, 2), bool), numpy.ones((1, 2), complex)):',
+      '  try: c.encode_array(a)',
+      '  except ValueError as e: print(e)',
+    ];
+    const { stdout } = spawnSync('python3', ['-B', '-c', tried.join('\n')], { env, encoding: 'utf8' });
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/ not .*/, '')),
+    ).toEqual([
+      ...refused.map(() => 'degrees are numbers in double precision,'),
+      ...Array.from({ length: 3 }, () => 'positions are an array of float64,'),
+    ]);
   },
 );
 
