@@ -113,7 +113,11 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
       pattern: `^${DATE}T${CLOCK}(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)$`,
       description: 'ISO 8601',
     }),
-    double({ minimum: -8.64e15, maximum: 8.64e15, description: 'Milliseconds since 1970' }),
+    double({
+      minimum: -62167219200000,
+      maximum: 253402300799999,
+      description: 'Milliseconds since 1970, of the years 0 to 9999',
+    }),
   ]),
   TraccarRequest: Type.Object(
     {

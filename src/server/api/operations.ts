@@ -368,7 +368,7 @@ export const OPERATIONS: readonly Operation[] = [
       query(
         'fixTime',
         'Milliseconds since 1970',
-        { type: 'integer', format: 'int64', minimum: 0, maximum: 8.64e15 },
+        { type: 'integer', format: 'int64', minimum: 0, maximum: 253402300799999 },
         1795335302000,
       ),
       RESOLUTION,
