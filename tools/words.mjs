@@ -23,7 +23,7 @@ const COMMENT_RULES = [
   ],
   [/(?:^|\. )What /, 'no clause with What is a subject'],
   [/\b(?:anew|fallow|for ever)\b/i, 'say again, idle or without end'],
-  [/\bso (?:many|often|long(?! as))\b/i, 'name the number or the time: no placeholder'],
+  [/\bso (?:many|often|long)\b/i, 'name the number or the time: no placeholder'],
   [/\bthe binary(?= (?:holds|takes|may|has|does|is|gives|closes|reads|writes)\b|[.,;:])/i, 'say uWS'],
 ];
 
