@@ -184,7 +184,7 @@ class HexcodesClient:
         import numpy as np
 
         given = np.asanyarray(lat_lng)
-        if given.dtype in (np.float32, np.float16):
+        if given.dtype == np.float32 or given.dtype == np.float16:
             raise ValueError(f"positions are {given.dtype}, which moves them by metres: convert them to float64 where that is meant")
         if given.dtype.kind not in "fiu":
             raise ValueError(f"positions are an array of float64, not of {given.dtype}")

@@ -82,7 +82,7 @@ def _from_values(column: Any) -> np.ndarray:
 
     With a value of single precision all of them have it, to be refused.
     """
-    narrow = next((each.dtype for each in column if isinstance(each, (np.float32, np.float16))), np.float64)
+    narrow = next((each.dtype for each in column if isinstance(each, np.floating) and each.itemsize < 8), np.float64)
     return np.array([_number(each) for each in column], narrow)
 
 

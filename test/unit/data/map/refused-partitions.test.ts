@@ -58,7 +58,7 @@ test.each<[string, Partition, RegExp, RegExp | undefined]>([
   [
     'is not on the grid',
     partitionOf(square(106_000_000, 20_000_000, 1005)),
-    /no multiple of 10/,
+    /is not a multiple of 10/,
     /not on multiples of 10/,
   ],
   ['names a unit that is not there', partitionOf(WHOLE, 1), /has units 1 and 63/, /has units 1 and 63/],
