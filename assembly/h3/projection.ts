@@ -33,7 +33,7 @@ export let planeFace: i32 = 0;
 export let positionLatDeg: f64 = 0;
 export let positionLngDeg: f64 = 0;
 
-/** The angle brought to [0, 2π) from at most one turn away. */
+/** The angle reduced to [0, 2π) from at most one turn away. */
 // @ts-ignore: decorator
 @inline
 function positiveAngle(rad: f64): f64 {

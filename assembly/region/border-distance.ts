@@ -164,14 +164,14 @@ function squareTo(line: usize, factor: f32, slope: f32): f32 {
 /** Metres from a position in degrees to the nearest border between two provinces; NO_BORDER beyond 5 km and for NaN. */
 export function borderMetres(latDeg: f64, lngDeg: f64): u32 {
   const list = listAt(latDeg, lngDeg);
-  return list == NONE ? NO_BORDER : leastMetres(list);
+  return list == NONE ? NO_BORDER : minMetres(list);
 }
 
 /** Metres from the point of pointX and pointY to the nearest line of a list. */
 // @ts-ignore: decorator
 @inline
-function leastMetres(list: usize): u32 {
-  if (!ASC_FEATURE_SIMD) return leastMetresOneByOne(list);
+function minMetres(list: usize): u32 {
+  if (!ASC_FEATURE_SIMD) return minMetresOneByOne(list);
   const x = f32x4.splat(pointX);
   const y = f32x4.splat(pointY);
   const slope = v128.load32_splat(list, 12);
@@ -187,10 +187,10 @@ function leastMetres(list: usize): u32 {
   return metres <= <f32>FARTHEST_M ? <u32>(metres + 0.5) : NO_BORDER;
 }
 
-/** leastMetres() without vectors. */
+/** minMetres() without vectors. */
 // @ts-ignore: decorator
 @inline
-function leastMetresOneByOne(list: usize): u32 {
+function minMetresOneByOne(list: usize): u32 {
   const slope = load<f32>(list, 12);
   const factor: f32 = 1 - (pointY + pointY) * slope;
   let least: f32 = Infinity;
@@ -255,7 +255,7 @@ export function bordersOfBlock(points: usize, count: u32, out: usize): void {
     if (list == 0) list = makeList(u >> CELL_BITS, v >> CELL_BITS);
     if (list == NONE) continue;
     setPoint(list, u, v);
-    store<u16>(out + (n >> 1), <u16>leastMetres(list));
+    store<u16>(out + (n >> 1), <u16>minMetres(list));
   }
 }
 

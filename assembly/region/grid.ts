@@ -22,7 +22,7 @@ const CELL: i32 = 1 << CELL_BITS;
 /** Cells of a tile's row: one v128. */
 const TILE: u32 = 1 << TILE_BITS;
 
-// Changes in a band, u32 row << 6 | effect, ascending. Only data that is no partition has thousands of them.
+// Changes in a band, u32 row << 6 | effect, ascending. Only data that is not a partition has thousands of them.
 const SUM: usize = SCRATCH;
 const REST: usize = SCRATCH + 0x4000;
 const CHANGES_LIMIT: u32 = 0xfff;

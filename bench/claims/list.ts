@@ -62,7 +62,7 @@ export const CLAIMS: readonly Claim[] = [
   multiples('11 ×; 15 × | 7.7 ×', 7.7, 15, PEERS),
   multiples('8.1 ×; 9.1 × | 3.8 ×', 3.8, 9.1, PEERS),
   multiples('8.7 × | **0.95 ×**', 0.95, 8.7, 'python clients/python/bench.py --rounds 9'),
-  byCommand('2.3 × as dear', 2.3, '×', 'less', 'python clients/python/bench.py --rounds 15'),
+  byCommand('costs 2.3 × as much', 2.3, '×', 'less', 'python clients/python/bench.py --rounds 15'),
   multiples('5.0 ×; 1.7 ×', 1.7, 5, PEERS),
   multiples('1.5 ×; 2.8 ×', 1.5, 2.8, 'npm run bench -- files'),
   {

@@ -88,7 +88,7 @@ async function startWorker(): Promise<Running> {
   const shared = {
     maps: [new SubjectMap(isKafka ? 'hexcodes.in=hexcodes.out' : 'hexcodes.in.>=hexcodes.out.>')],
     deadPrefix: 'hexcodes.dead',
-    mostHeldBytes: 64 * 1024 * 1024,
+    maxHeldBytes: 64 * 1024 * 1024,
   };
   const { engine } = await bus.work({
     ...shared,
@@ -96,7 +96,7 @@ async function startWorker(): Promise<Running> {
       names: { input: 'HEXCODES_IN', output: 'HEXCODES_OUT', dead: 'HEXCODES_DEAD', consumer: group },
     },
     ...{
-      mostMessages: UNDER_WAY,
+      maxMessages: UNDER_WAY,
       isOrdered: false,
       monitor: undefined,
       instance: undefined,

@@ -47,9 +47,9 @@ export interface WorkPlan {
   /** Refuses to work where answers would be in no order. */
   readonly isOrdered: boolean;
   /** Bytes of messages and answers that the worker holds at most. */
-  readonly mostHeldBytes: number;
+  readonly maxHeldBytes: number;
   /** More messages under way than this are no faster. */
-  readonly mostMessages: number;
+  readonly maxMessages: number;
   /** Monitoring port of a server, which says what a power cut would lose. */
   readonly monitor: URL | undefined;
   /** Name of this worker in its group that stays the same when it starts again. */
@@ -63,7 +63,7 @@ export interface StreamFill {
   readonly name: string;
   readonly messages: number;
   readonly bytes: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** Messages and streams as the servers count them at the moment of the call. */
@@ -94,8 +94,7 @@ export interface Work {
 
 export type StreamSizes = Readonly<Record<'input' | 'output' | 'dead' | 'positions', number>>;
 
-export interface StreamPlan
-  extends Omit<WorkPlan, 'mostHeldBytes' | 'mostMessages' | 'monitor' | 'instance'> {
+export interface StreamPlan extends Omit<WorkPlan, 'maxHeldBytes' | 'maxMessages' | 'monitor' | 'instance'> {
   /** Whether workers and collectors may remove messages that are done with. */
   readonly givesBack?: boolean;
   /** Bytes of each stream, where the bus bounds streams by bytes. */
@@ -132,7 +131,7 @@ export interface CollectorOptions {
   readonly resolution: number;
   /** Where messages hold their positions; undefined: under the usual names. */
   readonly paths?: PositionPaths | undefined;
-  readonly mostPoints: number;
+  readonly maxPoints: number;
   /** A position waits no longer than this for others. */
   readonly waitMs: number;
   readonly say: (sentence: string) => void;

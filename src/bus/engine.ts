@@ -62,7 +62,7 @@ export class EngineFault extends Error {
   override readonly name = 'EngineFault';
   constructor(
     message: string,
-    /** The way out. */
+    /** The remedy. */
     readonly hint?: string,
     options?: ErrorOptions,
   ) {

@@ -63,7 +63,7 @@ export const SPARE = 1.25;
 /** A stream, its size and what it gets in a second. */
 export interface SizedStream {
   readonly name: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly bytesPerSecond: number;
   /** How long its messages are wanted. */
   readonly keepMs: number;
@@ -80,9 +80,9 @@ export interface Lasting {
 export function lasting(streams: readonly SizedStream[]): Lasting[] {
   return streams
     .filter(({ bytesPerSecond }) => bytesPerSecond > 0)
-    .map(({ name, mostBytes, bytesPerSecond, keepMs }) => ({
+    .map(({ name, maxBytes, bytesPerSecond, keepMs }) => ({
       name,
-      hours: Math.min(keepMs, (1000 * mostBytes) / bytesPerSecond) / 3_600_000,
+      hours: Math.min(keepMs, (1000 * maxBytes) / bytesPerSecond) / 3_600_000,
       wantedHours: keepMs / 3_600_000,
     }))
     .sort((a, b) => a.hours / a.wantedHours - b.hours / b.wantedHours || b.hours - a.hours);

@@ -23,7 +23,7 @@ export interface WorkerOptions {
   /** Conversions of a message before it is a dead letter. */
   readonly tries: number;
   /** Messages and answers that are held at most; one message is always taken. */
-  readonly mostHeldBytes: number;
+  readonly maxHeldBytes: number;
   /** How often the bus is told that a message is still worked on. */
   readonly keepEveryMs: number;
   /** Called with sentences for people; the same sentence comes again and again while its cause lasts. */
@@ -95,7 +95,7 @@ export class Worker {
     for await (const received of this.#engine.receive()) {
       while (
         figures.heldMessages > 0 &&
-        figures.heldBytes + received.bytes.length > this.#options.mostHeldBytes
+        figures.heldBytes + received.bytes.length > this.#options.maxHeldBytes
       )
         await this.#done();
       if (this.#stopped.signal.aborted) received.giveBack(0);

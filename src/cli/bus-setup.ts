@@ -195,14 +195,14 @@ function lastsLine(
       : `${grouped(load.pointsPerSecond)} points/s ${per} kept for ${kept} need ${gigabytes(all)} a replica`;
   }
   const streams = [
-    { name: names.input, mostBytes: sizes.input, bytesPerSecond: bytes.input, keepMs: keep.input },
-    { name: names.output, mostBytes: sizes.output, bytesPerSecond: bytes.output, keepMs: keep.output },
+    { name: names.input, maxBytes: sizes.input, bytesPerSecond: bytes.input, keepMs: keep.input },
+    { name: names.output, maxBytes: sizes.output, bytesPerSecond: bytes.output, keepMs: keep.output },
     ...(positions === undefined
       ? []
       : [
           {
             name: positions.stream,
-            mostBytes: sizes.positions,
+            maxBytes: sizes.positions,
             bytesPerSecond: bytes.positions,
             keepMs: keep.positions,
           },
@@ -210,7 +210,7 @@ function lastsLine(
   ];
   if (load === undefined) {
     const rate = Math.min(
-      ...streams.map((each) => each.mostBytes / each.bytesPerSecond / (each.keepMs / 1000)),
+      ...streams.map((each) => each.maxBytes / each.bytesPerSecond / (each.keepMs / 1000)),
     );
     return `lasts ${kept} of ${kept} up to ${grouped(Math.floor(rate))} points/s ${per}; --points-per-second computes the sizes of a rate`;
   }
@@ -220,7 +220,7 @@ function lastsLine(
   const words = `${grouped(load.pointsPerSecond)} points/s ${per}: ${first!.name} lasts ${rounded(first!.hours)} h of ${rounded(first!.wantedHours)} h`;
   return first!.hours < first!.wantedHours
     ? `warning: at ${words}, and is full then: ${gigabytes(needed)} needed`
-    : `at ${words}; ${streams.map(({ name, mostBytes }) => `${name} ${gigabytes(mostBytes)}`).join(', ')}`;
+    : `at ${words}; ${streams.map(({ name, maxBytes }) => `${name} ${gigabytes(maxBytes)}`).join(', ')}`;
 }
 
 const rounded = (hours: number): string => String(Number(hours.toPrecision(2)));

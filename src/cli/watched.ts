@@ -104,11 +104,11 @@ export class Watched {
     if (done !== this.#done || waiting === 0) this.#progressMs = performance.now();
     this.#done = done;
     const full = look.streams.filter(
-      ({ bytes, mostBytes }) => mostBytes > 0 && bytes >= NEARLY_FULL * mostBytes,
+      ({ bytes, maxBytes }) => maxBytes > 0 && bytes >= NEARLY_FULL * maxBytes,
     );
-    for (const { name, bytes, mostBytes } of full)
+    for (const { name, bytes, maxBytes } of full)
       this.#options.say(
-        `warning: ${name} is ${Math.floor((100 * bytes) / mostBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
+        `warning: ${name} is ${Math.floor((100 * bytes) / maxBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
       );
     await this.#giveBack();
   }
@@ -199,7 +199,7 @@ export class Watched {
       for (const [name, member] of [
         ['messages', 'messages'],
         ['bytes', 'bytes'],
-        ['limit_bytes', 'mostBytes'],
+        ['limit_bytes', 'maxBytes'],
       ] as const) {
         if (look.streams.length > 0) yield `# TYPE hexcodes_bus_stream_${name} gauge`;
         for (const stream of look.streams)

@@ -45,7 +45,7 @@ export const BUS = {
     help: 'credentials file (.creds)',
     read: contentOf,
   },
-  /** The content of the file; so of the two that follow. */
+  /** The content of the file; the same holds for the next two settings. */
   natsTlsCa: {
     variable: 'HEXCODES_NATS_TLS_CA',
     flag: '--tls-ca',
@@ -69,7 +69,7 @@ export const BUS = {
   },
 };
 
-/** The brokers of Kafka are named by `--from`; user, certificates and keys are those of above. */
+/** The brokers of Kafka are named by `--from`; user, certificates and keys are those above. */
 export const KAFKA = {
   kafkaSasl: {
     variable: 'HEXCODES_KAFKA_SASL',

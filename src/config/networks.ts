@@ -26,11 +26,11 @@ function parseNetwork(text: string): Network | undefined {
   const address = canonicalAddress(given);
   if (address === undefined) return undefined;
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-  const mostBits = family === 'ipv4' ? 32 : 128;
+  const maxBits = family === 'ipv4' ? 32 : 128;
   // The prefix of a mapped address counts from the start of the IPv6 form.
   const mappedBits = family === 'ipv4' && isIP(given) === 6 ? 96 : 0;
-  const prefixBits = prefix === undefined ? mostBits : Number(prefix) - mappedBits;
-  return prefixBits >= 0 && prefixBits <= mostBits ? { address, prefixBits, family } : undefined;
+  const prefixBits = prefix === undefined ? maxBits : Number(prefix) - mappedBits;
+  return prefixBits >= 0 && prefixBits <= maxBits ? { address, prefixBits, family } : undefined;
 }
 
 export const isNetwork = (text: string): boolean => parseNetwork(text) !== undefined;

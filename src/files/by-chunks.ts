@@ -17,7 +17,7 @@ import {
   type OpenFile,
   openFile,
 } from './by-chunks-plan.js';
-import type { Batch, Lane, Reading } from './driver.js';
+import type { Batch, Pipeline, Reading } from './driver.js';
 import { countRows, failuresIn } from './encoded.js';
 import { brokenAt } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
@@ -73,7 +73,7 @@ const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
 type Leaf = ColumnSpan['leaves'][number];
 
 /** Batches are written with their row group, after the last of its rows. */
-export class ChunkLane implements Lane {
+export class ChunkPipeline implements Pipeline {
   readonly #run: Run;
   readonly #plan: ChunkPlan;
   readonly #file: ParquetFileWriter;

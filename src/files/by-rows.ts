@@ -10,7 +10,7 @@ import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
-import type { Batch, Lane, Reading } from './driver.js';
+import type { Batch, Pipeline, Reading } from './driver.js';
 import { countRows, failuresIn } from './encoded.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { SAMPLE_ROWS } from './formats/csv-dialect.js';
@@ -172,8 +172,8 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
   let known: KnownFeatures | null = null;
   if (hasTypes) {
-    const { surveyNdjson } = await import('./rows/survey-ndjson.js');
-    known = { columns: await surveyNdjson(run), idName: 'id' };
+    const { inferNdjson } = await import('./rows/infer-ndjson.js');
+    known = { columns: await inferNdjson(run), idName: 'id' };
   }
   const input = await openInput(path!, request.input);
   try {
@@ -261,8 +261,8 @@ async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string>
 }
 
 /** @throws CliFailure */
-export async function rowLane(run: Run, plan: RowPlan): Promise<Lane> {
-  return new RowLane(run, plan, await RowWriters.open(run, plan));
+export async function rowPipeline(run: Run, plan: RowPlan): Promise<Pipeline> {
+  return new RowPipeline(run, plan, await RowWriters.open(run, plan));
 }
 
 /** The columns whose values are read: those kept, and the codes. */
@@ -270,7 +270,7 @@ function readIn({ code }: Pick<ReadColumns, 'code'>, kept: readonly number[]): r
   return code < 0 || kept.includes(code) ? kept : [...kept, code];
 }
 
-/** Rows, and where the input can be read on after them. */
+/** Rows, and the offset after them at which reading can resume. */
 interface Window {
   readonly rows: TextRows;
   readonly endOffset: number;
@@ -409,7 +409,7 @@ export class RowBatches {
   }
 }
 
-class RowLane extends RowBatches implements Lane {
+class RowPipeline extends RowBatches implements Pipeline {
   async *batches(reading: Reading): AsyncGenerator<Batch> {
     for await (const { rows, endOffset } of this.#windows(reading))
       if (rows.rowCount > 0) yield* this.batchesOf(rows, endOffset);

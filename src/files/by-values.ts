@@ -1,4 +1,4 @@
-// The lane of values: rows in columns from any format into any, for what no other lane reads or writes.
+// The pipeline of values: rows in columns from any format into any, for files that no other pipeline converts.
 
 import { planOf, RowBatches, typedAdder } from './by-rows.js';
 import { otherColumns as otherColumnNames } from './columns/columns.js';
@@ -12,13 +12,13 @@ import {
 } from './convert-rows.js';
 import { statOf } from './disk/input.js';
 import type { Output } from './disk/output.js';
-import type { Batch, Failure, Lane, Reading } from './driver.js';
+import type { Batch, Failure, Pipeline, Reading } from './driver.js';
 import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
 import type { Sides } from './formats/json/feature-shapes.js';
 import {
-  FeatureSurvey,
+  FeatureInference,
   featureBatches,
   featureSides,
   frameOf,
@@ -48,20 +48,20 @@ import type { SortedSink } from './sorted/sorted-sink.js';
  * is a pipe, which can be read only once.
  * @throws CliFailure BAD_INPUT for what is not JSON
  */
-async function surveyAll(run: Run): Promise<KnownFeatures | null> {
+async function inferAll(run: Run): Promise<KnownFeatures | null> {
   const { request, sourceFormat } = run;
   if (!FORMATS[sourceFormat].isJson) return null;
   if (request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
-  const { surveyInputs, surveyNdjson } = await import('./rows/survey-ndjson.js');
-  if (sourceFormat === 'ndjson') return { columns: await surveyNdjson(run), idName: 'id' };
-  const survey = new FeatureSurvey();
-  await surveyInputs(run, async (input, tick) => {
+  const { inferInputs, inferNdjson } = await import('./rows/infer-ndjson.js');
+  if (sourceFormat === 'ndjson') return { columns: await inferNdjson(run), idName: 'id' };
+  const inference = new FeatureInference();
+  await inferInputs(run, async (input, tick) => {
     for await (const documents of featureBatches(input, { head: '', tail: '', members: new Set() })) {
-      survey.add(documents, true);
+      inference.add(documents, true);
       tick();
     }
   });
-  return survey.known(true);
+  return inference.known(true);
 }
 
 /** Converts and writes rows in columns that are those of the first input. */
@@ -86,14 +86,14 @@ interface Opened {
   readonly file: string;
 }
 
-/** @throws CliFailure BAD_INPUT for JSON that cannot be surveyed */
-export async function valueLane(run: Run): Promise<Lane> {
-  return new ValueLane(run, fitOf(run) === 'types' ? await surveyAll(run) : null);
+/** @throws CliFailure BAD_INPUT for JSON whose columns cannot be inferred */
+export async function valuePipeline(run: Run): Promise<Pipeline> {
+  return new ValuePipeline(run, fitOf(run) === 'types' ? await inferAll(run) : null);
 }
 
 const tickOf = (run: Run): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
 
-class ValueLane implements Lane {
+class ValuePipeline implements Pipeline {
   readonly #run: Run;
   readonly #fit: RowFit;
   #known: KnownFeatures | null;

@@ -1,4 +1,4 @@
-// The loop of a run: a lane reads inputs in batches and writes them, and the loop counts them. whole-rows.ts copies
+// The loop of a run: a pipeline reads inputs in batches and writes them, and the loop counts them. whole-rows.ts copies
 // whole rows of text, by-rows.ts fields.
 
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
@@ -25,7 +25,7 @@ export interface Explained {
   fault(): string;
 }
 
-/** Rows that are answered. The memory of a batch is that of the next one. */
+/** Converted rows. The next batch reuses the memory of this one. */
 export interface Batch<F extends Failure = Failure> {
   readonly rows: number;
   readonly failed: number;
@@ -33,7 +33,7 @@ export interface Batch<F extends Failure = Failure> {
   readonly byStatus: ArrayLike<number>;
   /** Rows that are OK, by province. */
   readonly byAdmin: ArrayLike<number>;
-  /** Where the input can be read on after these rows, in bytes of its content; -1 where it cannot. */
+  /** Offset after these rows at which reading can resume, in bytes of the content; -1 where it cannot. */
   readonly endOffset: number;
   /** In the order of the rows. */
   failures(): Iterable<F>;
@@ -54,21 +54,21 @@ export interface Reading {
   rows: number;
 }
 
-/** Reads and writes rows in one way. */
-export interface Lane {
+/** One way to read and write rows. */
+export interface Pipeline {
   /**
    * The rows of an input from `from` on; none where it is done, but its header is checked.
    * @throws CliFailure BAD_INPUT
    */
   batches(reading: Reading): AsyncGenerator<Batch>;
-  /** Writes what is after the last row. */
+  /** Writes the end of the output, after the last row. */
   end?(): Promise<void>;
-  /** However the run ends. */
+  /** Called at the end of the run, also of one that failed. */
   close?(): Promise<void> | void;
 }
 
 /** @throws CliFailure */
-export async function drive(run: Run, lane: Lane): Promise<void> {
+export async function drive(run: Run, pipeline: Pipeline): Promise<void> {
   const { request, targets, tick } = run;
   const { from } = targets;
   try {
@@ -82,7 +82,7 @@ export async function drive(run: Run, lane: Lane): Promise<void> {
         from: isResumed ? from.inputOffset : 0,
         rows: isResumed ? from.inputRows : 0,
       };
-      for await (const batch of lane.batches(reading)) {
+      for await (const batch of pipeline.batches(reading)) {
         count(run, batch, reading);
         if (batch.failed === 0 || request.errors.kind === 'keep') await batch.write('all');
         else {
@@ -94,9 +94,9 @@ export async function drive(run: Run, lane: Lane): Promise<void> {
           tick({ inputNumber, inputOffset: batch.endOffset, inputRows: reading.rows });
       }
     }
-    await lane.end?.();
+    await pipeline.end?.();
   } finally {
-    await lane.close?.();
+    await pipeline.close?.();
   }
 }
 

@@ -45,7 +45,7 @@ export interface FilesRequest {
   readonly isQuiet: boolean;
   /** Whether to say how the rows were converted. */
   readonly isVerbose?: boolean;
-  /** Converts value by value whatever a faster road could do, for tests and proofs that compare them. */
+  /** Converts value by value even where a faster path exists, for tests and proofs that compare them. */
   readonly road?: 'columns';
   /** Goes by threads in slices of this size, whatever the size of the input, for tests. */
   readonly sliceBytes?: number;
@@ -72,7 +72,7 @@ export interface Run {
   /** Size of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
   /** The columns of all inputs of NDJSON, once they have been looked for. */
-  surveyed?: readonly TableColumn[];
+  inferred?: readonly TableColumn[];
   /** How rows were converted, where that shows only at the end. */
   said?: string;
   /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */

@@ -1,5 +1,5 @@
-// One run of `encode` or `decode` over files: finds the formats, chooses the lane (whole-csv.ts for CSV and TSV without
-// changes of columns, by-values.ts for what no other knows), and cleans up however the run ends.
+// One run of `encode` or `decode` over files: finds the formats, chooses the pipeline (whole-csv.ts for CSV and TSV
+// without changes of columns, by-values.ts for what no other knows), and cleans up however the run ends.
 
 import { createHash } from 'node:crypto';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
@@ -151,7 +151,7 @@ export async function convertFiles(
 /** Formats between which rows can be converted without a value being read. */
 const READ_BY_BYTES: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'parquet', 'arrow']);
 
-/** Converts on the fastest road that knows the formats. @returns which it was, and why */
+/** Converts by the fastest path that knows the formats. @returns which it was, and why */
 async function convertOn(run: Run): Promise<string> {
   const isFree = run.request.road !== 'columns';
   if (isFree && canCopyRows(run)) {
@@ -164,8 +164,8 @@ async function convertOn(run: Run): Promise<string> {
     const { planChunks } = await import('./by-chunks-plan.js');
     const plan = await planChunks(run);
     if (plan !== null) {
-      const { ChunkLane } = await import('./by-chunks.js');
-      await drive(run, new ChunkLane(run, plan));
+      const { ChunkPipeline } = await import('./by-chunks.js');
+      await drive(run, new ChunkPipeline(run, plan));
       return 'Converted by column chunks: kept columns were copied as they are.';
     }
   }
@@ -179,17 +179,17 @@ async function convertOn(run: Run): Promise<string> {
     reason = plan;
   }
   if (isFree) {
-    const { planRows, rowLane } = await import('./by-rows.js');
+    const { planRows, rowPipeline } = await import('./by-rows.js');
     const plan = await planRows(run);
     if (typeof plan !== 'string') {
-      await drive(run, await rowLane(run, plan));
+      await drive(run, await rowPipeline(run, plan));
       return `Converted by rows of bytes: from ${run.sourceFormat} to ${run.targetFormat}.`;
     }
     if (reason === pair) reason = plan;
   }
   const rowsBefore = run.targets.tally.rows;
-  const { valueLane } = await import('./by-values.js');
-  await drive(run, await valueLane(run));
+  const { valuePipeline } = await import('./by-values.js');
+  await drive(run, await valuePipeline(run));
   const hasFastPath = READ_BY_BYTES.has(run.sourceFormat) && READ_BY_BYTES.has(run.targetFormat);
   if (hasFastPath) countSlow('file', 'values', run.targets.tally.rows - rowsBefore);
   return `Converted value by value: ${reason}.`;

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kernel } from '../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
-import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
+import { ANSWER_BUFFER_BYTES } from '../pool/free-blocks.js';
 import type { Pool } from '../pool/pool.js';
 import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from '../pool/slices.js';
 import type { PlainFile } from './disk/plain-file.js';

@@ -17,7 +17,7 @@ import { readResolution } from '../hexcodes/wire/params/number.js';
 import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
-import { ANSWER_BUFFER_BYTES } from '../pool/block-shelf.js';
+import { ANSWER_BUFFER_BYTES } from '../pool/free-blocks.js';
 import { holdsAngles } from '../tables/positions/in-values.js';
 import { addedColumns, DECODE_ADDED, otherColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';

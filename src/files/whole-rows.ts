@@ -6,7 +6,7 @@ import { type FailedRow, failedRowsOf, packedFailures } from '../hexcodes/wire/r
 import type { Pool } from '../pool/pool.js';
 import type { FileSlice, SliceAnswer, SliceWork } from '../pool/slices.js';
 import type { PlainFile } from './disk/plain-file.js';
-import type { Batch, Explained, Lane, Reading, Wanted } from './driver.js';
+import type { Batch, Explained, Pipeline, Reading, Wanted } from './driver.js';
 import type { Run } from './request.js';
 import { isWorthThreads, slicedBatches, startPool, workersOf } from './slices.js';
 
@@ -35,7 +35,7 @@ export interface WholeInput {
   explain(block: Uint8Array, failed: FailedRow): Explained;
 }
 
-export class WholeRows implements Lane {
+export class WholeRows implements Pipeline {
   readonly #run: Run;
   readonly #open: (reading: Reading) => Promise<WholeInput>;
   #pool: Pool | undefined;

@@ -13,7 +13,7 @@ import {
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
 import { addSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
-import { ANSWER_BUFFER_BYTES, BlockShelf, sharedCopy } from './block-shelf.js';
+import { ANSWER_BUFFER_BYTES, FreeBlocks, sharedCopy } from './free-blocks.js';
 import type { FileSlice, SliceAnswer, SliceWork } from './slices.js';
 import { defaultThreads } from './usable-cores.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
@@ -79,7 +79,7 @@ const LOADING_POLL_MS = 10;
 export class Pool {
   readonly threads: number;
   readonly #piscina: Piscina<WorkOrder, CountedWork>;
-  readonly #shelf = new BlockShelf();
+  readonly #freeBlocks = new FreeBlocks();
   /** Free, each of ANSWER_BUFFER_BYTES. */
   readonly #answerBuffers: ArrayBuffer[] = [];
   readonly #queue: WorkQueue;
@@ -191,31 +191,31 @@ export class Pool {
 
   /**
    * Answers the JSON body of a batch, in the same way.
-   * @param mostPoints a batch of more is not converted, and its answer has no bytes
+   * @param maxPoints a batch of more is not converted, and its answer has no bytes
    * @throws BrokenBatchError, TooManyItemsError as rejections
    */
   async answerBatch(
     operation: Operation,
     body: Uint8Array,
     key = '',
-    mostPoints = Number.POSITIVE_INFINITY,
+    maxPoints = Number.POSITIVE_INFINITY,
   ): Promise<CountedAnswer> {
-    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'batch', operation, bytes, mostPoints });
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'batch', operation, bytes, maxPoints });
     return (await this.#run(key, body, order)) as CountedAnswer;
   }
 
   /**
    * Answers one JSON frame of the stream, in the same way.
    * @param refusalOf answers the frame if the pool cannot. It reads all of it, so it is not called before
-   * @param mostPoints a frame of more is answered as one over the limit
+   * @param maxPoints a frame of more is answered as one over the limit
    */
   async answerJsonFrame(
     frame: Uint8Array,
     refusalOf: (frame: Uint8Array) => Uint8Array<ArrayBuffer>,
     key = '',
-    mostPoints = Number.POSITIVE_INFINITY,
+    maxPoints = Number.POSITIVE_INFINITY,
   ): Promise<CountedAnswer> {
-    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes, mostPoints });
+    const order = (bytes: Uint8Array): WorkOrder => ({ kind: 'json', bytes, maxPoints });
     const refusal = (bytes: Uint8Array): CountedAnswer => uncounted(refusalOf(bytes));
     return (await this.#run(key, frame, order, false, refusal)) as CountedAnswer;
   }
@@ -287,7 +287,7 @@ export class Pool {
     if (!this.mayTakeBlock(key)) throw new PoolFullError('the pool is full');
     const enteredMs = performance.now();
     const queued = this.#queue.enter(key, bytes.length, isOfBody);
-    const block = this.#shelf.copyOf(bytes);
+    const block = this.#freeBlocks.copyOf(bytes);
     try {
       await queued.turn;
       const startedMs = performance.now();
@@ -303,7 +303,7 @@ export class Pool {
       if (refusalOf === undefined) throw error;
       return refusalOf(block);
     } finally {
-      this.#shelf.giveBack(block);
+      this.#freeBlocks.giveBack(block);
       this.#queue.leave(queued);
       this.#completed++;
       this.#admit();
@@ -349,7 +349,7 @@ export class Pool {
     queueMicrotask(() => {
       const isWanted = this.options.threadIdleMs === undefined || this.#queue.blocks > 0;
       if (!this.#isClosing && isWanted && this.#piscina.threads.length < this.threads) {
-        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0), mostPoints: 0 }).catch(() => {});
+        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0), maxPoints: 0 }).catch(() => {});
       }
       this.#watchLoading();
     });

@@ -24,7 +24,7 @@ import {
 } from '../hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '../hexcodes/wire/rows/json-frame.js';
 import { takeSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
-import { ANSWER_BUFFER_BYTES } from './block-shelf.js';
+import { ANSWER_BUFFER_BYTES } from './free-blocks.js';
 import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from './slices.js';
 
 /** The parts of a worker's kernel. All threads share the module, and the bytes too where their buffers are shared. */
@@ -47,7 +47,7 @@ export type WorkOrder =
       readonly operation: Operation;
       readonly bytes: Uint8Array;
       /** A batch of more is not converted. */
-      readonly mostPoints: number;
+      readonly maxPoints: number;
     }
   | {
       readonly kind: 'slice';
@@ -56,7 +56,7 @@ export type WorkOrder =
       readonly answerBuffer: ArrayBuffer | undefined;
     }
   | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly answerBuffer: ArrayBuffer | undefined }
-  | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly mostPoints: number };
+  | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly maxPoints: number };
 
 /** With the slow rows of the thread since its last answer. */
 export interface CountedWork {
@@ -113,7 +113,7 @@ function workOn(order: Exclude<WorkOrder, { kind: 'slice' }>): ConvertedBlock | 
   if (order.kind === 'block') return answerBlock(order);
   if (order.kind === 'batch') return answerBatch(order);
   if (order.kind === 'json') {
-    const answer = answerJsonFrame(kernel, order.bytes, sink, order.mostPoints);
+    const answer = answerJsonFrame(kernel, order.bytes, sink, order.maxPoints);
     return { ...answer, bytes: answer.bytes.slice() };
   }
   return answerFrame(
@@ -123,10 +123,10 @@ function workOn(order: Exclude<WorkOrder, { kind: 'slice' }>): ConvertedBlock | 
   );
 }
 
-function answerBatch({ operation, bytes, mostPoints }: WorkOrder & { kind: 'batch' }): CountedAnswer {
+function answerBatch({ operation, bytes, maxPoints }: WorkOrder & { kind: 'batch' }): CountedAnswer {
   const batch = openBatch(operation, bytes, kernel);
   const { count } = batch.items;
-  if (count > mostPoints) return uncounted(new Uint8Array(0), count);
+  if (count > maxPoints) return uncounted(new Uint8Array(0), count);
   const converted = convertBatch(kernel, batch, sink);
   const { total, failed } = converted;
   return { bytes: batchBody(converted).slice(), total, failed, refused: 0, hint: batch.hint };

@@ -3,14 +3,14 @@
 // command's (cli/commands/serve.ts).
 import type { ServeConfig } from '../config/config.js';
 import { listen } from './lifecycle/listen.js';
-import { OpenParts, type Seat, type ServedData, type ServeTuning } from './lifecycle/parts.js';
+import { OpenParts, type ProcessInfo, type ServedData, type ServeTuning } from './lifecycle/parts.js';
 import { addServiceRoutes } from './lifecycle/service-routes.js';
 import { finishAnswers } from './lifecycle/stopping.js';
 import { warmUp } from './lifecycle/warm-up.js';
 import { type Log, openLog } from './observe/log.js';
 import type { UwsBuild } from './transport/load-uws.js';
 
-export type { Seat, ServeTuning } from './lifecycle/parts.js';
+export type { ProcessInfo, ServeTuning } from './lifecycle/parts.js';
 
 export interface Service {
   readonly port: number;
@@ -25,23 +25,23 @@ export interface Service {
 
 /**
  * Starts the service; rejects with a message for people, once everything opened so far is closed.
- * @param seat undefined: this process has the port for itself
+ * @param processInfo undefined: this process has the port for itself
  */
 export async function serve(
   config: ServeConfig,
   files: ServedData,
   log: Log = openLog(config.logLevel),
   tuning: ServeTuning = {},
-  seat?: Seat,
+  processInfo?: ProcessInfo,
 ): Promise<Service> {
-  const logger = seat === undefined ? log.logger : log.logger.child({ process: seat.number });
+  const logger = processInfo === undefined ? log.logger : log.logger.child({ process: processInfo.number });
   const open = new OpenParts(config, logger, tuning);
   try {
-    const parts = await open.open(files, seat);
+    const parts = await open.open(files, processInfo);
     const { adapter, keys, readiness } = parts;
     const routes = addServiceRoutes(parts, open.steps);
     const warmedCalls = await warmUp(parts, routes.router);
-    const { port, admin } = await listen(parts, routes, open, log, seat, warmedCalls);
+    const { port, admin } = await listen(parts, routes, open, log, processInfo, warmedCalls);
 
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {

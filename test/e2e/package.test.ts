@@ -67,7 +67,7 @@ function run(source: string): string {
   return ran.stdout;
 }
 
-test('the notice of the boundaries stands in README and in the one file that holds them', () => {
+test('the notice of the boundaries is in README and in the one file that holds them', () => {
   const notice = 'Contains information from OpenStreetMap, © OpenStreetMap contributors, ODbL 1.0';
   for (const path of ['README.md', 'NOTICE', 'dist/web/hexcodes.js'])
     expect(readFileSync(join(installed, path), 'utf8').replace(/\s+/g, ' '), path).toContain(notice);

@@ -45,7 +45,7 @@ export class FakeSink implements Sink {
 
 interface Opening {
   readonly batchMs?: number;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   readonly folder?: string;
   readonly touchMs?: number;
 }
@@ -60,7 +60,7 @@ export async function opened(options: Opening = {}) {
   const forwarder = await Forwarder.open({
     sink,
     folder,
-    mostBytes: options.mostBytes ?? 1e6,
+    maxBytes: options.maxBytes ?? 1e6,
     batchMs: options.batchMs ?? 0,
     log: { info: say, warn: say, error: say },
     ...(options.touchMs === undefined ? {} : { touchMs: options.touchMs }),

@@ -21,7 +21,7 @@ test('README.md has no figure without a row of `npm run claims`', () => {
   expect(unclaimed(README)).toEqual([]);
 });
 
-test('each row stands in README.md', () => {
+test('each row is in README.md', () => {
   expect(CLAIMS.filter(({ text }) => !README.includes(text)).map(({ text }) => text)).toEqual([]);
 });
 

@@ -220,7 +220,7 @@ describe('marks', () => {
     }
   });
 
-  test('what is left stands in SECURITY.md', () => {
+  test('what is left is in SECURITY.md', () => {
     const left = attacked.filter(([, state]) => /\b[Ll]eft\b/.test(state)).map(([mark]) => mark);
     expect(rowsBelow('SECURITY.md', 'What is left').map(([mark]) => mark)).toEqual(left);
   });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BlockShelf } from '#dist/pool/block-shelf.js';
+import { FreeBlocks } from '#dist/pool/free-blocks.js';
 import { Pool, PoolLostError } from '#dist/pool/pool.js';
 import { defaultThreads, usableCores } from '#dist/pool/usable-cores.js';
 import { PoolFullError, type QueuedBlock, WorkQueue } from '#dist/pool/work-queue.js';
@@ -269,13 +269,13 @@ describe('memory of blocks', () => {
 
   test.each([0, 1, 2, 7, 8, 9, 65_535, 65_536, 65_537, 300_001])('a copy of %i bytes is whole', (length) => {
     const bytes = bytesOf(length);
-    const copy = new BlockShelf().copyOf(bytes);
+    const copy = new FreeBlocks().copyOf(bytes);
     expect(copy.length).toBe(length);
     expect(Buffer.compare(Buffer.from(copy), bytes)).toBe(0);
   });
 
   test('a buffer that was given back holds the next copy, and nothing of the last', () => {
-    const shelf = new BlockShelf();
+    const shelf = new FreeBlocks();
     const first = shelf.copyOf(bytesOf(5000));
     const { buffer } = first;
     shelf.giveBack(first);

@@ -236,7 +236,7 @@ describe('batches in parts', () => {
         address: { dataDir: folder, url: undefined },
         node: 'abc',
         keepDays: 400,
-        heart: new SharedArrayBuffer(4),
+        heartbeat: new SharedArrayBuffer(4),
       },
     });
     const asked = async (order: object): Promise<void> => {
@@ -282,7 +282,7 @@ describe('batches in parts', () => {
         address: { dataDir: folder, url: undefined },
         node: 'next',
         keepDays: 400,
-        heart: new SharedArrayBuffer(4),
+        heartbeat: new SharedArrayBuffer(4),
       },
     });
     next.postMessage({ kind: 'load', day: '2026-11-24', month: '2026-11' });

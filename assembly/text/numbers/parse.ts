@@ -150,12 +150,12 @@ export function readNumber(at: usize, json: bool): f64 {
 function longNumber(start: usize, exponent: i32): f64 {
   let digits: u64 = 0;
   let count: u32 = 0;
-  let isBehindPoint = false;
+  let isAfterPoint = false;
   let hasMore = false;
   for (let p = start; ; p++) {
     const byte: u32 = load<u8>(p);
     if (byte == POINT) {
-      isBehindPoint = true;
+      isAfterPoint = true;
       continue;
     }
     if (!isDigit(byte)) break;
@@ -163,10 +163,10 @@ function longNumber(start: usize, exponent: i32): f64 {
       digits = digits * 10 + (byte - ZERO);
       // Zeros before the first other digit do not count.
       if (digits) count++;
-      if (isBehindPoint) exponent--;
+      if (isAfterPoint) exponent--;
     } else {
       if (byte != ZERO) hasMore = true;
-      if (!isBehindPoint) exponent++;
+      if (!isAfterPoint) exponent++;
     }
   }
   numberKind = NUMBER;
@@ -262,8 +262,8 @@ export function nearest(digits: u64, exponent: i32, hasMore: bool): f64 {
   if (hasMore) {
     // One more in `digits` adds at most 1 << shift to `high`, and the table's last bit one. The double is another one
     // only after a middle, which is an odd mantissa; further digits that are all zero leave the number at it.
-    const behindMiddle = (high + (<u64>1 << cut)) & ((<u64>2 << cut) - 1);
-    if (behindMiddle < 2 || behindMiddle + (<u64>1 << shift) + 2 >= <u64>2 << cut) return UNDECIDED;
+    const aboveMiddle = (high + (<u64>1 << cut)) & ((<u64>2 << cut) - 1);
+    if (aboveMiddle < 2 || aboveMiddle + (<u64>1 << shift) + 2 >= <u64>2 << cut) return UNDECIDED;
   }
   // floor(log2(10^e)) is (217706 e) >> 16 in this range.
   let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;

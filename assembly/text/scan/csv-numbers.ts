@@ -34,12 +34,12 @@ export function readCoordinate(row: usize, axis: usize, start: usize, end: usize
 
 /** The resolution in a field; 255 if it holds none. */
 export function readResolution(start: usize, end: usize): u32 {
-  start = behindBlanks(start, end);
+  start = afterBlanks(start, end);
   return readSmallInteger(start, beforeBlanks(start, end), 15);
 }
 
 /** The start of a field after its blanks. */
-export function behindBlanks(start: usize, end: usize): usize {
+export function afterBlanks(start: usize, end: usize): usize {
   while (start < end && isBlankByte(load<u8>(start))) {
     const size = blankAt(start, end);
     if (size == 0) break;

@@ -9,7 +9,7 @@ import {
   addRowFlags, CODE_NEEDS_ESCAPES, ENDS_WITH_CRLF, ENDS_WITH_LF, FIELDS_LEFT, LAT, LNG, markRagged, NO_RESOLUTION, openRow, ROW_INVALID_REQUEST, rowAt,
   setCodeText, setCoordinateText, setRowEnd, setRowResolution, setRowShapes, setRowStatus,
 } from "../row";
-import { beforeBlanks, behindBlanks, coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
+import { beforeBlanks, afterBlanks, coordinateKind, readCoordinate, readResolution } from "./csv-numbers";
 import { readDecimals, shapeAt, shapeBytes } from "./decimals";
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storeCode, storeNoCode, storePoint } from "./input";
@@ -293,9 +293,9 @@ function takeShapes(row: usize, firstStart: usize, firstEnd: usize, secondStart:
 /** Reads coordinates with blanks around them, or in another spelling. */
 function takeUnusual(index: u32, row: usize, firstStart: usize, firstEnd: usize, secondStart: usize, secondEnd: usize): void {
   const size = firstEnd - firstStart + secondEnd - secondStart;
-  firstStart = behindBlanks(firstStart, firstEnd);
+  firstStart = afterBlanks(firstStart, firstEnd);
   firstEnd = beforeBlanks(firstStart, firstEnd);
-  secondStart = behindBlanks(secondStart, secondEnd);
+  secondStart = afterBlanks(secondStart, secondEnd);
   secondEnd = beforeBlanks(secondStart, secondEnd);
   const hadBlanks = firstEnd - firstStart + secondEnd - secondStart != size;
   if (hadBlanks && takeShapes(row, firstStart, firstEnd, secondStart, secondEnd)) return;

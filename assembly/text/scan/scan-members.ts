@@ -71,25 +71,25 @@ export let membersEnd: usize = 0;
 let columnCount: u32 = 0;
 let rowLimit: u32 = 0;
 let textOrigin: usize = 0;
-let kindsAlone: bool = false;
+let kindsOnly: bool = false;
 
 /**
  * Scans lines from `at` to `end`, at most `limit` of them, a multiple of 16; the byte at `end` is overwritten. Starts
- * and ends count from `origin`. With `isSurvey` there are kinds alone. Returns the number of rows.
+ * and ends count from `origin`. With `isKindsOnly`, only kinds are stored. Returns the number of rows.
  */
-export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, origin: usize, isSurvey: bool): u32 {
+export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, origin: usize, isKindsOnly: bool): u32 {
   clearHostRows();
   useFeedAsSpace(false);
   store<u8>(end, <u8>LINE_FEED);
   columnCount = columns;
   rowLimit = limit;
   textOrigin = origin;
-  kindsAlone = isSurvey;
+  kindsOnly = isKindsOnly;
   clearBlankLines();
   for (let c: u32 = 0; c < columns; c++) {
     const area = areaOf(c);
     memory.fill(area + <usize>(16 * limit), 0, limit);
-    if (!isSurvey) memory.fill(area + <usize>(8 * limit), 255, 4 * limit);
+    if (!isKindsOnly) memory.fill(area + <usize>(8 * limit), 255, 4 * limit);
   }
   let index: u32 = 0;
   let p = at;
@@ -102,7 +102,7 @@ export function scanMembers(at: usize, end: usize, limit: u32, columns: u32, ori
     }
     const row = rowAt(index);
     openRow(row, p);
-    if (!isSurvey) storePoint(index, NaN, NaN);
+    if (!isKindsOnly) storePoint(index, NaN, NaN);
     let feed = readLine(p, index);
     if (!feed) {
       feed = lineEnd(p);
@@ -194,7 +194,7 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
     let isPlain = true;
     if (shape && (<u32>load<u8>(end) | LOWER_CASE) != LOWER_E) {
       kind = shape <= MAX_SHAPE_OF_INTEGER ? INTEGER : FRACTION;
-      if (!kindsAlone) {
+      if (!kindsOnly) {
         // Two exact numbers: the division alone rounds.
         value = <f64>digitsAsInteger(digits, shape) / shapeDivisor(shape);
         isPlain =
@@ -208,13 +208,13 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
       kind = INTEGER;
       if (!numberIsWhole) {
         kind = FRACTION;
-        // A long fraction that rounds to an integer may be surveyed as one.
+        // A long fraction that rounds to an integer may be inferred as one.
         if (end - p > MAX_USUAL_BYTES && floor(value) == value) return 0;
       } else if (abs(value) > MAX_SAFE) return 0;
       isPlain = numberIsPlain;
     }
     store<u8>(kindAt, <u8>(isPlain ? kind : kind | ODD));
-    if (kindsAlone) return after;
+    if (kindsOnly) return after;
     const axis: u32 = load<u8>(record, AT_AXIS);
     if (axis) store<f64>(INPUT + (<usize>index << 4) + (<usize>axis << 3) - 8, value);
     const valueAt = area + (<usize>index << 3);
@@ -262,13 +262,13 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
     if (!isTrue && (word != 0x736c6166 || load<u8>(p, 4) != LOWER_E)) return 0;
     after = end = isTrue ? p + 4 : p + 5;
     store<u8>(kindAt, <u8>TRUE_OR_FALSE);
-    if (role == BOOLEAN && !kindsAlone) {
+    if (role == BOOLEAN && !kindsOnly) {
       store<u8>(area + (<usize>index << 3), <u8>isTrue);
       start = textOrigin + <usize>load<u32>(record, AT_BASE) + (<usize>index << 3);
       end = start + 1;
     }
   }
-  if (!kindsAlone) {
+  if (!kindsOnly) {
     const startAt = area + (<usize>(2 * rowLimit + index) << 2);
     store<u32>(startAt, <u32>(start - textOrigin));
     store<u32>(startAt + (<usize>rowLimit << 2), <u32>(end - textOrigin));
@@ -281,9 +281,9 @@ function forget(index: u32): void {
   for (let c: u32 = 0; c < columnCount; c++) {
     const area = areaOf(c);
     store<u8>(area + <usize>(16 * rowLimit + index), 0);
-    if (!kindsAlone) store<i32>(area + (<usize>(2 * rowLimit + index) << 2), -1);
+    if (!kindsOnly) store<i32>(area + (<usize>(2 * rowLimit + index) << 2), -1);
   }
-  if (!kindsAlone) storePoint(index, NaN, NaN);
+  if (!kindsOnly) storePoint(index, NaN, NaN);
 }
 
 function noteKinds(column: u32, rows: u32): void {

@@ -10,7 +10,7 @@ import { printNumber, printSmall } from "../numbers/print";
 import { printShort } from "../numbers/print-usual";
 import { CODE_HAD_ESCAPES, CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
-/** The kind of input: texts are copied from each in another way. */
+/** The kind of input, which decides how texts are copied. */
 export const FROM_CSV: u32 = 0;
 export const FROM_JSON: u32 = 1;
 export const FROM_FRAMES: u32 = 2;

@@ -16,7 +16,7 @@ export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
   let field: u32 = 1;
   for (; ; field++) {
     if (p < end && load<u8>(p) == QUOTE) {
-      p = behindQuotes(p, end);
+      p = afterQuotes(p, end);
       isOpen = p > end;
     }
     while (p < end && load<u8>(p) != delimiter) p++;
@@ -30,7 +30,7 @@ export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
 }
 
 /** After the closing quote of the field that starts at `p`; after `end` if it has none. */
-function behindQuotes(p: usize, end: usize): usize {
+function afterQuotes(p: usize, end: usize): usize {
   while (++p < end) {
     if (load<u8>(p) != QUOTE) continue;
     if (p + 1 == end || load<u8>(p + 1) != QUOTE) return p + 1;

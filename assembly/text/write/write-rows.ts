@@ -71,7 +71,7 @@ function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: 
   const isOfFields = source == FROM_FIELDS;
   const spare = <usize>(PIECE_LIST_BYTES + (isOfFields ? FIELDS_BYTES : 0));
   // Most lists begin with a code and an admin code.
-  const usual = behindUsual();
+  const usual = afterUsual();
   const codeTextEnd = PIECES + AT_TEXT + <usize>load<u32>(PIECES, AT_TEXT_BYTES);
   const adminText = behind(PIECES) + AT_TEXT;
   const adminTextEnd = adminText + <usize>load<u32>(behind(PIECES), AT_TEXT_BYTES);
@@ -135,7 +135,7 @@ function writeOpenLine(row: usize, out: usize): usize {
 }
 
 /** After the first two pieces of the list of rows that are OK, where these are a code and an admin code; else 0. */
-function behindUsual(): usize {
+function afterUsual(): usize {
   const admin = behind(PIECES);
   return load<u8>(PIECES) == CODE && load<u8>(admin) == ADMIN ? behind(admin) : 0;
 }

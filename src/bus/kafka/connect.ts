@@ -88,7 +88,7 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
   };
 }
 
-/** Errors by which brokers refuse what is asked of them, and the way out of each. */
+/** Errors by which brokers refuse what is asked of them, and the remedy of each. */
 const REFUSALS: Readonly<Record<string, string>> = {
   TOPIC_AUTHORIZATION_FAILED: 'may not read or write a topic',
   GROUP_AUTHORIZATION_FAILED: 'may not use the consumer group',
@@ -165,7 +165,7 @@ export async function metadataOf(admin: Admin, topics: readonly string[]): Promi
 export const DEFAULT_BATCH_BYTES = 1_048_588;
 
 /** The most bytes of a batch that all these topics take. */
-export async function mostBatchBytes(
+export async function maxBatchBytes(
   client: Client,
   admin: Admin,
   topics: readonly string[],

@@ -19,8 +19,8 @@ import {
   hasCode,
   lastingFault,
   MissingTopic,
+  maxBatchBytes,
   metadataOf,
-  mostBatchBytes,
   TIMEOUT_MS,
 } from './connect.js';
 import {
@@ -44,7 +44,7 @@ export interface GroupOptions {
   readonly instance: string | undefined;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  readonly mostHeldBytes: number;
+  readonly maxHeldBytes: number;
   readonly say: (sentence: string) => void;
   /** Takes a record, which waits in a span of its partition until it is stored. */
   readonly take: (record: FetchedRecord, partition: Partition) => void;
@@ -112,7 +112,7 @@ const READ_COMMITTED = 1;
 export class KafkaGroup {
   readonly figures: GroupFigures = { pending: 0, underWay: 0, partitions: 0, rebalances: 0 };
   /** Bytes that one output may have at most; known once it runs. */
-  mostOutputBytes = DEFAULT_BATCH_BYTES - BATCH_SPARE_BYTES;
+  maxOutputBytes = DEFAULT_BATCH_BYTES - BATCH_SPARE_BYTES;
   readonly #options: GroupOptions;
   readonly #transactionalId: string;
   readonly #stopping = new AbortController();
@@ -322,7 +322,7 @@ export class KafkaGroup {
     if (joined === undefined) throw new Error('the group has taken no member');
     const assigned = joined.assignments.filter(({ partitions }) => partitions.length > 0);
     const partitions: (Partition & { next: bigint; high: bigint })[] = [];
-    this.mostOutputBytes = (await mostBatchBytes(this.#options.client, admin, outputs)) - BATCH_SPARE_BYTES;
+    this.maxOutputBytes = (await maxBatchBytes(this.#options.client, admin, outputs)) - BATCH_SPARE_BYTES;
     if (assigned.length > 0) {
       const topics = assigned.map(({ topic, partitions: indexes }) => ({
         name: topic,
@@ -396,7 +396,7 @@ export class KafkaGroup {
   }
 
   async #read(session: Session, leader: number, own: Session['partitions'], leaders: number): Promise<void> {
-    const { client, connecting, mostHeldBytes, take } = this.#options;
+    const { client, connecting, maxHeldBytes, take } = this.#options;
     const { over, metadata } = session;
     const broker = metadata.brokers.get(leader);
     if (broker === undefined) throw new Error(`partitions of ${own[0]?.topic} have no leader`);
@@ -406,7 +406,7 @@ export class KafkaGroup {
     let order = own;
     while (!over.signal.aborted && !this.#isStopping) {
       // The transaction under way and the next one; a worker that dies loses no other reads.
-      const most = Math.min(mostHeldBytes / 2, 2 * this.#transactionSize.bytes);
+      const most = Math.min(maxHeldBytes / 2, 2 * this.#transactionSize.bytes);
       const freeBytes = most - this.#heldBytes;
       if (freeBytes < most / 4) {
         await this.#woken();
@@ -516,7 +516,7 @@ export class KafkaGroup {
       const transaction = await producer.beginTransaction();
       await transaction.addConsumer(consumer);
       const sendingMs = performance.now();
-      for (const messages of batchesOf(ready, this.mostOutputBytes)) await transaction.send({ messages });
+      for (const messages of batchesOf(ready, this.maxOutputBytes)) await transaction.send({ messages });
       const sendMs = performance.now() - sendingMs;
       // One at a time: the client answers calls under way at once with the outcome of the first.
       for (const { partition, spans } of ready)

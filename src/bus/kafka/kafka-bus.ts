@@ -128,7 +128,7 @@ export class KafkaBus implements Bus {
     return `kept topic ${topic}: ${count} partitions${count === partitions ? '' : `, not ${partitions}: that would mix up the order of keys`}`;
   }
 
-  async work({ names, maps, deadPrefix, isOrdered, mostHeldBytes, instance }: WorkPlan): Promise<Work> {
+  async work({ names, maps, deadPrefix, isOrdered, maxHeldBytes, instance }: WorkPlan): Promise<Work> {
     const answers = answersOf(maps);
     const [inputs, outputs] = [[...answers.keys()], [...answers.values(), deadPrefix]];
     const topics = await this.#topics([...new Set([...inputs, ...outputs])]);
@@ -141,7 +141,7 @@ export class KafkaBus implements Bus {
       client: this.#client,
       connecting: this.#connecting,
       where: this.name,
-      mostHeldBytes,
+      maxHeldBytes,
       group: names.consumer,
       instance,
       inputs,

@@ -187,7 +187,7 @@ export class KafkaEngine implements Engine {
       ]),
     };
     const sizeBytes = sizeOf(output);
-    if (sizeBytes > this.#group.mostOutputBytes)
+    if (sizeBytes > this.#group.maxOutputBytes)
       return Promise.reject(
         new StoreFault('too-large', `the answer is larger than topic ${topic} takes (max.message.bytes)`),
       );

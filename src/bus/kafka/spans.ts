@@ -21,7 +21,7 @@ const IS_CONTROL = 0x20;
 const ABORT = 0;
 
 /**
- * @param from records before it were requested already: a broker sends whole batches
+ * @param from first offset that was requested: a broker sends whole batches, which may begin earlier
  * @returns the records, and the offset after the last one, with or without a record
  */
 export function recordsOf(
@@ -70,7 +70,7 @@ export interface Partition {
   spans: Span[];
 }
 
-/** Memory of a message besides its bytes. */
+/** Memory of a message in addition to its bytes. */
 export const MESSAGE_BYTES = 1024;
 const FIRST_TRANSACTION_BYTES = 256 * 1024;
 const MIN_TRANSACTION_BYTES = 16 * 1024;
@@ -85,7 +85,7 @@ export const sizeOf = ({ key, value, headers }: Output): number => {
   return sizeBytes;
 };
 
-/** Spans of a partition, from the first, that are stored next. */
+/** The first spans of a partition, which are stored next. */
 export interface Ready {
   readonly partition: Partition;
   readonly spans: readonly Span[];
@@ -93,7 +93,7 @@ export interface Ready {
 
 /** A transaction that takes no longer than this costs too little to grow more slowly. */
 const SHORT_MS = 250;
-/** A longer transaction than this many times what begins and commits it gains nothing, and is lost whole. */
+/** A transaction longer than this multiple of its fixed cost gains nothing, and a failure loses all of it. */
 const WORTHWHILE = 2;
 
 /**
@@ -160,7 +160,7 @@ export function readySpans(
 }
 
 /** The client makes one batch of all messages of a partition that it sends at once, and brokers bound a batch. */
-export function* batchesOf(ready: readonly Ready[], mostBytes: number): Generator<Output[]> {
+export function* batchesOf(ready: readonly Ready[], maxBytes: number): Generator<Output[]> {
   const byPartition = new Map<string, { batches: Output[][]; lastBytes: number }>();
   for (const { spans } of ready)
     for (const output of spans.flatMap(({ outputs }) => outputs ?? [])) {
@@ -168,7 +168,7 @@ export function* batchesOf(ready: readonly Ready[], mostBytes: number): Generato
       const own = byPartition.get(name) ?? { batches: [[]], lastBytes: 0 };
       byPartition.set(name, own);
       const sizeBytes = sizeOf(output);
-      if (own.lastBytes > 0 && own.lastBytes + sizeBytes > mostBytes) {
+      if (own.lastBytes > 0 && own.lastBytes + sizeBytes > maxBytes) {
         own.batches.push([]);
         own.lastBytes = 0;
       }

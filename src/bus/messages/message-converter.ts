@@ -32,9 +32,9 @@ export class AnswerBuffers {
   #freeBytes = 0;
 
   /** At least as many bytes, a power of two of them; what an earlier answer left in it is still there. */
-  take(leastBytes: number): Uint8Array<ArrayBuffer> {
-    if (leastBytes > MAX_BYTES) return new Uint8Array(leastBytes);
-    const sizeBytes = Math.max(MIN_BYTES, 2 ** Math.ceil(Math.log2(leastBytes)));
+  take(minBytes: number): Uint8Array<ArrayBuffer> {
+    if (minBytes > MAX_BYTES) return new Uint8Array(minBytes);
+    const sizeBytes = Math.max(MIN_BYTES, 2 ** Math.ceil(Math.log2(minBytes)));
     const buffer = this.#free.get(sizeBytes)?.pop();
     if (buffer === undefined) return new Uint8Array(sizeBytes);
     this.#freeBytes -= sizeBytes;

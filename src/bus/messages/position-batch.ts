@@ -24,11 +24,11 @@ export class PositionBatch {
 
   /**
    * @param firstSeq number of the first message
-   * @param mostPoints of the frame
+   * @param maxPoints of the frame
    */
   constructor(
     readonly firstSeq: number,
-    readonly mostPoints: number,
+    readonly maxPoints: number,
   ) {
     this.#lastSeq = firstSeq - 1;
   }
@@ -45,7 +45,7 @@ export class PositionBatch {
   add(seq: number, latDeg: number, lngDeg: number, source: string): boolean {
     const text = JSON.stringify(source);
     const sizeBytes = Buffer.byteLength(text) + 1;
-    const isFull = this.points >= this.mostPoints || this.#sourcesBytes + sizeBytes > MAX_SOURCES_BYTES;
+    const isFull = this.points >= this.maxPoints || this.#sourcesBytes + sizeBytes > MAX_SOURCES_BYTES;
     if (isFull && this.points > 0) return false;
     this.#positions.push({ latDeg, lngDeg });
     this.#sources.push(text);

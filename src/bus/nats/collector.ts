@@ -164,7 +164,7 @@ export class Collector implements Collecting {
   async #pull(consumer: Consumer, signal: AbortSignal): Promise<void> {
     let delivered = 0;
     while (!signal.aborted && !this.#isStopped) {
-      const space = this.#options.mostPoints - this.#queue.length;
+      const space = this.#options.maxPoints - this.#queue.length;
       if (space <= 0) {
         await sleep(1);
         continue;
@@ -183,11 +183,11 @@ export class Collector implements Collecting {
 
   /** Makes a frame of the queue. @returns the number of the message after it */
   async #makeFrame(first: number): Promise<number> {
-    const { mostPoints, waitMs } = this.#options;
+    const { maxPoints, waitMs } = this.#options;
     const startedMs = performance.now();
-    for (const end = performance.now() + waitMs; this.#queue.length < mostPoints; await sleep(5))
+    for (const end = performance.now() + waitMs; this.#queue.length < maxPoints; await sleep(5))
       if (performance.now() >= end || this.#isStopped) break;
-    const batch = new PositionBatch(first, mostPoints);
+    const batch = new PositionBatch(first, maxPoints);
     let taken = 0;
     for (const message of this.#queue) {
       if (!(await this.#add(batch, message))) break;

@@ -48,10 +48,10 @@ const readUpTo = ({ config, ack_floor, delivered }: ConsumerInfo): number =>
  */
 export async function giveBack(
   jsm: JetStreamManager,
-  { name, bytes, mostBytes }: StreamFill,
+  { name, bytes, maxBytes }: StreamFill,
   keptFrom: number,
 ): Promise<number> {
-  if (mostBytes === 0 || bytes < NEARLY_FULL * mostBytes) return 0;
+  if (maxBytes === 0 || bytes < NEARLY_FULL * maxBytes) return 0;
   const { state } = await jsm.streams.info(name);
   let end = Math.min(keptFrom, state.first_seq + Math.floor(state.messages / 2));
   // Others may read the same stream.

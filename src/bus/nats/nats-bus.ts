@@ -55,16 +55,16 @@ export class NatsBus implements Bus {
   }
 
   async work(plan: WorkPlan): Promise<Work> {
-    const { names, maps, isOrdered, mostHeldBytes, mostMessages, monitor, collected } = plan;
+    const { names, maps, isOrdered, maxHeldBytes, maxMessages, monitor, collected } = plan;
     const { info } = this.#nc;
     const jsm = await this.#manager();
     const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
     // Each message may have the size that the servers take, and its answer too.
-    const fitting = Math.floor(mostHeldBytes / (2 * (info?.max_payload ?? 1)));
+    const fitting = Math.floor(maxHeldBytes / (2 * (info?.max_payload ?? 1)));
     const engine = new NatsEngine(this.#nc, {
       stream: names.input,
       consumer: names.consumer,
-      mostMessages: Math.min(mostMessages, Math.max(1, fitting)),
+      maxMessages: Math.min(maxMessages, Math.max(1, fitting)),
     });
     const unsynced = monitor === undefined ? [] : await syncWarnings(monitor);
     const { input, output, dead, consumer } = names;

@@ -47,7 +47,7 @@ export interface NatsEngineOptions {
   readonly stream: string;
   readonly consumer: string;
   /** Messages that are held at once. */
-  readonly mostMessages: number;
+  readonly maxMessages: number;
 }
 
 export class NatsEngine implements Engine {
@@ -68,11 +68,11 @@ export class NatsEngine implements Engine {
     this.#nc = nc;
     this.#client = jetstream(nc);
     this.#options = options;
-    this.#free = options.mostMessages;
+    this.#free = options.maxMessages;
   }
 
   async *receive(): AsyncGenerator<Received> {
-    const { stream, consumer, mostMessages } = this.#options;
+    const { stream, consumer, maxMessages } = this.#options;
     const source = await this.#client.consumers.get(stream, consumer);
     this.#nc.closed().then((error) => {
       this.#fault ??= new EngineFault(`the connection is closed${error ? `: ${error.message}` : ''}`);
@@ -81,7 +81,7 @@ export class NatsEngine implements Engine {
     let pulls = 0;
     const pullMore = (): void => {
       // A pull costs as much as some messages, so it waits until it is worth it.
-      const isWorth = this.#free >= Math.max(1, mostMessages / 4);
+      const isWorth = this.#free >= Math.max(1, maxMessages / 4);
       if (this.#isStopped || !isWorth) return;
       const size = this.#free;
       this.#free = 0;

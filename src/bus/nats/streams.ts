@@ -156,7 +156,7 @@ export async function makeConsumer(
 
 export async function fillOf(jsm: JetStreamManager, name: string): Promise<StreamFill> {
   const { config, state } = await jsm.streams.info(name);
-  return { name, messages: state.messages, bytes: state.bytes, mostBytes: Math.max(0, config.max_bytes) };
+  return { name, messages: state.messages, bytes: state.bytes, maxBytes: Math.max(0, config.max_bytes) };
 }
 
 /** @param streams the first of them is that of the consumer */

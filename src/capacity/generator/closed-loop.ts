@@ -96,7 +96,7 @@ export function runClosedLoop(
       isOver = true;
       resolve({ slices, refused, sampled, services: gaps.services() });
     };
-    for (const peer of peers) while (peer.unanswered < peer.mostUnanswered) send(peer);
+    for (const peer of peers) while (peer.unanswered < peer.maxUnanswered) send(peer);
     turn();
   });
 }

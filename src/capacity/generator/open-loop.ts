@@ -155,7 +155,7 @@ class Sender {
     for (let tries = 0; tries < peers.length; tries++) {
       this.#peer = (this.#peer + 1) % peers.length;
       const peer = peers[this.#peer]!;
-      if (peer.unanswered < peer.mostUnanswered) return peer;
+      if (peer.unanswered < peer.maxUnanswered) return peer;
     }
     return undefined;
   }

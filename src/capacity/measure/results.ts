@@ -99,8 +99,8 @@ export type Samples = Checked<typeof SAMPLES>;
 const SPEED_UP = shape({
   processes: whole1,
   /**
-   * Against one process, each sample from one slice of time. A sample of a slice without CPU time was infinite, which
-   * JSON holds as null: parseResults leaves it out.
+   * Speed-up against one process; each sample is from one slice of time. A sample of a slice without CPU time was
+   * infinite, which JSON holds as null: parseResults leaves it out.
    */
   speedUp: shape({ ...SPREAD, samples: listOf(orNull(anyNumber), 1) }) as Check<Samples>,
 });
@@ -134,8 +134,8 @@ const RATE_POINT = {
   ratePerS: above0,
   answeredPerS: from0,
   /**
-   * CPU time of the server for one unit, less what it spends without load, of which nothing, or less than nothing, may
-   * be left; null where it runs elsewhere.
+   * CPU time of the server for one unit, less what it spends without load, which may leave 0 or a negative number; null
+   * where it runs elsewhere.
    */
   costUs: orNull(anyNumber),
   p50Us: from0,
@@ -194,7 +194,7 @@ const WAY = shape({
   receivedBytesPerUnit: from0,
   noise: NOISE,
 });
-/** One way into the service; a unit is a request or a frame. */
+/** Results of one kind of request; a unit is a request or a frame. */
 export type WayResult = Checked<typeof WAY>;
 
 const LADDER_STEP = shape({ name: text, nsPerPoint: SAMPLES });

@@ -11,7 +11,7 @@ import {
   type Layout,
   LINK_SHARE,
   type MachineSize,
-  mostPointsPerS,
+  maxPointsPerS,
   networkBitsPerS,
   processBytesOf,
   type Requirements,
@@ -91,7 +91,7 @@ function limitsOf(
       limit(
         'conversion in the kernel, points/s',
         (processes * 1e9) / kernelNs,
-        mostPointsPerS(demand),
+        maxPointsPerS(demand),
         'one more machine',
       ),
     );
@@ -127,7 +127,7 @@ export interface PlanRequest extends Requirements {
 
 /** An answer with its uncertainty: between a plan with every figure at its better quartile and one at its worse. */
 export interface Answer {
-  /** With those that may fail. */
+  /** Machines, including spares for those that may fail. */
   readonly machines: Interval;
   readonly cores: Interval;
   readonly carrying: number;
@@ -212,7 +212,7 @@ export function planFor(request: PlanRequest, results: Results): Plan {
         ? null
         : planned.around((each) => memoryBytesOf(demand, each, results, request.coresPerMachine)!),
     holdsProcess: planned.space.holdsProcess,
-    isSizedBySpace: sizing.machines > 1 && sizing.machines === planned.space.leastMachines,
+    isSizedBySpace: sizing.machines > 1 && sizing.machines === planned.space.minMachines,
     networkBitsPerS: networkBitsPerS(demand, results),
     wire: wireOfStreams(demand.peak, results, request.proxies === 0),
     proxy: planned.proxy(),
@@ -349,7 +349,7 @@ class Planner {
     const p99Us = this.#p99Us(all);
     const [, middle] = all;
     const hasSpace =
-      middle!.machines >= this.space.leastMachines &&
+      middle!.machines >= this.space.minMachines &&
       middle!.processesPerMachine <= this.space.mostProcesses(middle!.machines);
     return {
       busyShare: spread(all.map(({ busyShare }) => busyShare)),

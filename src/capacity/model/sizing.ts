@@ -27,7 +27,7 @@ export interface MachineSize {
 
 interface Space {
   /** As network and memory ask for, whatever the CPU does; 1 or more. */
-  readonly leastMachines: number;
+  readonly minMachines: number;
   /** Whether the memory of a machine holds one process. */
   readonly holdsProcess: boolean;
   /** Machines that share the load, each besides its connections; 1 or more. */
@@ -47,7 +47,7 @@ export function spaceOf(
   const { memory } = results;
   if (memory === null)
     return {
-      leastMachines: Math.max(1, forNetwork),
+      minMachines: Math.max(1, forNetwork),
       holdsProcess: true,
       mostProcesses: () => Number.POSITIVE_INFINITY,
     };
@@ -56,7 +56,7 @@ export function spaceOf(
   const holdsProcess = memoryBytes > processBytes;
   const forMemory = holdsProcess ? Math.ceil(heldBytes / (memoryBytes - processBytes)) : 1;
   return {
-    leastMachines: Math.max(1, forNetwork, forMemory),
+    minMachines: Math.max(1, forNetwork, forMemory),
     holdsProcess,
     mostProcesses: (machines) => Math.max(1, Math.floor((memoryBytes - heldBytes / machines) / processBytes)),
   };
@@ -83,7 +83,7 @@ export function networkBitsPerS(demand: Demand, results: Results): number {
 }
 
 /** In the busier period. */
-export const mostPointsPerS = (demand: Demand): number =>
+export const maxPointsPerS = (demand: Demand): number =>
   Math.max(
     ...periodsOf(demand).map((streams) =>
       streams.reduce((sum, { messagesPerS, pointsPerMessage }) => sum + messagesPerS * pointsPerMessage, 0),
@@ -107,7 +107,7 @@ export interface Layout {
   readonly processesPerMachine: number;
 }
 
-/** The busiest hour; the mean one, in which crowds are a larger share of all; the night with its bulk. */
+/** The busiest hour; the mean one, in which bursts are a larger share of all; the night with its bulk. */
 export type Period = 'peak' | 'mean' | 'night';
 
 export interface Sizing extends Layout {
@@ -130,10 +130,10 @@ interface Asked {
   readonly times: number;
   /** The load at which the busy share counts, and its bound. */
   readonly busyTimes: number;
-  readonly mostBusy: number;
+  readonly maxBusy: number;
 }
 
-/** More processes than this are not a plan. */
+/** Plans of more processes are not searched. */
 const MAX_PROCESSES = 100_000;
 /** Largest multiple of the layout that the work needs; beyond it the p99 is given up. */
 const MAX_IN_VAIN = 8;
@@ -156,7 +156,7 @@ export class Sizer {
   ) {}
 
   size(): Sizing {
-    const first = this.#periods.map((period) => this.#size(period, this.space.leastMachines));
+    const first = this.#periods.map((period) => this.#size(period, this.space.minMachines));
     const machines = Math.max(...first.map((sizing) => sizing.machines));
     const all = first.length === 1 ? first : this.#periods.map((period) => this.#size(period, machines));
     const processesPerMachine = Math.max(...all.map((sizing) => sizing.processesPerMachine));
@@ -175,9 +175,7 @@ export class Sizer {
   /** How many times its load a layout carries: until its processes are busy all the time, or the p99 is missed. */
   timesCarried(layout: Layout): number {
     const carries = (times: number): boolean =>
-      this.#periods.every((period) =>
-        this.#carries(layout, period, { times, busyTimes: times, mostBusy: 1 }),
-      );
+      this.#periods.every((period) => this.#carries(layout, period, { times, busyTimes: times, maxBusy: 1 }));
     let [low, high] = [0, 1];
     while (high < MAX_PROCESSES && carries(high)) [low, high] = [high, 2 * high];
     for (let step = 0; step < BISECTIONS; step++) {
@@ -209,10 +207,10 @@ export class Sizer {
     };
   }
 
-  #size(period: Period, leastMachines: number): Layout & Pick<Sizing, 'holdsTarget'> {
+  #size(period: Period, minMachines: number): Layout & Pick<Sizing, 'holdsTarget'> {
     const { headroom } = this.needs;
     // Headroom: the load that the layout must carry is larger by this factor.
-    const asked = { times: 1 / (1 - headroom), busyTimes: 1, mostBusy: 1 - headroom };
+    const asked = { times: 1 / (1 - headroom), busyTimes: 1, maxBusy: 1 - headroom };
     const most = (machines: number): Layout => ({
       machines,
       processesPerMachine: this.#best(
@@ -221,15 +219,15 @@ export class Sizer {
     });
     const isBusyEnough = (layout: Layout): boolean => this.#isBusyAtMost(layout, period, asked);
     const carries = (layout: Layout): boolean => this.#carries(layout, period, asked);
-    const each = most(leastMachines).processesPerMachine;
+    const each = most(minMachines).processesPerMachine;
     // A machine without a connection has no work.
-    const limit = Math.max(leastMachines, Math.min(Math.ceil(MAX_PROCESSES / each), this.demand.connections));
-    const forWork = fewest(leastMachines, limit, (machines) => isBusyEnough(most(machines)));
-    // More processes hardly shorten the tail when no two messages of a crowd meet in a process.
-    const forCrowd = Math.ceil(this.demand.together / each);
+    const limit = Math.max(minMachines, Math.min(Math.ceil(MAX_PROCESSES / each), this.demand.connections));
+    const forWork = fewest(minMachines, limit, (machines) => isBusyEnough(most(machines)));
+    // More processes hardly shorten the tail when no two messages of a burst meet in a process.
+    const forBurst = Math.ceil(this.demand.together / each);
     const held =
       forWork &&
-      fewest(forWork, Math.min(limit, MAX_IN_VAIN * Math.max(forWork, forCrowd)), (machines) =>
+      fewest(forWork, Math.min(limit, MAX_IN_VAIN * Math.max(forWork, forBurst)), (machines) =>
         carries(most(machines)),
       );
     const machines = held ?? forWork ?? limit;
@@ -266,11 +264,11 @@ export class Sizer {
   }
 
   /** The CPU time alone, and the knee that was measured. */
-  #isBusyAtMost(layout: Layout, period: Period, { times, busyTimes, mostBusy }: Asked): boolean {
+  #isBusyAtMost(layout: Layout, period: Period, { times, busyTimes, maxBusy }: Asked): boolean {
     const streams = this.#streams(layout, period, times);
     const [first] = streams;
     return (
-      this.costs.idleShare + busyOf(this.#streams(layout, period, busyTimes)) <= mostBusy &&
+      this.costs.idleShare + busyOf(this.#streams(layout, period, busyTimes)) <= maxBusy &&
       backlogOf(streams) <= MAX_BUSY &&
       first!.messagesPerS <= this.#kneePerS(first!)
     );

@@ -7,12 +7,12 @@ import { percentilesOf, ServiceTimes, shareAtMost, simulateTurns } from '../simu
 import type { Costs } from './cost.js';
 import type { Stream } from './fleet.js';
 
-// Arrivals of a fleet at one process: some vehicles report at the same moment of every interval, the others whenever
-// they do.
+// Arrivals of a fleet at one process: some vehicles report at the same moment of every interval, the others at any
+// time.
 export interface FleetArrivals {
   /** Messages a second that come one by one, as a Poisson process. */
   readonly singlePerS: number;
-  /** Messages that come together, every `everyUs`. */
+  /** Messages of one burst, every `everyUs`. */
   readonly together: number;
   readonly everyUs: number;
 }
@@ -42,15 +42,15 @@ function arrivalsOf(fleet: FleetArrivals, count: number, uniform: () => number):
 const SEED = 1;
 /** Enough for a 99th percentile that the seed moves by a few per cent. */
 const MESSAGES = 20_000;
-/** Crowds of a simulation, by the messages of one: the tail must not depend on the pauses of one of them. */
-const CROWD_MESSAGES = 20_000;
-const MIN_CROWDS = 2;
-const MAX_CROWDS = 64;
-const MAX_OF_CROWD = 10_000;
-/** A crowd counts as answered after this multiple of its work. */
+/** Number of simulated bursts, by their size: the tail must not depend on the pauses of one burst. */
+const BURST_MESSAGES = 20_000;
+const MIN_BURSTS = 2;
+const MAX_BURSTS = 64;
+const MAX_BURST_MESSAGES = 10_000;
+/** A burst counts as answered after this multiple of its work. */
 const DRAINED = 2;
 const MIN_FREE = 0.02;
-/** Safety factor: skip the simulation only if the mean work exceeds the deadline by 20 %. */
+/** Safety factor: the simulation is skipped only if the mean work exceeds the deadline by 20 %. */
 const SURELY = 1.2;
 /** Load above which a queue never settles within a simulation. */
 export const MAX_BUSY = 0.995;
@@ -89,7 +89,7 @@ export function holdsTail(
   const beyondUs = mean(streams, ({ kind }) => costs.beyondCpuUs(kind));
   const limitUs = targetP99Us - beyondUs;
   const { together, singlePerS, everyUs } = fleet;
-  // A crowd whose work alone takes longer needs no simulation.
+  // A burst whose work alone takes longer needs no simulation.
   const inTime = (SURELY * limitUs) / mean(streams, ({ backlogUs }) => backlogUs);
   if (together - inTime > 0.01 * (together + (singlePerS * everyUs) / 1e6)) return false;
   const parts = latenciesOf(costs, streams, fleet);
@@ -103,8 +103,8 @@ function mean(streams: readonly ProcessStream[], of: (stream: ProcessStream) => 
 }
 
 /**
- * Latencies without the time that an exchange takes besides its CPU time. Crowds come with the messages that arrive
- * while they are answered; the time between them is simulated once, however long it is.
+ * Latencies without the time that an exchange takes besides its CPU time. A burst includes the messages that arrive
+ * while it is answered; the time between bursts is simulated once, however long it is.
  */
 function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: FleetArrivals): Weighted[] {
   const uniform = uniformFrom(SEED);
@@ -116,22 +116,22 @@ function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: Fle
   const backlogUs = mean(streams, (stream) => stream.backlogUs);
   const free = Math.max(MIN_FREE, 1 - (singlePerS * backlogUs) / 1e6);
   const windowUs = Math.min(everyUs, (DRAINED * (together * backlogUs + turnUs)) / free + 10 * turnUs);
-  // Neighbours in the largest crowds count as one message, which takes as long as they do on average.
-  const group = Math.ceil(together / MAX_OF_CROWD);
+  // Neighbours in the largest bursts count as one message, which takes as long as they do on average.
+  const group = Math.ceil(together / MAX_BURST_MESSAGES);
   const crowds = { singlePerS: singlePerS / group, together: Math.ceil(together / group), everyUs: windowUs };
-  const perCrowd = crowds.together + (crowds.singlePerS * windowUs) / 1e6;
-  const count = Math.min(MAX_CROWDS, Math.max(MIN_CROWDS, Math.round(CROWD_MESSAGES / perCrowd)));
+  const perBurst = crowds.together + (crowds.singlePerS * windowUs) / 1e6;
+  const count = Math.min(MAX_BURSTS, Math.max(MIN_BURSTS, Math.round(BURST_MESSAGES / perBurst)));
   const groupUs = group * mean(streams, ({ kind, backlogUs: us }) => servicesAt(costs, kind, us).meanUs);
   const draw = group === 1 ? servicesOf(costs, streams, uniform) : () => groupUs;
-  const inCrowds = simulateTurns(arrivalsOf(crowds, count * perCrowd - 1, uniform), turnUs, draw);
+  const inBursts = simulateTurns(arrivalsOf(crowds, count * perBurst - 1, uniform), turnUs, draw);
   const [crowded, between] = [
     together + (singlePerS * windowUs) / 1e6,
     (singlePerS * (everyUs - windowUs)) / 1e6,
   ];
   const share = crowded / (crowded + between);
-  if (between < 1) return [{ us: inCrowds, share: 1 }];
+  if (between < 1) return [{ us: inBursts, share: 1 }];
   return [
-    { us: inCrowds, share },
+    { us: inBursts, share },
     { us: alone(), share: 1 - share },
   ];
 }
@@ -159,7 +159,7 @@ function weightedPercentiles(parts: readonly Weighted[], percentiles: readonly n
   });
 }
 
-/** How many of ascending values are not above a limit. */
+/** Number of ascending values up to a limit. */
 function countUpTo(values: Float64Array, limit: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
@@ -171,7 +171,8 @@ function countUpTo(values: Float64Array, limit: number): number {
 }
 
 /**
- * At one arrival a microsecond. A plan simulates hundreds of rates, and drawing the arrivals is the largest part of it.
+ * Arrivals at one per microsecond, scaled to each rate: a plan simulates hundreds of rates, and drawing the arrivals is
+ * the largest part of the work.
  */
 let unitArrivals: Float64Array | undefined;
 
@@ -210,7 +211,7 @@ function servicesAt(costs: Costs, kind: Stream['kind'], costUs: number): Service
   return found;
 }
 
-/** Service-time samplers by way; building one costs more than a simulation. */
+/** Service-time samplers by kind of request; building one costs more than a simulation. */
 const read = new WeakMap<object, ServiceTimes>();
 
 export function serviceTimes(costs: Costs, kind: Stream['kind']): ServiceTimes {

@@ -14,14 +14,14 @@ import { type Scaling, scalingOf } from './scaling.js';
 import { processBytesOf, type Requirements } from './sizing.js';
 import { serviceTimes } from './tail.js';
 
-// A trace before a number of processes: routes, the cost of each message, and the simulation.
+// A trace served by a number of processes: routes, the cost of each message, and the simulation.
 /** Costs at the lower quartile with the better end of the speed-ups, at the median, at the upper quartile. */
 type Edge = 'low' | 'median' | 'high';
 
 const SERVICE_SEED = 1;
 /**
- * Seeds of the routes: with few vehicles it matters which processes the kernel gives them to. One where each message
- * goes anywhere.
+ * Seeds of the routes: with few vehicles it matters which processes the kernel gives them to. One seed suffices where
+ * each message may go to any process.
  */
 const ROUTE_SEEDS = [2, 3, 4];
 
@@ -31,9 +31,9 @@ interface TraceSimulated extends SplitSimulated {
 
 interface Priced {
   readonly costs: readonly Costs[];
-  /** Under backlog, of each message. */
+  /** Service time of each message under backlog. */
   readonly backlogUs: Float64Array;
-  /** Factor of its turn, of each message. */
+  /** Factor by which the turn of each message is longer. */
   readonly larger: Float64Array;
 }
 
@@ -42,13 +42,13 @@ class TraceRun {
   /** Index in #kinds of each message. */
   readonly #kindAt: Uint8Array;
   readonly #scaling: Scaling;
-  /** Processes: as many as have a core each, and no more than were measured or a law supports. */
-  readonly mostOfMachine: number;
+  /** Most processes of one machine: one for each core, and no more than were measured or a law supports. */
+  readonly maxOfMachine: number;
   readonly #priced = new Map<Edge, Priced>();
   readonly #services: readonly ServiceTimes[];
   /**
-   * Service time of each message, as measured: the same draw for every number of processes, so that these differ by
-   * nothing else.
+   * Service time of each message, as measured: the same draw for every number of processes, so that nothing else
+   * differs between them.
    */
   readonly #serviceUs: Float64Array;
   /** Time of an exchange beyond its CPU time, by kind. */
@@ -67,7 +67,7 @@ class TraceRun {
       this.#kinds.indexOf(kindOf(needs.profile, points)),
     );
     this.#scaling = scalingOf(results.speedUps, needs.assumeLinear);
-    this.mostOfMachine = Math.min(needs.coresPerMachine, this.#scaling.mostProcesses);
+    this.maxOfMachine = Math.min(needs.coresPerMachine, this.#scaling.mostProcesses);
     const measured = new Costs(results);
     this.#services = this.#kinds.map((kind) => serviceTimes(measured, kind));
     this.#beyondCpuUs = this.#kinds.map((kind) => measured.beyondCpuUs(kind));
@@ -133,7 +133,7 @@ class TraceRun {
     return routes;
   }
 
-  /** The time of a turn besides its message of the measured size, by kind and process. @param counts of messages */
+  /** Overhead of a turn beyond a message of the measured size, by kind and process. @param counts of messages */
   #turnsUs(
     edge: Edge,
     workUs: Float64Array,
@@ -156,9 +156,9 @@ class TraceRun {
     );
   }
 
-  /** Processes that share a machine take longer for the same. */
+  /** Processes that share a machine take longer for the same work. */
   #stretch(processes: number, edge: Edge): number {
-    const machines = Math.ceil(processes / this.mostOfMachine);
+    const machines = Math.ceil(processes / this.maxOfMachine);
     const together = Math.ceil(processes / machines);
     return together / this.#scaling.speedUp(together)[edge === 'low' ? 'high' : 'low'];
   }
@@ -194,9 +194,9 @@ class TraceRun {
 }
 
 export const MAX_PROCESSES = 1024;
-/** Largest number of processes that holds for which all smaller numbers are tried, too. */
+/** Up to this number of processes, all smaller numbers are tried, too. */
 const MAX_ONE_BY_ONE = 16;
-/** More machines than this are not a plan. */
+/** Plans of more machines are not searched. */
 const MAX_MACHINES = 100_000;
 
 export interface TraceRequest extends Requirements {
@@ -229,14 +229,14 @@ export interface TraceAnswer {
   readonly p50Us: Interval;
   readonly p99Us: Interval;
   readonly busyShare: Interval;
-  /** That carry the trace. */
+  /** Machines that carry the trace. */
   readonly carrying: number;
   readonly processesPerMachine: number;
-  /** With those that may fail. */
+  /** Machines, including spares for those that may fail. */
   readonly machines: number;
   /**
-   * Memory of one machine, connections included where the trace has vehicles; null where memory was not measured. More
-   * than a machine has where no number of machines has enough for a process.
+   * Memory of one machine, connections included where the trace has vehicles; null where memory was not measured. If no
+   * number of machines has enough for a process, it exceeds the memory of a machine.
    */
   readonly memoryBytesPerMachine: number | null;
   readonly pricePerBillionPoints: number | null;
@@ -295,7 +295,7 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
             ...rangesAt(run, processes),
             ...machinesFor(
               processes,
-              run.mostOfMachine,
+              run.maxOfMachine,
               { points, seconds, vehicles: trace.vehicles },
               request,
               results,
@@ -307,7 +307,7 @@ export function planTrace(trace: Trace, request: TraceRequest, results: Results)
 const atLeast = (least: number, value: number | null): number | null =>
   value === null ? null : Math.max(least, value);
 
-/** Keeps the answers of `holds`, which is asked once for each number. */
+/** Caches the answers of `holds`, which is called once for each number. */
 function onceEach(holds: (processes: number) => boolean): (processes: number) => boolean {
   const known = new Map<number, boolean>();
   return (processes) => {
@@ -351,24 +351,24 @@ function rangesAt(run: TraceRun, processes: number): Pick<TraceAnswer, 'p50Us' |
   return { p50Us: around(0), p99Us: around(1), busyShare: around(2) };
 }
 
-/** As few as have cores for the processes, and memory where any number has. */
+/** The fewest machines that have cores for the processes and, if any number has, the memory. */
 function machinesFor(
   processes: number,
-  mostOfMachine: number,
+  maxOfMachine: number,
   { points, seconds, vehicles }: Pick<TracePlan, 'points' | 'seconds' | 'vehicles'>,
   request: TraceRequest,
   results: Results,
 ) {
   const { memory } = results;
-  const { survive, coresPerMachine, memoryBytesPerMachine: mostBytes, pricePerCoreHour } = request;
+  const { survive, coresPerMachine, memoryBytesPerMachine: maxBytes, pricePerCoreHour } = request;
   const perProcess = processBytesOf(results, coresPerMachine);
   const ofConnections = Math.max(0, memory?.perConnectionBytes ?? 0) * (vehicles ?? 0);
   const processesOn = (machines: number): number => Math.ceil(processes / machines);
   const bytesOn = (machines: number): number => processesOn(machines) * perProcess + ofConnections / machines;
-  const byCores = Math.ceil(processes / mostOfMachine);
+  const byCores = Math.ceil(processes / maxOfMachine);
   let carrying = byCores;
-  while (bytesOn(carrying) > mostBytes && carrying < MAX_MACHINES) carrying++;
-  if (bytesOn(carrying) > mostBytes) carrying = byCores;
+  while (bytesOn(carrying) > maxBytes && carrying < MAX_MACHINES) carrying++;
+  if (bytesOn(carrying) > maxBytes) carrying = byCores;
   const machines = carrying + survive;
   return {
     carrying,

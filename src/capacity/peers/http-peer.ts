@@ -114,12 +114,12 @@ export class HttpPeer extends SocketPeer {
     (status, body) => this.#end(status, body),
   );
 
-  private constructor(connection: Connection, exchanges: readonly Exchange[], mostUnanswered: number) {
-    super(connection, exchanges, mostUnanswered);
+  private constructor(connection: Connection, exchanges: readonly Exchange[], maxUnanswered: number) {
+    super(connection, exchanges, maxUnanswered);
   }
 
-  static async open(base: URL, exchanges: readonly Exchange[], mostUnanswered: number): Promise<HttpPeer> {
-    return new HttpPeer(await Connection.open(base), exchanges, mostUnanswered);
+  static async open(base: URL, exchanges: readonly Exchange[], maxUnanswered: number): Promise<HttpPeer> {
+    return new HttpPeer(await Connection.open(base), exchanges, maxUnanswered);
   }
 
   protected override push(bytes: Buffer): void {

@@ -22,7 +22,7 @@ export interface Peer {
   /** Requests without an answer. */
   readonly unanswered: number;
   /** The most of them that the protocol or the job allows. */
-  readonly mostUnanswered: number;
+  readonly maxUnanswered: number;
   /** Answers so far. */
   readonly answers: number;
   readonly sentBytes: number;
@@ -97,7 +97,7 @@ export abstract class SocketPeer implements Peer {
   constructor(
     private readonly connection: Connection,
     protected readonly exchanges: readonly Exchange[],
-    readonly mostUnanswered: number,
+    readonly maxUnanswered: number,
   ) {
     const { socket } = connection;
     connection.onBytes = (bytes) => this.#read(bytes);

@@ -18,8 +18,8 @@ interface Ready {
 export class StreamPeer extends SocketPeer {
   #held: Buffer = NO_BYTES;
 
-  private constructor(connection: Connection, exchanges: readonly Exchange[], mostUnanswered: number) {
-    super(connection, exchanges, mostUnanswered);
+  private constructor(connection: Connection, exchanges: readonly Exchange[], maxUnanswered: number) {
+    super(connection, exchanges, maxUnanswered);
   }
 
   /** Resolves when the server is ready for frames. */
@@ -27,7 +27,7 @@ export class StreamPeer extends SocketPeer {
     base: URL,
     key: string,
     exchanges: readonly Exchange[],
-    mostUnanswered: number,
+    maxUnanswered: number,
   ): Promise<StreamPeer> {
     const connection = await Connection.open(base);
     const { window, window_bytes } = await shakeHands(connection, base, key);
@@ -35,7 +35,7 @@ export class StreamPeer extends SocketPeer {
     return new StreamPeer(
       connection,
       exchanges,
-      Math.max(1, Math.min(mostUnanswered, window, Math.floor(window_bytes / largest))),
+      Math.max(1, Math.min(maxUnanswered, window, Math.floor(window_bytes / largest))),
     );
   }
 

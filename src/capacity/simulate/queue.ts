@@ -3,7 +3,7 @@ import type { Latencies } from '../generator/latencies.js';
 
 // A discrete-event simulation of one process that works in turns of its event loop: a turn takes a time of its own, and
 // then answers all that has arrived by its beginning, one after the other. A message alone pays for its turn alone;
-// those of a crowd share one.
+// those of a burst share one.
 
 // A discrete-event simulation of several processes that each work in turns of their event loop, with
 // connections that stay with one process.

@@ -1,5 +1,4 @@
-// A trace of arrivals, in the order of time: when each message came, of how many points, and whose it was where the
-// trace says so.
+// A trace of arrivals, in the order of time: the time, points and, where the trace names one, vehicle of each message.
 
 // Times of a trace from their texts: a number of seconds, or ISO 8601. Nothing is guessed, and every digit of a
 // fraction counts.
@@ -8,11 +7,11 @@ type TimeKind = 'a number of seconds' | 'ISO 8601 with a zone' | 'ISO 8601 witho
 interface Instant {
   readonly kind: TimeKind;
   readonly wholeS: number;
-  /** Fraction of the second; negative where the time is. */
+  /** Fraction of the second; negative before 1970. */
   readonly fractionUs: number;
 }
 
-/** Up to the year 5138 since 1970: larger numbers are milliseconds, which are not seconds. */
+/** Seconds up to the year 5138; a larger number is milliseconds, and is refused. */
 const SECONDS = /^([+-]?)(\d{1,11})(?:\.(\d+))?$/;
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
@@ -34,7 +33,7 @@ export function instantOf(text: string): Instant | null {
   const [, year, month, day, hour, minute, second = '0', fraction, zone] = iso;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // Date takes 31 February for a day in March.
+  // Date reads 31 February as a day in March.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
   return {
     kind: zone === undefined ? 'ISO 8601 without a zone' : 'ISO 8601 with a zone',
@@ -47,7 +46,7 @@ export function instantOf(text: string): Instant | null {
   };
 }
 
-/** As one literal, so that no digit is lost to a product. */
+/** One literal: a product would lose digits. */
 const microsecondsOf = (digits: string | undefined): number =>
   digits === undefined ? 0 : Number(`0.${digits}e6`);
 
@@ -84,12 +83,12 @@ export class TraceBuilder {
   #baseS = 0;
 
   /**
-   * @param mostPoints of one message
+   * @param maxPoints most points of one message
    * @throws TraceFault without a column `time`
    */
   constructor(
     names: readonly string[],
-    private readonly mostPoints: number,
+    private readonly maxPoints: number,
   ) {
     const known = names.map((name) => name.trim().toLowerCase());
     [this.#timeAt, this.#vehicleAt, this.#pointsAt] = ['time', 'vehicle', 'points'].map((name) =>
@@ -152,9 +151,9 @@ export class TraceBuilder {
   #pointsOf(text: string): number {
     // Some programs write whole numbers as 3.0.
     const points = /^\d+(?:\.0+)?$/.test(text) ? Number(text) : 0;
-    if (points >= 1 && points <= this.mostPoints) return points;
+    if (points >= 1 && points <= this.maxPoints) return points;
     throw new TraceFault(
-      `${JSON.stringify(text)} is not a whole number of points from 1 to ${this.mostPoints.toLocaleString('en')}, the most of one message`,
+      `${JSON.stringify(text)} is not a whole number of points from 1 to ${this.maxPoints.toLocaleString('en')}, the most of one message`,
       this.#timesUs.length,
       'points',
     );
@@ -179,7 +178,7 @@ export interface Trace {
   readonly vehicles: number | null;
 }
 
-/** The most arrivals in one second of the trace that begins at a whole second of it. */
+/** The most arrivals in one whole second of the trace, counted from its start. */
 export function peakPerS({ arrivalsUs }: Trace): number {
   let [most, count, second] = [0, 0, 0];
   for (const us of arrivalsUs) {

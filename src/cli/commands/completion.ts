@@ -71,8 +71,8 @@ function shapeOf(command: Command): CommandShape {
 }
 
 /**
- * Values of an option, by its placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; by the option
- * where it is another.
+ * Values of an option, by its placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; or by option
+ * where the placeholder says less.
  */
 function valueShape({ flags, long }: Option): OptionValue {
   if (/<folder>/.test(flags)) return { words: [], paths: 'folders' };

@@ -243,8 +243,8 @@ async function traceAnswer(
   results: Results,
   source: string | undefined,
 ): Promise<string> {
-  const mostPoints = options.profile === 'stream' ? MAX_FRAME_POINTS : MAX_BATCH_ITEMS;
-  const trace = await readTimedFile(path, 'a trace', (names) => new TraceBuilder(names, mostPoints));
+  const maxPoints = options.profile === 'stream' ? MAX_FRAME_POINTS : MAX_BATCH_ITEMS;
+  const trace = await readTimedFile(path, 'a trace', (names) => new TraceBuilder(names, maxPoints));
   const request: TraceRequest = { profile: options.profile, ...machinesOf(options, results) };
   const made = planTrace(trace, request, results);
   return options.json ? planJson(made) : traceText(made, results, source, isElsewhere(results, source));

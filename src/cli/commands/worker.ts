@@ -134,7 +134,7 @@ Examples:
 async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const [names, maps, rules] = [namesOf(options), mapsOf(options), rulesOf(options)];
   const threads = requireCount('--threads', options.threads, 0, 256);
-  const mostHeldBytes = requireSize('--hold', options.hold);
+  const maxHeldBytes = requireSize('--hold', options.hold);
   const tries = requireCount('--tries', options.tries, 1, 100);
   const reportMs = requireTime('--report', options.report);
   const monitor = monitorOf(options);
@@ -144,9 +144,9 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
     const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
       names,
       maps,
-      mostHeldBytes,
+      maxHeldBytes,
       monitor,
-      mostMessages: MAX_MESSAGES,
+      maxMessages: MAX_MESSAGES,
       instance: options.instance,
 
       deadPrefix: options.deadSubject,
@@ -156,7 +156,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
     if (options.giveBack !== undefined && giveBack === undefined)
       throw new CliFailure(EXIT.USAGE, '--give-back is for NATS: topics of Kafka drop messages by their age');
     for (const warning of warnings) saySometimes(`warning: ${warning}`);
-    const pool = threads === 0 ? undefined : await poolOf(threads, mostHeldBytes);
+    const pool = threads === 0 ? undefined : await poolOf(threads, maxHeldBytes);
     const { schemaRegistry: registry } = options;
     const avro = registry === undefined ? undefined : await AvroReader.open(registry);
     const converter = new MessageConverter((await loadLibrary()).kernel, rules, pool, avro);
@@ -164,7 +164,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       maps,
       rules,
       tries,
-      mostHeldBytes,
+      maxHeldBytes,
       say,
       deadPrefix: options.deadSubject,
       keepEveryMs: Math.min(MAX_KEEP_MS, Math.max(100, ackWaitMs / 3)),
@@ -351,7 +351,7 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     subject: requireSubject('--subject', options.subject),
     deadPrefix: requireSubject('--dead-subject', options.deadSubject),
     resolution: resolution === undefined ? DEFAULT_RULES.resolution : requireResolution(resolution),
-    mostPoints: requireCount('--points', options.points, 1, MAX_POINTS),
+    maxPoints: requireCount('--points', options.points, 1, MAX_POINTS),
     paths: pathsOf(options),
     waitMs: requireTime('--wait', options.wait),
     say: sayer(false),

@@ -20,9 +20,9 @@ process.once('message', (message: StartMessage) => {
   });
 });
 
-async function start({ config, seat, threads }: StartMessage): Promise<ProcessMessage> {
+async function start({ config, processInfo, threads }: StartMessage): Promise<ProcessMessage> {
   const files = await readServedData(config);
-  const service = await serve(config, files, undefined, { pool: { threads } }, seat);
+  const service = await serve(config, files, undefined, { pool: { threads } }, processInfo);
   let isStopping = false;
   stop = () => {
     if (!isStopping) stopAndExit(service, config);

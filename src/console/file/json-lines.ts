@@ -1,5 +1,5 @@
 // Lines of JSON become lines that the readers of the service take: where their positions have other names, or are
-// texts, objects, or degrees and minutes. The code of the command tells where the positions are.
+// texts, objects, or degrees and minutes. The code of the command finds the positions.
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import {
   degreesInText,
@@ -11,7 +11,7 @@ import {
 type Row = Readonly<Record<string, unknown>>;
 type Position = readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
-/** Lines by which the rest is judged. */
+/** Sample lines that decide how the rest is rewritten. */
 const SAMPLE_LINES = 100;
 /** Members that the readers take besides the position. */
 const KEPT = ['id', 'resolution'];

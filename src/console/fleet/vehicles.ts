@@ -3,7 +3,7 @@
 import type { Ring } from '../map/shapes.js';
 
 const METRES_PER_DEGREE = 111_320;
-/** Between two streets. */
+/** Distance between two streets. */
 const STREET_M = 200;
 /** Streets on either side of the middle. */
 const STREETS = 60;
@@ -17,7 +17,7 @@ const SPREAD = STREETS / 2.2;
 /** Metres a second. */
 const SLOWEST = 1;
 const FASTEST = 16;
-/** The land is looked at as a strip of this many degrees around the middle. */
+/** Land is read in a strip of this many degrees around the middle. */
 const MARGIN_DEG = 0.01;
 
 export interface Lattice {
@@ -26,7 +26,7 @@ export interface Lattice {
   /** Degrees between two streets. */
   readonly latStep: number;
   readonly lngStep: number;
-  /** 1 of a crossing that lies on land, near enough to the middle; rows from south to north. */
+  /** 1 for a crossing on land, near enough to the middle; rows from south to north. */
   readonly isOpen: Uint8Array;
 }
 

@@ -31,7 +31,7 @@ export type CountNews =
 
 /** Classes of a legend, each with a colour. */
 export const LEVELS = 6;
-/** The share of hexagons below the last class: a single full one would leave one colour to all others. */
+/** Share of hexagons below the last class: else a single full hexagon would leave one colour to all others. */
 const LAST_SHARE = 0.98;
 /** Hexagons with fewer points each, on average, say where points are but not where many are. */
 const MIN_MEAN = 4;
@@ -41,7 +41,7 @@ const MAX_COARSER = 2;
 const LAT_DEGREE_M = 110_000;
 const LNG_DEGREE_M = 100_000;
 
-/** The least numbers of at most LEVELS classes, rounded to one digit: equal steps of the logarithm. */
+/** Lower bounds of at most LEVELS classes, rounded to one digit: equal steps of the logarithm. */
 export function levelsOf(counts: readonly number[]): number[] {
   const sorted = [...counts].sort((a, b) => a - b);
   const most = sorted[Math.floor(LAST_SHARE * (sorted.length - 1))] ?? 1;

@@ -1,6 +1,6 @@
 // The service worker: keeps all files of one version of the page, and answers with them. The page itself is requested
-// first, so that a new version is seen at once where there is a network; one that hangs, that fails, or that sends
-// somebody elsewhere is answered by the kept page. Files have a hash in their names, so a kept one is right.
+// first, so that a new version is seen at once where there is a network; if the network hangs, fails or redirects, the
+// cached page answers. Files have a hash in their names, so a cached one is right.
 
 /** Written before this script by src/server/routes/console-page.ts. */
 declare const SHELL: { readonly version: string; readonly paths: readonly string[] };
@@ -24,21 +24,21 @@ const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
 /** A network that takes longer is as good as none. */
 const MAX_WAIT_MS = 2000;
-/** Every version of the page has it, and no page of a portal. */
+/** A mark that every version of the page has, and no page of a captive portal. */
 const OWN_MARK = '<meta name="hexcodes"';
-/** The page of the API, of a service. */
+/** The API page of a service. */
 const DOCS = '/docs';
 const DOCS_MARK = '<title>Hexcodes API</title>';
 /** The folder of the page, which is where this script is. */
 const ROOT = new URL('./', location.href).pathname;
-/** A link with the code in its path: a page that is kept opens it by itself, and the service does not learn of it. */
+/** A link with the code in its path: a cached page opens it by itself, and the service does not learn of it. */
 const CODE_PATH = /^\/[a-z]{2,3}-[0-9a-z-]{3,20}$/i;
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
 });
 
-// Runs when no tab has the version before any more, so nothing that is removed here is still needed.
+// Runs when no tab has the previous version any more, so nothing that is removed here is still needed.
 worker.addEventListener('activate', (event) => {
   const removeOld = async (): Promise<void> => {
     const names = await caches.keys();

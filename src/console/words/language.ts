@@ -17,8 +17,8 @@ export function say(key: TextKey, names: Readonly<Record<string, string | number
 }
 
 /** A number as people of the language write it. */
-export function number(value: number, mostDigits = 0): string {
-  return new Intl.NumberFormat(language.now, { maximumFractionDigits: mostDigits }).format(value);
+export function number(value: number, maxDigits = 0): string {
+  return new Intl.NumberFormat(language.now, { maximumFractionDigits: maxDigits }).format(value);
 }
 
 /** Fills every element whose text or label is named. */

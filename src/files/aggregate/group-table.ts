@@ -94,7 +94,7 @@ const GROWTH = 1.5;
 
 export class GroupTable {
   readonly #width: number;
-  readonly #mostGroups: number;
+  readonly #maxGroups: number;
   #capacity = 0;
   #size = 0;
   /** Place of a group + 1; 0 where there is none. */
@@ -111,7 +111,7 @@ export class GroupTable {
    */
   constructor(width: number, limitBytes: number) {
     this.#width = width;
-    this.#mostGroups = Math.max(FIRST_GROUPS, Math.floor(limitBytes / GROWTH / (KEY_BYTES + 8 * width)));
+    this.#maxGroups = Math.max(FIRST_GROUPS, Math.floor(limitBytes / GROWTH / (KEY_BYTES + 8 * width)));
     this.#resize(FIRST_GROUPS);
   }
 
@@ -140,8 +140,8 @@ export class GroupTable {
       at = at + 1 === this.#hash.length ? 0 : at + 1;
     }
     if (this.#size === this.#capacity) {
-      if (this.#capacity >= this.#mostGroups) return -1;
-      this.#resize(Math.min(this.#mostGroups, 2 * this.#capacity));
+      if (this.#capacity >= this.#maxGroups) return -1;
+      this.#resize(Math.min(this.#maxGroups, 2 * this.#capacity));
       return this.indexOf(cellHigh, cellLow, province, timeS);
     }
     const index = this.#size++;

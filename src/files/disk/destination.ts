@@ -1,5 +1,5 @@
 // Where a path of the command line leads: stdout or another open descriptor, something that takes bytes as they come (a
-// device, a FIFO), or a regular file, there already or not yet. Links are followed. Nothing is written here.
+// device, a FIFO), or a regular file, existing or new. Links are followed. Nothing is written here.
 
 import {
   accessSync,

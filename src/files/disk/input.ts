@@ -47,7 +47,7 @@ async function* unpackedBy(
 ): AsyncGenerator<Uint8Array> {
   let contentBytes = 0;
   try {
-    // Anyone who reads the stream meets its error.
+    // The reader of the stream gets its error.
     for await (const chunk of pipeline(source, stream, () => undefined) as AsyncIterable<Uint8Array>) {
       contentBytes += chunk.length;
       yield chunk;

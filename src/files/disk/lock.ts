@@ -56,11 +56,11 @@ export class OutputLock {
           continue;
         }
         const holder = parsed(text);
-        // Empty for long: its process ended between creating and writing it.
+        // A lock that stays empty: its process ended between creating and writing it.
         if (text !== '' && (holder === null || !isGone(holder))) throw refused(name, path, holder);
         removeStale(path, text, stale);
       }
-      // A run that was killed while it took a lock over leaves it aside.
+      // A run that was killed while it took over a lock leaves this file.
       const left = parsed(readOrNull(stale) ?? '');
       if (left !== null && isGone(left)) rmSync(stale, { force: true });
     } catch (error) {
@@ -91,7 +91,7 @@ function wasWritten(path: string, text: string): boolean {
   }
 }
 
-/** The text of a lock, null if it is gone. An empty one is waited for: it is written within microseconds. */
+/** The text of a lock, null if it is gone. Waits while it is empty: it is written within microseconds. */
 function textOf(path: string): string | null {
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   for (let waitedMs = 0; ; waitedMs += 10) {
@@ -108,7 +108,7 @@ function removeStale(path: string, staleText: string, aside: string): void {
     if (readFileSync(aside, 'utf8') !== staleText) linkSync(aside, path);
     rmSync(aside, { force: true });
   } catch (error) {
-    // Another run has been faster.
+    // Another run was faster.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
   }
@@ -146,7 +146,7 @@ function parsed(text: string): Holder | null {
   }
 }
 
-/** Whether a holder certainly no longer runs. A process of another host or container cannot be looked at. */
+/** Whether a holder certainly no longer runs. A process of another host or container is not visible. */
 function isGone({ host, pid, started }: Holder): boolean {
   if (host !== hostname()) return false;
   try {

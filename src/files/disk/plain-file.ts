@@ -68,18 +68,18 @@ export class PlainFile {
    * @param offset start of a row or line
    * @returns null at the end of the file
    */
-  sliceAt(offset: number, mostBytes: number): FileSlice | null {
+  sliceAt(offset: number, maxBytes: number): FileSlice | null {
     const { fd } = this;
     const { size } = fstatSync(fd);
     if (offset >= size) return null;
-    const end = offset + mostBytes;
+    const end = offset + maxBytes;
     if (end >= size) return { fd, offset, sizeBytes: size - offset, isLast: true };
     for (let start = end; start > offset; ) {
       start = Math.max(offset, start - WINDOW_BYTES);
       const feed = this.bytesAt(start, Math.min(WINDOW_BYTES, end - start)).lastIndexOf(LF);
       if (feed >= 0) return { fd, offset, sizeBytes: start + feed + 1 - offset, isLast: false };
     }
-    return { fd, offset, sizeBytes: mostBytes, isLast: false };
+    return { fd, offset, sizeBytes: maxBytes, isLast: false };
   }
 
   /** @returns how many bytes there were; 0 at the end */

@@ -117,7 +117,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
  * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.
  * @param fit of rows of JSON to their columns
  * @param dialect of CSV and TSV
- * @param known what a survey of all rows of JSON has found
+ * @param known columns that were inferred from all rows of JSON
  * @throws CliFailure BAD_INPUT, also from `batches()`
  */
 export async function openSource(

@@ -1,4 +1,4 @@
-// A column of geometries: lines and areas in well-known text or binary become the point of them that is meant.
+// A column of geometries: each line or area in well-known text or binary becomes the chosen point of it.
 
 import { positionColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { isLineOrArea, shapeInText } from '../../tables/shapes/shape-text.js';
@@ -6,7 +6,7 @@ import { lonePoint, type PointChoice, pointsOf } from '../../tables/shapes/shape
 import type { TableColumn, TableRows, TableSource } from './table.js';
 import { codeTextOf } from './values/column-text.js';
 
-/** Rows of a batch that are made of one: each corner of an area may be one. */
+/** Most rows that are made from one row: each corner of an area may become a row. */
 const MAX_ROWS = 8192;
 
 /** A source whose lines and areas are points: for `each`, a row for each of their points. */
@@ -24,7 +24,7 @@ export function atPoints(source: TableSource, choice: PointChoice): TableSource 
   };
 }
 
-/** The column with geometries that are more than points; -1 where the rows have none. */
+/** The column with lines or areas; -1 where the rows have none. */
 function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values }: TableRows): number {
   const names = columns.map(({ name }) => name);
   const known = names.indexOf(geometries?.primary ?? '');

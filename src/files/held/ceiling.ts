@@ -51,7 +51,7 @@ const VARIABLE = 'HEXCODES_READ_MEMORY';
 /** MiB that the variable may name. */
 const LEAST = 16;
 const MOST = 65_536;
-const DEFAULT_MOST_BYTES = 1024 * MIB;
+const DEFAULT_MAX_BYTES = 1024 * MIB;
 
 /**
  * Bytes that one file may take while it is read: `HEXCODES_READ_MEMORY` in MiB, else half of the heap that Node has, 1
@@ -61,7 +61,7 @@ const DEFAULT_MOST_BYTES = 1024 * MIB;
 export function ceilingBytes(): number {
   const text = process.env[VARIABLE];
   if (text === undefined || text === '')
-    return Math.min(DEFAULT_MOST_BYTES, Math.floor(getHeapStatistics().heap_size_limit / 2));
+    return Math.min(DEFAULT_MAX_BYTES, Math.floor(getHeapStatistics().heap_size_limit / 2));
   const mib = Number(text);
   if (Number.isInteger(mib) && mib >= LEAST && mib <= MOST) return mib * MIB;
   throw new CliFailure(
@@ -75,7 +75,7 @@ export function ceilingBytes(): number {
  * @param bytes that would be held, about
  * @param what as the subject of the sentence: `a row group`
  * @param wayOut besides a higher ceiling
- * @throws CliFailure BAD_INPUT that names file, subject, size, limit and the way out
+ * @throws CliFailure BAD_INPUT that names file, subject, size, limit and the remedy
  */
 export function requireBelowCeiling(
   location: FaultLocation,

@@ -183,7 +183,7 @@ export interface PointRun {
   take(batch: PointBatch, output: RowsOutput): Promise<void> | void;
   /** After the last batch. */
   end(output: RowsOutput): Promise<void>;
-  /** However the run ends. */
+  /** Called at the end of the run, also of one that failed. */
   cleanUp?(): void;
 }
 

@@ -43,13 +43,13 @@ export class RowDecoder {
    * @param code index of the column of codes
    * @param isTyped whether our columns become plain values instead of texts
    */
-  constructor(kernel: Kernel, code: number, isTyped: boolean, mostRows: number) {
+  constructor(kernel: Kernel, code: number, isTyped: boolean, maxRows: number) {
     this.#kernel = kernel;
     this.#memory = textMemoryOf(kernel);
     this.#code = code;
     this.#isTyped = isTyped;
-    const positions = isTyped ? 0 : mostRows;
-    this.#ours = [positions, positions, mostRows, mostRows].map(rangesOf);
+    const positions = isTyped ? 0 : maxRows;
+    this.#ours = [positions, positions, maxRows, maxRows].map(rangesOf);
     const column = { name: '', kind: 'int' } as const;
     const add = isTyped ? plainAdder(column) : textAdder(column);
     for (let resolution = 0; resolution < RESOLUTIONS; resolution++) {

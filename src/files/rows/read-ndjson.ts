@@ -24,9 +24,9 @@ import type { RowFit, TableColumn } from '../formats/table.js';
 import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import type { Ranges } from './group-windows.js';
+import { LINES_BYTES } from './infer-ndjson.js';
 import { addValue, plainAdder, textAdder, type ValueAdder } from './plain-values.js';
 import type { ReadColumns } from './row-plan.js';
-import { LINES_BYTES } from './survey-ndjson.js';
 import { GrowingBytes, numberIn, type TextRows } from './text-rows.js';
 
 const VALUE_BYTES = 8;
@@ -119,7 +119,7 @@ export class NdjsonRowReader {
         axis: c === lat ? 1 : c === lng ? 2 : 0,
       })),
     );
-    this.#most = Math.min(most, this.#members.mostRows);
+    this.#most = Math.min(most, this.#members.maxRows);
     let base = 0;
     this.#bases = this.#ways.map(({ role }) => {
       const at = base;
@@ -209,11 +209,11 @@ export class NdjsonRowReader {
     const met = members.kindsMet(column);
     const isPosition = column === this.#lat || column === this.#lng;
     const isUsual = (met & ~asTheyAre) === 0 && (!isPosition || (met & ~(NUMBERS | KINDS.null)) === 0);
-    return !isUsual && this.#mend(column, rows, isPosition);
+    return !isUsual && this.#repair(column, rows, isPosition);
   }
 
   /** Makes the ranges of values of other kinds those of their column. @returns whether rows are left */
-  #mend(column: number, rows: number, isPosition: boolean): boolean {
+  #repair(column: number, rows: number, isPosition: boolean): boolean {
     const { asTheyAre } = this.#ways[column]!;
     const { kind: wanted } = this.#columns[column]!;
     const kinds = this.#members.kinds(column, rows);

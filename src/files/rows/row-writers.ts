@@ -16,7 +16,7 @@ import type { RowPlan } from './row-plan.js';
 import type { TextRows, ValueRanges } from './text-rows.js';
 import { FeatureWriter, NO_FRAME, type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
 
-/** A side of the features of a source. */
+/** One of the two values of a position, from the features of a source. */
 const side = (index: number): WrittenColumns['kept'][number] => ({ name: '', kind: 'json', index });
 
 type Value = AddedValue['is'];
@@ -53,7 +53,7 @@ class BorderRanges {
     return is === 'former' || is === 'metres' || is === 'share';
   }
 
-  /** The rows with these columns after theirs, until the next ones. @param records of the rows */
+  /** The rows with these columns added, valid until the next call. @param records of the rows */
   behind(rows: TextRows, records: Uint8Array): TextRows {
     const { text, rowCount, latLngDeg } = rows;
     if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)
@@ -116,7 +116,7 @@ export class RowWriters {
       kernel: run.hexcodes.kernel,
       isScanned: plan.source === 'text' && !isDecode,
     };
-    // Positions become numbers where they were none.
+    // Positions that were not numbers become numbers.
     const halves = kept.map((index, c) =>
       columns[index]!.kind !== 'double' && sink.kept[c]!.kind === 'double'
         ? index === lat
@@ -130,7 +130,7 @@ export class RowWriters {
       hasTypes || frame !== undefined
         ? []
         : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
-    // Positions are plain values in no range.
+    // Positions are plain values, without ranges.
     if (isDecode && hasTypes) halves.push(0, 1);
     const { output, rejects, from } = targets;
     const first = await openWriter(run, plan, written, halves, plan.format, output, from?.outputOffset ?? 0);

@@ -17,16 +17,16 @@ const NO_DEGREES = new Float64Array(0);
 export class ValueRows {
   readonly #adders: readonly (ValueAdder | null)[];
   readonly #columns: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[];
-  readonly #mostRows: number;
+  readonly #maxRows: number;
   readonly #text = new GrowingBytes(1 << 16);
 
   /** @param adders of the columns, in their order; null for those that nobody reads */
   constructor(adders: readonly (ValueAdder | null)[]) {
     this.#adders = adders;
-    this.#mostRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
+    this.#maxRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
     this.#columns = adders.map((add) => ({
-      starts: new Int32Array(add === null ? 0 : this.#mostRows),
-      ends: new Int32Array(add === null ? 0 : this.#mostRows),
+      starts: new Int32Array(add === null ? 0 : this.#maxRows),
+      ends: new Int32Array(add === null ? 0 : this.#maxRows),
     }));
   }
 
@@ -39,7 +39,7 @@ export class ValueRows {
     const text = this.#text;
     for (let first = 0; first < rowCount; ) {
       text.at = 0;
-      const most = Math.min(this.#mostRows, rowCount - first);
+      const most = Math.min(this.#maxRows, rowCount - first);
       let count = 0;
       while (count < most && text.at < WINDOW_BYTES) this.#add(values, first + count, count++);
       const window = {

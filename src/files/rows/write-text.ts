@@ -198,7 +198,7 @@ class Tails {
 }
 
 /** Bytes that rows take at most. */
-function mostBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofRow: number): number {
+function maxBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofRow: number): number {
   let sum = 0;
   for (const { index } of kept) {
     const { starts, ends } = columns[index]!;
@@ -241,7 +241,7 @@ abstract class TextWriter implements RowWriter {
     out.at = 0;
     out.add(this.#lead ?? new Uint8Array(0));
     this.#lead = null;
-    out.reserve(mostBytes(rows, this.columns, this.ofRow) + MARGIN_BYTES);
+    out.reserve(maxBytes(rows, this.columns, this.ofRow) + MARGIN_BYTES);
     const size = this.fill(rows, areaOf(records), wanted, areaOf(out.bytes), out.at);
     if (size === 0) return;
     await this.put(out.bytes.subarray(0, size));

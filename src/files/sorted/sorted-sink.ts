@@ -28,7 +28,7 @@ export class SortedSink implements TableSink {
   readonly #runs = new SortedRuns();
   readonly #memoryBytes: number;
   readonly #tick: () => void;
-  /** Places of the stored columns among all, of the codes and of the status. */
+  /** Indexes of the stored columns among all, of the codes and of the status. */
   readonly #stored: readonly number[];
   readonly #values: ValueRows;
   /** The stored columns of rows of values: each is its own source. */
@@ -99,7 +99,7 @@ export class SortedSink implements TableSink {
   async close(): Promise<void> {
     if (!this.#runs.isEmpty) {
       if (this.#held.count > 0) this.#spill();
-      // All rows are on the disk: their memory is that of the runs which are merged, now.
+      // All rows are on the disk: from now on the memory serves the merge of runs.
       this.#held.release();
     }
     const rows = this.#runs.isEmpty ? this.#held.sorted() : this.#runs.merged();

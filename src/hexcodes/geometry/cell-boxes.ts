@@ -69,24 +69,24 @@ export class CellBoxes {
     const { center } = face;
     const scale = 1 / (center[0] * x + center[1] * y + center[2] * z);
     const [px, py, pz] = [x * scale, y * scale, z * scale];
-    let [leastLat, mostLat, leastLng, mostLng] = [Infinity, -Infinity, Infinity, -Infinity];
+    let [minLat, maxLat, minLng, maxLng] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let at = 0; at < 3 * CORNERS; at += 3) {
       const qx = px + corners[at]!;
       const qy = py + corners[at + 1]!;
       const tangent = (pz + corners[at + 2]!) / Math.sqrt(qx * qx + qy * qy);
-      if (tangent < leastLat) leastLat = tangent;
-      if (tangent > mostLat) mostLat = tangent;
+      if (tangent < minLat) minLat = tangent;
+      if (tangent > maxLat) maxLat = tangent;
       // The tangent of the angle between both meridians.
       const turn = (px * qy - py * qx) / (px * qx + py * qy);
-      if (turn < leastLng) leastLng = turn;
-      if (turn > mostLng) mostLng = turn;
+      if (turn < minLng) minLng = turn;
+      if (turn > maxLng) maxLng = turn;
     }
     const box = this.#box;
     return (
-      rounded(box, 0, (lng + Math.atan(leastLng)) / RADIANS, Math.floor, unsureParts) &&
-      rounded(box, 1, Math.atan(leastLat) / RADIANS, Math.floor, unsureParts) &&
-      rounded(box, 2, (lng + Math.atan(mostLng)) / RADIANS, Math.ceil, unsureParts) &&
-      rounded(box, 3, Math.atan(mostLat) / RADIANS, Math.ceil, unsureParts)
+      rounded(box, 0, (lng + Math.atan(minLng)) / RADIANS, Math.floor, unsureParts) &&
+      rounded(box, 1, Math.atan(minLat) / RADIANS, Math.floor, unsureParts) &&
+      rounded(box, 2, (lng + Math.atan(maxLng)) / RADIANS, Math.ceil, unsureParts) &&
+      rounded(box, 3, Math.atan(maxLat) / RADIANS, Math.ceil, unsureParts)
     );
   }
 

@@ -38,9 +38,9 @@ export function lengthen(hexcodes: Codebook, short: string, near: Position): str
   let nearest: string | null = null;
   for (const cell of gridDisk(own, STEPS)) {
     for (const start of startsOf(hexcodes, cell)) {
-      const meant = readBehind(hexcodes, start, short);
+      const meant = readAfter(hexcodes, start, short);
       for (const check of meant === null ? CHECK_SYMBOLS : given) {
-        const read = meant ?? readBehind(hexcodes, start, short.replace(LAST_SYMBOL, check));
+        const read = meant ?? readAfter(hexcodes, start, short.replace(LAST_SYMBOL, check));
         if (read === null) continue;
         const farM = greatCircleDistance([latDeg, lngDeg], [read.lat, read.lng], UNITS.m);
         // Provinces share the cells of their border: each has its own code, and one of them the right check.
@@ -54,7 +54,7 @@ export function lengthen(hexcodes: Codebook, short: string, near: Position): str
 }
 
 /** Reads a code of a beginning and a rest. A rest with symbols too many or too few may read as one of another shape. */
-function readBehind(hexcodes: Codebook, start: string, rest: string): ReadCode | null {
+function readAfter(hexcodes: Codebook, start: string, rest: string): ReadCode | null {
   const read = hexcodes.read(`${start}-${rest}`);
   return read !== null && read.resolution > LEFT_OUT_RESOLUTION && read.hexcodes.startsWith(start)
     ? read

@@ -199,7 +199,8 @@ interface KernelCalls {
   ): number;
   /**
    * Members in the columns of MEMBERS, of at most `limit` lines, a multiple of 16 → ROWS, HOST_ROWS, TEXT_OUT,
-   * INPUT, kinds in MEMBERS, membersEnd, blankLines. Texts are counted from `origin`; a survey has kinds alone.
+   * INPUT, kinds in MEMBERS, membersEnd, blankLines. Texts are counted from `origin`; with `isKindsOnly`, only kinds
+   * are stored.
    */
   scanMembers(
     at: number,
@@ -207,7 +208,7 @@ interface KernelCalls {
     limit: number,
     columns: number,
     origin: number,
-    isSurvey: boolean,
+    isKindsOnly: boolean,
   ): number;
   /**
    * The address after an array, or `to` while skipDepth is not 0: then the next call goes on. The first call is at its

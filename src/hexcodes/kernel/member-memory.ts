@@ -50,7 +50,7 @@ export class MemberMemory {
   readonly #view: DataView;
   #columns = 0;
   /** Most rows of a scan. */
-  mostRows = 0;
+  maxRows = 0;
   /** Whether the columns have room: if not, lines are left to the host. */
   fits = true;
   #limit = 0;
@@ -66,15 +66,15 @@ export class MemberMemory {
   set(members: readonly Member[]): void {
     const { MEMBERS, MEMBERS_BYTES, TEXT_OUT_BYTES, CAPACITY } = this.#exports;
     const rows = Math.min(CAPACITY.value, Math.floor(TEXT_OUT_BYTES.value / (VALUE_BYTES * members.length)));
-    this.mostRows = rows - (rows % ROW_STEP);
+    this.maxRows = rows - (rows % ROW_STEP);
     let nameAt = MEMBERS.value + COLUMN_BYTES * members.length;
     // Names are compared by vectors.
     const end = MEMBERS.value + MEMBERS_BYTES.value - MASK_BYTES;
     const names = members.map(({ name }) => Buffer.from(JSON.stringify(name)));
     const nameBytes = names.reduce((sum, { length }) => sum + length, 0);
-    this.fits = this.mostRows > 0 && nameAt + nameBytes <= end;
+    this.fits = this.maxRows > 0 && nameAt + nameBytes <= end;
     if (!this.fits) {
-      this.mostRows = CAPACITY.value;
+      this.maxRows = CAPACITY.value;
       return;
     }
     for (const [c, { role, axis }] of members.entries()) {
@@ -105,14 +105,14 @@ export class MemberMemory {
   scan(
     from: number,
     to: number,
-    mostRows: number,
+    maxRows: number,
     textAt: number,
-    isSurvey: boolean,
+    isKindsOnly: boolean,
   ): readonly [rows: number, sizeBytes: number] {
     const { blockAt } = this.text;
-    this.#limit = Math.min(this.mostRows, Math.ceil(mostRows / ROW_STEP) * ROW_STEP);
+    this.#limit = Math.min(this.maxRows, Math.ceil(maxRows / ROW_STEP) * ROW_STEP);
     const rows = this.#exports.scanMembers(
-      ...([blockAt + from, blockAt + to, this.#limit, this.#columns, blockAt - textAt, isSurvey] as const),
+      ...([blockAt + from, blockAt + to, this.#limit, this.#columns, blockAt - textAt, isKindsOnly] as const),
     );
     return [rows, this.#exports.membersEnd.value - blockAt - from];
   }

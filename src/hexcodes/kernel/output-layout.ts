@@ -11,11 +11,11 @@ export const RECORD_BYTES = 20;
 /** The part of a record that is text. */
 export const RECORD_TEXT_BYTES = 19;
 
-/** One answer of encodeCells in all: u64 cell, u8 admin number, u8 status. */
+/** Bytes of one whole answer of encodeCells: u64 cell, u8 admin number, u8 status. */
 export const CELL_ANSWER_BYTES = 10;
 const CELL_BYTES = 8;
 
-/** One answer of decodeBatch in all: f64 latDeg, f64 lngDeg, u8 resolution, u8 status. */
+/** Bytes of one whole answer of decodeBatch: f64 latDeg, f64 lngDeg, u8 resolution, u8 status. */
 export const POSITION_ANSWER_BYTES = 18;
 
 /** In place of a resolution where there is none. */

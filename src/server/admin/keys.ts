@@ -122,7 +122,7 @@ export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
 
 const MAX_PAGE = 1000;
 
-/** The keys behind `after`, at most `limit` of them; all without either. */
+/** The keys after `after`, at most `limit` of them; all without either. */
 function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams): AdminAnswer {
   const after = query.get('after');
   const limit = query.get('limit');

@@ -63,7 +63,7 @@ export interface AdminListener {
 
 /**
  * Rejects with a sentence if it cannot listen there.
- * @param names that the port is asked by, beside those that nobody else can have
+ * @param names host names of the port, besides those that nobody else can have
  */
 export async function openListener(
   host: string,

@@ -12,21 +12,21 @@ import {
   requestIdOf,
   SharedWork,
 } from '../../config/admin-server.js';
-import { Heart } from '../observe/heartbeat.js';
+import { Heartbeat } from '../observe/heartbeat.js';
 import { PulseReader } from '../observe/readiness.js';
 
 /** Given to the thread when it starts. */
 export interface PortStart {
   readonly host: string;
   readonly port: number;
-  /** That the port is asked by, beside those that nobody else can have. */
+  /** Host names of the port, besides those that nobody else can have. */
   readonly names: readonly string[];
   /** Shared memory of a Pulse; undefined: the service answers every path. */
   readonly pulse: SharedArrayBuffer | undefined;
-  /** Paths of pages that are the same for whoever asks: those who ask at the same time get one rendering. */
+  /** Paths of pages that are the same for all callers: those who ask at the same time get one rendering. */
   readonly shared: readonly string[];
   /** Memory of the thread's heartbeat. */
-  readonly heart: SharedArrayBuffer;
+  readonly heartbeat: SharedArrayBuffer;
 }
 
 /** One call, with a body of at most MAX_CALL_BYTES. */
@@ -78,8 +78,8 @@ const busy = (reason: string, requestId: string): AdminAnswer => ({
 const UNREAD = `answers of more than ${MAX_UNREAD_BYTES} bytes wait for their readers`;
 const WAITING = `${MAX_CALLS} calls wait for the service`;
 
-const { host, port, names, pulse, shared, heart } = workerData as PortStart;
-new Heart(heart);
+const { host, port, names, pulse, shared, heartbeat } = workerData as PortStart;
+new Heartbeat(heartbeat);
 const reader = pulse === undefined ? undefined : new PulseReader(pulse);
 const service = parentPort!;
 const waiting = new Map<number, (answer: AdminAnswer) => void>();
@@ -122,7 +122,7 @@ function pageOf(path: string): { status: number; text: string } | undefined {
   return path === '/livez' ? reader?.alive : undefined;
 }
 
-/** A page that is the same for whoever asks. */
+/** A page that is the same for all callers. */
 function pageFor({ socket }: IncomingMessage, path: string): Promise<AdminAnswer> {
   const call = { method: 'GET', url: path, headers: {}, peerAddress: socket.remoteAddress ?? '' };
   return pages.of(path, () => inTurn({ ...call, body: new Uint8Array() }));

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { faultBody } from '../../config/admin-server.js';
 import { codeOf, JSON_TYPE, wordOf } from '../http/answers.js';
-import { HeartWatch } from '../observe/heartbeat.js';
+import { HeartbeatWatch } from '../observe/heartbeat.js';
 import type { AdminListener } from './listener.js';
 import { listenSentence } from './listener.js';
 import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './port-thread.js';
@@ -25,16 +25,16 @@ const LIMITS = { maxYoungGenerationSizeMb: 8 };
  * @param failed called with a sentence when the thread has ended by itself
  */
 async function openPortFront(
-  start: Omit<PortStart, 'heart'>,
+  start: Omit<PortStart, 'heartbeat'>,
   answer: (call: AdminCall) => Promise<AdminAnswer>,
   failed: (error: Error) => void,
 ): Promise<AdminListener> {
   let isClosing = false;
   let again: NodeJS.Timeout | undefined;
   let hung = (): void => {};
-  const heart = new HeartWatch(() => hung());
+  const heartbeat = new HeartbeatWatch(() => hung());
   const listen = async (port: number): Promise<{ thread: Worker; port: number }> => {
-    const workerData: PortStart = { ...start, port, heart: heart.begin() };
+    const workerData: PortStart = { ...start, port, heartbeat: heartbeat.begin() };
     const thread = new Worker(new URL('./port-thread.js', import.meta.url), {
       workerData,
       resourceLimits: LIMITS,
@@ -77,7 +77,7 @@ async function openPortFront(
   const lose = ({ thread, port }: { thread: Worker; port: number }, how: string): void => {
     if (isClosing || lost === thread) return;
     lost = thread;
-    heart.end();
+    heartbeat.end();
     void thread.terminate();
     failed(new Error(`the thread of the admin port ${how}; it is started again`));
     again = setTimeout(() => void restart(port), AGAIN_MS);
@@ -88,7 +88,7 @@ async function openPortFront(
     try {
       running = await listen(port);
     } catch (error) {
-      heart.end();
+      heartbeat.end();
       failed(error as Error);
       if (!isClosing) again = setTimeout(() => void restart(port), AGAIN_MS);
     }
@@ -97,7 +97,7 @@ async function openPortFront(
     port: running.port,
     close: async () => {
       isClosing = true;
-      heart.end();
+      heartbeat.end();
       clearTimeout(again);
       const { thread } = running;
       if (thread.threadId < 0) return;
@@ -122,7 +122,7 @@ export interface AdminRequest {
   readonly peerAddress: string;
   /** The values of a header, joined by commas; undefined if absent. */
   header(lowerCaseName: string): string | undefined;
-  /** The body; undefined if it has more bytes than the limit. To be called once. */
+  /** The body; undefined if it has more bytes than the limit. Call it once. */
   body(limitBytes: number): Promise<Buffer | undefined>;
 }
 

@@ -13,7 +13,7 @@ const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schem
 const double = (more: object = {}): TSchema => Type.Unsafe({ type: 'number', format: 'double', ...more });
 const int32 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int32', ...more });
 const int64 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int64', ...more });
-/** The schema or null: as a second type, which generators know, where the schema is no reference. */
+/** The schema or null: as a second type, which generators know, where the schema is not a reference. */
 const orNull = (schema: TSchema): TSchema => {
   const { type } = schema as { type?: string };
   return type === undefined

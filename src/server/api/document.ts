@@ -116,7 +116,7 @@ function errorResponse(status: number, schema: string): object {
   };
 }
 
-/** The media types whose bytes are no text. */
+/** The media types whose bytes are not text. */
 const BINARY: readonly string[] = [VECTOR_TILE, 'application/vnd.hexcodes.frames'];
 const schemaOf = (type: string): object => ({
   type: 'string',
@@ -155,7 +155,7 @@ const notModified = (headers: object): object => ({
   headers: { ...EVERY_ANSWER, ...headers },
 });
 
-/** The example of a body that is no JSON: schemas hold those of others. */
+/** The example of a body that is not JSON: schemas hold those of others. */
 function exampleOfBody(operation: Operation, type: string): object {
   if (operation.body?.types[type] !== 'text') return {};
   const request = exampleRequests(operation).find((each) => each.type === type);

@@ -140,15 +140,15 @@ export interface Operation {
   readonly description?: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
-  /** Media types of the body: a schema's name, or text for a body that is no JSON. */
+  /** Media types of the body: a schema's name, or text for a body that is not JSON. */
   readonly body?: { readonly required: boolean; readonly types: Readonly<Record<string, string>> };
-  /** The schema of 200, by its name; media types for answers that are no JSON. */
+  /** The schema of 200, by its name; media types for answers that are not JSON. */
   readonly answers: readonly string[];
-  /** Beside those that every operation has. */
+  /** Besides those that every operation has. */
   readonly errors: readonly number[];
   /** The schema of its errors. */
   readonly errorSchema?: string;
-  /** Clients may keep its answers: they have an entity tag, and 304 is one of them. */
+  /** Clients may cache its answers: they have an entity tag, and 304 is one of them. */
   readonly isKept?: boolean;
 }
 

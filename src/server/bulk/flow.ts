@@ -42,7 +42,7 @@ function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | un
  * CSV that is answered as CSV comes back whole.
  * @param bodySizeBytes -1 for a body in chunks
  */
-export function leastAnswerBytes(
+export function minAnswerBytes(
   { conversion, gzipIn, gzipOut }: ParsedBulkRequest,
   bodySizeBytes: number,
 ): number {

@@ -50,7 +50,7 @@ export function gunzipStage(x: Exchange, events: StageEvents): Stage {
   };
   gunzip.on('error', () => x.reject(new GzipBodyError('the body is not valid gzip')));
   let inBytes = 0;
-  // Zlib ends without an error at a zero byte behind a member, and leaves what follows.
+  // Zlib ends without an error at a zero byte after a member, and leaves what follows.
   const end = (): void => {
     if (gunzip.writableEnded && inBytes === gunzip.bytesWritten) events.end();
     else throw new GzipBodyError('the body has bytes behind its gzip data');

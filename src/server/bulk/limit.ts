@@ -25,7 +25,7 @@ export interface Admission {
   readonly period: QuotaPeriod | undefined;
 }
 
-/** Points that were asked for: all of them or, `isAll` false, at least one. */
+/** Points that were requested: all of them or, `isAll` false, at least one. */
 interface Asked {
   readonly points: number;
   readonly isAll: boolean;
@@ -37,7 +37,7 @@ export class BulkLimit {
   #isScarce = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Points that were asked for and have to be waited for, and the answer. */
+  /** Points that were requested and have to be waited for, and the answer. */
   #asked: Asked | undefined;
   #outcome: number | LimitRefusal | undefined;
 
@@ -67,7 +67,7 @@ export class BulkLimit {
       return { job, part: block, rows: undefined, reserved: 0, period: undefined };
     if (this.#isRefusing) return refusing(job, block);
     if (this.isWaiting) return undefined;
-    const most = mostRows(job, block);
+    const most = maxRows(job, block);
     const now = entry.key.rates.now();
     if (now >= most && !this.#isScarce) {
       const taken = this.#take(entry, { points: most, isAll: true });
@@ -149,7 +149,7 @@ export class BulkLimit {
     return WAIT;
   }
 
-  /** Gives back what was asked for and is not needed any more. */
+  /** Gives back what was requested and is not needed any more. */
   #giveBack(): void {
     if (typeof this.#outcome === 'number') this.entry?.done(0, 0, this.#outcome);
     if (this.#outcome !== undefined) this.#asked = undefined;
@@ -179,7 +179,7 @@ function refusing(job: BulkJob, block: Block): Admission {
 }
 
 /** Rows of a block at most: exactly those of frames, and lines of text. */
-function mostRows(job: BulkJob, block: Block): number {
+function maxRows(job: BulkJob, block: Block): number {
   let rows = 0;
   if (job.input === 'frames') {
     for (let at = 0; at < block.length; ) {
@@ -193,7 +193,7 @@ function mostRows(job: BulkJob, block: Block): number {
   return block.at(-1) === LINE_FEED ? rows : rows + 1;
 }
 
-/** Bytes that are no frame are answered as one row, and so may be a frame of another kind than the body's. */
+/** Bytes that are not a frame are answered as one row, and so may be a frame of another kind than the body's. */
 function rowsOfFrame(header: { readonly count: number } | undefined): number {
   return Math.max(1, header?.count ?? 1);
 }

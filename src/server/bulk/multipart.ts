@@ -3,12 +3,12 @@
 
 import { AnsweredError } from '../transport/answered-error.js';
 
-/** Most bytes before the first boundary and behind the last, of a part's head, and of the rest of a boundary's line. */
+/** Most bytes before the first boundary and after the last, of a part's head, and of the rest of a boundary's line. */
 const MAX_SKIPPED_BYTES = 16 * 1024;
 const MAX_HEAD_BYTES = 4096;
 const MAX_LINE_BYTES = 256;
 
-/** The body is no form with one file. */
+/** The body is not a form with one file. */
 export class FormBodyError extends AnsweredError {
   override readonly name = 'FormBodyError';
 
@@ -39,11 +39,11 @@ const LF = 10;
 enum State {
   /** Before the first boundary. */
   Preamble,
-  /** Behind a boundary: a line end, or two hyphens that end the form. */
+  /** After a boundary: a line end, or two hyphens that end the form. */
   BoundaryLine,
   Head,
   Content,
-  /** Behind the last boundary. */
+  /** After the last boundary. */
   Epilogue,
 }
 
@@ -102,7 +102,7 @@ export class FormReader {
   /** Bytes that a step cannot decide before more come. */
   #undecided: Buffer = NO_BYTES;
 
-  /** Reads on in one state; returns the bytes behind it, undefined where more have to come. */
+  /** Reads on in one state; returns the bytes after it, undefined where more have to come. */
   #step(bytes: Buffer, take: (bytes: Uint8Array) => void): Buffer | undefined {
     switch (this.#state) {
       case State.Preamble:

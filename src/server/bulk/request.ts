@@ -64,7 +64,7 @@ export interface ParsedBulkRequest {
   };
   /** About parameters that do not exist; empty where there are none. */
   readonly hint: string;
-  /** Bits of EXTRAS that are asked for. */
+  /** Bits of EXTRAS that are requested. */
   readonly extras: number;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;

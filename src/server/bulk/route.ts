@@ -14,7 +14,7 @@ import type { KeyInfo } from '../keys/key-record.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../observe/log.js';
 import { filesBeside } from '../transport/system-limits.js';
-import { BulkFlow, leastAnswerBytes } from './flow.js';
+import { BulkFlow, minAnswerBytes } from './flow.js';
 import { readBulkRequest } from './request.js';
 import { BULK_TIMES, type BulkContext, type BulkTimes } from './response.js';
 import { type SpoolLimits, Spools, tooLargeToHold } from './spool.js';
@@ -125,10 +125,7 @@ export class Bulk {
       failUnavailable(x, OVERLOADED_MESSAGE, true);
     } else if (overQuota !== undefined) {
       failOverLimit(x, overQuota, undefined, true);
-    } else if (
-      request.isHeld &&
-      leastAnswerBytes(request, x.head.bodySizeBytes) > spools.limits.requestBytes
-    ) {
+    } else if (request.isHeld && minAnswerBytes(request, x.head.bodySizeBytes) > spools.limits.requestBytes) {
       fail(x, 413, tooLargeToHold(spools.limits), { close: true });
     } else {
       x.hold(0);

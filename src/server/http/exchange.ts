@@ -35,10 +35,10 @@ const MAX_HOPS = 32;
  * @param peer in canonical form (networks.ts); '' if it is not known
  * @param forwardedFor all X-Forwarded-For headers, joined by commas; '' if there is none
  * @param trusted the proxies; undefined: none
- * @param isCertain '' where an entry is no address, as of a proxy that hides its clients: a key that is bound to the
- *   network of the proxies must not let in whoever comes through them
- * @returns the first address from the right that is no trusted proxy, in canonical form; where an entry is no address,
- *   the proxy that has added it, and where all are proxies, the first of the list
+ * @param isCertain '' where an entry is not an address, as of a proxy that hides its clients: a key that is bound to
+ *   the network of the proxies must not admit every client that comes through them
+ * @returns the first address from the right that is not a trusted proxy, in canonical form; where an entry is not an
+ *   address, the proxy that has added it, and where all are proxies, the first of the list
  */
 export function clientAddress(
   peer: string,

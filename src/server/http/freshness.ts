@@ -11,7 +11,7 @@ export const KEPT_SECONDS = 3600;
 
 /** The `Cache-Control` of an answer to a request whose key came in a header. */
 export const KEPT = `private, max-age=${KEPT_SECONDS}`;
-/** The `Cache-Control` of an answer that is asked for again each time. */
+/** The `Cache-Control` of an answer that is requested again each time. */
 export const ASKED_AGAIN = 'private, no-cache';
 
 const DIGITS = 16;
@@ -53,8 +53,7 @@ export function sendTagged(
 }
 
 /**
- * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key stands in the
- * URL.
+ * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key is in the URL.
  * @returns sends the answer; undefined: it is sent, with 304
  */
 export function keptAnswer(

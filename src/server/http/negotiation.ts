@@ -29,8 +29,8 @@ export function preferences(header: string): Preference[] {
 const ANYTHING: Preference = { name: '*/*', quality: 1 };
 
 /**
- * The media ranges of an Accept header. `*`, which old clients of Java send, is any type; entries that are no range are
- * left out, and a header without a range accepts anything, as one that is absent (RFC 9110, 12.5.1).
+ * The media ranges of an Accept header. `*`, which old clients of Java send, is any type; entries that are not a range
+ * are left out, and a header without a range accepts anything, as one that is absent (RFC 9110, 12.5.1).
  */
 export function acceptedTypes(accept: string): Preference[] {
   const ranges = preferences(accept)
@@ -51,7 +51,7 @@ export function qualityOf(type: string, accepted: readonly Preference[]): number
 
 /**
  * Whether Accept names the type of errors and says nothing of this one. Generated clients send it to operations whose
- * answers are no JSON, so it refuses nothing.
+ * answers are not JSON, so it refuses nothing.
  */
 export function wantsErrorsOnly(accepted: readonly Preference[], type: string): boolean {
   return accepted.every(({ name }) => name === JSON_TYPE) && type !== JSON_TYPE;

@@ -43,7 +43,7 @@ export class Observer {
     this.#tracer = tracer;
   }
 
-  /** Requests are counted and logged in vain, and not traced, until the function that it returns is called. */
+  /** Until the function that it returns is called, requests do not count in metrics, log and traces. */
   rehearse(log: RequestLog): () => void {
     const { requests, log: ownLog } = this;
     const tracer = this.#tracer;
@@ -54,7 +54,7 @@ export class Observer {
     };
   }
 
-  /** To be called before the status line of an answer is written. */
+  /** Call it before the status line of an answer is written. */
   beforeAnswer(x: Exchange): void {
     if (this.#tracer !== undefined || this.log.mayLog(x.status)) x.keepPeerAddress();
   }
@@ -147,7 +147,7 @@ export function hooksFor(logger: Logger, observer: Observer, isCounted = true): 
   };
 }
 
-/** Further errors that are no defects of this program. */
+/** Further errors that are not defects of this program. */
 const EXPECTED_ERRORS = [AnsweredError, BulkInputError, PoolFullError, PoolLostError];
 
 const DEFECT: ErrorAnswer = { status: 500, message: 'internal error', close: true, logged: CUT_OFF };
@@ -183,7 +183,7 @@ function answerOf(error: unknown): ErrorAnswer {
   return DEFECT;
 }
 
-/** @param outcome of an error that is no defect of this program */
+/** @param outcome of an error that is not a defect of this program */
 function log(logger: Logger, x: Exchange, error: unknown, outcome: string): void {
   withholdKey(x);
   const { head } = x;

@@ -34,7 +34,7 @@ export interface Route {
   readonly operation?: UsageOperation;
   /** Names of its query: others are ignored, and named in Hexcodes-Hint. Default: the handler says it. */
   readonly parameters?: readonly string[];
-  /** The key may stand in the query parameter `key`, too, where products with a setting for keys put it. */
+  /** The key may be in the query parameter `key`, too, where products with a setting for keys put it. */
   readonly readsKeyParameter?: boolean;
   handle(x: Exchange, key: KeyInfo): void;
   /** Takes the WebSocket handshakes; all other requests go to `handle`. */
@@ -102,8 +102,8 @@ export function fail(x: Exchange, status: number, message: string, failure: Fail
 
 const HINT_LINE = '\r\nHexcodes-Hint: ';
 
-/** The hint about unknown parameters, behind the message of an error. */
-export function hintBehind(x: Exchange): string {
+/** The hint about unknown parameters, after the message of an error. */
+export function hintAfter(x: Exchange): string {
   return x.notes.hint === '' ? '' : `; ${x.notes.hint.slice(HINT_LINE.length)}`;
 }
 
@@ -184,8 +184,8 @@ export class Router {
   }
 
   /**
-   * Answers every other path with 404, unless `answer` does. To be called once, after all routes are added. A preflight
-   * is let through: a browser shows a page nothing of the 404, and of the path that was meant, where it was not.
+   * Answers every other path with 404, unless `answer` does. Call it once, after all routes are added. A preflight is
+   * let through: a browser shows a page nothing of the 404, and of the path that was meant, where it was not.
    * @param answer returns false, and leaves the request as it is, where the path says nothing to it
    */
   addNotFound(answer: (x: Exchange) => boolean): void {
@@ -263,7 +263,7 @@ export class Router {
 function takeKeyParameter(x: Exchange): boolean {
   const { text, fault } = readQuery(x.head.rawQuery, ['key']).key;
   if (text === undefined && fault === undefined) return false;
-  // A text that cannot be read is no key.
+  // A text that cannot be read is not a key.
   const given = text ?? '';
   if (fault === DIFFERS || (x.head.apiKey && x.head.apiKey !== given)) x.head.apiKeyConflict = true;
   x.head.apiKey ||= given;

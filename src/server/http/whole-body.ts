@@ -15,7 +15,7 @@ interface Unpacked {
 
 /**
  * Calls `work` with the whole body, valid during that call. A body that is larger than the bound, or unpacks to more,
- * is answered 413; one that is no whole gzip 400; one of another Content-Encoding 415.
+ * is answered 413; one that is not a whole gzip 400; one of another Content-Encoding 415.
  */
 export function readWhole(x: Exchange, limitBytes: number, work: (body: Uint8Array) => void): void {
   const encoding = x.head.contentEncoding.trim().toLowerCase();
@@ -40,7 +40,7 @@ function unpack(x: Exchange, body: Uint8Array, limitBytes: number, work: (body: 
       return;
     }
     const { buffer, engine } = (result ?? {}) as Partial<Unpacked>;
-    // Zlib ends without an error at a zero byte behind a member, and leaves what follows.
+    // Zlib ends without an error at a zero byte after a member, and leaves what follows.
     if (error || buffer === undefined || engine?.bytesWritten !== length)
       fail(x, 400, 'the body is not valid gzip', {
         faults: [{ parameter: 'body', message: 'is not valid gzip' }],

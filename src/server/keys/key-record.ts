@@ -15,7 +15,7 @@ export function isOrigin(text: string): boolean {
 }
 
 /**
- * Why a request may not use a key from where it comes, as a sentence; undefined if it may.
+ * Why a request may not use a key from its origin or address, as a sentence; undefined if it may.
  *
  * @param origin the Origin header, '' if there is none
  * @param address of the client, in canonical form; '' if it is not known
@@ -49,12 +49,12 @@ function matches(allowed: string, origin: string): boolean {
  * 0: there is no such limit, whatever the default.
  */
 export interface KeyLimits {
-  /** Points of a second, in the long run. */
+  /** Points per second, in the long run. */
   readonly pointsPerSecond?: number | undefined;
-  /** Points at once after a rest; by default those of one second, and at least one. */
+  /** Points at once after an idle time; by default those of one second, and at least one. */
   readonly pointsBurst?: number | undefined;
   readonly requestsPerSecond?: number | undefined;
-  /** Requests at once after a rest; by default those of one second, and at least one. */
+  /** Requests at once after an idle time; by default those of one second, and at least one. */
   readonly requestsBurst?: number | undefined;
   /** Quotas of the calendar, in the time zone of the settings. */
   readonly pointsPerDay?: number | undefined;
@@ -68,14 +68,14 @@ export interface KeyLimits {
 export const SCOPES = ['encode', 'decode', 'bulk', 'lookup', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes of a key that is made without any named, and of every key made before there were scopes. */
+/** Scopes of a key that is made without any, and of keys made before there were scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk', 'lookup'];
 
 export type KeyState = 'active' | 'disabled' | 'revoked';
 
 /** The operator's decisions about a key. Times are milliseconds since 1970. */
 export interface KeySettings {
-  /** Whom the key is for. */
+  /** The holder of the key. */
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Undefined: never. */
@@ -89,7 +89,7 @@ export interface KeySettings {
   readonly limits: KeyLimits;
 }
 
-/** Before anybody has decided anything about a key. */
+/** Settings of a new key. */
 export const NEW_KEY: KeySettings = {
   name: '',
   scopes: DEFAULT_SCOPES,
@@ -150,9 +150,9 @@ export function keyInfoOf(key: StoredKey, generation: number): KeyInfo {
   };
 }
 
-/** Counts the changes of all keys; uses are no changes. */
+/** Counts the changes of all keys; uses are not changes. */
 export interface StoreHead {
-  /** Differs when the number of the last change says nothing about what was read before. */
+  /** Changes when numbers of changes cannot be compared with those read before. */
   readonly epoch: string;
   /** The number of the last change. */
   readonly change: number;

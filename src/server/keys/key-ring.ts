@@ -21,14 +21,14 @@ export interface KeyFault {
 const NO_LONGER_VALID: KeyFault = { status: 401, message: 'the key is no longer valid' };
 
 /**
- * Work that lasts, as a stream, a bulk body or a batch: whether its key would still let it in. A change of the key is
- * judged as if the request came now, from where it came.
+ * Work that lasts, as a stream, a bulk body or a batch: whether its key would still let it in. After a change of the
+ * key, the request is checked again as if it came now, from the same origin and address.
  */
 export class OpenWork {
-  /** As it was found to let the work go on. */
+  /** The key, when it last allowed the work. */
   #judged: KeyInfo;
 
-  /** @param key as it let the request in */
+  /** @param key that admitted the request */
   constructor(
     private readonly ring: KeyRing,
     private readonly key: KeyInfo,
@@ -66,9 +66,9 @@ export interface KeyHashing {
 
 /** One text of a key. */
 class Credential {
-  /** A request has presented it since the uses were taken last. */
+  /** A request has presented it since takeUses() was called last. */
   isUsed = false;
-  /** As it is remembered; undefined until a request has presented it. */
+  /** The cached verdict; undefined until a request has presented the text. */
   text: string | undefined;
   #verdict: { readonly kind: 'allowed'; readonly key: KeyInfo } | undefined;
 
@@ -76,7 +76,7 @@ class Credential {
     readonly of: StoredKey,
     readonly digestHex: string,
     readonly generation: number,
-    /** When it ends, whatever becomes of the key; infinite for the newest text. */
+    /** When the text ends, even if the key lasts; infinite for the newest text. */
     readonly endsMs: number,
     /** The text before this one. */
     readonly previous: Credential | undefined,
@@ -87,13 +87,13 @@ class Credential {
     return this.#verdict;
   }
 
-  /** When it ends, or its key. */
+  /** When the text or its key ends. */
   get endMs(): number {
     return Math.min(this.endsMs, this.of.expiresMs ?? Number.POSITIVE_INFINITY);
   }
 }
 
-/** Ids of keys that have changed; undefined: time has gone by for any. */
+/** Ids of keys that have changed; undefined: time has passed, and any may have changed. */
 type Changed = ReadonlySet<string> | undefined;
 
 export class KeyRing {
@@ -123,7 +123,7 @@ export class KeyRing {
     return this.hashing.digestOf(keyText, this.pepper);
   }
 
-  /** Adds keys, or takes them in the place of those with the same ids; removes those of `removedIds`. */
+  /** Adds keys, or replaces those with the same ids; removes those of `removedIds`. */
   change(keys: readonly StoredKey[], removedIds: readonly string[] = []): void {
     for (const id of removedIds) this.#remove(id);
     for (const key of keys) {
@@ -139,12 +139,12 @@ export class KeyRing {
     this.#listeners.push(listener);
   }
 
-  /** To be called several times a second: ends what has expired. The clock may be set back and forth. */
+  /** Call it several times a second: ends what has expired. The clock may be set back and forth. */
   tick(nowMs = Date.now()): void {
     const isDue = nowMs >= this.#nextEndMs || nowMs < this.#lastTickMs;
     this.#lastTickMs = nowMs;
     if (!isDue) return;
-    // Any may have ended, or begun again.
+    // Any key may have ended, or become valid again.
     this.#allowed.clear();
     this.#findNextEnd(nowMs);
     this.#tell(undefined);
@@ -166,7 +166,7 @@ export class KeyRing {
     return this.#byId.size;
   }
 
-  /** Judges the text a request presents, '' if it presents none. */
+  /** Checks the text that a request presents, '' if it presents none. */
   check(presented: string): KeyVerdict {
     const known = this.#allowed.get(presented);
     if (known === undefined || this.#isEndDue()) return this.#checkByDigest(presented);
@@ -174,7 +174,7 @@ export class KeyRing {
     return known.verdict;
   }
 
-  /** Ids of keys that were let in and are not told yet: as many as asked for, or all. */
+  /** Ids of keys that were used and not reported yet: at most `most`, or all. */
   takeUses(most = Number.POSITIVE_INFINITY): string[] {
     const used = this.#used.splice(0, most);
     for (const credential of used) credential.isUsed = false;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { HeartWatch } from '../observe/heartbeat.js';
+import { HeartbeatWatch } from '../observe/heartbeat.js';
 import { NEW_KEY, type StoredKey } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
@@ -70,7 +70,7 @@ export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
     store: { dataDir: options.dataDir, url: options.storeUrl },
     pepper: options.pepper,
     makeFirst: options.given.length === 0,
-    heart: new SharedArrayBuffer(4),
+    heartbeat: new SharedArrayBuffer(4),
   };
   const keys = new FollowedKeys(options, data);
   await keys.open();
@@ -87,7 +87,7 @@ class FollowedKeys implements ServerKeys {
   /** Has sent all keys, and follows the store; undefined while there is none. */
   #thread: Worker | undefined;
   #absence: string | undefined;
-  readonly #heart = new HeartWatch(() => this.#lose('hangs'));
+  readonly #heartbeat = new HeartbeatWatch(() => this.#lose('hangs'));
   #again: NodeJS.Timeout | undefined;
   #tries = 0;
   #startedMs = 0;
@@ -117,7 +117,7 @@ class FollowedKeys implements ServerKeys {
   }
 
   get absence(): string | undefined {
-    const { silentS } = this.#heart;
+    const { silentS } = this.#heartbeat;
     if (this.#absence !== undefined || silentS === undefined) return this.#absence;
     return `the thread that follows the key store has not answered for ${silentS} s`;
   }
@@ -147,7 +147,7 @@ class FollowedKeys implements ServerKeys {
     this.#isStopping = true;
     clearTimeout(this.#again);
     for (const timer of this.#timers) clearInterval(timer);
-    this.#heart.end();
+    this.#heartbeat.end();
     this.#refuse?.(new OpeningError('the service is stopping'));
     const thread = this.#thread;
     if (thread === undefined) return;
@@ -166,7 +166,7 @@ class FollowedKeys implements ServerKeys {
 
   /** Starts a thread, and resolves when it has sent all keys. */
   async #start(): Promise<void> {
-    this.data = { ...this.data, heart: this.#heart.begin() };
+    this.data = { ...this.data, heartbeat: this.#heartbeat.begin() };
     const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData: this.data });
     // Keys that the store has no longer were removed while nobody followed it.
     const goneIds = new Set(this.#storedIds);
@@ -183,7 +183,7 @@ class FollowedKeys implements ServerKeys {
         thread.once('exit', () => reject(new OpeningError('the thread of the key store has ended')));
       });
     } catch (error) {
-      this.#heart.end();
+      this.#heartbeat.end();
       thread.on('error', () => {});
       void thread.terminate();
       throw error;
@@ -255,7 +255,7 @@ class FollowedKeys implements ServerKeys {
   #lose(how: 'has ended' | 'hangs'): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    this.#heart.end();
+    this.#heartbeat.end();
     const answer = this.#isStopping ? STOPPED : this.#unavailable;
     for (const answered of this.#waiting.values()) answered(answer);
     this.#waiting.clear();

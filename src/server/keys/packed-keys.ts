@@ -10,7 +10,7 @@ const DIGEST_LENGTH = 64;
 export interface PackedKeys {
   readonly ids: readonly string[];
   readonly names: readonly string[];
-  /** One behind the other. */
+  /** One after the other. */
   readonly digestsHex: string;
   readonly createdMs: Float64Array;
   readonly shared: readonly SharedPart[];

@@ -1,9 +1,9 @@
 // The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
 // The thread sends all keys once at the start, and later what another process has changed. While the store is missing,
-// damaged or away, the keys sent last hold.
+// damaged or away, the keys sent last stay valid.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Heart } from '../observe/heartbeat.js';
+import { Heartbeat } from '../observe/heartbeat.js';
 import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
 import { checkPepper, KeyChanger } from './manage/key-changes.js';
 import { type PackedKeys, packKeys } from './packed-keys.js';
@@ -19,7 +19,7 @@ export interface KeyWorkerData {
   /** Make a first key in an empty store. */
   readonly makeFirst: boolean;
   /** Memory of the thread's heartbeat. */
-  readonly heart: SharedArrayBuffer;
+  readonly heartbeat: SharedArrayBuffer;
 }
 
 export type KeysMessage =
@@ -36,7 +36,7 @@ export type KeysMessage =
   | { readonly kind: 'answer'; readonly callId: number; readonly answer: KeyAnswer };
 
 export type KeysCommand =
-  /** Keys that were let in. */
+  /** Keys that were used. */
   | { readonly kind: 'used'; readonly ids: readonly string[]; readonly usedMs: number }
   | { readonly kind: 'call'; readonly callId: number; readonly call: KeyCall }
   | { readonly kind: 'close' };
@@ -51,7 +51,7 @@ const RETRY_MS = 1000;
 const port = parentPort;
 if (port === null) throw new Error('keys/worker.js runs as a worker thread');
 const given = workerData as KeyWorkerData;
-const heart = new Heart(given.heart);
+const heartbeat = new Heartbeat(given.heartbeat);
 const { dataDir } = given.store;
 const post = (message: KeysMessage): void => port.postMessage(message);
 
@@ -69,7 +69,7 @@ async function prepare(): Promise<string> {
   }
 }
 
-/** Says once what fails, and once that it does no longer. */
+/** Reports a failure once, and its end once. */
 class Complaint {
   #reason = '';
 
@@ -92,7 +92,7 @@ class Service {
   readonly #follower: Follower;
   /** The latest use of each key that is not yet written. */
   readonly #uses = new Map<string, number>();
-  /** Calls of the store wait for one another. */
+  /** Calls of the store run one after another. */
   #last: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #pollMs = RETRY_MS;
@@ -174,7 +174,7 @@ class Service {
       const partKeys = isPaced ? PART_KEYS : Math.max(1, keys.length);
       for (let at = 0; at === 0 || at < keys.length; at += partKeys) {
         if (isPaced && hasChanged) await sleep(BETWEEN_PARTS_MS);
-        heart.beat();
+        heartbeat.beat();
         const part = packKeys(keys.slice(at, at + partKeys));
         post({ kind: 'changed', keys: part, removedIds: at === 0 ? removedIds : [] });
         hasChanged = true;
@@ -196,20 +196,20 @@ class Service {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const watched = (): Promise<void> => heart.during(work);
+    const watched = (): Promise<void> => heartbeat.during(work);
     this.#last = this.#last.then(watched, watched);
     return this.#last;
   }
 }
 
-/** Errors of a database do not survive the way between threads. */
+/** Errors of a database cannot be posted between threads. */
 const faultOf = (error: unknown): string => storeFault(given.store, error);
 
 try {
-  const pepper = await heart.during(prepare);
+  const pepper = await heartbeat.during(prepare);
   const service = new Service(pepper);
   post({ kind: 'opened', pepper });
-  await heart.during(() => service.start());
+  await heartbeat.during(() => service.start());
   port.on('message', (command: KeysCommand) => {
     if (command.kind === 'used') service.used(command.ids, command.usedMs);
     else if (command.kind === 'call') service.call(command.callId, command.call);

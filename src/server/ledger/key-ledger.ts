@@ -19,7 +19,7 @@ import {
   WAIT,
 } from './rates.js';
 
-/** Places of the outcomes among the counts of an operation: of requests, and behind it of points. */
+/** Places of the outcomes among the counts of an operation: of requests, and after it of points. */
 const OK_AT = cellAt(0, OK);
 const FAILED_AT = cellAt(0, FAILED);
 const REFUSED_AT = cellAt(0, REFUSED);
@@ -144,7 +144,7 @@ interface Waiter {
   readonly resolve: (outcome: number | LimitRefusal) => void;
 }
 
-/** Work under way tells by itself; what other processes give back is asked for in such steps. */
+/** Work under way tells by itself; what other processes give back is requested in such steps. */
 const RETRY_MS = 40;
 
 export class KeyLedger {

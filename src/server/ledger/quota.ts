@@ -33,9 +33,9 @@ export type NotTaken =
 
 /** Before the first answer nothing is known of others. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
-/** Time after which a scarce quota is asked for again. */
+/** Time after which a scarce quota is requested again. */
 const POLL_MS = 40;
-/** The least that is asked for at once. */
+/** The least that is requested at once. */
 const MIN_LEASE = 64;
 
 export class Quota {

@@ -14,7 +14,7 @@ import type { PointCounts } from '../observe/metrics/request-counts.js';
 import { EventLoopMonitor, serviceMetrics } from '../observe/metrics/service-metrics.js';
 import { ClockWatch, Pulse, type Readiness } from '../observe/readiness.js';
 import type { UwsBuild } from '../transport/load-uws.js';
-import type { OpenParts, Parts, Seat } from './parts.js';
+import type { OpenParts, Parts, ProcessInfo } from './parts.js';
 import type { ServiceRoutes } from './service-routes.js';
 
 // Routes of the admin port that show the service at work: GET /metrics in the text format of Prometheus, and GET
@@ -150,7 +150,7 @@ export async function listen(
   serviceRoutes: ServiceRoutes,
   open: OpenParts,
   log: Log,
-  seat: Seat | undefined,
+  processInfo: ProcessInfo | undefined,
   warmedCalls: number,
 ): Promise<Ports> {
   const { config, logger, adapter, keys, metering, pool, readiness } = parts;
@@ -176,20 +176,20 @@ export async function listen(
   const address = { host: config.host, port: config.port, use: 'the service' } as const;
   const { adminHost, adminPort, adminNames } = config;
   const failed = (error: unknown): void => logger.error({ err: error }, 'a handler of the admin port threw');
-  const keyRoutes = keyRoutesOf(keys, config.trustedProxies, logger, seat?.token);
+  const keyRoutes = keyRoutesOf(keys, config.trustedProxies, logger, processInfo?.token);
   const routes = [...healthRoutes(readiness), ...observation.routes, documentRoute, ...keyRoutes];
   const pulse = new Pulse(readiness);
   open.steps.release.push(async () => pulse.close());
   const opening = openAdminPort(adminHost, adminPort, routes, failed, adminNames, pulse.shared);
   const admin = await opening.catch(async (error: Error) => {
     // A second server meets both faults: both are named.
-    const fault = seat === undefined ? await tryAddress(address) : undefined;
+    const fault = processInfo === undefined ? await tryAddress(address) : undefined;
     if (fault === undefined) throw error;
     throw new Error(`${listenSentence(address, fault)}\n${error.message}`);
   });
   open.admin = admin;
   const port = await adapter
-    .listen(config.host, config.port, seat === undefined, seat?.ownPort)
+    .listen(config.host, config.port, processInfo === undefined, processInfo?.ownPort)
     .catch(async () => {
       throw new Error(listenSentence(address, await tryAddress(address)));
     });

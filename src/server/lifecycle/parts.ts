@@ -22,8 +22,8 @@ import { Budget } from '../transport/limits.js';
 import { connectionsWithin, receiveBufferWarning } from '../transport/system-limits.js';
 import type { StopSteps } from './stopping.js';
 
-/** Seat of one process among several that serve together. */
-export interface Seat {
+/** One process among several that serve together. */
+export interface ProcessInfo {
   /** The number of the process, from 1, for the log. */
   readonly number: number;
   /** A port of its own beside the shared one; undefined: none. */
@@ -113,14 +113,14 @@ export class OpenParts {
   ) {}
 
   /** Rejects with a message for people; the caller closes what is open by then. */
-  async open({ previousIndex, ...files }: ServedData, seat: Seat | undefined): Promise<Parts> {
+  async open({ previousIndex, ...files }: ServedData, processInfo: ProcessInfo | undefined): Promise<Parts> {
     const { config, logger, tuning, readiness, steps } = this;
     const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
     const observer = await openObserver(config, logger);
     this.#keys = this.#openKeys();
     if (tuning.metering !== false) this.#ledger = openLedger(config, this.#keys, observer.points, logger);
-    // Whoever waits for them is told; until then nobody does.
+    // Callers that wait for them get the error; until then nobody waits.
     for (const opening of [this.#keys, this.#ledger]) opening?.catch(() => {});
 
     const pool = this.#openPool({ module, index: files.index, reach: files.reach }, observer);
@@ -141,11 +141,11 @@ export class OpenParts {
 
     const keys = await this.#keys;
     for (const warning of [keys.folderWarning, filesWarning]) if (warning !== undefined) logger.warn(warning);
-    // Advice is no warning: nothing is wrong with a machine that has the usual buffers.
+    // Advice is not a warning: nothing is wrong with a machine that has the usual buffers.
     const advice = receiveBufferWarning();
-    if (advice !== undefined && (seat?.number ?? 0) === 0) logger.info(advice);
+    if (advice !== undefined && (processInfo?.number ?? 0) === 0) logger.info(advice);
     const metering = await this.#ledger;
-    const forwarder = await openForwarder(config, logger, seat?.number);
+    const forwarder = await openForwarder(config, logger, processInfo?.number);
     steps.release.push(async () => forwarder?.close());
     readiness.addWarning(() => forwarder?.fault);
     const basemap = await openBasemap(config);

@@ -22,7 +22,7 @@ import { traccarRoutes } from '../traccar/route.js';
 import type { Parts } from './parts.js';
 import type { StopSteps } from './stopping.js';
 
-/** Behind the start, and before somebody asks for a cell's shape or neighbours. */
+/** After the start, and before somebody asks for a cell's shape or neighbours. */
 const H3_LOADED_AFTER_MS = 1000;
 
 export interface ServiceRoutes {

@@ -65,7 +65,7 @@ export interface StopTimes {
 const LINGER_MS = 50;
 
 /**
- * A turn of the event loop that takes no longer left next to no time for a connection to come behind the look for them.
+ * A turn of the event loop that takes no longer left next to no time for a connection to come after the look for them.
  */
 const QUIET_TURN_MS = 0.2;
 const QUIET_TRIES = 200;

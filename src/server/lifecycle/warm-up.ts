@@ -1,6 +1,6 @@
 // Calls each route of calls and batches once before the service says that it is ready: the first call of a node behind
 // a balancer would pay for parsing and compiling what it runs, some milliseconds. More calls here do not pay: 1,900
-// took 130 ms of CPU more, and the first thousand calls behind them cost as much as behind these, since V8 optimizes a
+// took 130 ms of CPU more, and the first thousand calls after them cost as much as after these, since V8 optimizes a
 // function for what runs then (`npm run bench -- cold`). The routes are called over a port of 127.0.0.1 that is closed
 // again, by a key that is there meanwhile; nothing of it is counted, logged or stored.
 import { connect } from 'node:net';

@@ -12,7 +12,7 @@ const HUNG_TICKS = 20;
 const STARTING_TICKS = 120;
 
 /** In the thread. */
-export class Heart {
+export class Heartbeat {
   readonly #beats: Int32Array;
   #works = 0;
 
@@ -41,7 +41,7 @@ export class Heart {
 }
 
 /** In the service: watches one thread after the other. */
-export class HeartWatch {
+export class HeartbeatWatch {
   #beats = new Int32Array(new SharedArrayBuffer(4));
   #seen = 0;
   /** Ticks of this event loop, so that a process that was stopped for a while suspects nobody. */
@@ -90,15 +90,15 @@ export class HeartWatch {
 const ASK_MS = 500;
 
 export class DiskWatch {
-  readonly #watch: HeartWatch;
+  readonly #watch: HeartbeatWatch;
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param folder that is asked for; whether it is there is not the question
+   * @param folder that is looked at; it may be absent
    * @param tickMs of the watch, shorter in tests
    */
   constructor(folder: string, look: (path: string, done: () => void) => void = stat, tickMs?: number) {
-    this.#watch = new HeartWatch(() => {}, tickMs);
+    this.#watch = new HeartbeatWatch(() => {}, tickMs);
     const beats = new Int32Array(this.#watch.begin());
     let isAsking = false;
     const ask = (): void => {

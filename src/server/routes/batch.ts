@@ -48,7 +48,7 @@ interface SliceEnds {
   converted(batch: ConvertedBatch): void;
   /** The items are too much work for this thread. The body holds during the call. */
   tooMuch(body: Uint8Array): void;
-  /** The batch is no JSON, which the exchange is told behind this, or the peer is gone: items converted until then. */
+  /** The batch is not JSON, which the exchange is told after this, or the peer is gone: items converted until then. */
   givenUp(total: number, failed: number): void;
 }
 
@@ -169,13 +169,13 @@ export class TurnTime {
 
   /** @param nowMs a clock that nobody sets */
   constructor(
-    private readonly mostMs = MAX_MS,
+    private readonly maxMs = MAX_MS,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
   /** The turn should take up no more work. A turn begins when this is first asked for in it. */
   get isUp(): boolean {
-    if (!this.#isOver) return this.nowMs() - this.#startMs >= this.mostMs;
+    if (!this.#isOver) return this.nowMs() - this.#startMs >= this.maxMs;
     this.#isOver = false;
     this.#startMs = this.nowMs();
     setImmediate(() => {
@@ -245,7 +245,7 @@ export function batchRoutes({ kernel, pool, tuning }: BatchDeps): Route[] {
   }));
 }
 
-/** Names that a batch does not have are ignored; a header says so to whoever looks. */
+/** Names that a batch does not have are ignored, and a header says so. */
 function addHint({ notes }: Exchange, hint = ''): void {
   if (hint === '' || notes.hint.endsWith(hint)) return;
   notes.hint = notes.hint === '' ? `\r\nHexcodes-Hint: ${hint}` : `${notes.hint}, ${hint}`;

@@ -22,7 +22,7 @@ export function descriptionRoutes({ config }: { readonly config: DescribedAddres
   ];
 }
 
-/** Every address and the port 0, which is not known yet, become those of a service on this machine. */
+/** Wildcard addresses, and port 0, which is not known yet, become those of a service on this machine. */
 function addressOf({ publicUrl, host, port }: DescribedAddress): string {
   if (publicUrl !== undefined) return publicUrl;
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
@@ -33,7 +33,7 @@ function addressOf({ publicUrl, host, port }: DescribedAddress): string {
 const withAddress = (document: string, url: string): string =>
   document.replace(/"servers":\[[^\]]*\]/, () => `"servers":${JSON.stringify([{ url }])}`);
 
-/** Headers of pages: no page is a frame elsewhere, guessed to be of another type, or told to other hosts. */
+/** Headers of pages: no framing by other sites, no guessing of the type, no referrer. */
 const linesOfPage = (policy: string): string[] => [
   `Content-Security-Policy: ${policy}`,
   'X-Content-Type-Options: nosniff',

@@ -124,15 +124,15 @@ interface Piece {
  */
 export class OneATurn {
   readonly #waiting: Piece[] = [];
-  readonly #mostWaiting: number;
+  readonly #maxWaiting: number;
 
-  constructor(mostWaiting: number) {
-    this.#mostWaiting = mostWaiting;
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
   }
 
   /** @returns false if too much waits: then the work is not taken */
   add(work: () => void, failed: (error: unknown) => void): boolean {
-    if (this.#waiting.length >= this.#mostWaiting) return false;
+    if (this.#waiting.length >= this.#maxWaiting) return false;
     this.#waiting.push({ work, failed });
     if (this.#waiting.length === 1) setImmediate(() => this.#next());
     return true;
@@ -158,12 +158,12 @@ interface KeptBody {
 
 export class KeptBodies {
   readonly #bodies = new Map<string, KeptBody>();
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #bytes = 0;
 
-  /** @param mostBytes of all bodies together */
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  /** @param maxBytes of all bodies together */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** The body of this name, which counts as asked for now; undefined if it is not here. */
@@ -182,7 +182,7 @@ export class KeptBodies {
     this.#bytes += sizeOf(name, body);
     this.#bodies.set(name, body);
     for (const [oldest, old] of this.#bodies) {
-      if (this.#bytes <= this.#mostBytes) break;
+      if (this.#bytes <= this.#maxBytes) break;
       this.#bodies.delete(oldest);
       this.#bytes -= sizeOf(oldest, old);
     }

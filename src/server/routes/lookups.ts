@@ -23,7 +23,7 @@ import type { BoundaryData } from '../http/boundary-data.js';
 import type { Exchange } from '../http/exchange.js';
 import { KEPT, keptAnswer } from '../http/freshness.js';
 import { requireJson } from '../http/negotiation.js';
-import { fail, hintBehind, type Route } from '../http/router.js';
+import { fail, hintAfter, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../observe/log.js';
 
@@ -143,7 +143,7 @@ function readNear({ text, fault }: Parameter): { near?: readonly [number, number
 }
 
 function failOver(x: Exchange, faults: readonly ParameterFault[]): void {
-  fail(x, 400, faultsMessage(faults) + hintBehind(x), { faults });
+  fail(x, 400, faultsMessage(faults) + hintAfter(x), { faults });
 }
 
 function places(x: Exchange, hexcodes: Hexcodes, tag: string): void {

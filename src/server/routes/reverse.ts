@@ -11,7 +11,7 @@ import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
 import { requireJson } from '../http/negotiation.js';
-import { fail, hintBehind, type Route } from '../http/router.js';
+import { fail, hintAfter, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 
 /** The answer of Nominatim, with status 200, where it has nothing. */
@@ -97,7 +97,7 @@ function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
   if (faults.length === 0) return { latDeg, lngDeg, resolution, hasAddress };
   const said = [given[lat], given[lon]].map((each) => readDecimal(each.text ?? '')) as [number, number];
   const hint = looksSwapped(kernel, ...said) ? SWAPPED_HINT.replace('lng', lon) : '';
-  fail(x, 400, faultsMessage(faults) + (hint || hintBehind(x)), { faults });
+  fail(x, 400, faultsMessage(faults) + (hint || hintAfter(x)), { faults });
   return undefined;
 }
 

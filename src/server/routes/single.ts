@@ -48,7 +48,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     return wanted;
   }
 
-  /** The members of extras, each with a comma behind it. */
+  /** The members of extras, each with a comma after it. */
   function extraMembers(extras: number, latDeg: number, lngDeg: number): string {
     if (extras === 0) return '';
     const { exports, formerProvinces } = kernel;
@@ -127,7 +127,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
   }));
 }
 
-/** Names that no parameter has are ignored; a header says so to whoever looks. */
+/** Names that no parameter has are ignored, and a header says so. */
 function addHint(x: Exchange, parameters: SingleParameters): void {
   if (parameters.unknown !== undefined) x.notes.hint = `\r\nHexcodes-Hint: ${parameters.hint}`;
 }

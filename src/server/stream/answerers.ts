@@ -100,7 +100,7 @@ export function jsonAnswerer(
     isSmall: (frame) => frame.length <= INLINE_JSON_BYTES,
     // How many points a frame has is known only after it is read, so a bound is reserved.
     answerNow: (frame) => {
-      const bound = mostPoints(frame);
+      const bound = maxPoints(frame);
       const reserved = entry?.admitUpTo(bound) ?? bound;
       if (typeof reserved !== 'number') return undefined;
       const answer = answerAllowed(kernel, frame, sink, itemsAllowance(), reserved);
@@ -110,7 +110,7 @@ export function jsonAnswerer(
     },
     answerLater: async (given) => {
       if (!pool.mayTakeBlock(keyId)) return overloadedJsonFrame(given);
-      const bound = mostPoints(given);
+      const bound = maxPoints(given);
       const reserved = entry?.admitUpTo(bound) ?? bound;
       if (reserved === bound) return answerByPool(given, reserved, true);
       const frame = given.slice();
@@ -127,6 +127,6 @@ export function jsonAnswerer(
   };
 }
 
-function mostPoints(frame: Uint8Array): number {
+function maxPoints(frame: Uint8Array): number {
   return Math.min(MAX_FRAME_POINTS, Math.floor(frame.length / MIN_ITEM_BYTES));
 }

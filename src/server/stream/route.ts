@@ -245,7 +245,7 @@ export class Streams {
   }
 }
 
-/** Answers a GET that is no handshake to uWS, for instance for the length of its key (transport/README U16). */
+/** Answers a GET that is not a handshake to uWS, for instance for the length of its key (transport/README U16). */
 function answerPlainGet(x: Exchange): void {
   const isUpgrade = x.head.header('upgrade').toLowerCase() === 'websocket';
   if (isUpgrade && x.head.header('sec-websocket-version').trim() === '13' && !hasHandshakeKey(x)) {

@@ -202,7 +202,7 @@ export class StreamSession {
   /** Frames that wait, copied out of the memory of uWS. */
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
-  /** The pool answers a frame; those behind it wait. */
+  /** The pool answers a frame; those after it wait. */
   #isPoolBusy = false;
   /** An answer met backpressure, and the buffer is not yet below LOW_WATER_BYTES. */
   #hasBackpressure = false;

@@ -103,7 +103,7 @@ class MemberReader {
   }
 }
 
-/** Dates that the calendar does not have are no times: JavaScript makes 3 March of 31 February. */
+/** Dates that the calendar does not have are not times: JavaScript makes 3 March of 31 February. */
 function isIsoTime(text: string): boolean {
   if (!ISO_TIME.test(text)) return false;
   const day = text.slice(0, 10);
@@ -303,7 +303,7 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON text with its value; undefined where it is none. */
+/** A JSON text with its value; undefined where it is not one. */
 function jsonIn(body: Uint8Array): { text: string; value: unknown } | undefined {
   try {
     const text = utf8.decode(body);

@@ -58,8 +58,8 @@ class Listeners {
 let isPausePrimed = false;
 
 /**
- * To be called with the first request of the process, before anything is written to it: makes sure that a socket which
- * is paused later is read again after `resume` (README U27).
+ * Call it with the first request of the process, before anything is written to it: makes sure that a socket which is
+ * paused later is read again after `resume` (README U27).
  */
 function primePause(res: UwsResponse): void {
   if (isPausePrimed) return;

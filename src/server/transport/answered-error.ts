@@ -1,6 +1,6 @@
 // Errors that say how they are answered, for whoever handles what a handler throws.
 
-/** How an error that is no defect of this program is answered, where no answer has begun. */
+/** How an error that is not a defect of this program is answered, where no answer has begun. */
 export interface ErrorAnswer {
   readonly status: number;
   /** Default: the message of the error. */

@@ -207,7 +207,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     return this.#peer ?? NO_ADDRESS;
   }
 
-  /** To be called before the status line is written: once the answer is complete uWS cannot be asked any more. */
+  /** Call it before the status line is written: once the answer is complete uWS cannot be asked any more. */
   keepPeerAddress(): void {
     this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
   }
@@ -323,7 +323,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     const isComing = this.#isBodyComing;
     const isRefused = status >= 400 && isComing && !isBodyChunked;
     const isSkipped = isRefused && !isClosing && bodySizeBytes <= MAX_SMALL_BYTES && mayBeSkipped(status);
-    // Whoever asks without a key makes way for callers that have one.
+    // A caller without a key makes way for callers that have one.
     const isUnwanted = this.keyId === '' && this.context.admission.isCrowded;
     // A large body that uWS itself would close after is not seen to leave: there the client closes.
     const isLeft = (this.context.isClosing || isUnwanted) && !fitsEnd(body);
@@ -359,7 +359,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
       return;
     }
     const isLast = close || (isBodyless && !context.bodylessAnswers.take());
-    // uWS would end the process: it takes a request for one without an answer if it closes behind a head alone, or if
+    // uWS would end the process: it takes a request for one without an answer if it closes after a head alone, or if
     // `end` drops the body (README U19).
     if (isLast && this.head.isReadable) this.attach();
     writeHead(
@@ -452,7 +452,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     if (!this.#isAttached) this.#gone();
   }
 
-  /** Accepts a WebSocket upgrade. To be called before the upgrade handler returns. */
+  /** Accepts a WebSocket upgrade. Call it before the upgrade handler returns. */
   acceptUpgrade<T>(userData: T, protocol: string): void {
     const context = this.upgradeContext;
     if (this.state !== 'open' || context === undefined) return;

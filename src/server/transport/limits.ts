@@ -189,7 +189,7 @@ export class SocketTurn {
 }
 
 // Counts the bytes that the service holds in memory for its peers, and their requests and WebSockets, and refuses what
-// would pass a limit: of one connection, of one key, or of the process. Whoever is about to hold bytes opens an
+// would pass a limit: of one connection, of one key, or of the process. A caller that is about to hold bytes opens an
 // account, says how many it holds whenever that changes, and closes it; what is refused is up to the holder.
 
 // The share of one key in what all keys share: disk of answers, disk of positions, memory, files.

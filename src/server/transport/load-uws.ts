@@ -27,7 +27,7 @@ export interface UwsResponse {
   onAborted(handler: () => void): UwsResponse;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
   cork(work: () => void): UwsResponse;
-  /** Four bytes or sixteen. Like all of the response, not to be asked for once `onAborted` is called. */
+  /** Four bytes or sixteen. Like the rest of the response, it must not be read after `onAborted`. */
   getRemoteAddress(): ArrayBuffer;
   upgrade<T>(userData: T, key: string, protocol: string, extensions: string, context: UpgradeContext): void;
 }
@@ -95,8 +95,8 @@ export interface Uws {
 }
 
 /**
- * The packages that are tried, in this order. The first name is also that of the official package: who installs that
- * one in its place is served by it.
+ * The packages that are tried, in this order. The first name is also that of the official package: where it is
+ * installed instead, it serves.
  */
 const CANDIDATES = ['uWebSockets.js', 'uws-pack'];
 
@@ -121,7 +121,7 @@ let loaded: Promise<LoadedUws> | undefined;
 
 /**
  * Loads the build once a process; later calls get the same.
- * @throws Error with a sentence for people that names each package tried, why it did not load, and the way out
+ * @throws Error with a sentence for people that names each package tried, why it did not load, and the remedy
  */
 export function loadUws(): Promise<LoadedUws> {
   loaded ??= loadFirst(process.env.HEXCODES_UWS);
@@ -144,7 +144,7 @@ async function loadFirst(forced: string | undefined): Promise<LoadedUws> {
 
 /**
  * Loads by `require` where the package can be required: on Node 20 a CommonJS module that throws while it is imported
- * leaves an unhandled rejection behind, which would end the process although the import itself is caught.
+ * leaves an unhandled rejection, which would end the process although the import itself is caught.
  */
 async function load(candidate: string): Promise<Uws> {
   try {
@@ -166,7 +166,7 @@ function buildOf(candidate: string): UwsBuild {
   return { name, version };
 }
 
-/** The line of an error that says why a build did not load: behind uWS's own sentence comes the loader's. */
+/** The line of an error that says why a build did not load: after uWS's own sentence comes the loader's. */
 function reasonOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error))
     .split('\n')
@@ -175,7 +175,7 @@ function reasonOf(error: unknown): string {
   return (loaderLine ?? lines[0] ?? 'it did not load').trim();
 }
 
-/** The build for older C libraries, on Node 20 and 22; the clone has it, whoever installs hexcodes-server adds it. */
+/** The build for older C libraries, on Node 20 and 22; the clone has it, users of hexcodes-server install it. */
 const OLDER_BUILD = 'uws-pack@20.0.8';
 
 /** The C library that the newest build is linked against. */
@@ -187,7 +187,7 @@ function glibcHere(): string | undefined {
 }
 
 /**
- * Why no build loads here, and the ways out.
+ * Why no build loads here, and the remedies.
  * @param glibc version of the C library of this system, where it has one
  */
 export function noBuildSentence(
@@ -198,7 +198,7 @@ export function noBuildSentence(
 ): string {
   const tried = failures.join('; ');
   if (forced !== undefined && forced !== '')
-    return `the build of uWebSockets.js that HEXCODES_UWS names does not load on Node ${nodeVersion}, ${process.platform}-${process.arch} (${tried}). Name another, or leave HEXCODES_UWS away`;
+    return `the build of uWebSockets.js that HEXCODES_UWS names does not load on Node ${nodeVersion}, ${process.platform}-${process.arch} (${tried}). Name another, or leave out HEXCODES_UWS`;
   const needs = `there are builds of uWebSockets.js for glibc (not for Alpine) and Node 20, 22 and 24, which needs glibc ${NEWEST_GLIBC} or newer`;
   const isOldLibrary = failures.some((failure) => failure.includes('GLIBC_'));
   const why = isOldLibrary

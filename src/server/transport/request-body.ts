@@ -58,7 +58,7 @@ export class RefusedBodies {
     return true;
   }
 
-  /** To be called once for each that was taken. */
+  /** Call it once for each that was taken. */
   giveBack(keyId: string, isSmall: boolean): void {
     if (isSmall) {
       this.#small--;
@@ -166,7 +166,7 @@ export class RequestBody {
   isReceived = false;
   /** Its chunks are handed on by uWS. */
   #isHeard = false;
-  /** The turn of the event loop in which it was asked for. */
+  /** The turn of the event loop in which it was requested. */
   #headTurn = 0;
   #refused: RefusedBody | undefined;
   #collected: BodyCollector | undefined;
@@ -247,7 +247,7 @@ export class RequestBody {
     return true;
   }
 
-  /** To be called before the handler returns, if nobody has asked for the body: it can be read on later. */
+  /** Call it before the handler returns, if nobody has asked for the body: it can be read on later. */
   hear(): void {
     if (!this.#isHeard) this.#receive(() => {});
   }
@@ -387,8 +387,8 @@ class BodyCollector {
 
   /** At most to twice the bytes that have come: a peer may announce many and send few. */
   #grow(grownBytes: number): void {
-    const mostBytes = Math.max(grownBytes, this.sizes.knownBytes);
-    const largerBytes = Math.min(mostBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));
+    const maxBytes = Math.max(grownBytes, this.sizes.knownBytes);
+    const largerBytes = Math.min(maxBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));
     this.ends.hold(largerBytes);
     const larger = keptMemory.take(largerBytes);
     larger.set(this.#bytes.subarray(0, this.#sizeBytes));

@@ -112,7 +112,7 @@ export class RequestHead {
     return this.#req !== undefined;
   }
 
-  /** To be called when the handler has returned. */
+  /** Call it when the handler has returned. */
   endReading(): void {
     this.#req = undefined;
   }

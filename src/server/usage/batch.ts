@@ -93,7 +93,7 @@ export interface PeriodSum {
   readonly keyId: string;
   readonly requests: number;
   readonly points: number;
-  /** In a batch: the change. Points that processes hold of the quota, beside those that are used. */
+  /** In a batch: the change. Points that processes hold of the quota, besides those that are used. */
   readonly held: number;
 }
 
@@ -226,7 +226,7 @@ export interface UsageBatch {
   readonly covered: readonly number[];
   /** Taken from buckets that processes share. */
   readonly rates: readonly RateUse[];
-  /** Points of quotas that are asked for, and those that go back. */
+  /** Points of quotas that are requested, and those that go back. */
   readonly quotas: readonly QuotaOrder[];
   readonly returns: readonly QuotaReturn[];
   /** Further keys of which the process has to know what all have used. */

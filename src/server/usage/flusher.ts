@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
-import { HeartWatch } from '../observe/heartbeat.js';
+import { HeartbeatWatch } from '../observe/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { keepLeftover } from './leftover.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
@@ -54,9 +54,9 @@ export interface FlusherOptions {
 const STOP_TIMEOUT_MS = 3000;
 /** How long a start waits for what is stored. */
 const LOAD_TIMEOUT_MS = 10_000;
-/** Flushes that are asked for are so far apart. */
+/** Flushes that are requested are so far apart. */
 const HURRY_MS = 20;
-/** Whoever asks for usage, and rates that processes share, wait for a store no longer than this. */
+/** Requests for usage, and rates that processes share, wait for a store no longer than this. */
 const PATIENCE_MS = 500;
 /** A store that has not answered by then counts as one that is away: quotas wait, as they would be passed otherwise. */
 const AWAY_MS = 4000;
@@ -72,7 +72,7 @@ export class UsageFlusher {
   /** Batches that the store has not taken, oldest first. */
   readonly #queue: PartedBatch[] = [];
   #worker: Worker | undefined;
-  readonly #heart = new HeartWatch(() => this.#lose(this.#worker, 'hangs'));
+  readonly #heartbeat = new HeartbeatWatch(() => this.#lose(this.#worker, 'hangs'));
   #source: UsageSource | undefined;
   #timer: NodeJS.Timeout | undefined;
   #batches = 0;
@@ -100,7 +100,7 @@ export class UsageFlusher {
 
   /** A sentence that says that the thread does not answer. */
   get silence(): string | undefined {
-    const { silentS } = this.#heart;
+    const { silentS } = this.#heartbeat;
     return silentS === undefined
       ? undefined
       : `the thread that stores usage has not answered for ${silentS} s`;
@@ -281,8 +281,8 @@ export class UsageFlusher {
 
   #startWorker(): Worker {
     const { address, keepDays } = this.options;
-    const heart = this.#heart.begin();
-    const workerData: UsageWorkerData = { address, node: this.#node, keepDays, heart };
+    const heartbeat = this.#heartbeat.begin();
+    const workerData: UsageWorkerData = { address, node: this.#node, keepDays, heartbeat };
     const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
     worker.on('message', (reply: UsageReply) => {
       if (this.#worker === worker) this.#replied(reply);
@@ -298,7 +298,7 @@ export class UsageFlusher {
   #lose(worker: Worker | undefined, how: string): void {
     if (worker === undefined || this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#heart.end();
+    this.#heartbeat.end();
     void worker.terminate();
     if (this.#isSending || this.#onLoaded !== undefined) this.#failed(`the thread that stores usage ${how}`);
   }

@@ -1,10 +1,10 @@
 // The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It
 // keeps nothing but the open store: a batch that could not be written stays with the service, which sends it again.
-// Batches of processes that stopped before they could be written come first.
+// Batches that a stopped process left unwritten come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
-import { Heart } from '../observe/heartbeat.js';
+import { Heartbeat } from '../observe/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
 import { openOrMakeUsage, usageFault } from './store/open-usage.js';
@@ -17,7 +17,7 @@ export interface UsageWorkerData {
   /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;
   /** Memory of the thread's heartbeat. */
-  readonly heart: SharedArrayBuffer;
+  readonly heartbeat: SharedArrayBuffer;
 }
 
 export type UsageOrder =
@@ -37,7 +37,7 @@ export type UsageReply =
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string };
 
 const DAY_MS = 24 * 3_600_000;
-/** The clock may be ahead of the day that was counted last by this much, where a service has rested. */
+/** The clock may be this far ahead of the last counted day, after a service was idle. */
 const MAX_AHEAD_MS = 40 * DAY_MS;
 /** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
 const REPLY_KEYS = 1000;
@@ -45,15 +45,15 @@ const BETWEEN_REPLIES_MS = 5;
 
 if (parentPort === null) throw new Error('usage/worker.js runs as a worker thread');
 const port = parentPort;
-const { address, node, keepDays, heart: shared } = workerData as UsageWorkerData;
-const heart = new Heart(shared);
+const { address, node, keepDays, heartbeat: shared } = workerData as UsageWorkerData;
+const heartbeat = new Heartbeat(shared);
 let store: UsageStore | undefined;
 let prunedDay = '';
-/** The day that anything was counted in last. */
+/** The last day with a count. */
 let countedDay: string | undefined;
 /** The parts of a batch whose last one has not come. */
 let parts: UsageBatch[] = [];
-/** Orders wait for one another. */
+/** Orders run one after another. */
 let last: Promise<void> = Promise.resolve();
 
 async function opened(): Promise<UsageStore> {
@@ -64,7 +64,7 @@ async function opened(): Promise<UsageStore> {
   for (const left of leftoversIn(address.dataDir, refused)) {
     for (const batch of left.batches) {
       await store.add(left.node, batch, Date.now());
-      heart.beat();
+      heartbeat.beat();
     }
     forgetLeftover(left);
   }
@@ -92,7 +92,7 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
   const stored = await open.add(node, batch, Date.now());
   if (batch.day !== prunedDay) {
     prunedDay = batch.day;
-    // A clock that is years ahead would remove what is of now: it may be right again tomorrow.
+    // A clock that is years ahead would remove current counts; it may be corrected tomorrow.
     const isBelieved = Date.parse(batch.day) - Date.parse(countedDay ?? '') <= MAX_AHEAD_MS;
     countedDay = batch.day;
     const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
@@ -103,7 +103,7 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
     const some = new Map(used.splice(-REPLY_KEYS));
     reply({ kind: 'added', stored: { used: some, rates: [], grants: [] }, isLast: false });
     await sleep(BETWEEN_REPLIES_MS);
-    heart.beat();
+    heartbeat.beat();
   }
   reply({ kind: 'added', stored: { ...stored, used: new Map(used) }, isLast: true });
 }
@@ -126,11 +126,11 @@ async function carryOut(order: UsageOrder): Promise<void> {
     else await add(order.batch, order.isLast);
   } catch (error) {
     await close().catch(() => {});
-    // Errors of databases do not survive the way between threads.
+    // Errors of databases cannot be posted between threads.
     reply({ kind: 'failed', reason: usageFault(address, error) });
   }
 }
 
 port.on('message', (order: UsageOrder) => {
-  last = last.then(() => heart.during(() => carryOut(order)));
+  last = last.then(() => heartbeat.during(() => carryOut(order)));
 });

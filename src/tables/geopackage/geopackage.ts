@@ -49,7 +49,7 @@ export function layerIn(
   if (shapeAt < 0) throw new TableError(`the layer ${name} has no column ${column}`);
   // The position is that of the geometry.
   const kept = all.flatMap(({ name }, i) => (i === shapeAt || /^(?:lat|lng)$/i.test(name) ? [] : [i]));
-  const kinds = kept.map((i) => new KindSurvey(all[i]!));
+  const kinds = kept.map((i) => new KindInference(all[i]!));
   const rows: ShapeRow<SqlValue>[] = [];
   for (const values of file.rows(name)) {
     const fields: SqlValue[] = [];
@@ -94,7 +94,7 @@ export function geoPackageAsCsv(
 }
 
 /** Finds the kind of a column: what it is declared to be, where all values are so, else what they are. */
-class KindSurvey {
+class KindInference {
   #numbers = 0;
   #wholes = 0;
   #flags = 0;

@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
     }
   });
 
-  test('the map of WebGL stands after 500 KB, 250 KB of them without its library', () => {
+  test('the map of WebGL is there after 500 KB, 250 KB of them without its library', () => {
     const library = [...first].filter(isOfMapLibrary);
     expect(library.length).toBe(4);
     const all = bytesOf(first) + pageBytes;
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('needs Chromium: slow networks', () => {
     await close();
   });
 
-  test('a network that hangs behind the first map', async () => {
+  test('a network that hangs after the first map', async () => {
     const { page, faults, close } = await openConsole(flat, served.port);
     expect(await mapState(page)).toBe('flat');
     await limit(await page.context().newCDPSession(page), HANGING);
@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
     proxy?.close();
   });
 
-  test('with a copy kept it opens behind each of them', async () => {
+  test('with a copy kept it opens after each of them', async () => {
     fault = 'none';
     const { page } = await openConsole(served.browser, port, { serviceWorkers: 'allow' });
     await mapState(page);

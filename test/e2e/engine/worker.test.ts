@@ -760,7 +760,7 @@ describe.skipIf(noNats !== undefined)(`workers of messages${natsNote}`, () => {
     expect([worker.counts.redelivered, worker.hasEnded]).toEqual([0, false]);
   });
 
-  test('a collector goes on behind long ids, odd headers and long subjects', async () => {
+  test('a collector goes on after long ids, odd headers and long subjects', async () => {
     const collector = await start('collect', 'collects');
     const position = '{"id":1,"lat":21.0288,"lng":105.8525}';
     nc.publish('fleet.1', `{"id":"${'i'.repeat(900_000)}","lat":21,"lng":105}`);

@@ -268,9 +268,9 @@ describe('held bytes', () => {
     await start({ maxKeyBytes: 32 * MIB }, { bulk: { spoolAfterMs: 60_000 } });
     // The answers have fourteen times as many bytes.
     const rows = Buffer.from('[21,105]\n'.repeat(200_000));
-    let mostBytes = 0;
+    let maxBytes = 0;
     const watch = setInterval(() => {
-      mostBytes = Math.max(mostBytes, budget.figures.bytes);
+      maxBytes = Math.max(maxBytes, budget.figures.bytes);
     }, 1);
     const peers = await Promise.all(
       Array.from({ length: 12 }, async () => {
@@ -293,7 +293,7 @@ describe('held bytes', () => {
     for (const peer of peers) peer.socket.resume();
     await Promise.all(peers.map(({ done }) => done));
     clearInterval(watch);
-    expect(mostBytes).toBeLessThanOrEqual(32 * MIB);
+    expect(maxBytes).toBeLessThanOrEqual(32 * MIB);
     // The others leave room for one another, or are cut off in their turn: none that was cut off looks whole.
     const whole = peers.filter(({ isWhole, status }) => isWhole && status === 200);
     expect(whole.length).toBeGreaterThan(0);

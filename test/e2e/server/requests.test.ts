@@ -115,7 +115,7 @@ describe('clients that misbehave', () => {
     for (const [i, answer] of answers.entries()) expect(answer.body).toContain(wanted[i]);
   });
 
-  test('a request behind a HEAD request on the same connection is answered', async () => {
+  test('a request after a HEAD request on the same connection is answered', async () => {
     const url = '/v1/hexcodes/encode?lat=21.0288&lng=105.8525';
     for (const path of [url, '/v1/hexcodes/encode?lat=x']) {
       const heads = get(path).replace('GET', 'HEAD');

@@ -354,7 +354,7 @@ describe('damaged maps', () => {
     }
   });
 
-  test('changed bytes behind a right checksum are refused or harmless', () => {
+  test('changed bytes after a right checksum are refused or harmless', () => {
     const seen = new Set<number>();
     for (let round = 0; round < 10_000; ++round) {
       const file = good.slice();
@@ -369,7 +369,7 @@ describe('damaged maps', () => {
     expect([...seen].sort()).toEqual([0, 5, 6, 7]);
   });
 
-  test('the shipped map with changed bytes behind a right checksum is refused or harmless', () => {
+  test('the shipped map with changed bytes after a right checksum is refused or harmless', () => {
     const shipped = readFileSync(INDEX_FILE);
     for (let round = 0; round < 200; ++round) {
       const file = Uint8Array.from(shipped);

@@ -150,11 +150,11 @@ const unsigned = (values: Record<string, unknown>): Record<string, unknown> =>
 
 test('lines are read as JSON.parse reads them, or are left', () => {
   fc.assert(
-    fc.property(fc.array(line, { minLength: 1, maxLength: 40 }), fc.boolean(), (lines, isSurvey) => {
+    fc.property(fc.array(line, { minLength: 1, maxLength: 40 }), fc.boolean(), (lines, isKindsOnly) => {
       const block = Buffer.from(lines.map(({ text }) => text).join('\n'));
       members.text.block.set(block);
       kernel.input.fill(0);
-      const [rows, sizeBytes] = members.scan(0, block.length, 4096, TEXT_AT, isSurvey);
+      const [rows, sizeBytes] = members.scan(0, block.length, 4096, TEXT_AT, isKindsOnly);
       // A line without a byte, or a return alone, is blank.
       const filled = lines.filter(({ text }) => text !== '' && text !== '\r');
       expect([rows, sizeBytes]).toEqual([filled.length, block.length]);
@@ -170,7 +170,7 @@ test('lines are read as JSON.parse reads them, or are left', () => {
         for (const [c, kind] of kinds.entries()) met[c]! |= kind;
         if (left.has(row)) expect(kinds.every((kind) => kind === 0)).toBe(true);
         else expect(value, text).not.toBeNull();
-        if (isSurvey) continue;
+        if (isKindsOnly) continue;
         const axes = [kernel.input[2 * row], kernel.input[2 * row + 1]];
         const degrees = (name: string): number =>
           !left.has(row) && typeof value![name] === 'number' ? value![name] : Number.NaN;
@@ -201,8 +201,8 @@ test.each([
 ])('a line is left for %s', (_, value) => {
   const block = Buffer.from(`{"lat":${value},"lng":105.8}\n{"lat":21,"lng":105.8}\n`);
   members.text.block.set(block);
-  for (const isSurvey of [false, true]) {
-    members.scan(0, block.length, 4096, 0, isSurvey);
+  for (const isKindsOnly of [false, true]) {
+    members.scan(0, block.length, 4096, 0, isKindsOnly);
     expect([...members.text.hostRows.slice(0, members.text.hostRowCount)]).toEqual([0]);
     expect(members.kindsMet(0)).toBe(KINDS.integer);
   }

@@ -67,7 +67,7 @@ class VirtualPeer implements Peer {
   constructor(
     private readonly clock: VirtualClock,
     private readonly answerTime: (arrivalMs: number) => number | undefined,
-    readonly mostUnanswered = Number.POSITIVE_INFINITY,
+    readonly maxUnanswered = Number.POSITIVE_INFINITY,
     private readonly outcome: Outcome = 'ok',
   ) {}
 
@@ -183,11 +183,11 @@ describe('the open loop', () => {
 
   async function load(
     behaviour: Behaviour | ((arrivalMs: number) => number),
-    { times = TIMES, ratePerS = 500, mostUnanswered = 10_000, startTogether = 1 } = {},
+    { times = TIMES, ratePerS = 500, maxUnanswered = 10_000, startTogether = 1 } = {},
   ): Promise<OpenFigures> {
     const clock = new VirtualClock();
     const answerTime = typeof behaviour === 'function' ? behaviour : answerTimes(behaviour, 0);
-    const peer = new VirtualPeer(clock, answerTime, mostUnanswered);
+    const peer = new VirtualPeer(clock, answerTime, maxUnanswered);
     const schedule = new Schedule('constant', ratePerS, randomFrom(1), startTogether);
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], times, clock);
     const [figures] = await clock.run(running);
@@ -244,7 +244,7 @@ describe('the open loop', () => {
 
   test('requests beyond what may be under way wait, and the wait is in their latency', async () => {
     const stall = { kind: 'stall', everyMs: 2000, stallMs: 200 } as const;
-    const { due, answered, skipped, late, intended, naive } = await load(stall, { mostUnanswered: 10 });
+    const { due, answered, skipped, late, intended, naive } = await load(stall, { maxUnanswered: 10 });
     // No start is late by the fault of the generator: in a stall ten are under way and the others wait for an answer.
     expect({ answered, skipped, late }).toEqual({ answered: due, skipped: 0, late: 0 });
     expect(intended.atUs(99) / 1000).toBeGreaterThan(178);
@@ -255,7 +255,7 @@ describe('the open loop', () => {
   test('requests that waited for a second are skipped and counted', async () => {
     const { due, answered, unanswered, skipped } = await load(
       { kind: 'delay', delayMs: 100 },
-      { mostUnanswered: 10 },
+      { maxUnanswered: 10 },
     );
     // Ten at a time of 100 ms each are 100 a second, of 500 that are due.
     expect(due).toBe(5000);
@@ -267,7 +267,7 @@ describe('the open loop', () => {
   test('requests that still wait when the run ends are skipped', async () => {
     const { due, answered, unanswered, skipped } = await load(
       { kind: 'delay', delayMs: 400 },
-      { mostUnanswered: 10, times: { warmUpMs: 0, durationMs: 1000, drainMs: 100 } },
+      { maxUnanswered: 10, times: { warmUpMs: 0, durationMs: 1000, drainMs: 100 } },
     );
     expect(due).toBe(500);
     expect(answered + unanswered + skipped).toBe(500);

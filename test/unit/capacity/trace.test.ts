@@ -9,8 +9,8 @@ import { madeResults } from '../../support/capacity/made-results.js';
 describe('reading', () => {
   const MAX_POINTS = 65_536;
 
-  function built(columns: Readonly<Record<string, readonly string[]>>, mostPoints = MAX_POINTS) {
-    const builder = new TraceBuilder(Object.keys(columns), mostPoints);
+  function built(columns: Readonly<Record<string, readonly string[]>>, maxPoints = MAX_POINTS) {
+    const builder = new TraceBuilder(Object.keys(columns), maxPoints);
     builder.add(Object.values(columns));
     return builder.build();
   }

@@ -85,7 +85,7 @@ describe('the worker', () => {
   ): Worker {
     return new Worker(engine, converter, {
       ...{ maps: [new SubjectMap('in.>=out.>')], rules: rulesOf(), deadPrefix: 'dead', tries: 3 },
-      ...{ mostHeldBytes: 1e6, keepEveryMs: 1000, say: (sentence: string) => said.push(sentence) },
+      ...{ maxHeldBytes: 1e6, keepEveryMs: 1000, say: (sentence: string) => said.push(sentence) },
       ...options,
     });
   }
@@ -206,7 +206,7 @@ describe('the worker', () => {
     const messages = Array.from({ length: 10 }, (_, i) => ({ id: `m${i}`, bytes: frameOf(i, 100) }));
     const engine = new MemoryEngine(messages, () => gate.then(() => 'stored' as const));
     const oneBytes = messages[0]!.bytes.length;
-    const worker = workerOf(engine, { mostHeldBytes: 3.5 * oneBytes });
+    const worker = workerOf(engine, { maxHeldBytes: 3.5 * oneBytes });
     const running = settled(worker, engine);
     await sleep(50);
     expect(worker.figures.heldMessages).toBeGreaterThan(0);
@@ -313,7 +313,7 @@ describe('the worker', () => {
       return 'stored' as const;
     });
     // Two would be a little more than may be held.
-    const worker = workerOf(engine, { mostHeldBytes: 2 * bytes.length - 1 });
+    const worker = workerOf(engine, { maxHeldBytes: 2 * bytes.length - 1 });
     const run = worker.run();
     await expect.poll(() => engine.verdicts.size).toBe(4);
     worker.stop(0);

@@ -32,14 +32,14 @@ describe('the backlog', () => {
     readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
 
   /** All that is left, delivered in pieces of `rows` rows. */
-  async function drained(backlog: Backlog, mostRows: number): Promise<number[]> {
+  async function drained(backlog: Backlog, maxRows: number): Promise<number[]> {
     const found: number[] = [];
     for (;;) {
-      const piece = await backlog.next(64, mostRows);
+      const piece = await backlog.next(64, maxRows);
       if (piece === undefined) return found;
       const rows = piece.lines.toString().trimEnd().split('\n');
       expect(rows).toHaveLength(piece.rows);
-      expect(piece.rows).toBeLessThanOrEqual(mostRows);
+      expect(piece.rows).toBeLessThanOrEqual(maxRows);
       found.push(...rows.map((line) => (JSON.parse(line) as { n: number }).n));
       await backlog.accept(piece);
     }

@@ -52,7 +52,7 @@ describe('the forwarder', () => {
   });
 
   test('as much waits as may: refused, said once, and taken again when there is space', async () => {
-    const { forwarder, sink, said } = await opened({ mostBytes: 65_536 });
+    const { forwarder, sink, said } = await opened({ maxBytes: 65_536 });
     sink.fault = 'away';
     let taken = 0;
     while (forwarder.hasSpace(line(taken).length)) await forwarder.take(line(taken++));
@@ -113,7 +113,7 @@ describe('the forwarder', () => {
   });
 
   test('a key that sends without end leaves a quarter to the others while the sink takes none', async () => {
-    const { forwarder, sink } = await opened({ mostBytes: 65_536 });
+    const { forwarder, sink } = await opened({ maxBytes: 65_536 });
     sink.fault = 'away';
     let taken = 0;
     while (forwarder.hasSpace(line(taken).length, 'a')) await forwarder.take(line(taken++), 'a');

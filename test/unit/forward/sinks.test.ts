@@ -97,7 +97,7 @@ describe('files', () => {
     expect(JSON.parse(textOf(ndjson)).name).toBe(name);
   });
 
-  test('a torn line behind more than the last 64 KiB is cut off, and nothing before it', async () => {
+  test('a torn line after more than the last 64 KiB is cut off, and nothing before it', async () => {
     const path = join(root, 'long.ndjson');
     const whole = Array.from({ length: 400 }, (_, i) => line(String(i), 'x'.repeat(100))).join('');
     expect(whole.length).toBeGreaterThan(100_000);

@@ -122,7 +122,7 @@ test('the name of a province, of today or before 2025, in any spelling leads to 
   expect(wrong.slice(0, 5)).toEqual([]);
 });
 
-test('a province stands behind its seat, and is found', () => {
+test('a province ranks after its seat, and is found', () => {
   for (const { name } of ADMIN_UNITS) {
     const found = findPlaces(library, name);
     const at = found.findIndex((each) => each.kind === 'province' && each.name === name);

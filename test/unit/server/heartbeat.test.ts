@@ -1,7 +1,7 @@
 // The heartbeat of threads and of the disk, and what readiness makes of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { DiskWatch, Heart, HeartWatch } from '#dist/server/observe/heartbeat.js';
+import { DiskWatch, Heartbeat, HeartbeatWatch } from '#dist/server/observe/heartbeat.js';
 import { Readiness } from '#dist/server/observe/readiness.js';
 
 const TICK_MS = 50;
@@ -12,37 +12,37 @@ afterEach(() => {
 
 function watched() {
   const figures = { hung: 0 };
-  const watch = new HeartWatch(() => figures.hung++, TICK_MS);
+  const watch = new HeartbeatWatch(() => figures.hung++, TICK_MS);
   ends.push(() => watch.end());
-  return { watch, figures, heart: new Heart(watch.begin()) };
+  return { watch, figures, heartbeat: new Heartbeat(watch.begin()) };
 }
 
 test('a thread that is idle, and one that works and ends its work, is not silent', async () => {
-  const { watch, figures, heart } = watched();
-  for (let i = 0; i < 6; i++) await heart.during(() => sleep(100));
-  await expect(heart.during(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  const { watch, figures, heartbeat } = watched();
+  for (let i = 0; i < 6; i++) await heartbeat.during(() => sleep(100));
+  await expect(heartbeat.during(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   await sleep(600);
   expect([watch.silentS, figures.hung]).toEqual([undefined, 0]);
 });
 
 test('work that never ends is silence, then a thread that hangs, said once; another one is not blamed', async () => {
-  const { watch, figures, heart } = watched();
-  heart.beat();
-  void heart.during(() => new Promise(() => {}));
+  const { watch, figures, heartbeat } = watched();
+  heartbeat.beat();
+  void heartbeat.during(() => new Promise(() => {}));
   await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(0.5);
   await expect.poll(() => figures.hung).toBe(1);
   await sleep(300);
   expect(figures.hung).toBe(1);
-  new Heart(watch.begin());
+  new Heartbeat(watch.begin());
   expect(watch.silentS).toBeUndefined();
-  heart.beat();
+  heartbeat.beat();
   await sleep(700);
   expect([watch.silentS, figures.hung]).toEqual([undefined, 1]);
 });
 
 test('a thread that loads its modules is silent, but has longer until it hangs', async () => {
   const figures = { hung: 0 };
-  const watch = new HeartWatch(() => figures.hung++, TICK_MS);
+  const watch = new HeartbeatWatch(() => figures.hung++, TICK_MS);
   ends.push(() => watch.end());
   watch.begin();
   await expect.poll(() => watch.silentS).toBeGreaterThanOrEqual(25 * (TICK_MS / 1000));

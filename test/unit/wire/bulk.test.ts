@@ -337,7 +337,7 @@ describe('bodies', () => {
       expect([2, 3].map((most) => framesAnswerBytes(FRAMES_JOB, [three], most))).toEqual([undefined, 3 * 36]);
     });
 
-    test('refused, of any size, leave nothing behind in the kernel', () => {
+    test('refused, of any size, leave nothing in the kernel', () => {
       const frames = [
         frame(1, 13, 0, 1, points(3000)),
         frame(1, 16, 0, 2, points(60_000)),

@@ -132,7 +132,7 @@ export type Sides = readonly [before: string | Buffer, behind: string | Buffer];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A feature of a shape. Its text and its value are made for any caller that asks. */
+/** A feature of a shape. Its text and its value are made on request. */
 export class ShapedFeature implements JsonDocument {
   readonly shape: FeatureShape;
   readonly hasBigints = false;

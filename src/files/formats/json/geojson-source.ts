@@ -36,11 +36,11 @@ import { type FeatureShape, hasMember, ShapedFeature, type Sides } from './featu
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
-  FieldSurvey,
+  FieldInference,
+  inferredValue,
   MET_IN,
   parseObject,
   rowBatches,
-  surveyedValue,
   valueIn,
   valuesOf,
 } from './json-columns.js';
@@ -200,7 +200,7 @@ const POSITION_COLUMNS: readonly TableColumn[] = [
   { name: 'lng', kind: 'double' },
 ];
 
-/** Facts about all features, from a survey. */
+/** Facts about all features, inferred from them. */
 export interface KnownFeatures {
   readonly columns: readonly TableColumn[];
   readonly idName: IdName;
@@ -211,17 +211,17 @@ type IdName = 'id' | 'feature_id';
 
 /** @param fit whether kinds are those of a target with types */
 function knownOf(documents: readonly JsonDocument[], fit: RowFit): KnownFeatures {
-  const survey = new FeatureSurvey();
-  survey.add(documents, fit === 'types');
-  const known = survey.known(fit === 'types');
+  const inference = new FeatureInference();
+  inference.add(documents, fit === 'types');
+  const known = inference.known(fit === 'types');
   // Documents that are passed on hold both ids.
   return fit === 'any' ? { ...known, idName: 'id' } : known;
 }
 
-export class FeatureSurvey {
-  readonly #withId = new FieldSurvey();
-  readonly #properties = new FieldSurvey();
-  readonly #ids = new FieldSurvey();
+export class FeatureInference {
+  readonly #withId = new FieldInference();
+  readonly #properties = new FieldInference();
+  readonly #ids = new FieldInference();
   /** Kinds of the values of features with shapes. */
   readonly #met = new Map<FeatureShape, Uint8Array>();
   #isTwofold = false;
@@ -232,7 +232,7 @@ export class FeatureSurvey {
         this.#addShaped(document);
         continue;
       }
-      const feature = isTyped ? surveyedValue(document) : document.value;
+      const feature = isTyped ? inferredValue(document) : document.value;
       const properties = tableProperties(feature);
       if (feature.id !== undefined) this.#ids.add({ feature_id: feature.id });
       if (hasOtherId(feature)) this.#isTwofold = true;
@@ -338,7 +338,7 @@ export function refuseOther(other: OtherSystem | null, file: string, row?: numbe
 /**
  * Columns: `lat` and `lng` of the geometry, `id` (or `feature_id`) if a feature has one, the properties but for those
  * named `lat` and `lng`.
- * @param known the columns, where all features have been surveyed; else they are those of the first batch
+ * @param known the columns, where they were inferred from all features; else they are those of the first batch
  */
 export async function openGeoJson(
   input: Input,

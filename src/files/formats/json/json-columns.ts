@@ -89,7 +89,7 @@ const BOOLEAN = 64;
 const OTHER = 128;
 const NUMBERS = FRACTION | INTEGER | LONG_INTEGER | HUGE_INTEGER | LONGER_INTEGER;
 
-/** Kinds for surveys by bytes. */
+/** Kinds that are inferred from bytes. */
 export const MET_IN = { fraction: FRACTION, integer: INTEGER, text: TEXT, boolean: BOOLEAN } as const;
 
 const MAX_DIGITS = 10n ** 38n;
@@ -130,7 +130,7 @@ function kindOf(met: number): ColumnKind {
 }
 
 /** Collects the fields of rows. */
-export class FieldSurvey {
+export class FieldInference {
   readonly #met = new Map<string, number>();
 
   /** @throws Error for rows that have more fields together than a table has columns */
@@ -166,8 +166,8 @@ export class FieldSurvey {
   }
 }
 
-/** The value of a row for a survey: numbers that are written with a point or an exponent are not integers. */
-export function surveyedValue({ text, value }: JsonDocument): Record<string, unknown> {
+/** The value of a row for inference: numbers that are written with a point or an exponent are not integers. */
+export function inferredValue({ text, value }: JsonDocument): Record<string, unknown> {
   if (!WHOLE_FRACTION.test(text)) return value;
   const asWritten = parseNumbersBy(text, (digits) =>
     /[.eE]/.test(digits) ? 0.5 : /^-?\d{1,15}$/.test(digits) ? Number(digits) : exactInteger(digits),

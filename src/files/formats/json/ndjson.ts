@@ -18,9 +18,9 @@ import type {
 } from '../table.js';
 import { jsonWriterOf } from '../values/column-text.js';
 import { hasMember } from './feature-shapes.js';
-import { DocumentBatch, FieldSurvey, rowBatches, surveyedValue, valuesOf } from './json-columns.js';
+import { DocumentBatch, FieldInference, inferredValue, rowBatches, valuesOf } from './json-columns.js';
 
-/** @param known the columns, where all rows have been surveyed; else they are those of the first batch */
+/** @param known the columns, where they were inferred from all rows; else they are those of the first batch */
 export async function openNdjson(
   input: Input,
   fit: RowFit,
@@ -42,9 +42,9 @@ export async function openNdjson(
 }
 
 function columnsOf(documents: readonly JsonDocument[], fit: RowFit): TableColumn[] {
-  const survey = new FieldSurvey();
-  for (const document of documents) survey.add(fit === 'types' ? surveyedValue(document) : document.value);
-  return survey.columns(fit === 'types');
+  const inference = new FieldInference();
+  for (const document of documents) inference.add(fit === 'types' ? inferredValue(document) : document.value);
+  return inference.columns(fit === 'types');
 }
 
 /** Batches of rows, which end where the input rests. */

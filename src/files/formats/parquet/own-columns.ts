@@ -107,7 +107,7 @@ export class CodePages {
     const lengths = this.#lengths;
     const offsets = this.#offsets;
     let plainBytes = this.#plainBytes;
-    let [leastKey, mostKey] = [keyAt(least, 0), keyAt(most, 0)];
+    let [minKey, maxKey] = [keyAt(least, 0), keyAt(most, 0)];
     for (let row = from; row < to; row++) {
       const start = recordAt(row);
       if (records[recordStatusAt(row)] !== 0) {
@@ -155,13 +155,13 @@ export class CodePages {
       offsets[admin] = plainBytes;
       plainBytes += 4 + length;
       const key = keyAt(records, start);
-      if (key <= leastKey && isLess(records, start, least)) {
+      if (key <= minKey && isLess(records, start, least)) {
         copyRecord(records, start, length, least);
-        leastKey = key;
+        minKey = key;
       }
-      if (key >= mostKey && !isLess(records, start, most)) {
+      if (key >= maxKey && !isLess(records, start, most)) {
         copyRecord(records, start, length, most);
-        mostKey = key;
+        maxKey = key;
       }
     }
     this.#at = at;

@@ -59,22 +59,22 @@ function boundsOfBytes(
   flip: number,
 ): Bounds {
   const count = firsts?.length ?? present;
-  let [least, leastEnd, most, mostEnd] = [-1, -1, -1, -1];
-  let [leastKey, mostKey] = [Number.POSITIVE_INFINITY, -1];
+  let [least, minEnd, most, maxEnd] = [-1, -1, -1, -1];
+  let [minKey, maxKey] = [Number.POSITIVE_INFINITY, -1];
   for (let i = 0; i < count; i++) {
     const index = firsts === null ? i : firsts[i]!;
     const start = starts === null ? index * width : starts[index]!;
     const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
     // Most values are told apart by their first bytes.
     const key = keyOf(bytes, start, end, flip);
-    if (key > leastKey && key < mostKey) continue;
-    if (least < 0 || isBefore(bytes, start, end, least, leastEnd, flip))
-      [least, leastEnd, leastKey] = [start, end, key];
-    if (most < 0 || isBefore(bytes, most, mostEnd, start, end, flip))
-      [most, mostEnd, mostKey] = [start, end, key];
+    if (key > minKey && key < maxKey) continue;
+    if (least < 0 || isBefore(bytes, start, end, least, minEnd, flip))
+      [least, minEnd, minKey] = [start, end, key];
+    if (most < 0 || isBefore(bytes, most, maxEnd, start, end, flip))
+      [most, maxEnd, maxKey] = [start, end, key];
   }
-  if (leastEnd - least > MAX_BOUND || mostEnd - most > MAX_BOUND) return null;
-  return [Uint8Array.from(bytes.subarray(least, leastEnd)), Uint8Array.from(bytes.subarray(most, mostEnd))];
+  if (minEnd - least > MAX_BOUND || maxEnd - most > MAX_BOUND) return null;
+  return [Uint8Array.from(bytes.subarray(least, minEnd)), Uint8Array.from(bytes.subarray(most, maxEnd))];
 }
 
 /** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */

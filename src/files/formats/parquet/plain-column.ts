@@ -236,10 +236,10 @@ export class PlainColumn {
       seen.add(hashOf(bytes, start, starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES));
     }
     if (seen.size > MAX_DIFFERENT * samples) return null;
-    const entriesAtMost = 1 << Math.ceil(Math.log2(2 * present + 1));
-    if (table.length < entriesAtMost) table = new Int32Array(entriesAtMost);
-    else table.fill(0, 0, entriesAtMost);
-    const mask = entriesAtMost - 1;
+    const maxEntries = 1 << Math.ceil(Math.log2(2 * present + 1));
+    if (table.length < maxEntries) table = new Int32Array(maxEntries);
+    else table.fill(0, 0, maxEntries);
+    const mask = maxEntries - 1;
     if (allIndexes.length < present) allIndexes = new Uint32Array(2 * present);
     const indexes = allIndexes.subarray(0, present);
     const firsts: number[] = [];

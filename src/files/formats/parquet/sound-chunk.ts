@@ -183,13 +183,13 @@ function countOf({
 
 /**
  * Unpacks the pages of a chunk and walks their content.
- * @param mostBytes that values which are made of those before them may have
+ * @param maxBytes that values which are made of those before them may have
  * @throws Error for runs that claim what is not there
  */
 export function checkPages(
   { chunk: { metadata, path }, pages }: SoundChunk,
   unpacked: UnpackedPages,
-  mostBytes: number,
+  maxBytes: number,
 ): void {
   const levels = {
     repetition: getMaxRepetitionLevel(path as SchemaTree[]),
@@ -199,7 +199,7 @@ export function checkPages(
   const typeBytes = path.at(-1)?.element.type_length ?? 0;
   for (const { header, body } of pages) {
     if (header.data_page_header_v2 !== undefined && header.type === 'DATA_PAGE_V2') {
-      checkPageV2(header, body, metadata.codec, levels, unpacked, { type, typeBytes, mostBytes });
+      checkPageV2(header, body, metadata.codec, levels, unpacked, { type, typeBytes, maxBytes });
       continue;
     }
     const page = new PageBytes(unpacked.unpack(metadata.codec, body, header.uncompressed_page_size));
@@ -212,7 +212,7 @@ export function checkPages(
     if (v1 === undefined) continue;
     if (levels.repetition > 0) walkRuns(page.part(page.word()), bitsOf(levels.repetition), v1.num_values);
     if (levels.definition > 0) walkRuns(page.part(page.word()), bitsOf(levels.definition), v1.num_values);
-    checkValues(page, v1.encoding, v1.num_values, { type, typeBytes, mostBytes });
+    checkValues(page, v1.encoding, v1.num_values, { type, typeBytes, maxBytes });
   }
 }
 
@@ -224,7 +224,7 @@ interface Levels {
 interface Values {
   readonly type: string;
   readonly typeBytes: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 function checkPageV2(
@@ -255,7 +255,7 @@ function checkValues(
   page: PageBytes,
   encoding: string,
   most: number,
-  { type, typeBytes, mostBytes }: Values,
+  { type, typeBytes, maxBytes }: Values,
 ): void {
   if (page.left === 0) return;
   switch (encoding) {
@@ -268,20 +268,20 @@ function checkValues(
       else walkRuns(page, page.byte(), most, false);
       return;
     case 'BYTE_STREAM_SPLIT':
-      if (Math.max(8, typeBytes) * most > mostBytes) throw new Error(`${most} values of ${typeBytes} bytes`);
+      if (Math.max(8, typeBytes) * most > maxBytes) throw new Error(`${most} values of ${typeBytes} bytes`);
       return;
     case 'DELTA_BINARY_PACKED':
     case 'DELTA_LENGTH_BYTE_ARRAY':
       checkDeltaHead(page.bytes.subarray(page.at));
       return;
     case 'DELTA_BYTE_ARRAY':
-      checkPrefixes(page, most, mostBytes);
+      checkPrefixes(page, most, maxBytes);
       return;
   }
 }
 
 /** Texts that begin as the one before: a few bytes can stand for a long one. */
-function checkPrefixes(page: PageBytes, most: number, mostBytes: number): void {
+function checkPrefixes(page: PageBytes, most: number, maxBytes: number): void {
   const reader = { view: page.view, offset: page.at };
   const lengths = [0, 1].map(() => {
     const rest = page.bytes.subarray(reader.offset);
@@ -297,7 +297,7 @@ function checkPrefixes(page: PageBytes, most: number, mostBytes: number): void {
   });
   let total = 0;
   for (const each of lengths) for (const length of each) total += length;
-  if (!(total <= mostBytes)) throw new Error(`texts of ${total} bytes, made of those before them`);
+  if (!(total <= maxBytes)) throw new Error(`texts of ${total} bytes, made of those before them`);
 }
 
 function bitsOf(most: number): number {

@@ -18,22 +18,22 @@ const COMPRESSED = 2;
 
 /**
  * @param sizeBytes that the content should have
- * @param mostBytes that it may have
+ * @param maxBytes that it may have
  * @throws Error for broken data, and for data that claims more
  */
-export function unpackZstd(bytes: Uint8Array, sizeBytes: number, mostBytes = sizeBytes): Uint8Array {
+export function unpackZstd(bytes: Uint8Array, sizeBytes: number, maxBytes = sizeBytes): Uint8Array {
   if (native !== undefined) return native(bytes, { maxOutputLength: Math.max(1, sizeBytes) });
-  requireZstdBelow(bytes, Math.max(sizeBytes, mostBytes));
+  requireZstdBelow(bytes, Math.max(sizeBytes, maxBytes));
   return decompressZstd(bytes);
 }
 
 /** Walks frames and blocks without unpacking them. @throws Error for data that may unpack to more */
-export function requireZstdBelow(bytes: Uint8Array, mostBytes: number): void {
+export function requireZstdBelow(bytes: Uint8Array, maxBytes: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let total = 0;
   const add = (claimed: number): void => {
     total += claimed;
-    if (total > mostBytes) throw new Error(`it claims more than ${mostBytes} bytes`);
+    if (total > maxBytes) throw new Error(`it claims more than ${maxBytes} bytes`);
   };
   for (let at = 0; at < bytes.length; ) {
     const magic = view.getUint32(at, true);
@@ -43,7 +43,7 @@ export function requireZstdBelow(bytes: Uint8Array, mostBytes: number): void {
     }
     if (magic !== FRAME) throw new Error('it is not a frame of Zstandard');
     const frame = frameAt(view, at + 4);
-    if (frame.windowBytes > MAX_WINDOW_BYTES && frame.windowBytes > mostBytes)
+    if (frame.windowBytes > MAX_WINDOW_BYTES && frame.windowBytes > maxBytes)
       throw new Error(`it claims a window of ${frame.windowBytes} bytes`);
     if (frame.contentBytes !== null) add(frame.contentBytes);
     at = frame.blocksAt;

@@ -12,17 +12,17 @@ export type Block = Uint8Array<ArrayBuffer>;
 
 /**
  * Buffers of blocks, used again: a long body goes through a few of them instead of leaving hundreds to the garbage
- * collector. Anyone who reads bodies makes one BlockBuffers for all of them, and gives back blocks that are answered.
+ * collector. A reader of bodies makes one BlockBuffers for all of them, and gives back blocks that are answered.
  */
 export class BlockBuffers {
   readonly #free: Block[] = [];
   /** Fewest free buffers since the last trim; that many were never needed. */
-  #leastFree = 0;
+  #minFree = 0;
 
   /** An empty buffer of FRAME_BLOCK_BYTES; its old content is still there. */
   take(): Block {
     const buffer = this.#free.pop() ?? new Uint8Array(FRAME_BLOCK_BYTES);
-    this.#leastFree = Math.min(this.#leastFree, this.#free.length);
+    this.#minFree = Math.min(this.#minFree, this.#free.length);
     return buffer;
   }
 
@@ -33,8 +33,8 @@ export class BlockBuffers {
 
   /** Drops the buffers that were never needed since the last call; call it every few seconds. */
   trim(): void {
-    this.#free.splice(0, this.#leastFree);
-    this.#leastFree = this.#free.length;
+    this.#free.splice(0, this.#minFree);
+    this.#minFree = this.#free.length;
   }
 }
 

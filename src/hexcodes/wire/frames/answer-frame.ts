@@ -54,19 +54,19 @@ export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | un
 
 /**
  * Bytes of the answer frames to blocks of frames, as convertInto will write them, from the headers alone.
- * @returns undefined where there are more than `mostFrames` frames
+ * @returns undefined where there are more than `maxFrames` frames
  */
 export function framesAnswerBytes(
   job: BulkJob,
   blocks: readonly Uint8Array[],
-  mostFrames: number,
+  maxFrames: number,
 ): number | undefined {
   let answerBytes = 0;
   let frames = 0;
   for (const block of blocks) {
     for (let at = 0; at < block.length; ) {
       frames++;
-      if (frames > mostFrames) return undefined;
+      if (frames > maxFrames) return undefined;
       const header = readFrameHeader(block, at);
       if (header === undefined || at + header.sizeBytes > block.length) {
         answerBytes += FRAME_HEADER_BYTES;

@@ -2,7 +2,7 @@
 // `N21 01.728`. The unit of a number follows from its order alone; a mark may confirm the unit and never changes it. A
 // text that can be read in two ways is refused.
 
-/** An angle, and which axis its side says. */
+/** An angle, and the axis that its hemisphere names. */
 interface Angle {
   readonly deg: number;
   readonly axis: Axis | null;
@@ -10,7 +10,7 @@ interface Angle {
   readonly parts: number;
   /** Marks of its numbers: null for none, '' for a sign, else its letters. */
   readonly marks: readonly (string | null)[];
-  /** Where the side is; null without one. */
+  /** Position of the hemisphere letter; null without one. */
   readonly sideAt: 'before' | 'behind' | null;
   /** Whether a mark or a side shows that the text is an angle. */
   readonly isMarked: boolean;
@@ -187,7 +187,7 @@ function angleOf(tokens: readonly Token[]): Angle | null {
   after ??= takeSide();
   if (numbers.length === 0 || at < tokens.length || (before !== null && after !== null)) return null;
   const side = before ?? after;
-  // A minus before south would be north, or the same said twice.
+  // A minus before south is ambiguous: north, or south said twice.
   if (sign !== null && side !== null && (sign.isNegative || side.isNegative)) return null;
   const deg = degreesOf(numbers);
   if (deg === null) return null;
@@ -316,7 +316,7 @@ function pairOf(before: readonly Token[], behind: readonly Token[], isBare: bool
   const isEven = first.parts === second.parts;
   const marks = [...first.marks, ...second.marks];
   if (first.axis !== null && second.axis !== null) {
-    // `N 15° E 104° 12m`, `5 12.5N 109°19.4'E`: numbers that something else may have put there.
+    // `N 15° E 104° 12m`, `5 12.5N 109°19.4'E`: numbers that may come from other text.
     const isAlike =
       first.parts === 1 ||
       first.marks.every((mark, unit) => (mark === null) === (second.marks[unit] === null));

@@ -37,7 +37,7 @@ export class TooManyItemsError extends Error {
 export interface Batch {
   readonly operation: Operation;
   readonly resolution: number;
-  /** Bits of EXTRAS that the results have. */
+  /** Bits of EXTRAS: members that the results have. */
   readonly extras: number;
   /** Whether results of failed items have `code` and `index`. */
   readonly hasReasons: boolean;
@@ -45,7 +45,7 @@ export interface Batch {
   /** The array of its items. */
   readonly items: JsonMember;
   readonly origin: RowOrigin;
-  /** About members that it does not have; empty where there are none. */
+  /** The hint about unknown members; empty where there are none. */
   readonly hint: string;
 }
 
@@ -54,19 +54,19 @@ export interface ConvertedBatch {
   readonly failed: number;
   /** Items by status, in the order of ROW_STATUSES. */
   readonly byStatus: Uint32Array;
-  /** After HEAD_BYTES the end of the answer, from the JSON array of the items' answers on: a view of the sink. */
+  /** A view of the sink: HEAD_BYTES of space, then the JSON array of the items' answers and the end of the answer. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The answer to a whole batch or frame, with what became of its items. */
+/** The answer to a whole batch or frame, with counts of its items. */
 export interface CountedAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Items that were converted, and how many of them are not OK. */
   readonly total: number;
   readonly failed: number;
-  /** Items that were not converted, because they are more than there may be. */
+  /** Items that were not converted, because they exceed the limit. */
   readonly refused: number;
-  /** About members that the batch does not have. */
+  /** The hint about unknown members. */
   readonly hint?: string;
 }
 
@@ -162,7 +162,10 @@ const EXAMPLES: Readonly<Record<Operation, string>> = {
   decode: '{"hexcodes":["HN-6GHP4-83RFR"]}',
 };
 
-/** The hint about members that a batch does not have: of absent items, an array by any other name is probably these. */
+/**
+ * The hint about members that a batch does not have. Where the items are missing, an array of another name is probably
+ * meant.
+ */
 function hintOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin): string {
   const members = MEMBERS[operation];
   const known = [...members, 'id', ...(origin === 'stream' ? ['seq', 'op'] : [])];
@@ -220,7 +223,7 @@ export class BatchConversion {
   readonly #sink: ByteSink;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   #total = 0;
-  /** Where the items begin that are not converted. */
+  /** Start of the items that are not converted yet. */
   #at: number;
   /** More than the bytes of a step, or all that the kernel takes. */
   #windowBytes: number;
@@ -326,9 +329,9 @@ function codeOfFault(bytes: Buffer, at: number): string {
 const REASON_BYTES = 64;
 
 /**
- * Adds `code` and `index` after the status of each failed item, in place: the bytes from `from` on are the answers to
- * items of which the first has the index `first`. Inside of a JSON string no quote is without a backslash, so every
- * `"status":"` is a member, and each item has one.
+ * Adds `code` and `index` after the status of each failed item, in place. The answers begin at `from`; the first is
+ * that of item `first`. Inside of a JSON string no quote is without a backslash, so every `"status":"` is a member, and
+ * each item has one.
  */
 function addReasons(sink: ByteSink, from: number, first: number, failed: number): void {
   const end = sink.sizeBytes;

@@ -238,8 +238,8 @@ function writeRows(
       // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
       const freeBytes = memory.textOut.length - offset;
       // A ragged row is padded to all columns.
-      const mostBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
-      if (freeBytes < mostBytes && sink.freeTextOut()) continue;
+      const maxBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
+      if (freeBytes < maxBytes && sink.freeTextOut()) continue;
       // A row that the host has read is counted already.
       if (!memory.isLeftToHost(stop) && !takeSlowRow(memory, task, stop, allowance)) break;
       const answer = answerOf(kernel, memory, task, stop, count, items.get(stop));

@@ -22,15 +22,15 @@ const EXAMPLE = '{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}';
 
 /**
  * @param sink to be brought by callers that answer many; the bytes may be a view of it
- * @param mostPoints a frame of more is refused with OVER_QUERY_LIMIT
+ * @param maxPoints a frame of more is refused with OVER_QUERY_LIMIT
  */
 export function answerJsonFrame(
   kernel: Kernel,
   frame: Uint8Array,
   sink: ByteSink,
-  mostPoints = Number.POSITIVE_INFINITY,
+  maxPoints = Number.POSITIVE_INFINITY,
 ): CountedAnswer {
-  return answerAllowed(kernel, frame, sink, undefined, mostPoints)!;
+  return answerAllowed(kernel, frame, sink, undefined, maxPoints)!;
 }
 
 /** Answers a frame within an allowance of points; undefined where it does not cover all points. */
@@ -39,7 +39,7 @@ export function answerAllowed(
   frame: Uint8Array,
   sink: ByteSink,
   allowance: RowAllowance | undefined,
-  mostPoints: number,
+  maxPoints: number,
 ): CountedAnswer | undefined {
   let seq = 'null';
   try {
@@ -54,7 +54,7 @@ export function answerAllowed(
     if (batch.items.count > MAX_FRAME_POINTS) {
       return uncounted(refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`));
     }
-    if (batch.items.count > mostPoints) {
+    if (batch.items.count > maxPoints) {
       const bytes = refusal(seq, 'OVER_QUERY_LIMIT', `${OVER_LIMIT_MESSAGE}: send the frame again`);
       return uncounted(bytes, batch.items.count);
     }

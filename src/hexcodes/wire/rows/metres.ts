@@ -40,7 +40,7 @@ const MERIDIAN =
 
 const SCALES = { 3: 0.9999, 6: 0.9996 } as const;
 /** Central meridians are whole quarters of a degree. */
-const MERIDIANS = { leastDeg: 102, mostDeg: 117, step: 4 };
+const MERIDIANS = { minDeg: 102, maxDeg: 117, step: 4 };
 const BANDS = 'NPQRSTUVWX';
 const BAND_DEG = 8;
 
@@ -89,8 +89,8 @@ function systemOf(head: string): System | null {
   const [meridian, degrees, decimals, minutes] = MERIDIAN.exec(rest) ?? [];
   if (meridian === undefined || /[^ ,;:/()]/.test(rest.replace(meridian, ''))) return null;
   const meridianDeg = Number(`${degrees}.${decimals ?? 0}`) + Number(minutes ?? 0) / 60;
-  const { leastDeg, mostDeg, step } = MERIDIANS;
-  if (meridianDeg < leastDeg || meridianDeg > mostDeg || !Number.isInteger(meridianDeg * step)) return null;
+  const { minDeg, maxDeg, step } = MERIDIANS;
+  if (meridianDeg < minDeg || meridianDeg > maxDeg || !Number.isInteger(meridianDeg * step)) return null;
   // Each central meridian of a zone of 6 degrees is also one of a zone of 3: there the width has to be named.
   const canBe6 = meridianDeg % 6 === 3;
   if (width === undefined ? canBe6 : width === '6' && !canBe6) return null;

@@ -168,10 +168,10 @@ function judgePoint(
   const faults = idFault === undefined ? input.faults : [...(input.faults ?? []), idFault];
   const { latDeg, lngDeg } = input;
   const row = { latDeg, lngDeg, resolution: input.resolution, hexcodes: undefined, id, faults };
-  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
+  return faults === undefined ? row : { ...row, hint: hintAfter(parameters) };
 }
 
-const hintBehind = ({ itemHint }: SingleParameters): string => (itemHint === '' ? '' : `; ${itemHint}`);
+const hintAfter = ({ itemHint }: SingleParameters): string => (itemHint === '' ? '' : `; ${itemHint}`);
 
 function judgeCode(
   parameters: SingleParameters,
@@ -181,7 +181,7 @@ function judgeCode(
   const found = decodeFaults(parameters);
   const faults = idFault === undefined ? found : [...(found ?? []), idFault];
   const row = { ...unread([]), hexcodes: parameters.hexcodes.text, id, faults };
-  return faults === undefined ? row : { ...row, hint: hintBehind(parameters) };
+  return faults === undefined ? row : { ...row, hint: hintAfter(parameters) };
 }
 
 /** Reads a row of CSV whose answer leaves as JSON. */

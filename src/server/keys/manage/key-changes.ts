@@ -115,7 +115,7 @@ export class KeyChanger {
     });
   }
 
-  /** Takes keys in the place of all. `keep` is called before they are stored, which they are only if it returns. */
+  /** Takes keys instead of all. `keep` is called before they are stored, which they are only if it returns. */
   replaceAll(keys: readonly StoredKey[], pepper: string, keep: () => void): Promise<void> {
     return this.#change(async () => {
       await this.store.removeAll();

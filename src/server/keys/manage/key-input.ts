@@ -78,7 +78,7 @@ export interface SettingFault {
 /** The message is a sentence for people. */
 export class KeyFault extends Error {
   constructor(
-    /** 'conflict': with what the store holds. */
+    /** 'conflict': the request contradicts the store. */
     readonly kind: 'unknown' | 'revoked' | 'conflict' | 'invalid',
     message: string,
     /** All faults of an 'invalid' request. */
@@ -96,7 +96,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** In milliseconds; undefined if it is none. */
+/** In milliseconds; undefined if it is not one. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
@@ -107,13 +107,14 @@ export function parseDuration(text: string): number | undefined {
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * In milliseconds since 1970; a date alone is its midnight in UTC, a duration counts from now. Undefined if it is none.
+ * In milliseconds since 1970; a date alone is its midnight in UTC, a duration counts from now. Undefined if it is not
+ * one.
  */
 export function parseTime(text: string, nowMs = Date.now()): number | undefined {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return nowMs + durationMs;
   const timeMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes 31 February for a day in March.
+  // Date.parse reads 31 February as a day in March.
   if (Number.isNaN(timeMs)) return undefined;
   return new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
     ? timeMs
@@ -124,7 +125,7 @@ const MAX_NAME_LENGTH = 200;
 const MAX_ENTRIES = 100;
 const MAX_LIMIT = 1e15;
 
-/** Reads the value of a name that is given, or throws a Fault. */
+/** Reads the value of a member that is present, or throws a Fault. */
 type Reader<T> = (value: unknown) => T;
 
 class Fault extends Error {}
@@ -157,7 +158,7 @@ const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySet
 type JsonName<K> = K extends 'expiresMs' ? 'expires' : K;
 
 /**
- * @param given an object; members that it lacks are those of `base`
+ * @param given an object; absent members are taken from `base`
  * @param nowMs before which no key may end; undefined: it may have ended long ago
  * @param others members that are read elsewhere
  * @throws KeyFault 'invalid'

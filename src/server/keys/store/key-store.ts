@@ -127,7 +127,7 @@ export class KeyStore {
     return row!.count;
   }
 
-  /** Writes a key, new or in the place of the one with its id, but for when that was used last. */
+  /** Writes a key, new or instead of the one with its id, but for when that was used last. */
   async put(key: StoredKey): Promise<void> {
     const { list } = this.connection.sql;
     await this.connection.run(this.#statements.put, [
@@ -287,7 +287,7 @@ export interface KeyChanges {
 
 /**
  * Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of
- * keys are no changes.
+ * keys are not changes.
  */
 export class Follower {
   #store: KeyStore | undefined;

@@ -94,7 +94,7 @@ export class LibsqlConnection extends Connection {
     const { path } = file;
     if (!existsSync(path))
       throw Object.assign(new Error(`there is no ${basename(path)} in ${dirname(path)}`), { code: 'ENOENT' });
-    // An empty file is no store, though libsql would make one of it: it may be what a damage has left.
+    // An empty file is not a store, though libsql would make one of it: it may be what a damage has left.
     if (statSync(path).size === 0) throw Object.assign(new Error('it is empty'), { code: 'SQLITE_NOTADB' });
     return new LibsqlConnection(file);
   }
@@ -196,8 +196,8 @@ export class LibsqlConnection extends Connection {
 const fileOf = (stamp: string): string => stamp.split(',').slice(0, 2).join();
 
 /**
- * A view in the place of a table, or a trigger of somebody else, runs any statement, and one that never ends would hold
- * its thread for good.
+ * A view instead of a table, or a trigger of somebody else, runs any statement, and one that never ends would hold its
+ * thread for good.
  * @throws Error with a sentence that names the file and what does not belong there
  */
 function refuseOtherSchema(db: Libsql.Database, { path, steps }: SqliteFile): void {

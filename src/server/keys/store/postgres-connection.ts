@@ -1,5 +1,5 @@
 // One connection to the shared store, with its tables up to date. A database that does not answer in time counts as one
-// that is away: the query fails, and whoever holds the connection lets go of it and opens another.
+// that is away: the query fails, and the holder of the connection drops it and opens another.
 
 import { Socket } from 'node:net';
 import pg from 'pg';

@@ -44,7 +44,7 @@ export function postgresFault(url: string, error: unknown): string {
   return withoutSecrets(url, text);
 }
 
-/** The user's name is no secret; its password is. */
+/** The user's name is not a secret; its password is. */
 function withoutSecrets(url: string, text: string): string {
   const [, password] = /^[a-z]+:\/\/[^/@]*?:([^@]*)@/i.exec(url) ?? [];
   const secrets = [url, password, password === undefined ? undefined : decoded(password)];
@@ -70,7 +70,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fault of a file, behind its path; undefined for an error that is none of SQLite's.
+ * The fault of a file, after its path; undefined for an error that is none of SQLite's.
  * @param store what the file should be: `key store`
  */
 export function sqliteSentence(code: unknown, store: string): string | undefined {
@@ -100,7 +100,7 @@ export function sqliteFault(dataDir: string, error: unknown): string {
   return `${path} ${sentence} (${message})`;
 }
 
-/** The file is no store, or a damaged one. */
+/** The file is not a store, or a damaged one. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(String((error as { code?: unknown }).code));
 }

@@ -9,7 +9,7 @@ import { type AdminListener, openListener } from '../../admin/listener.js';
 import { clientAddress } from '../../http/exchange.js';
 
 // Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label
-// `process`, and all samples of a metric come together behind its HELP and TYPE, as the format demands.
+// `process`, and all samples of a metric come together after its HELP and TYPE, as the format demands.
 
 interface NumberedPage {
   readonly number: number;
@@ -168,7 +168,7 @@ async function handle(
   await handOn(incoming, response, asked.adminPort, rest ?? target, source);
 }
 
-/** Pages that speak for all processes, the same for whoever asks. */
+/** Pages about all processes, the same for all callers. */
 const PAGES: Readonly<Record<string, (source: AdminSource) => Promise<Page>>> = {
   '/livez': async () => ({ status: 200, text: 'alive\n' }),
   '/readyz': (source) => readinessOf(source.processes(), source.isStopping()),

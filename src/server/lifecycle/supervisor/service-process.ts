@@ -3,12 +3,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServeConfig } from '../../../config/config.js';
-import type { Seat } from '../../serve.js';
+import type { ProcessInfo } from '../../serve.js';
 
 /** The first and only message to a process. */
 export interface StartMessage {
   readonly config: ServeConfig;
-  readonly seat: Seat;
+  readonly processInfo: ProcessInfo;
   /** Worker threads of its pool. */
   readonly threads: number;
 }
@@ -48,7 +48,7 @@ export class ServiceProcess {
 
   /** @param entry the module that the process runs */
   constructor(entry: URL, message: StartMessage) {
-    this.number = message.seat.number;
+    this.number = message.processInfo.number;
     const { uws } = message.config;
     const child = fork(entry, [String(this.number)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -62,7 +62,7 @@ export class ServiceProcess {
       child.once('exit', (code, signal) => resolve(code ?? signal ?? 1));
     });
     this.ready = this.#whenReady();
-    // Whoever waits for it gets the error.
+    // The caller that waits for it gets the error.
     this.ready.catch(() => {});
     void this.ended.then(() => {
       this.adminPort = undefined;

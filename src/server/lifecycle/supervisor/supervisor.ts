@@ -148,7 +148,7 @@ export class Supervisor {
     const config: ServeConfig = { ...this.#config, adminHost: '127.0.0.1', adminPort: 0 };
     return new ServiceProcess(this.#options.entry, {
       config,
-      seat: { number, ownPort, token: this.#token },
+      processInfo: { number, ownPort, token: this.#token },
       threads: this.#options.threads,
     });
   }

@@ -1,5 +1,5 @@
-// The registry of prom-client, the only user of that package. Metrics are functions that are asked for their samples
-// at scrape time: nothing here is touched by a request.
+// The registry of prom-client, the only user of that package. Metrics are functions that are asked for their samples at
+// scrape time: nothing here is touched by a request.
 import {
   Counter,
   collectDefaultMetrics,

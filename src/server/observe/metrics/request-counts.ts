@@ -208,7 +208,7 @@ export class PointCounts {
     return new Map([...this.#keys].filter(([, { lastMs }]) => lastMs >= sinceMs));
   }
 
-  /** The counts of a key, which are asked for once. */
+  /** The counts of a key, which are requested once. */
   of(keyId: string): KeyCounts {
     let key = this.#keys.get(keyId);
     if (key === undefined) {

@@ -27,8 +27,8 @@ interface EventLoopDelay {
 const NO_DELAY: EventLoopDelay = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
 /**
- * How late the event loop is: libuv's own timer, measured by Node, without the time between two of its beats. The
- * worst second of the last few is shown, so that whoever asks less often than every second does not miss it, and
+ * How late the event loop is: libuv's own timer, measured by Node, without the time between two of its beats. The worst
+ * second of the last few is shown, so that a scraper that asks less often than every second does not miss it, and
  * several may ask.
  */
 export class EventLoopMonitor {

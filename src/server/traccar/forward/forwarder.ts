@@ -18,7 +18,7 @@ export interface ForwarderOptions {
   /** Folder of the backlogs of all processes. */
   readonly folder: string;
   /** Largest size of all backlogs that this process has, on disk. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly batchMs: number;
   readonly log: DeliveryLog;
   /** How often folders are touched and looked for; only tests change it. */
@@ -118,13 +118,13 @@ export class Forwarder {
 
   /** Whether a line of this size can be taken: not where as much waits as may, of all or of the key. */
   hasSpace(lineBytes: number, keyId = ''): boolean {
-    const { mostBytes } = this.#options;
+    const { maxBytes } = this.#options;
     const backlogs = [this.#own, ...this.#older];
     const allBytes = backlogs.reduce((sum, { sizeBytes }) => sum + sizeBytes, this.#unwrittenBytes);
     const ofKey = backlogs.reduce((sum, backlog) => sum + backlog.bytesOf(keyId), 0);
     const isWritable = this.#unwrittenBytes + lineBytes <= MAX_UNWRITTEN_BYTES;
-    if (isWritable && mayTake(ofKey, allBytes, lineBytes, mostBytes)) return true;
-    this.#refuse(`as many wait as may, ${mostBytes} bytes, or the share of a key in them`, 1);
+    if (isWritable && mayTake(ofKey, allBytes, lineBytes, maxBytes)) return true;
+    this.#refuse(`as many wait as may, ${maxBytes} bytes, or the share of a key in them`, 1);
     return false;
   }
 
@@ -301,8 +301,8 @@ function openOwn(options: ForwarderOptions): Promise<Backlog> {
 }
 
 /** So that a quarter of the space is free again when a segment is delivered. */
-function segmentBytesOf({ mostBytes }: ForwarderOptions): number {
-  return Math.min(4 * MIB, Math.floor(mostBytes / 4));
+function segmentBytesOf({ maxBytes }: ForwarderOptions): number {
+  return Math.min(4 * MIB, Math.floor(maxBytes / 4));
 }
 
 // Opens the forwarder of a service, to the sink of its settings.
@@ -322,7 +322,7 @@ export async function openForwarder(
   return Forwarder.open({
     sink: await sinkOf(traccarSink, config, processNumber),
     folder: join(dataDir, 'traccar'),
-    mostBytes: traccarBacklogBytes,
+    maxBytes: traccarBacklogBytes,
     batchMs: traccarBatchMs,
     log,
   });

@@ -97,7 +97,7 @@ class PieceQueue {
     return takenBytes;
   }
 
-  /** Calls the callbacks of pieces that are taken entirely. To be called when the bytes taken last are written. */
+  /** Calls the callbacks of pieces that are taken entirely. Call it when the bytes taken last are written. */
   callSent(): void {
     for (const sent of this.#sent.splice(0)) sent();
   }
@@ -275,10 +275,10 @@ export abstract class StreamedAnswer {
   /** Ends the answer once everything queued is written. */
   abstract end(): void;
 
-  /** To be called when the last byte of the request's body has been received. */
+  /** Call it when the last byte of the request's body has been received. */
   abstract setBodyEnded(): void;
 
-  /** To be called when the reading of the body is stopped, and when it goes on. */
+  /** Call it when the reading of the body is stopped, and when it goes on. */
   setReadingStopped(isStopped: boolean): void {
     this.isReadingStopped = isStopped;
   }

@@ -114,7 +114,7 @@ export interface WholeAnswer {
   readonly close: boolean;
 }
 
-/** Writes the end of an answer without a body, behind a head that is already written. `isHead`: of a HEAD request. */
+/** Writes the end of an answer without a body, after a head that is already written. `isHead`: of a HEAD request. */
 export function endBodyless(
   res: UwsResponse,
   isHead: boolean,
@@ -136,8 +136,8 @@ const MAX_END_BYTES = 15_000;
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 500]);
 
 /**
- * Whether uWS itself skips the rest of a small body behind an answer with this status; the client closes the
- * connection, if it is told to.
+ * Whether uWS itself skips the rest of a small body after an answer with this status; the client closes the connection,
+ * if it is told to.
  */
 export const mayBeSkipped = (status: number): boolean => !CLOSING_STATUSES.has(status);
 
@@ -158,12 +158,12 @@ export function fitsEnd(body: string | Uint8Array): boolean {
 }
 
 /**
- * Writes the body behind a head that is already written. Returns true if the answer is complete. False: the socket has
+ * Writes the body after a head that is already written. Returns true if the answer is complete. False: the socket has
  * not taken all of it, and `writeRest` goes on; until then another request on the connection closes it (README U12). So
  * a peer that asks on and does not read is closed after a few answers, and cannot fill our memory.
  */
 export function writeBody(res: UwsResponse, body: string | Uint8Array, close: boolean): boolean {
-  // Not `end` for others, however small: behind many answers in one cork it may drop any body (README U19).
+  // Not `end` for others, however small: after many answers in one cork it may drop any body (README U19).
   if (close || body.length === 0) {
     res.end(body, close);
     return true;

@@ -117,7 +117,7 @@ describe('encodings', () => {
     expect([odd.code, odd.stderr]).toEqual([3, expect.stringContaining('not utf-16le')]);
   });
 
-  test('Windows-1258 writes tones behind their letters', async () => {
+  test('Windows-1258 writes tones after their letters', async () => {
     const bytes = Buffer.from('t\xean,lat,lng\nTr\xe2\xccn H\xfdng \xd0a\xf2o,21.0288,105.8525\n', 'latin1');
     const refused = await quiet(bytes, 'encode');
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('--encoding windows-1258')]);

@@ -44,7 +44,7 @@ describe('Arrow', () => {
     expect(back.stdout === direct.stdout).toBe(true);
   });
 
-  test('a file of Apache Arrow for JavaScript, whose schema stands in the footer only', async () => {
+  test('a file of Apache Arrow for JavaScript, whose schema is in the footer only', async () => {
     const positions = tableFromArrays({
       id: ['một', 'hai', 'một'],
       lat: [21.0306, 10.7799, 48.8584],

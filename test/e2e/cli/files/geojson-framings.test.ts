@@ -258,7 +258,7 @@ describe('members around features', () => {
     expect(await around(...inputs)).toEqual({ type, ...members });
   });
 
-  test('the type may stand behind a box', async () => {
+  test('the type may come after a box', async () => {
     const text = `{"features":[{"type":"Feature","properties":{"a":1},"geometry":${point(1)}}],"bbox":[1,2,3,4],"type":"FeatureCollection"}`;
     expect(await around(text)).toEqual({ type });
   });

@@ -85,7 +85,7 @@ test('a gzip body may get a Content-Length, a gzip answer never does', async () 
   expect([chunked.status, lengthSaid(chunked), chunked.isWhole]).toEqual([200, -1, true]);
 });
 
-test('an answer with an error behind good rows has no Content-Length, and is cut off', async () => {
+test('an answer with an error after good rows has no Content-Length, and is cut off', async () => {
   const long = Buffer.from(`1,10,x,"${'a'.repeat(300_000)}`);
   const peer = await answerTo('csv', Buffer.concat([csvBody(1, 1000), long]));
   expect([peer.status, peer.isWhole, lengthSaid(peer)]).toEqual([200, false, -1]);

@@ -267,7 +267,7 @@ describe('refusals', () => {
     expect((await post(ENCODE, headers, gzipSync(Buffer.alloc(2 ** 20 - 1, '\n')))).status).toBe(200);
   });
 
-  test('bytes behind the gzip data are not dropped in silence; further gzip members are read', async () => {
+  test('bytes after the gzip data are not dropped in silence; further gzip members are read', async () => {
     const headers = { 'Content-Type': MEDIA.ndjson, 'Content-Encoding': 'gzip' };
     const member = gzipSync('{"lat":21.0288,"lng":105.8525}\n');
     const two = await post(ENCODE, headers, Buffer.concat([member, member]));

@@ -69,7 +69,7 @@ test.each([1, 100, 4096, 65_536])(
   },
 );
 
-test('arrive in the order of the frames, small ones behind large ones', async () => {
+test('arrive in the order of the frames, small ones after large ones', async () => {
   const peer = await open();
   const sizes = [30_000, 1, 0, 20_000, 2, 4096, 4097, 5];
   const frames = sizes.map((size, i) => encodeFrame(1000 - i, pointsOf(i, size)));

@@ -120,7 +120,7 @@ describe('fairness', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('a request with a chunked body is the last on its connection, whatever stands behind it', async () => {
+  test('a request with a chunked body is the last on its connection, whatever follows it', async () => {
     const chunked = (path: string, type: string, body: string, behind: string) =>
       `POST ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n${behind}`;
     const smuggled = `GET /v1/meta HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n\r\n`;

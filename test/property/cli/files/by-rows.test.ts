@@ -1,6 +1,6 @@
 // Rows of bytes give what the conversion value by value gives: the same bytes in text formats, the same columns, types,
-// rows and bounds in Parquet and Arrow, the same counts and faults; NDJSON after a survey of all its rows, Parquet by
-// its plain values; sorted, too.
+// rows and bounds in Parquet and Arrow, the same counts and faults; NDJSON with columns inferred from all its rows,
+// Parquet by its plain values; sorted, too.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -104,7 +104,7 @@ test('members are those of JSON.parse, the last of each name', () => {
   expect(objects).toBeGreaterThan(150);
 });
 
-test('each UTF-16 unit inside a string and behind a backslash, as JSON.parse has it', () => {
+test('each UTF-16 unit inside a string and after a backslash, as JSON.parse has it', () => {
   const wrong: string[] = [];
   for (let unit = 0; unit < 0x10000; unit++) {
     const character = String.fromCharCode(unit);

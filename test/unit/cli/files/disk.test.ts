@@ -65,7 +65,7 @@ describe('the files of a run', () => {
     writeFileSync(at(lock), JSON.stringify({ ...holder, started: 'before' }));
   }
 
-  test('a resumed run cuts off the rows behind the journal and goes on', async () => {
+  test('a resumed run cuts off the rows after the journal and goes on', async () => {
     await crashed();
     expect(existsSync(at('out.csv'))).toBe(false);
     const targets = new Targets(request({ isResume: true }));

@@ -111,13 +111,13 @@ export class Backlog {
   }
 
   /** The next whole lines, bounded in bytes and rows; undefined where all are delivered. */
-  async next(mostBytes: number, mostRows: number): Promise<Piece | undefined> {
+  async next(maxBytes: number, maxRows: number): Promise<Piece | undefined> {
     for (;;) {
       const segment = this.#segments[0];
       if (segment === undefined) return this.#nothing();
       const left = segment.sizeBytes - this.#deliveredBytes;
-      const lines = left > 0 ? await this.#read(segment, Math.min(left, mostBytes)) : Buffer.alloc(0);
-      const [endBytes, rows] = endOfLines(lines, mostRows);
+      const lines = left > 0 ? await this.#read(segment, Math.min(left, maxBytes)) : Buffer.alloc(0);
+      const [endBytes, rows] = endOfLines(lines, maxRows);
       if (rows > 0) {
         const end = this.#deliveredBytes + endBytes;
         const { number, isFound } = segment;
@@ -247,11 +247,11 @@ export class Backlog {
 const isLineStart = (bytes: Buffer, at: unknown): at is number =>
   at === 0 || (typeof at === 'number' && bytes[at - 1] === LINE_END);
 
-/** End of the last whole line among the first `mostRows`, and their count. */
-function endOfLines(bytes: Buffer, mostRows: number): [endBytes: number, rows: number] {
+/** End of the last whole line among the first `maxRows`, and their count. */
+function endOfLines(bytes: Buffer, maxRows: number): [endBytes: number, rows: number] {
   let end = 0;
   let rows = 0;
-  while (rows < mostRows) {
+  while (rows < maxRows) {
     const at = bytes.indexOf(LINE_END, end);
     if (at === -1) break;
     end = at + 1;

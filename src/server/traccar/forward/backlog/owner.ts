@@ -1,7 +1,7 @@
-// Whose a backlog is. Its folder is named after the process that owns it: processes of one data folder never share one,
-// and one whose process is gone is taken over by another, by a rename, which exactly one of several succeeds in. Where
-// processes cannot see each other (containers, other machines), a folder that is not touched for a while counts as
-// left. No clocks are compared.
+// Ownership of backlogs. Its folder is named after the process that owns it: processes of one data folder never share
+// one, and one whose process is gone is taken over by another, by a rename, which succeeds for exactly one of them.
+// Where processes cannot see each other (containers, other machines), a folder that is not touched for a while counts
+// as abandoned. No clocks are compared.
 import {
   existsSync,
   readdirSync,
@@ -13,15 +13,18 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** How often owners touch their folders, and look for those that were left. */
+/** Interval at which owners touch their folders, and look for abandoned ones. */
 export const TOUCH_MS = 3000;
-/** Looks that find a folder untouched before it has no owner: 15 s; a machine that hung for longer costs one look. */
+/**
+ * Looks that find a folder untouched before it counts as abandoned: 15 s. A machine that hung for longer costs one
+ * look.
+ */
 const UNTOUCHED_LOOKS = 5;
 
-/** When the backlog was begun, which stays as it is; then the owner; then whether the owner has left it. */
+/** The name of a folder: when the backlog was begun, which never changes; the owner; whether the owner has left it. */
 const NAME = /^backlog-(\d+)-(\d+)-(\d+)-(\w+)-(\w+)-\d+(-left)?$/;
 
-/** No two processes have all of it: number and begin, the processes that can see it, the start of the machine. */
+/** An identity that no two processes share: number and start time, PID namespace, boot of the machine. */
 interface Identity {
   readonly pid: number;
   readonly begunTicks: string;
@@ -50,7 +53,7 @@ export function release(name: string): void {
   inUse.delete(name);
 }
 
-/** Gives a folder up: it belongs to whoever looks for it first. */
+/** Gives a folder up: it belongs to the first process that looks for it. */
 export function leave(folder: string): void {
   try {
     renameSync(folder, `${folder}-left`);
@@ -73,7 +76,7 @@ export function touch(folder: string): void {
 /** A folder whose owner cannot be seen. */
 interface Watched {
   readonly touchedMs: number;
-  /** In a row, that have found it as it was. */
+  /** Consecutive looks that found it unchanged. */
   readonly looks: number;
   /** The folder was touched since the first look. */
   readonly isAlive: boolean;
@@ -91,7 +94,7 @@ export class LeftFolders {
   }
 
   /**
-   * Takes over the folders whose owners are gone; to be called every TOUCH_MS.
+   * Takes over the folders whose owners are gone; call it every TOUCH_MS.
    * @returns their new names, those begun first before the others
    */
   takeOver(): string[] {
@@ -133,7 +136,7 @@ export class LeftFolders {
 /** When a backlog was begun, by the name of its folder. */
 export const begunMsOf = (name: string): number => Number(NAME.exec(name)?.[1]);
 
-/** undefined where the name does not tell, as the process cannot be seen from here. */
+/** undefined where the name does not say, as the process is not visible from here. */
 function isOwned(name: string): boolean | undefined {
   const [, , pid = '', begunTicks, namespace, boot, left] = NAME.exec(name) ?? [];
   if (left !== undefined) return false;

@@ -52,7 +52,7 @@ function fieldOf(value: string | number | boolean | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A text of a device as it may stand in a table that people open. NDJSON keeps it as it came. */
+/** A text of a device as it may be in a table that people open. NDJSON keeps it as it came. */
 function harmless(text: string): string {
   const shown = text.replace(CONTROL, '\ufffd');
   return FORMULA.test(shown) ? `'${shown}` : shown;

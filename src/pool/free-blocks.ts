@@ -20,7 +20,7 @@ const SIZES_BYTES = [64 * 1024, BLOCK_BYTES, FRAME_BLOCK_BYTES, ANSWER_BUFFER_BY
 /** Most bytes of free buffers; further ones are left to the garbage collector. */
 const KEPT_BYTES = 24 * 1024 * 1024;
 
-export class BlockShelf {
+export class FreeBlocks {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
   #freeBytes = 0;
 

@@ -1,5 +1,5 @@
 // The columns of all rows of NDJSON for a target with types: the kernel says which kinds of values lines have that are
-// plain members in names that were met; all other lines are read value by value, as formats/json/ surveys them.
+// plain members in names that were met; all other lines are read value by value, as formats/json/ does.
 
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
@@ -7,7 +7,7 @@ import { AS_TEXT, KINDS, MemberMemory } from '../../hexcodes/kernel/member-memor
 import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
 import { type Input, openInput } from '../disk/input.js';
 import { badInput, CliFailure, reasonOf } from '../exit-codes.js';
-import { FieldSurvey, MET_IN, surveyedValue } from '../formats/json/json-columns.js';
+import { FieldInference, inferredValue, MET_IN } from '../formats/json/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { TableColumn } from '../formats/table.js';
 import type { Run } from '../request.js';
@@ -18,23 +18,23 @@ const FEW_ROWS = 16;
 export const LINES_BYTES = 200 * 1024;
 
 /** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
-export async function surveyNdjson(run: Run): Promise<readonly TableColumn[]> {
-  if (run.surveyed !== undefined) return run.surveyed;
-  const survey = new LineSurvey(run.hexcodes.kernel, run.request.road === 'columns');
-  await surveyInputs(run, (input, tick) => survey.add(input, tick));
-  run.surveyed = survey.columns();
-  return run.surveyed;
+export async function inferNdjson(run: Run): Promise<readonly TableColumn[]> {
+  if (run.inferred !== undefined) return run.inferred;
+  const inference = new LineInference(run.hexcodes.kernel, run.request.road === 'columns');
+  await inferInputs(run, (input, tick) => inference.add(input, tick));
+  run.inferred = inference.columns();
+  return run.inferred;
 }
 
 /** Goes through all inputs before the run. @throws CliFailure BAD_INPUT for what is not JSON */
-export async function surveyInputs(
+export async function inferInputs(
   { request, sourceFormat, tick }: Run,
-  survey: (input: Input, tick: () => void) => Promise<void>,
+  infer: (input: Input, tick: () => void) => Promise<void>,
 ): Promise<void> {
   for (const path of request.inputs) {
     const input = await openInput(path, request.input);
     try {
-      await survey(input, () => tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }));
+      await infer(input, () => tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }));
     } catch (error) {
       if (error instanceof CliFailure) throw error;
       throw badInput({ file: path }, `cannot be read as ${sourceFormat} (${reasonOf(error)})`);
@@ -44,13 +44,13 @@ export async function surveyInputs(
   }
 }
 
-class LineSurvey {
-  readonly #survey = new FieldSurvey();
+class LineInference {
+  readonly #inference = new FieldInference();
   readonly #members: MemberMemory;
   readonly #isByValues: boolean;
   /** Kinds of values by column. */
   #met = new Uint8Array(0);
-  #mostRows = FEW_ROWS;
+  #maxRows = FEW_ROWS;
 
   /** @param isByValues whether no line is read by the kernel */
   constructor(kernel: Kernel, isByValues: boolean) {
@@ -61,7 +61,7 @@ class LineSurvey {
 
   columns(): TableColumn[] {
     this.#note();
-    return this.#survey.columns(true);
+    return this.#inference.columns(true);
   }
 
   async add(input: Input, tick: () => void): Promise<void> {
@@ -84,7 +84,7 @@ class LineSurvey {
     let line = lines;
     for (let at = 0; at < block.length; ) {
       if (!members.fits) return this.#addLines(block.subarray(at), file, line);
-      const [rows, sizeBytes] = members.scan(at, block.length, this.#mostRows, 0, true);
+      const [rows, sizeBytes] = members.scan(at, block.length, this.#maxRows, 0, true);
       const met = this.#met;
       for (let column = 0; column < met.length; column++) met[column]! |= members.kindsMet(column);
       let counted = at;
@@ -101,7 +101,7 @@ class LineSurvey {
           line = hostLine + 1;
         }
       }
-      this.#mostRows = isNew ? FEW_ROWS : Math.min(members.mostRows, 2 * this.#mostRows);
+      this.#maxRows = isNew ? FEW_ROWS : Math.min(members.maxRows, 2 * this.#maxRows);
       if (isNew) continue;
       at += sizeBytes;
       line += rows + members.blankLines;
@@ -120,24 +120,24 @@ class LineSurvey {
   #addSlowly(bytes: Uint8Array, file: string, line: number): boolean {
     const document = documentIn(bytes, file, line);
     if (document === null) return false;
-    this.#survey.add(surveyedValue(document));
-    const { size } = this.#survey;
+    this.#inference.add(inferredValue(document));
+    const { size } = this.#inference;
     if (size === this.#met.length || !this.#members.fits) return false;
     this.#note();
-    this.#members.set(this.#survey.names.map((name) => ({ name, role: AS_TEXT, axis: 0 })));
+    this.#members.set(this.#inference.names.map((name) => ({ name, role: AS_TEXT, axis: 0 })));
     this.#met = new Uint8Array(size);
     return true;
   }
 
-  /** Tells the survey what was met since the names changed. */
+  /** Adds the kinds that were met since the names changed. */
   #note(): void {
-    for (const [column, name] of this.#survey.names.slice(0, this.#met.length).entries())
-      this.#survey.meet(name, surveyed(this.#met[column]!));
+    for (const [column, name] of this.#inference.names.slice(0, this.#met.length).entries())
+      this.#inference.meet(name, metKinds(this.#met[column]!));
   }
 }
 
-/** Kinds as a survey notes them. */
-function surveyed(kinds: number): number {
+/** Kinds as inference notes them. */
+function metKinds(kinds: number): number {
   return (
     ((kinds & (KINDS.text | KINDS.escaped)) !== 0 ? MET_IN.text : 0) |
     ((kinds & KINDS.integer) !== 0 ? MET_IN.integer : 0) |
