@@ -334,7 +334,12 @@ const formatsOf = ({ targetFormat, rejectsFormat }: Run): FileFormat[] =>
 /** How rows must fit their columns, for the output and the file of failed rows. */
 function fitOf(run: Run): RowFit {
   const { sourceFormat } = run;
+  const { keep, drop } = run.request.columns;
   const formats = formatsOf(run);
   if (formats.some((format) => FORMATS[format].hasTypes)) return 'types';
-  return formats.every((format) => FORMATS[format].passesOn.includes(sourceFormat)) ? 'any' : 'names';
+  // A feature whose columns are left out is a row in NDJSON.
+  const isRow = sourceFormat === 'geojson' && (keep !== undefined || drop !== undefined);
+  const passesOn = (format: FileFormat): boolean =>
+    FORMATS[format].passesOn.includes(sourceFormat) && !(isRow && format === 'ndjson');
+  return formats.every(passesOn) ? 'any' : 'names';
 }

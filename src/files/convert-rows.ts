@@ -5,7 +5,7 @@ import { codeBytes, recordAt, recordStatusAt } from '../hexcodes/kernel/output-l
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
-import { addedColumns, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
+import { addedColumns, chosenMembers, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
   derivedColumns,
   encodeAdded,
@@ -68,7 +68,7 @@ function encoder(
     columns: {
       kept,
       added,
-      isWhole: isWhole(keptIndexes, columns),
+      ...chosenMembers(choice, added),
       ...(isSorted
         ? { derived: derivedColumns(encodeShape, kept.length + positions.length, kept.length + added.length) }
         : {}),
@@ -217,7 +217,7 @@ function decoder(
   const added = addedColumns(DECODE_ADDED, kept, choice.prefix, file);
 
   return {
-    columns: { kept, added, isWhole: isWhole(keptIndexes, columns) },
+    columns: { kept, added, ...chosenMembers(choice, added) },
     position: { lat: kept.length, lng: kept.length + 1 },
     convert(given) {
       const rows = withoutContradictions(given, columns, [at]);
@@ -317,11 +317,6 @@ export function refuseUnread(columns: readonly TableColumn[], file: string): voi
     if (unread !== undefined)
       throw badInput({ file, column: name }, unread, 'Leave the column out with --drop.');
   }
-}
-
-/** Whether documents can be passed on unchanged: nothing is left out, and the order is that of the source. */
-export function isWhole(keptIndexes: readonly number[], columns: readonly TableColumn[]): boolean {
-  return keptIndexes.length === columns.length && keptIndexes.every((index, i) => index === i);
 }
 
 /** A value of a row, for the words of its fault. */

@@ -1,5 +1,5 @@
-// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, and our members are written after it. A
-// line that the kernel is not certain of is converted value by value.
+// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, or those of its members that are kept, and
+// our members are written after it. A line that the kernel is not certain of is converted value by value.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
@@ -39,7 +39,6 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
   const { columns: choice } = request;
   if (sourceFormat !== 'ndjson' || targetFormat !== 'ndjson') return 'not from NDJSON to NDJSON';
   if (request.input.point !== undefined) return 'a row may become several';
-  if (choice.keep !== undefined || choice.drop !== undefined) return 'columns are left out';
   if (choice.position !== undefined) return 'positions are in one column';
   if (rejectsFormat !== null && rejectsFormat !== 'ndjson') return 'failed rows go to another format';
   if (targets.from !== null && targets.from.inputRows > 0 && targets.from.inputOffset === 0)
@@ -63,8 +62,9 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
       resolution: isDecode ? null : request.resolution,
       read: read.map((column) => sample.names[column]!),
       added: converter.columns.added.map(({ name }, c) => ({ name, is: values[c]! })),
+      chosen: converter.columns.chosen ?? null,
     };
-    if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long';
+    if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long or too many';
     const { columns } = source;
     const position = isDecode ? null : ([columns[read[0]!]!, columns[read[1]!]!] as const);
     return { shape, converter, columns, position };

@@ -21,21 +21,22 @@ const NULL: u32 = 0x6c6c756e;
 
 /** The first column of MEMBERS whose name may start so, by the starts of names (`startOf`); or one of these. */
 const STARTS: usize = memory.data(64, 8);
-const NONE: u8 = 255;
+export const NO_COLUMN: u8 = 255;
 /** After the columns: it may be a name of LINE_NAMES. */
 const ADDED: u8 = 254;
 
 /** The first two bytes of a name as a number below 64. */
 // @ts-ignore: decorator
 @inline
-function startOf(name: usize): usize {
+export function startOf(name: usize): usize {
   return <usize>((<u32>load<u8>(name) + 7 * <u32>load<u8>(name, 1)) & 63);
 }
 
-function addStart(name: usize, column: u8): void {
+/** Notes in a table of starts how the name of a column starts; the columns come in their order. */
+export function noteStart(starts: usize, name: usize, column: u8): void {
   // After an empty name is any byte.
-  if (load<u8>(name) == QUOTE) memory.fill(STARTS, 0, 64);
-  const start = STARTS + startOf(name);
+  if (load<u8>(name) == QUOTE) memory.fill(starts, 0, 64);
+  const start = starts + startOf(name);
   if (column < load<u8>(start)) store<u8>(start, column);
 }
 
@@ -55,14 +56,14 @@ export function openLines(columns: u32): void {
   latBytes = nameBytes(LAT);
   lngBytes = nameBytes(LNG);
   resolutionBytes = nameBytes(RESOLUTION);
-  memory.fill(STARTS, NONE, 64);
+  memory.fill(STARTS, NO_COLUMN, 64);
   for (let column: u32 = 0; column < columns; column++)
-    addStart(<usize>load<u32>(MEMBERS + <usize>column * COLUMN_BYTES) + 1, <u8>column);
+    noteStart(STARTS, <usize>load<u32>(MEMBERS + <usize>column * COLUMN_BYTES) + 1, <u8>column);
   for (let name = LINE_NAMES; name < LINE_NAMES + LINE_NAME_COUNT * 16; name += 16)
-    if (load<u64>(name, 8) != 0) addStart(name, ADDED);
+    if (load<u64>(name, 8) != 0) noteStart(STARTS, name, ADDED);
 }
 
-/** @param isAscii whether no name that is read or added has a character beyond ASCII */
+/** @param isAscii whether no name that is read, added or chosen has a character beyond ASCII */
 export function lineItem(index: u32, row: usize, p: usize, resolution: u32, columns: u32, isAscii: bool): usize {
   store<u8>(RESOLUTIONS + <usize>index, <u8>resolution);
   if (load<u8>(p) != OPEN_BRACE) return 0;
@@ -76,7 +77,7 @@ export function lineItem(index: u32, row: usize, p: usize, resolution: u32, colu
     if (load<u8>(p) != QUOTE) return 0;
     const name = p + 1;
     let column: u32 = load<u8>(STARTS + startOf(name));
-    const isOther = column == NONE;
+    const isOther = column == NO_COLUMN;
     while (column < columns && !isNamed(MEMBERS + <usize>column * COLUMN_BYTES, p)) column++;
     // Branches, so that what is after the name need not wait for the name itself.
     if (column == LAT) p += latBytes;

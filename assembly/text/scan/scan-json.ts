@@ -30,7 +30,7 @@ export const JSON_CLOSED: u32 = 1;
 /** At something that is not JSON. */
 export const JSON_BROKEN: u32 = 2;
 
-/** Bits for names: the position is named lat and lng; no name that is read or added is beyond ASCII. */
+/** Bits for names: the position is named lat and lng; no name that is read, added or chosen is beyond ASCII. */
 const USUAL_NAMES: u32 = 1;
 const ASCII_NAMES: u32 = 2;
 

@@ -5,7 +5,7 @@
 import { FIELDS, FIELDS_BYTES, OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
 import { recordAt } from "../../output-layout";
 import { NO_BORDER } from "../../region/border-distance";
-import { CARRIAGE_RETURN, CLOSE_BRACE, COMMA, LINE_FEED, QUOTE, SPACE, TAB } from "../chars";
+import { CARRIAGE_RETURN, CLOSE_BRACE, COMMA, LINE_FEED, OPEN_BRACE, QUOTE, SPACE, TAB } from "../chars";
 import { printSmall } from "../numbers/print";
 import {
   FIELDS_LEFT, LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
@@ -17,6 +17,7 @@ import {
 } from "./fields";
 import { fieldLimit, fieldOrigin } from "../scan/scan-csv";
 import { writeRaggedRow } from "./ragged-row";
+import { choosesMembers, writeMembers } from "./write-members";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
 import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
 import { writeCsvId, writeLineEnd } from "./write-csv";
@@ -92,7 +93,8 @@ function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: 
       if (rowFlags(row) & RAGGED) p = writeRaggedRow(row, p, delimiter);
       else p = copyText(rowStart(row), rowEnd(row), p);
     } else if (source == FROM_LINES) {
-      p = writeOpenLine(row, p);
+      if (rowFlags(row) & LEFT_TO_HOST) p = 0;
+      else p = choosesMembers ? writeMembers(rowStart(row), p) : writeOpenLine(row, p);
     } else if (isOfFields) {
       if (rowFlags(row) & (LEFT_TO_HOST | FIELDS_LEFT)) p = 0;
     } else if (source == FROM_JSON && status == ROW_INVALID_REQUEST) {
@@ -111,6 +113,8 @@ function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: 
       p = writePieces(index, row, record, status, piece, p, delimiter, feed);
     }
     if (!p) return stopAt(index, start);
+    // Our members begin with a comma, in a line that keeps none as in any other.
+    if (source == FROM_LINES) store<u8>(start, <u8>OPEN_BRACE);
     if (status != ROW_OK) noteFailure(row, status, start, p);
     addStatus(status, 1);
   }
@@ -122,11 +126,10 @@ export function writeDecodedLines(count: u32, from: u32, to: u32): u32 {
   return writeAnswers(count, from, to, FROM_LINES, COMMA, LINE_FEED, 0);
 }
 
-/** Copies a line up to the blanks before its closing brace; 0 for one that is left to the host. */
+/** Copies a line up to the blanks before its closing brace. */
 // @ts-ignore: decorator
 @inline
 function writeOpenLine(row: usize, out: usize): usize {
-  if (rowFlags(row) & LEFT_TO_HOST) return 0;
   // After the brace are blanks at most.
   let close = rowEnd(row) - 1;
   while (load<u8>(close) != CLOSE_BRACE) close--;

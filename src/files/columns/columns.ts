@@ -1,6 +1,7 @@
 // The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode,
 // position-columns.ts finds those that are read.
 
+import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { FirstRows } from '../../tables/positions/in-values.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
@@ -87,6 +88,16 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
     'Leave both out with --drop, or give one another name in the header.',
   );
   return kept;
+}
+
+/** The members of a row of NDJSON that are kept: a member that only later rows have is not left out by --drop. */
+export function chosenMembers(
+  { keep, drop }: ColumnChoice,
+  added: readonly TableColumn[],
+): { readonly chosen?: MemberChoice } {
+  if (keep !== undefined) return { chosen: { isKept: true, names: [...new Set(keep)] } };
+  if (drop === undefined) return {};
+  return { chosen: { isKept: false, names: [...new Set([...drop, ...added.map(({ name }) => name)])] } };
 }
 
 export const DECODE_ADDED: readonly TableColumn[] = [

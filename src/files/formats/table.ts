@@ -1,6 +1,7 @@
 // Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
+import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
 import type { TimeUnitName } from './values/calendar.js';
 
@@ -126,8 +127,8 @@ export interface SinkColumns {
   readonly kept: readonly TableColumn[];
   /** Ours, after them. */
   readonly added: readonly TableColumn[];
-  /** Whether the kept columns are all of the source, in its order: then documents can be passed on unchanged. */
-  readonly isWhole: boolean;
+  /** Where columns may be left out: the members of a row of NDJSON, and properties of a feature, that are kept. */
+  readonly chosen?: MemberChoice;
   /** Where rows are to be sorted by their codes: the columns that are made of these. */
   readonly derived?: DerivedColumns;
 }

@@ -98,7 +98,7 @@ export class RowsOutput {
         : await openSink(
             this.format,
             output,
-            { kept: [], added: columns, isWhole: false },
+            { kept: [], added: columns },
             { lat: at('lat'), lng: at('lng') },
             undefined,
             { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },

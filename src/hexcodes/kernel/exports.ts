@@ -224,6 +224,11 @@ interface KernelCalls {
     resolution: number,
     mayClose: boolean,
   ): number;
+  /**
+   * Sets which members of a line of scanLines writeRows and writeDecodedLines write: with `isKeep` those that columns
+   * `from` to `to` of MEMBERS name, at most 254, in the order of the columns, else all others.
+   */
+  chooseMembers(from: number, to: number, isKeep: boolean): void;
   /** Moves textEnd. */
   setTextEnd(address: number): void;
   /**
@@ -309,6 +314,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     scanLines: 6,
     scanMembers: 6,
     skipArray: 3,
+    chooseMembers: 3,
     setTextEnd: 1,
     writeRows: 6,
     writeDecodedLines: 3,

@@ -7,7 +7,6 @@ const SEED = 20_261_126;
 
 /** Conversions of files that are slow still, by cell and spelling: what is not said here must be fast. */
 const SLOW: readonly (readonly [why: string, cell: RegExp, spelling: RegExp])[] = [
-  ['lines without columns', /^ndjson → ndjson, --(keep|drop)/, /./],
   [
     'nested members as columns',
     /^ndjson → (csv|parquet|arrow), /,
@@ -57,10 +56,7 @@ test('files of codes: every spelling, target and option', async () => {
   // The host reads five texts of 40 rows, beyond ASCII, and a long one with blanks; lines of NDJSON count again.
   const mostOf = (cell: string): number => (cell.includes('ndjson → ndjson') ? 10 : 6);
   const unexplained = [...slow].filter(
-    ([cell, { rows, spellings }]) =>
-      cell.startsWith('decode, ') &&
-      !/^decode, ndjson → ndjson, --(keep|drop)/.test(cell) &&
-      rows > mostOf(cell) * spellings.size,
+    ([cell, { rows, spellings }]) => cell.startsWith('decode, ') && rows > mostOf(cell) * spellings.size,
   );
   expect(unexplained).toEqual([]);
 });

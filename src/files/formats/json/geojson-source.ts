@@ -124,10 +124,11 @@ export function geoJsonSink(
 }
 
 /** How features are cut where our properties stand: without properties that are left out, or have our names. */
-export function featureSides({ kept, added, isWhole }: SinkColumns): (document: JsonDocument) => Sides {
-  const keptNames = new Set(kept.map(({ name }) => name));
+export function featureSides({ added, chosen }: SinkColumns): (document: JsonDocument) => Sides {
+  const listed = new Set(chosen?.names);
   const ours = added.map(({ name }) => name);
-  const isKept = (name: string): boolean => (isWhole || keptNames.has(name)) && !ours.includes(name);
+  const isKept = (name: string): boolean =>
+    listed.has(name) === (chosen?.isKept === true) && !ours.includes(name);
   const shaped = new Map<FeatureShape, boolean>();
   return (document) => {
     if (!(document instanceof ShapedFeature)) return sidesOf(document, isKept);

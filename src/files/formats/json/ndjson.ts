@@ -1,9 +1,9 @@
 // NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its
-// closing brace, so that numbers keep their spelling. A row in which a field is left out or replaced is serialized
-// again.
+// closing brace, so that numbers keep their spelling; members that are left out or replaced are cut out of it.
 
+import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { BLOCK_BYTES } from '../../../hexcodes/wire/job.js';
-import { jsonText } from '../../../tables/exact-json.js';
+import { eachMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../lines.js';
@@ -63,12 +63,12 @@ async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefi
 }
 
 export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns): TableSink {
-  const { kept, added, isWhole } = columns;
+  const { kept, added, chosen } = columns;
   const all = [...kept, ...added];
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const laterNames = names.map((name) => `,${name}`);
   const writers = all.map(jsonWriterOf);
-  const ours = new Set(added.map(({ name }) => name));
+  const replaced: MemberChoice = { isKept: false, names: added.map(({ name }) => name) };
   return {
     async write({ rowCount, values, documents }: TableRows) {
       // Pieces that are joined once: strings that grow by `+=` cost more than the writing.
@@ -81,26 +81,19 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
       };
       for (let row = 0; row < rowCount; row++) {
         const document = documents?.[row];
-        if (document === undefined) {
+        // The columns of a feature are no members of it.
+        const isColumns = chosen !== undefined && document?.contradicts !== undefined;
+        if (document === undefined || isColumns) {
           pieces.push('{');
           pushFields(0, row);
           continue;
         }
-        if (isWhole && !added.some(({ name }) => hasMember(document, name))) {
+        if (chosen === undefined && !added.some(({ name }) => hasMember(document, name))) {
           const open = document.text.slice(0, document.text.lastIndexOf('}')).trimEnd();
           pieces.push(open, open.endsWith('{') ? '' : ',');
-          pushFields(kept.length, row);
-          continue;
+        } else {
+          pieces.push('{', ...membersOf(document.text, chosen ?? replaced).map((member) => `${member},`));
         }
-        const { value: object } = document;
-        const theirs = isWhole
-          ? otherMembers(object, ours)
-          : kept.flatMap(({ name, kind }, c) => {
-              const value = values[c]?.[row];
-              if (!Object.hasOwn(object, name)) return [];
-              return [`${names[c]}${kind === 'json' ? (value ?? 'null') : jsonText(value)}`];
-            });
-        pieces.push('{', ...theirs.map((member) => `${member},`));
         pushFields(kept.length, row);
       }
       await output.write(Buffer.from(pieces.join('')));
@@ -109,9 +102,13 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
   };
 }
 
-/** The members of a row, as JSON, without those of some names. */
-function otherMembers(row: Record<string, unknown>, names: ReadonlySet<string>): string[] {
-  return Object.entries(row)
-    .filter(([name]) => !names.has(name))
-    .map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`);
+/** The chosen members of a row, as they are written there. */
+function membersOf(text: string, { isKept, names }: MemberChoice): string[] {
+  const listed = new Map(names.map((name) => [name, '']));
+  const others: string[] = [];
+  eachMember(text, (name, _value, _kind, member) => {
+    if (listed.has(name)) listed.set(name, member);
+    else others.push(member);
+  });
+  return isKept ? [...listed.values()].filter((member) => member !== '') : others;
 }

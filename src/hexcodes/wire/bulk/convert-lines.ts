@@ -11,6 +11,12 @@ import { type AddedMember, memberPieces } from '../rows/pieces.js';
 import { RowReport } from '../rows/row-report.js';
 import { isText, linesIn } from './splitters.js';
 
+/** The members of a line that are kept, in this order, or those that are left out. */
+export interface MemberChoice {
+  readonly isKept: boolean;
+  readonly names: readonly string[];
+}
+
 /** How lines are converted, as plain data. */
 export interface LineShape {
   /** Resolution of all lines, or of those without one of their own; null where codes are decoded. */
@@ -19,6 +25,8 @@ export interface LineShape {
   readonly read: readonly string[];
   /** The members that are added, in their order. */
   readonly added: readonly AddedMember[];
+  /** null where lines are copied whole: a line with a member of an added one's name is then left. */
+  readonly chosen: MemberChoice | null;
 }
 
 /** A line without an answer. */
@@ -49,6 +57,8 @@ const USUAL_NAMES = 1;
 const ASCII_NAMES = 2;
 /** More bytes of a name are not compared as a vector; names of positions are words. */
 const MAX_NAME_BYTES = 128;
+/** Members that are kept, or left out. */
+const MAX_CHOSEN = 200;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
 const ASCII = /^[\x00-\x7f]*$/;
@@ -65,20 +75,26 @@ export class LineConverter {
     this.#memory = preparedMemoryOf(kernel);
     this.#shape = shape;
     this.#pieces = pieces;
-    const { read, added } = shape;
-    new MemberMemory(kernel).set(read.map((name) => ({ name, role: 0, axis: 0 })));
+    const { read, added, chosen } = shape;
+    const columns = [...read, ...(chosen?.names ?? [])];
+    new MemberMemory(kernel).set(columns.map((name) => ({ name, role: 0, axis: 0 })));
+    kernel.exports.chooseMembers(read.length, columns.length, chosen?.isKept === true);
     const names = added.map(({ name }) => name);
-    this.#memory.setLineNames(names.map((name) => JSON.stringify(name)));
+    this.#memory.setLineNames(chosen === null ? names.map((name) => JSON.stringify(name)) : []);
     this.#names =
       (read[0] === 'lat' && read[1] === 'lng' ? USUAL_NAMES : 0) |
-      ([...read, ...names].every((name) => ASCII.test(name)) ? ASCII_NAMES : 0);
+      ([...columns, ...names].every((name) => ASCII.test(name)) ? ASCII_NAMES : 0);
   }
 
-  /** @returns null where the names are too long for it; of all converters of a kernel, only the last one is right */
+  /**
+   * A converter; of all those of a kernel only the last one is right.
+   * @returns null where the names are too long or too many for it
+   */
   static of(kernel: Kernel, shape: LineShape): LineConverter | null {
-    const { read, added } = shape;
-    if (added.length > kernel.exports.LINE_NAME_COUNT.value) return null;
-    if (read.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return null;
+    const { read, added, chosen } = shape;
+    const given = chosen?.names ?? [];
+    if (added.length > kernel.exports.LINE_NAME_COUNT.value || given.length > MAX_CHOSEN) return null;
+    if ([...read, ...given].some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return null;
     const pieces = memberPieces(added, shape.resolution);
     return pieces === null ? null : new LineConverter(kernel, shape, pieces);
   }

@@ -6,18 +6,19 @@
 export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';
 
 /**
- * Calls back for each member of the object, in order; returns false where the text is not one JSON object, which may be
- * known only after some calls.
+ * Calls back for each member of the object, in order, at last with its whole text; returns false where the text is not
+ * one JSON object, which may be known only after some calls.
  */
 export function eachMember(
   text: string,
-  visit: (name: string, valueText: string, kind: JsonKind) => void,
+  visit: (name: string, valueText: string, kind: JsonKind, member: string) => void,
 ): boolean {
   let at = afterSpace(text, 0);
   if (text[at] !== '{') return false;
   at = afterSpace(text, at + 1);
   if (text[at] === '}') return afterSpace(text, at + 1) === text.length;
   for (;;) {
+    const start = at;
     const nameEnd = jsonStringEnd(text, at);
     if (nameEnd < 0) return false;
     const name = jsonStringOf(text.slice(at, nameEnd));
@@ -26,7 +27,7 @@ export function eachMember(
     at = afterSpace(text, at + 1);
     const end = jsonValueEnd(text, at);
     if (end < 0) return false;
-    visit(name, text.slice(at, end), kindOf(text.charCodeAt(at)));
+    visit(name, text.slice(at, end), kindOf(text.charCodeAt(at)), text.slice(start, end));
     at = afterSpace(text, end);
     if (text[at] === '}') return afterSpace(text, at + 1) === text.length;
     if (text[at] !== ',') return false;
