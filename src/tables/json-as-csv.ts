@@ -1,6 +1,8 @@
 // A JSON text that is one table as CSV: GeoJSON, a list of rows, or an object around one list, as interfaces answer.
 
-import { jsonText, parseExact } from './exact-json.js';
+import { jsonText, parseExact } from '../hexcodes/wire/params/exact-json.js';
+import { repeatedMember } from '../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../hexcodes/wire/params/query.js';
 import { CsvLines } from './rows-as-csv.js';
 import { isGeometry, otherSystemOf, shapeOfGeoJson } from './shapes/geojson-shape.js';
 import { placedRows, type ShapeRow } from './shapes/shape-rows.js';
@@ -30,16 +32,25 @@ export function jsonAsCsv(text: string): Iterable<Uint8Array> {
 function valuesOf(text: string): unknown[] {
   const bare = text.replace(/^\ufeff/, '').replaceAll('\u001e', '');
   try {
-    return [parseExact(bare)];
+    return [parseOnce(bare)];
   } catch (error) {
+    if (error instanceof TableError) throw error;
     const lines = bare.split('\n').filter((line) => line.trim() !== '');
     if (lines.length < 2 || !(error instanceof SyntaxError)) throw notJson();
     try {
-      return lines.map(parseExact);
-    } catch {
-      throw notJson();
+      return lines.map(parseOnce);
+    } catch (fault) {
+      throw fault instanceof TableError ? fault : notJson();
     }
   }
+}
+
+/** @throws TableError for a member that is given twice with different values */
+function parseOnce(text: string): unknown {
+  const value = parseExact(text);
+  const twice = repeatedMember(text);
+  if (twice !== undefined) throw new TableError(`${twice} ${DIFFERS}`);
+  return value;
 }
 
 const notJson = (): TableError => new TableError('it is not valid JSON');

@@ -281,8 +281,8 @@ describe('rows that are drawn', () => {
   });
 });
 
-// Members that say the hemisphere of a position (`ns`, `lat_dir`) and are not read: every reader of JSON refuses a row
-// with both of them, whatever their spelling; names are drawn, and the judge is a list of spellings.
+// Members that say the hemisphere of a position (`lat_dir`, `ns` beside `ew`) and are not read: every reader of JSON
+// refuses a row with them, whatever their spelling; names are drawn, and the judge is a list of spellings.
 describe('members for the hemisphere', () => {
   const ENDS = ['_dir', 'Dir', ' direction', '-hemi', 'Hemisphere', '_ref', '.ref'].concat([
     '_hem',
@@ -292,6 +292,8 @@ describe('members for the hemisphere', () => {
     'Quadrant',
     ' cardinal',
   ]);
+  /** One of these alone may be anything. */
+  const SHORT = ['ns', 'N_S', 'n/s', 'ew', 'E_W', 'e w'];
   const LAT_SIDES = ['ns', 'lat_ns', 'N_S', 'n/s', 'North_South'].concat(
     ENDS.flatMap((end) => [`lat${end}`, `GPSLatitude${end}`, `NS${end}`, `n/s${end}`]),
   );
@@ -335,17 +337,22 @@ describe('members for the hemisphere', () => {
   const spelled = (name: string, way: number): string =>
     way === 0 ? escaped(name) : JSON.stringify(way === 1 ? ` ${name}` : way === 2 ? `${name}\u00a0` : name);
 
-  test('rows with both are refused by every entry, rows with one are not', async () => {
+  test('are refused by every entry', async () => {
     const random = randomFrom(104);
     const rows = Array.from({ length: 600 }, () => {
       const [hasLat, hasLng] = [below(2, random) === 0, below(2, random) === 0];
-      const names = [
+      const sides = [
         ...(hasLat ? [pick(LAT_SIDES, random)] : []),
         ...(hasLng ? [pick(LNG_SIDES, random)] : []),
-        ...Array.from({ length: below(3, random) }, () => pick(OTHERS, random)),
-      ].map((name) => `${spelled(name, below(8, random))}:${pick(['"S"', '1', 'null'], random)}`);
-      const members = ['"lat":21.0288', '"lng":105.8525', ...names].sort(() => random() - 0.5);
-      return { text: `{${members.join(pick([',', ', '], random))}}`, isRefused: hasLat && hasLng };
+      ];
+      const others = Array.from({ length: below(3, random) }, () => pick(OTHERS, random));
+      const members = [...sides, ...others].map(
+        (name) => `${spelled(name, below(8, random))}:${pick(['"S"', '1', 'null'], random)}`,
+      );
+      members.push('"lat":21.0288', '"lng":105.8525');
+      members.sort(() => random() - 0.5);
+      const isRefused = sides.length === 2 || sides.some((name) => !SHORT.includes(name));
+      return { text: `{${members.join(pick([',', ', '], random))}}`, isRefused };
     });
     const right = rows.map(({ isRefused }) => (isRefused ? BAD : OK));
     const body = Buffer.from(rows.map(({ text }) => `${text}\n`).join(''));
@@ -356,4 +363,30 @@ describe('members for the hemisphere', () => {
     for (const text of [`${one}\n`, LINE.repeat(5000) + body.toString()])
       expect(await ran('ndjson', 'ndjson', Buffer.from(text))).toBe('refused');
   });
+});
+
+test('names of one axis that are given different numbers are refused, equal ones are read', () => {
+  const random = randomFrom(106);
+  const LAT = ['lat', 'latitude'];
+  const LNG = ['lng', 'lon', 'longitude'];
+  const numberFor = (right: number): string => pick([`${right}`, `${right}0`, `${right}`, '7'], random);
+  const rows = Array.from({ length: 2000 }, () => {
+    const axes = [
+      { names: LAT, right: 21.0288 },
+      { names: LNG, right: 105.8525 },
+    ].map(({ names, right }) => {
+      const given = names.filter(() => below(2, random) === 0);
+      if (given.length === 0) given.push(pick(names, random));
+      return given.map((name) => [name, numberFor(right)] as const);
+    });
+    const members = axes.flat().map(([name, value]) => `"${name}":${value}`);
+    const isRead = axes.every((axis) => new Set(axis.map(([, value]) => Number(value))).size === 1);
+    const isThere = axes.every(([first]) => first![1] !== '7');
+    const text = `{${members.sort(() => random() - 0.5).join()}}`;
+    return { text, right: isRead ? (isThere ? OK : 'NOT_FOUND') : BAD };
+  });
+  const right = rows.map((row) => row.right);
+  const body = rows.map(({ text }) => `${text}\n`).join('');
+  expect(served('ndjson', 'ndjson', Buffer.from(body))).toEqual(right);
+  for (const answers of batches(rows.map(({ text }) => text))) expect(answers).toEqual(right);
 });

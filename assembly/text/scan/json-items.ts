@@ -1,6 +1,5 @@
-// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". `latitude` is read where
-// lat is missing, `longitude` or `lon` where lng is. A parser returns the address after its text, or 0 where the host
-// must decide.
+// Reads one JSON item: {lat, lng, resolution?, id?} or [lat, lng]; {hexcodes, id?} or "code". lat may be `latitude`,
+// and lng `longitude` or `lon`. A parser returns the address after its text, or 0 where the host must decide.
 
 import { INPUT, RESOLUTIONS } from "../../memory";
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, LOWER_CASE, LOWER_E, OPEN_BRACE, OPEN_BRACKET, POINT, QUOTE, ZERO } from "../chars";
@@ -12,7 +11,7 @@ import {
 import { longerEnd, numberShapeAt, readLonger, shapeAt, shapeBytes } from "./decimals";
 import { storeCode, storeEscapedCode } from "./input";
 import {
-  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LATITUDE_NAME, LNG_NAME, LONGITUDE_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
+  escapedMemberAt, HEXCODES_NAME, ID_NAME, LAT_NAME, LNG_NAME, LNG_NEXT, memberAt, OTHER, RESOLUTION_NAME, SEVEN_BYTES,
   SIDE_NAMES, sidesAt,
 } from "./json-names";
 import { afterSpace, skipName, skipString, skipValue, stringHasEscapes, stringUnits } from "./json-values";
@@ -34,14 +33,13 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     return load<u8>(p) == CLOSE_BRACKET ? p + 1 : 0;
   }
   if (byte != OPEN_BRACE) return 0;
-  // The members read so far. An axis of lat or lng counts as read under its other names, too.
+  // The members read so far.
   let seen: u32 = 0;
-  isUnread = 0;
   do {
     p = afterSpace(p + 1);
     if (load<u8>(p) != QUOTE) return 0;
     let member = memberAt(p + 1);
-    if (member & (LAT_NAME | LNG_NAME)) {
+    if (member & (LAT_NAME | LNG_NAME) && load<u8>(p, 4) == QUOTE) {
       p = afterSpace(p + 5);
     } else if (member == ID_NAME) {
       p = afterSpace(p + 4);
@@ -56,17 +54,15 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
     if (load<u8>(p) != COLON) return 0;
     p = afterSpace(p + 1);
     if (member == LAT_NAME) {
-      p = axisValue(index, row, p, LAT, seen & LAT_NAME, seen & LATITUDE_NAME);
+      p = axisValue(index, row, p, LAT, seen & LAT_NAME);
       // Usually lng is next.
-      if (p && (load<u64>(p) & SEVEN_BYTES) == LNG_NEXT && !(seen & (LNG_NAME | LONGITUDE_NAME))) {
+      if (p && (load<u64>(p) & SEVEN_BYTES) == LNG_NEXT && !(seen & LNG_NAME)) {
         p = coordinate(index, row, p + 7, LNG);
         member |= LNG_NAME;
       }
-    } else if (member == LNG_NAME) p = axisValue(index, row, p, LNG, seen & LNG_NAME, seen & LONGITUDE_NAME);
+    } else if (member == LNG_NAME) p = axisValue(index, row, p, LNG, seen & LNG_NAME);
     else if (member == ID_NAME) p = idValue(row, p, seen & ID_NAME);
     else if (member == RESOLUTION_NAME) p = resolutionValue(index, row, p, seen & RESOLUTION_NAME);
-    else if (member == LATITUDE_NAME && !(seen & LAT_NAME)) p = insteadValue(index, row, p, LAT, seen & LATITUDE_NAME);
-    else if (member == LONGITUDE_NAME && !(seen & LNG_NAME)) p = insteadValue(index, row, p, LNG, seen & LONGITUDE_NAME);
     else p = skipValue(p);
     if (!p) return 0;
     seen |= member;
@@ -75,10 +71,8 @@ export function encodeItem(index: u32, row: usize, p: usize, resolution: u32): u
   } while (byte == COMMA);
   // The host knows the names of hemispheres by their letters.
   if ((seen & SIDE_NAMES) == SIDE_NAMES) return 0;
-  // Without lat or lng, a fault of the member instead of it counts.
-  if (isUnread & ~seen) return 0;
-  const hasBoth = (seen & (LAT_NAME | LATITUDE_NAME)) != 0 && (seen & (LNG_NAME | LONGITUDE_NAME)) != 0;
-  return byte == CLOSE_BRACE && hasBoth ? p + 1 : 0;
+  const isWhole = byte == CLOSE_BRACE && (seen & LAT_NAME) != 0 && (seen & LNG_NAME) != 0;
+  return isWhole ? p + 1 : 0;
 }
 
 export function decodeItem(index: u32, row: usize, p: usize): usize {
@@ -141,27 +135,11 @@ function unusualCoordinate(index: u32, row: usize, p: usize, axis: usize): usize
   return numberEnd;
 }
 
-/** The value of lat or lng, which may have been read under the same name, or under one that counts without it. */
+/** The value of lat or lng, which may have been read under any of its names. */
 // @ts-ignore: decorator
 @inline
-function axisValue(index: u32, row: usize, p: usize, axis: usize, again: u32, instead: u32): usize {
-  if (again) return sameCoordinate(row, p, axis);
-  if (instead) {
-    setRowShape(row, axis, 0);
-    setPlainBytes(row, axis, 0);
-  }
-  return coordinate(index, row, p, axis);
-}
-
-/** LAT_NAME and LNG_NAME: the member instead of it is not understood. */
-let isUnread: u32 = 0;
-
-/** The value of a member that counts where lat or lng is missing: there it may be anything. */
-function insteadValue(index: u32, row: usize, p: usize, axis: usize, again: u32): usize {
-  const after = axisValue(index, row, p, axis, again, 0);
-  if (after) return after;
-  isUnread |= axis == LAT ? LAT_NAME : LNG_NAME;
-  return skipValue(p);
+function axisValue(index: u32, row: usize, p: usize, axis: usize, again: u32): usize {
+  return again ? sameCoordinate(row, p, axis) : coordinate(index, row, p, axis);
 }
 
 /** A coordinate that is given once more, which must be the same number. */

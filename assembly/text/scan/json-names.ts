@@ -28,16 +28,15 @@ const THREE_BYTES: u32 = 0xffffff;
 
 /** The members of an item, by their names: bits. Every other name is OTHER. */
 export const OTHER: u32 = 0;
+/** Also `latitude`. */
 export const LAT_NAME: u32 = 1;
+/** Also `longitude` and `lon`. */
 export const LNG_NAME: u32 = 2;
 export const ID_NAME: u32 = 4;
 export const RESOLUTION_NAME: u32 = 8;
-export const LATITUDE_NAME: u32 = 16;
-/** `longitude` or `lon`. */
-export const LONGITUDE_NAME: u32 = 32;
 export const HEXCODES_NAME: u32 = 64;
 
-/** A name that may be that of a column for north or south, or for east or west: see hemisphereColumns. */
+/** `ns` and `ew`, refused together; a name that may say a hemisphere by itself is both: see hemisphereFault. */
 const LAT_SIDE: u32 = 128;
 const LNG_SIDE: u32 = 256;
 export const SIDE_NAMES: u32 = LAT_SIDE | LNG_SIDE;
@@ -63,9 +62,9 @@ export function memberAt(p: usize): u32 {
   if (four == KEY_LAT) return LAT_NAME;
   if (four == KEY_LNG) return LNG_NAME;
   if ((four & THREE_BYTES) == KEY_ID) return ID_NAME;
-  if (four == KEY_LON) return LONGITUDE_NAME;
-  if (eight == KEY_LATITUDE) return load<u8>(p, 8) == QUOTE ? LATITUDE_NAME : OTHER;
-  if (eight == KEY_LONGITUD) return load<u16>(p, 8) == KEY_E ? LONGITUDE_NAME : OTHER;
+  if (four == KEY_LON) return LNG_NAME;
+  if (eight == KEY_LATITUDE) return load<u8>(p, 8) == QUOTE ? LAT_NAME : OTHER;
+  if (eight == KEY_LONGITUD) return load<u16>(p, 8) == KEY_E ? LNG_NAME : OTHER;
   if (eight == KEY_RESOLUTI) return (load<u32>(p, 8) & THREE_BYTES) == KEY_ON ? RESOLUTION_NAME : OTHER;
   if (eight == KEY_HEXCODES) return load<u8>(p, 8) == QUOTE ? HEXCODES_NAME : OTHER;
   return OTHER;
@@ -117,8 +116,7 @@ function sidesOf(p: usize, end: usize, hasEscapes: bool): u32 {
   const four = load<u32>(p) | LETTERS_CASE;
   const last: u32 = <u32>load<u8>(end - 1) | LOWER_CASE;
   const size = end - p;
-  if (four == START_NORT) return LAT_SIDE;
-  if (four == START_EAST) return LNG_SIDE;
+  if (four == START_NORT || four == START_EAST) return SIDE_NAMES;
   if (size <= 3) {
     // ns, n_s, ew, e_w
     if ((four & 0xff) == 0x6e && last == 0x73) return LAT_SIDE;
@@ -131,12 +129,9 @@ function sidesOf(p: usize, end: usize, hasEscapes: bool): u32 {
   // ns_indicator, n/s indicator, ew_dir, e_w_sign
   const two = four & 0xffff;
   const apart = four & 0xff00ff;
-  if (two == 0x736e || apart == 0x73006e) return LAT_SIDE;
-  if (two == 0x7765 || apart == 0x770065) return LNG_SIDE;
+  if (two == 0x736e || apart == 0x73006e || two == 0x7765 || apart == 0x770065) return SIDE_NAMES;
   const three = four & THREE_BYTES;
-  if (three == START_LAT) return LAT_SIDE;
-  if (three == START_LNG || three == START_LON) return LNG_SIDE;
-  return three == START_GPS ? SIDE_NAMES : OTHER;
+  return three == START_LAT || three == START_LNG || three == START_LON || three == START_GPS ? SIDE_NAMES : OTHER;
 }
 
 /** Whether a name has an escape of a character of ASCII: `n\/s`, `\u006es`. */

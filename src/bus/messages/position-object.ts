@@ -3,8 +3,9 @@
 // messages, or under keys with dots that share what is before the last one, or in a point of GeoJSON.
 
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
-import { hemisphereColumns, isKnownName, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { isKnownName, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { type PositionPaths, quoted, UnreadableMessage } from './message-shape.js';
 
@@ -63,8 +64,10 @@ function jsonIn(bytes: Uint8Array, paths: PositionPaths | undefined): { text: st
     throw new UnreadableMessage('it is not JSON', { cause });
   }
   const steps = [paths?.lat ?? '', paths?.lng ?? ''].flatMap((path) => [path, ...path.split('.')]);
-  const matters = (name: string, value: string): boolean =>
-    /^[[{]/.test(value) || isKnownName(name) || ID_NAMES.includes(name) || steps.includes(name);
+  const matters = (path: readonly string[], value: string): boolean => {
+    const name = path.at(-1)!;
+    return /^[[{]/.test(value) || isKnownName(name) || ID_NAMES.includes(name) || steps.includes(name);
+  };
   const repeated = repeatedMember(read.text, matters);
   if (repeated !== undefined)
     throw new UnreadableMessage(`it has ${quoted(repeated)} more than once with different values`);
@@ -98,6 +101,7 @@ function positionIn(text: string, value: JsonObject, paths: PositionPaths | unde
 
 function degreesAt(value: JsonObject, { lat, lng }: PositionPaths): Degrees {
   const first = memberAt(value, lat);
+  refuseSides(value, walk(value, lat.split('.').slice(0, -1)));
   if (lng !== undefined) return [degreesOf(first), degreesOf(memberAt(value, lng))];
   if (typeof first === 'string') {
     const position = parsePosition(first);
@@ -157,13 +161,15 @@ function degreesIn(value: JsonObject): Degrees {
   const { lat, lng } = pairColumns(names);
   if (lat.length > 1 || lng.length > 1)
     throw new UnreadableMessage('more than one of its members could be latitude or longitude');
-  const sides = hemisphereColumns(names);
-  if (sides !== null)
-    throw new UnreadableMessage(
-      `${quoted(sides[0])} and ${quoted(sides[1])} say on which side the degrees lie: give them a sign`,
-    );
+  refuseSides(value, holder);
   const values = Object.values(holder);
   return [degreesOf(values[lat[0]!]), degreesOf(values[lng[0]!])];
+}
+
+/** @throws UnreadableMessage for members beside the degrees that say a hemisphere */
+function refuseSides(...around: readonly unknown[]): void {
+  const side = hemisphereFault(around.filter(isObject).flatMap(Object.keys));
+  if (side !== undefined) throw new UnreadableMessage(`${quoted(side.parameter)} ${side.message}`);
 }
 
 /** Members whose keys share what is before their last dot, each group as an object. */

@@ -13,7 +13,9 @@ import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { grouped } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { otherSystemOf } from '../../tables/shapes/geojson-shape.js';
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../../hexcodes/wire/params/query.js';
+import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes/geojson-shape.js';
 
 interface Options {
   readonly output?: string;
@@ -130,6 +132,8 @@ async function zonesOf(path: string, name: string | undefined): Promise<{ zones:
       .replace(/^\ufeff/, '');
     requireBelowCeiling({ file }, jsonWeight(text), 'a file of areas', 'Split it into several.');
     document = JSON.parse(text);
+    const twice = repeatedMember(text, mattersInGeoJson(name === undefined ? [] : [name]));
+    if (twice !== undefined) throw badInput({ file, column: twice }, `${twice} ${DIFFERS}`);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
     throw badInput({ file }, `is not GeoJSON (${reasonOf(error)})`);

@@ -1,5 +1,7 @@
 // Lines of JSON become lines that the readers of the service take: where their positions have other names, or are
 // texts, objects, or degrees and minutes. The code of the command finds the positions.
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { isSide } from '../../hexcodes/wire/params/names.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import {
   degreesInText,
@@ -13,7 +15,7 @@ type Position = readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
 /** Sample lines that decide how the rest is rewritten. */
 const SAMPLE_LINES = 100;
-/** Members that the readers take besides the position. */
+/** Members that the readers take besides the position; they refuse those that say a hemisphere. */
 const KEPT = ['id', 'resolution'];
 
 /**
@@ -30,11 +32,13 @@ export function lineRewriter(beginning: string, isAll: boolean): ((line: string)
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const positionOf = reader(rows, names);
   if (positionOf === undefined) return undefined;
+  const keptNames = names.filter((name) => KEPT.includes(name) || isSide(name));
   return (line) => {
     const row = rowOf(line);
-    if (row === undefined) return line;
+    // The readers refuse what a line gives twice with different values.
+    if (row === undefined || repeatedMember(line) !== undefined) return line;
     const [lat, lng] = positionOf(row);
-    const kept = KEPT.flatMap((name) => (name in row ? [[name, row[name]]] : []));
+    const kept = keptNames.flatMap((name) => (name in row ? [[name, row[name]]] : []));
     // NaN becomes null, which the readers name as a fault.
     return JSON.stringify({ ...Object.fromEntries(kept), lat, lng });
   };

@@ -41,6 +41,7 @@ export const zoneTexts = {
   zonesImported: ['Đã nhập {zones} vùng.', '{zones} zones imported.'],
   zonesRefused: ['Không nhập được: {zones}.', 'Not imported: {zones}.'],
   zoneNoArea: ['không phải vùng', 'no area'],
+  zoneTwice: ['có nhiều giá trị khác nhau', 'is given twice with different values'],
   zoneHoles: ['có lỗ ở giữa', 'has a hole'],
   zoneOtherSystem: ['tọa độ không phải độ WGS 84', 'not in degrees of WGS 84'],
   zoneFileRefused: ['Tệp này không phải GeoJSON có vùng.', 'This file is not GeoJSON with areas.'],

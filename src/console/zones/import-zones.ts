@@ -1,7 +1,13 @@
 // Zones out of a file of GeoJSON, as other programs draw them. An area that cannot be a zone is named with the reason.
 
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
-import { isGeometry, otherSystemOf, shapeOfGeoJson } from '../../tables/shapes/geojson-shape.js';
+import {
+  isGeometry,
+  mattersInGeoJson,
+  otherSystemOf,
+  shapeOfGeoJson,
+} from '../../tables/shapes/geojson-shape.js';
 import type { TextKey } from '../words/texts.js';
 import {
   type Corner,
@@ -43,6 +49,8 @@ export function importedZones(
     return undefined;
   }
   if (!isObject(whole)) return undefined;
+  const twice = repeatedMember(text, mattersInGeoJson(NAMES));
+  if (twice !== undefined) return { zones: [], refused: [{ name: twice, reason: 'zoneTwice' }] };
   const features =
     whole.type === 'FeatureCollection' && Array.isArray(whole.features) ? whole.features : [whole];
   const zones: Omit<Zone, 'id'>[] = [];

@@ -1,12 +1,13 @@
 // Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
 // nested values. Options name the columns, else their names show them; values decide where names do not.
 
-import { HEMISPHERES_REFUSED } from '../../hexcodes/wire/params/names.js';
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
+import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import {
   codeColumns,
   columnCalled,
   columnsNamed,
-  hemisphereColumns,
   pairColumns,
 } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
@@ -20,14 +21,10 @@ import {
   type WholePosition,
   wholePosition,
 } from '../../tables/positions/in-values.js';
+import { mattersInGeoJson } from '../../tables/shapes/geojson-shape.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { badInput } from '../exit-codes.js';
-import {
-  contradiction,
-  contradictionFault,
-  contradictionInProperties,
-} from '../formats/json/contradictions.js';
-import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
+import type { TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
@@ -105,18 +102,22 @@ export function withoutContradictions(
   if (rows.documents === undefined) return rows;
   const names = indexes.flatMap((index) => columns[index]?.name ?? []);
   const unread = new Map(rows.unread);
-  for (const [row, document] of rows.documents.entries()) {
-    const name = contradictionOf(document, names);
-    if (name !== undefined) unread.set(row, contradictionFault(name));
+  /** Points of one line have one text. */
+  let [before, twice]: (string | undefined)[] = [];
+  for (const [row, { givesOnce, featureText, text }] of rows.documents.entries()) {
+    if (givesOnce === true) continue;
+    const given = featureText ?? text;
+    if (given !== before) {
+      const isFeature = featureText !== undefined;
+      twice = repeatedMember(
+        given,
+        isFeature ? mattersInGeoJson(names) : ([name = '']) => names.includes(name),
+      );
+      before = given;
+    }
+    if (twice !== undefined) unread.set(row, `${twice} ${DIFFERS}`);
   }
   return unread.size === 0 ? rows : { ...rows, unread };
-}
-
-function contradictionOf(document: JsonDocument, names: readonly string[]): string | undefined {
-  const { givesOnce, contradicts, text } = document;
-  if (givesOnce === true) return undefined;
-  if (contradicts === undefined) return contradiction(text, names);
-  return contradicts ?? contradiction(text, names) ?? contradictionInProperties(text, names);
 }
 
 /** Columns by index. */
@@ -272,10 +273,9 @@ const wholeNumbersWithin = (sample: Sample, least: number, most: number): number
 
 /** @throws CliFailure BAD_INPUT for degrees whose sign is in columns of their own */
 function refuseHemispheres(names: readonly string[], file: string): void {
-  const columns = hemisphereColumns(names);
-  if (columns === null) return;
-  const both = columns.map((name) => JSON.stringify(name)).join(' and ');
-  throw badInput({ file, row: 1 }, `the columns ${both} ${HEMISPHERES_REFUSED}`);
+  const side = hemisphereFault(names);
+  if (side !== undefined)
+    throw badInput({ file, row: 1 }, `${JSON.stringify(side.parameter)} ${side.message}`);
 }
 
 /** @throws CliFailure BAD_INPUT for columns called x and y that hold metres of another datum, say */

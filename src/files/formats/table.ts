@@ -95,8 +95,8 @@ export interface JsonDocument {
   readonly hasBigints: boolean;
   /** Whether no member of it is given twice. */
   readonly givesOnce?: true;
-  /** The member that a feature gives with different values; null where there is none, undefined for NDJSON. */
-  readonly contradicts?: string | null;
+  /** The text of a feature or geometry as it is in the file; undefined for NDJSON. */
+  readonly featureText?: string;
   /** Bytes that text and value take in memory, about. */
   readonly weight: number;
 }

@@ -14,10 +14,11 @@ import {
   NUMBERS,
 } from '../../hexcodes/kernel/member-memory.js';
 import { linesIn } from '../../hexcodes/wire/bulk/splitters.js';
+import { jsonText } from '../../hexcodes/wire/params/exact-json.js';
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
-import { jsonText } from '../../tables/exact-json.js';
 import type { Input } from '../disk/input.js';
-import { contradiction, contradictionFault } from '../formats/json/contradictions.js';
 import { valuesOf } from '../formats/json/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from '../formats/lines.js';
 import type { RowFit, TableColumn } from '../formats/table.js';
@@ -328,8 +329,8 @@ export class NdjsonRowReader {
       const isNested = typeof each === 'object' && each !== null;
       addValue(text, this.#ranges[c]!, row, isNested ? jsonText(each) : each, this.#adders[c]!);
     }
-    const twice = contradiction(json, this.#deciding);
-    if (twice !== undefined) this.#unread.set(row, contradictionFault(twice));
+    const twice = repeatedMember(json, ([name = '']) => this.#deciding.includes(name));
+    if (twice !== undefined) this.#unread.set(row, `${twice} ${DIFFERS}`);
     for (const [half, column] of [this.#lat, this.#lng].entries()) {
       if (column < 0) continue;
       const degrees = degreesOf(columns[column]!, values[column]![0], half === 0 ? 'lat' : 'lng');

@@ -10,9 +10,9 @@ import {
 } from '../../hexcodes/kernel/output-layout.js';
 import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { isJsonNumber } from '../../hexcodes/wire/params/exact-json.js';
 import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
 import { type AddedValue, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
-import { isJsonNumber } from '../../tables/exact-json.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';

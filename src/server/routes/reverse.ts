@@ -4,8 +4,8 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { boundary } from '../../hexcodes/geometry/shape.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
-import { degreesOf, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
-import { readQuery } from '../../hexcodes/wire/params/query.js';
+import { degreesOf, isOther, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
+import { DIFFER, readQuery } from '../../hexcodes/wire/params/query.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { BoundaryData } from '../http/boundary-data.js';
@@ -79,8 +79,14 @@ function read(x: Exchange, { kernel }: Hexcodes): Wanted | undefined {
     return Number.NaN;
   };
   // Nominatim's names come first, then those that encode reads.
-  const givenOf = <N extends (typeof NAMES)[number]>(...names: [N, ...N[]]): N =>
-    names.find((name) => given[name].text !== undefined || given[name].fault !== undefined) ?? names[0];
+  const givenOf = <N extends (typeof NAMES)[number]>(...names: [N, ...N[]]): N => {
+    const [first = names[0], ...others] = names.filter(
+      (name) => given[name].text !== undefined || given[name].fault !== undefined,
+    );
+    for (const name of others)
+      if (isOther(given[first].text, given[name].text)) orFault(name, `and ${first} ${DIFFER}`);
+    return first;
+  };
   const lat = givenOf('lat', 'latitude');
   const lon = givenOf('lon', 'lng', 'longitude');
   const latDeg = orFault(lat, degreesOf(given[lat], 90));

@@ -146,7 +146,11 @@ export function positionInQuery(rawQuery: string): TrackedPosition | ParameterFa
   for (const [name, { text, fault }] of Object.entries(readQuery(rawQuery, IN_URL))) {
     if (fault !== undefined) reader.faults.push({ parameter: name, message: fault });
     // Traccar writes `null` in place of a value that it does not have.
-    else if (text !== undefined && text !== '' && text !== 'null') members[name] = memberOf(name, text);
+    else if (text !== undefined && text !== '' && text !== 'null') {
+      members[name] = memberOf(name, text);
+      const repeated = isObject(members[name]) ? repeatedMember(text) : undefined;
+      if (repeated !== undefined) reader.faults.push({ parameter: `${name}.${repeated}`, message: DIFFERS });
+    }
   }
   if (reader.faults.length > 0) return reader.faults;
   return positionOf(reader, members, '', members, '');

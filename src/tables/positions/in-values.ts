@@ -1,6 +1,8 @@
 // Where the first rows of a table show positions: in a pair of columns, in one column of whole positions, or inside of
 // objects of JSON; and how such values are read. For the command and for the page.
 
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
 import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { pairColumns, positionColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
@@ -128,8 +130,9 @@ export function positionInText(text: string, where: WholePosition): Position {
   } catch {
     return NONE;
   }
-  // Geometries of GeoJSON may say their system.
-  if (otherSystemOf(object) !== null) return NONE;
+  if (repeatedMember(text) !== undefined) return NONE;
+  // Geometries of GeoJSON may say their system, and members beside the position a hemisphere.
+  if (otherSystemOf(object) !== null || hemisphereFault(Object.keys(object ?? {})) !== undefined) return NONE;
   return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
 }
 

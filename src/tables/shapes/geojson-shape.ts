@@ -24,6 +24,29 @@ export function otherSystemOf(value: unknown, depth = 0): OtherSystem | null {
   return inner.reduce<OtherSystem | null>((found, each) => found ?? otherSystemOf(each, depth + 1), own);
 }
 
+/** Members of collections, features and geometries that say where something is. */
+const POSITION_MEMBERS = new Set([
+  'type',
+  'geometry',
+  'coordinates',
+  'geometries',
+  'crs',
+  'coordRefSys',
+  'place',
+]);
+
+/**
+ * Whether a member of GeoJSON matters for positions, or for what is read of these properties, by its path: see
+ * repeatedMember.
+ */
+export function mattersInGeoJson(names: readonly string[]): (path: readonly string[]) => boolean {
+  return (path) => {
+    const [outer, inner] = path[0] === 'features' ? path.slice(1) : path;
+    if (outer !== 'properties') return outer === undefined || POSITION_MEMBERS.has(outer);
+    return inner === undefined || names.includes(inner);
+  };
+}
+
 /**
  * A system that JSON-FG names, where it is another than WGS 84. It is not the one of the geometry of a feature that has
  * a second one in this system, be it null.

@@ -189,7 +189,7 @@ export function itemByPeer(
   const ids = members.get('id') ?? [];
   const id = ids[0] === undefined ? undefined : (JSON.parse(ids[0]) as unknown);
   const isIdRight =
-    new Set(ids).size <= 1 &&
+    ids.every((each) => each === ids[0] || JSON.parse(each) === id) &&
     (id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= 128));
   const idText = isIdRight ? ids[0] : undefined;
   if (operation === 'decode') {
@@ -200,14 +200,20 @@ export function itemByPeer(
   const longitudes = [...members]
     .filter(([name]) => name === 'longitude' || name === 'lon')
     .flatMap(([, texts]) => texts);
+  const latitudes = members.get('latitude') ?? [];
   const lngDeg = degrees(agreedValue(members.get('lng') ?? longitudes, 'number'));
-  const latDeg = degrees(agreedValue(members.get('lat') ?? members.get('latitude'), 'number'));
+  const latDeg = degrees(agreedValue(members.get('lat') ?? latitudes, 'number'));
+  const isOther = (deg: number | null) => (text: string) => {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'number' && value !== deg;
+  };
   const own = members.get('resolution');
   const isOwnRight = typeof agreedValue(own, 'number') === 'number';
   const resolution =
     own === undefined ? defaultResolution : isOwnRight ? jsonResolutionOf(own[0] as string) : null;
   const known = { ...NOTHING, latDeg, lngDeg, resolution };
-  if (latDeg === null || lngDeg === null || resolution === null || !isIdRight)
+  const isTwofold = latitudes.some(isOther(latDeg)) || longitudes.some(isOther(lngDeg));
+  if (latDeg === null || lngDeg === null || resolution === null || !isIdRight || isTwofold)
     return body(operation, known, idText);
   return body(operation, encodeOne(library, latDeg, lngDeg, resolution), idText);
 }

@@ -1,7 +1,7 @@
 // The types of Arrow as shapes of values: which kind of column each becomes, and how flechette's values are read.
 
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
-import { validJson } from '../../../tables/exact-json.js';
+import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
 import { uuidText } from '../values/column-text.js';
 import { leaf, type Shape, structOf, toBigInt } from '../values/nested.js';

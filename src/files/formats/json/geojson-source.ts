@@ -1,8 +1,10 @@
 // Reads GeoJSON points (RFC 7946): collections of any length, features and geometries, one or many in a file. The text
 // around the features of the first collection is kept.
 
+import { isJsonNumber, jsonText, parseExact } from '../../../hexcodes/wire/params/exact-json.js';
+import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { type OtherSystem, otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
-import { isJsonNumber, jsonText, parseExact } from '../../../tables/exact-json.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
 import {
   isGeometry,
@@ -31,7 +33,6 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { contradiction, contradictionFault, contradictionInFeature } from './contradictions.js';
 import { type FeatureShape, hasMember, ShapedFeature, type Sides } from './feature-shapes.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
@@ -519,8 +520,8 @@ export async function* featureBatches(
       if (isFirst) frame.head = members?.bbox === undefined ? text : withoutBox('head', text);
     },
     tail(head, text, members, isFirst) {
-      const twice = contradiction(head + text, OF_COLLECTION);
-      if (twice !== undefined) throw badInput({ file, column: twice }, contradictionFault(twice));
+      const twice = repeatedMember(head + text, ([name = '']) => OF_COLLECTION.includes(name));
+      if (twice !== undefined) throw badInput({ file, column: twice }, `${twice} ${DIFFERS}`);
       refuseOther(otherSystem(members.crs), file);
       if (firstWithout !== undefined)
         refuseOther(otherSystemOfJsonFg(members.coordRefSys), file, firstWithout);
@@ -569,11 +570,10 @@ function membersOf(text: string): Record<string, unknown> | undefined {
 function asFeature(document: JsonDocument, file: string, row: number): JsonDocument {
   const { value, text } = document;
   refuseOther(otherSystemOf(value), file, row);
-  const contradicts = contradictionInFeature(text) ?? null;
-  if (!isGeometry(value)) return { ...document, contradicts };
+  if (!isGeometry(value)) return { ...document, featureText: text };
   return {
     ...document,
-    contradicts,
+    featureText: text,
     text: `{"type":"Feature","properties":{},"geometry":${text}}`,
     value: { type: 'Feature', properties: {}, geometry: value },
   };

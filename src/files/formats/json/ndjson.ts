@@ -82,7 +82,7 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
       for (let row = 0; row < rowCount; row++) {
         const document = documents?.[row];
         // The columns of a feature are no members of it.
-        const isColumns = chosen !== undefined && document?.contradicts !== undefined;
+        const isColumns = chosen !== undefined && document?.featureText !== undefined;
         if (document === undefined || isColumns) {
           pieces.push('{');
           pushFields(0, row);

@@ -3,7 +3,7 @@
 
 import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
-import { validJson } from '../../../tables/exact-json.js';
+import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
 import type { TableColumn } from '../table.js';
 import { intervalText, type TimeUnitName } from '../values/calendar.js';
 import { leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/nested.js';

@@ -1,6 +1,6 @@
 // Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
-import { numberText } from '../../../tables/exact-json.js';
+import { numberText } from '../../../hexcodes/wire/params/exact-json.js';
 import { degreesInText } from '../../../tables/positions/in-values.js';
 import type { TableColumn } from '../table.js';
 import { dateText, durationText, timestampText, timeText } from './calendar.js';

@@ -2,15 +2,8 @@
 
 import { extraColumns, extrasOf } from '../../extras.js';
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
-import { HEMISPHERES_REFUSED } from '../params/names.js';
-import {
-  codeColumns,
-  columnChosen,
-  columnsNamed,
-  hemisphereColumns,
-  isKnownName,
-  pairColumns,
-} from '../rows/column-names.js';
+import { hemisphereFault } from '../params/names.js';
+import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
 import { csvFields, quotedField, withoutAround } from '../rows/csv-fields.js';
 
 // The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
@@ -173,11 +166,8 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
     return found[0] ?? -1;
   };
   const isEncode = request.operation === 'encode';
-  const hemispheres = isEncode ? hemisphereColumns(names) : null;
-  if (hemispheres !== null)
-    throw new BulkInputError(
-      `${hemispheres.map((name) => JSON.stringify(name)).join(' and ')} ${HEMISPHERES_REFUSED}`,
-    );
+  const side = isEncode ? hemisphereFault(names) : undefined;
+  if (side !== undefined) throw new BulkInputError(`${JSON.stringify(side.parameter)} ${side.message}`);
   const pair = pairColumns(names);
   const shape: CsvShape = {
     columns: names.length,

@@ -1,6 +1,8 @@
 // The grammar of JSON (RFC 8259), as a walk that makes no objects and throws nothing: JSON.parse takes microseconds to
 // refuse a text, and a hundred nanoseconds for each object that nobody looks at.
 
+import { parseExact } from './exact-json.js';
+
 // The members of one JSON object with the texts of their values. JSON.parse hides duplicate members and the spelling of
 // numbers; this walk gives each member as written.
 export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';
@@ -149,41 +151,62 @@ function scalarEnd(text: string, from: number, first: number): number {
 }
 
 /**
- * The name of a member that an object has more than once with different values, of which JSON.parse keeps the last;
- * undefined where there is none. 1 and 1.0 are equal.
+ * The name of the first member that an object, at any depth, gives more than once with different values, of which
+ * JSON.parse keeps the last; undefined where there is none. 21 and 21.0 are equal, and the order of members does not
+ * matter.
  * @param text of a value that JSON.parse has made
- * @param matters whether a member is looked at, by its name and the text of its value
+ * @param matters whether a member is looked at, by the names of the objects around it and its own, outermost first
  */
 export function repeatedMember(
   text: string,
-  matters: (name: string, valueText: string) => boolean = () => true,
+  matters: (path: readonly string[], valueText: string) => boolean = () => true,
 ): string | undefined {
-  /** The objects and arrays around this place; an array has no values. */
-  const around: { values: Map<string, string> | undefined; name: string; valueAt: number }[] = [];
-  for (let at = 0; at < text.length; at++) {
+  const mark = /["{}]/g;
+  /** The objects around this place, with the members that they have given. */
+  const around: { name: string; readonly valuesAt: Map<string, number> }[] = [];
+  while (mark.test(text)) {
+    const at = mark.lastIndex - 1;
     const unit = text.charCodeAt(at);
-    const inner = around[around.length - 1];
-    if (unit === QUOTE) {
-      const end = jsonStringEnd(text, at);
-      if (inner?.values !== undefined && inner.valueAt < 0) inner.name = jsonStringOf(text.slice(at, end));
-      at = end - 1;
-    } else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      around.push({ values: unit === OPEN_BRACE ? new Map() : undefined, name: '', valueAt: -1 });
-    } else if (unit === COLON) {
-      inner!.valueAt = at + 1;
-    } else if (unit === COMMA || unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
-      if (inner?.values !== undefined && inner.valueAt >= 0) {
-        const { name } = inner;
-        const value = text.slice(inner.valueAt, at).trim();
-        const before = inner.values.get(name) ?? value;
-        if (before !== value && Number(before) !== Number(value) && matters(name, value)) return name;
-        inner.values.set(name, value);
-        inner.valueAt = -1;
-      }
-      if (unit !== COMMA) around.pop();
-    }
+    if (unit === OPEN_BRACE) around.push({ name: '', valuesAt: new Map() });
+    if (unit === CLOSE_BRACE) around.pop();
+    if (unit !== QUOTE) continue;
+    mark.lastIndex = jsonStringEnd(text, at);
+    const colon = afterSpace(text, mark.lastIndex);
+    if (text.charCodeAt(colon) !== COLON) continue;
+    const name = jsonStringOf(text.slice(at, mark.lastIndex));
+    const inner = around[around.length - 1]!;
+    inner.name = name;
+    const valueAt = afterSpace(text, colon + 1);
+    const before = inner.valuesAt.get(name);
+    // The one before this, as the first may be long.
+    inner.valuesAt.set(name, valueAt);
+    if (before === undefined) continue;
+    const value = valueTextAt(text, valueAt);
+    const path = around.map((each) => each.name);
+    if (matters(path, value) && !areEqualTexts(valueTextAt(text, before), value)) return name;
   }
   return undefined;
+}
+
+const valueTextAt = (text: string, at: number): string => text.slice(at, jsonValueEnd(text, at));
+
+/** Whether two texts of JSON are of one value. */
+export function areEqualTexts(text: string, other: string): boolean {
+  if (text === other) return true;
+  try {
+    return areEqual(parseExact(text), parseExact(other));
+  } catch {
+    // A number beyond all doubles, or values that are nested too deep.
+    return false;
+  }
+}
+
+function areEqual(value: unknown, other: unknown): boolean {
+  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null)
+    return value === other;
+  const [entries, others] = [Object.entries(value), new Map(Object.entries(other))];
+  if (Array.isArray(value) !== Array.isArray(other) || entries.length !== others.size) return false;
+  return entries.every(([name, each]) => others.has(name) && areEqual(each, others.get(name)));
 }
 
 /** The place after the string that begins at `from`; -1 where there is none. */

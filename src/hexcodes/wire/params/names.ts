@@ -124,17 +124,48 @@ const SIDE_OF_LNG = new RegExp(
   `^(?:e_?w(?:${SIDE})?|east_?west|(?:gps_?)?(?:lng|long?|longitude)(?:_?e_?w|${SIDE}))$`,
 );
 
-/** Whether a name is that of a column for north or south (`lat`), for east or west (`lng`), or another one. */
-export function sideOf(name: string): 'lat' | 'lng' | null {
+/** `ns` and `ew`: one alone may be anything. */
+const MAX_UNSURE_LETTERS = 3;
+
+/** A name as those of sides are written; undefined for any other. */
+function sideIn(name: string): string | undefined {
   // Known names of sides are shorter.
-  if (name.length > 32) return null;
+  if (name.length > 32) return undefined;
   const plain = name
     .trim()
     .toLowerCase()
     .replace(/[ ./-]/g, '_');
-  return SIDE_OF_LAT.test(plain) ? 'lat' : SIDE_OF_LNG.test(plain) ? 'lng' : null;
+  return SIDE_OF_LAT.test(plain) || SIDE_OF_LNG.test(plain) ? plain : undefined;
 }
 
-/** Why names of both sides are refused, and what to do. */
-export const HEMISPHERES_REFUSED =
-  'say the hemisphere of lat and lng, and are not read: write degrees with a minus for south and west, and leave these columns out or rename them';
+/** Whether a name says north or south, or east or west. */
+export const isSide = (name: string): boolean => sideIn(name) !== undefined;
+
+/**
+ * The fault of names that say the hemisphere of degrees without a sign (`lat_ref`, `ns` and `ew`), which nothing reads;
+ * undefined where there is none. `ns` alone are nanoseconds, too.
+ */
+export function hemisphereFault(
+  names: Iterable<string>,
+): { readonly parameter: string; readonly message: string } | undefined {
+  let ofLat: string | undefined;
+  let ofLng: string | undefined;
+  let isSure = false;
+  for (const name of names) {
+    const plain = sideIn(name);
+    if (plain === undefined) continue;
+    if (plain.length > MAX_UNSURE_LETTERS) isSure = true;
+    if (SIDE_OF_LAT.test(plain)) ofLat ??= name;
+    else ofLng ??= name;
+  }
+  if (ofLat !== undefined && ofLng !== undefined) {
+    const message = `and ${JSON.stringify(ofLng)} say ${OF_SIDES}are not read: ${SIGNED}them`;
+    return { parameter: ofLat, message };
+  }
+  const parameter = ofLat ?? ofLng;
+  if (parameter === undefined || !isSure) return undefined;
+  return { parameter, message: `says ${OF_SIDES}is not read: ${SIGNED}it` };
+}
+
+const OF_SIDES = 'the hemisphere of lat and lng, and ';
+const SIGNED = 'write degrees with a minus for south and west, and leave out or rename ';

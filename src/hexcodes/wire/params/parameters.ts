@@ -4,9 +4,17 @@
 
 import { EXTRA_NAMES, type ExtraName } from '../../extras.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
-import { addUnknown, HEMISPHERES_REFUSED, hintAbout, NO_PARAMETER, sideOf } from './names.js';
+import { addUnknown, hemisphereFault, hintAbout, isSide, NO_PARAMETER } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
-import { booleanFault, DIFFERS, decodeEscapes, indexOfEquals, MALFORMED, type Parameter } from './query.js';
+import {
+  booleanFault,
+  DIFFER,
+  DIFFERS,
+  decodeEscapes,
+  indexOfEquals,
+  MALFORMED,
+  type Parameter,
+} from './query.js';
 
 // Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
 // rule.
@@ -95,8 +103,8 @@ export class SingleParameters {
   readonly longitude = new ReadParameter('number');
   /** Names that no parameter has, of which the first are kept. */
   unknown: string[] | undefined = undefined;
-  /** The first names that say the hemisphere of latitude and of longitude. */
-  readonly sides: { lat: string | undefined; lng: string | undefined } = { lat: undefined, lng: undefined };
+  /** Names that say a hemisphere. */
+  readonly sides: string[] = [];
 
   clear(): void {
     this.lat.clear();
@@ -108,8 +116,7 @@ export class SingleParameters {
     this.latitude.clear();
     this.longitude.clear();
     this.unknown = undefined;
-    this.sides.lat = undefined;
-    this.sides.lng = undefined;
+    this.sides.length = 0;
   }
 
   /** The parameter that names the latitude of the request. */
@@ -219,8 +226,7 @@ export class SingleParameters {
   }
 
   #addUnknown(name: string): void {
-    const side = sideOf(name);
-    if (side !== null) this.sides[side] ??= name;
+    if (isSide(name)) this.sides.push(name);
     this.unknown ??= [];
     addUnknown(this.unknown, name);
     if (this.unknown.length === 0) this.unknown = undefined;
@@ -244,8 +250,14 @@ function addText(parameter: ReadParameter, text: string): void {
   if (parameter.text === undefined) parameter.text = text;
   else if (parameter.text !== text) {
     if (parameter.kind !== 'number' || readDecimal(parameter.text) !== readDecimal(text))
-      parameter.fault ??= DIFFERS;
+      parameter.fault = DIFFERS;
   }
+}
+
+/** Whether two texts are different numbers. */
+export function isOther(text: string | undefined, other: string | undefined): boolean {
+  const [value, otherValue] = [readDecimal(text ?? ''), readDecimal(other ?? '')];
+  return value !== otherValue && !Number.isNaN(value) && !Number.isNaN(otherValue);
 }
 
 /** The parameters of encode as numbers: degrees NaN and resolution -1 where they cannot be read. */
@@ -267,9 +279,16 @@ export class EncodeInput {
       const message = booleanFault(from.adminV2);
       if (message !== undefined) this.add('admin_v2', message);
     }
-    const { lat, lng } = from.sides;
-    if (lat !== undefined && lng !== undefined)
-      this.add(lat, `and ${JSON.stringify(lng)} ${HEMISPHERES_REFUSED}`);
+    this.#contradicted(from.lat, from.latitude, 'lat');
+    this.#contradicted(from.lng, from.longitude, 'lng');
+    const side = hemisphereFault(from.sides);
+    if (side !== undefined) this.add(side.parameter, side.message);
+  }
+
+  /** Another number under a name that stands in for one that is given; anything else there does not count. */
+  #contradicted(given: ReadParameter, instead: ReadParameter, name: string): void {
+    if (!given.isGiven || !(instead.fault === DIFFERS || isOther(given.text, instead.text))) return;
+    this.add(instead.name!, `and ${name} ${DIFFER}`);
   }
 
   #degrees(name: string, parameter: Parameter, limitDeg: 90 | 180): number {

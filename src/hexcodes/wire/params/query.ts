@@ -10,6 +10,8 @@ export interface Parameter {
 
 export const MALFORMED = 'is not valid percent-encoded UTF-8';
 export const DIFFERS = 'is given more than once with different values';
+/** The fault of two names for one value. */
+export const DIFFER = 'are given with different values';
 
 /** The text without its escapes; undefined where an escape is broken or the bytes are not UTF-8. */
 export function decodeEscapes(raw: string): string | undefined {

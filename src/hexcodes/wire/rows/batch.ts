@@ -7,9 +7,11 @@ import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
 import { MAX_BATCH_ITEMS } from '../limits.js';
+import { areEqualTexts } from '../params/json-grammar.js';
 import { memberHint } from '../params/names.js';
 import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
 import type { ParameterFault } from '../params/parameters.js';
+import { DIFFERS } from '../params/query.js';
 import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';
@@ -129,12 +131,11 @@ export function batchOf(
   else if (!items.isArray) faults.push({ parameter: name, message: 'must be an array' });
   let resolution = DEFAULT_RESOLUTION;
   if (operation === 'encode') {
-    const texts = new Set(envelope.members('resolution').map((member) => envelope.text(member)));
-    if (texts.size > 1) {
-      faults.push({ parameter: 'resolution', message: 'is given more than once with different values' });
-    } else {
-      for (const text of texts) resolution = readJsonResolution(text);
-      const [text = ''] = texts;
+    const [text = '', ...more] = envelope.members('resolution').map((member) => envelope.text(member));
+    if (more.some((each) => !areEqualTexts(text, each))) {
+      faults.push({ parameter: 'resolution', message: DIFFERS });
+    } else if (text !== '') {
+      resolution = readJsonResolution(text);
       const quotes = resolution < 0 && readJsonResolution(withoutQuotes(text)) >= 0 ? ', without quotes' : '';
       if (resolution < 0)
         faults.push({ parameter: 'resolution', message: `must be an integer from 0 to 15${quotes}` });

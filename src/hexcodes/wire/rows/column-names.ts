@@ -1,8 +1,6 @@
 // The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each
 // kind there are lists; a name of an earlier list is taken before those of later ones.
 
-import { sideOf } from '../params/names.js';
-
 type NameLists = readonly (readonly string[])[];
 
 const LAT: NameLists = [
@@ -136,16 +134,6 @@ export function pairColumns(names: readonly string[]): { lat: number[]; lng: num
   if (pair.lat.length > 0 || pair.lng.length > 0) return pair;
   // One of these alone says nothing.
   return { lat: columnsNamed(names, ['y']), lng: columnsNamed(names, ['x']) };
-}
-
-/**
- * The two columns that say north or south and east or west beside degrees without a sign; null where there are none.
- * One alone may be anything: `ns` are nanoseconds, too.
- */
-export function hemisphereColumns(names: readonly string[]): readonly [lat: string, lng: string] | null {
-  const called = (axis: 'lat' | 'lng'): string | undefined => names.find((name) => sideOf(name) === axis);
-  const [lat, lng] = [called('lat'), called('lng')];
-  return lat === undefined || lng === undefined ? null : [lat, lng];
 }
 
 /** Indexes of the columns that could hold codes. */

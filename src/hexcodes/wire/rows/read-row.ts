@@ -4,6 +4,7 @@
 import type { CsvShape, Operation } from '../job.js';
 import {
   afterSpace,
+  areEqualTexts,
   eachMember,
   isJson,
   type JsonKind,
@@ -18,6 +19,7 @@ import {
   type ParameterFault,
   SingleParameters,
 } from '../params/parameters.js';
+import { DIFFERS } from '../params/query.js';
 import { csvFields, plainNumber, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
@@ -137,9 +139,8 @@ function readObject(operation: Operation, text: string, resolution: number): Rea
     if (name !== 'id') parameters.addMember(name, valueText, kind);
     else if (!isId(valueText, kind))
       idFault ??= fault('id', `must be a string of at most ${MAX_ID_UNITS} characters or a number`);
-    else if (id !== undefined && id !== valueText)
-      idFault ??= fault('id', 'is given more than once with different values');
-    else id = valueText;
+    else if (id !== undefined && !areEqualTexts(id, valueText)) idFault ??= fault('id', DIFFERS);
+    else id ??= valueText;
   });
   if (!isObject) return NOT_JSON;
   // A parameter of single requests; in an item it is a member like any other.

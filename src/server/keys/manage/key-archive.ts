@@ -1,4 +1,6 @@
 // Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
+import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { type KeyState, NEW_KEY, SCOPES, type StoredKey } from '../key-record.js';
 import { pepperCheckOf } from '../secret.js';
 import { KeyFault, keyJson, parseTime, readKeySettings } from './key-input.js';
@@ -94,12 +96,16 @@ const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined
   value === null || value === undefined ? undefined : read(value);
 
 function parse(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The message of the parser would quote the file.
     throw wrong('the file is not JSON');
   }
+  const twice = repeatedMember(text);
+  if (twice !== undefined) throw wrong(`${twice} ${DIFFERS}`);
+  return value;
 }
 
 function objectOf(value: unknown, what: string): Record<string, unknown> {

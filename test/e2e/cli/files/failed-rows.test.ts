@@ -184,7 +184,7 @@ describe('other commands', () => {
     const json = await folder.run('check list.ndjson');
     expect([json.code, json.stdout]).toEqual([
       1,
-      'list.ndjson, row 2: hexcodes is given more than once, with different values\n2 codes: 1 invalid\n',
+      'list.ndjson, row 2: hexcodes is given more than once with different values\n2 codes: 1 invalid\n',
     ]);
     expect((await folder.run('check list.csv -q')).code).toBe(1);
   });
@@ -244,7 +244,7 @@ describe('features that give a member twice', () => {
       });
       expect([ran.code, ran.stderr]).toEqual([
         1,
-        expect.stringContaining(`${member} is given more than once, with different values`),
+        expect.stringContaining(`${member} is given more than once with different values`),
       ]);
     }
   });

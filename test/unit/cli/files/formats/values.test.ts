@@ -10,7 +10,12 @@ import {
   timeText,
 } from '#dist/files/formats/values/calendar.js';
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
-import { isFalsifiable, jsonText, parseExact, parseNumbersBy } from '#dist/tables/exact-json.js';
+import {
+  isFalsifiable,
+  jsonText,
+  parseExact,
+  parseNumbersBy,
+} from '#dist/hexcodes/wire/params/exact-json.js';
 
 // Dates and times as text: as Date writes them where Date can, and right beyond its years.
 describe('dates and times', () => {
