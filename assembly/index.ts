@@ -21,4 +21,4 @@ export { setTextEnd, textEnd } from "./text/write/text-out";
 export { writeDecodedCsv } from "./text/write/write-csv";
 export { writeDecodedJson, writeEncodedJson } from "./text/write/write-json";
 export { chooseMembers } from "./text/write/write-members";
-export { writeDecodedLines, writeRows } from "./text/write/write-rows";
+export { writeDecodedRows, writeRows } from "./text/write/write-rows";

@@ -297,7 +297,9 @@ export class RowBatches {
     this.#writers = writers;
     const { code, format } = plan;
     const { hasTypes } = FORMATS[format];
-    this.#decoder = code < 0 ? null : new RowDecoder(run.hexcodes.kernel, code, hasTypes, MAX_ROWS);
+    const { writesDecoded } = writers;
+    this.#decoder =
+      code < 0 ? null : new RowDecoder(run.hexcodes.kernel, code, hasTypes, writesDecoded, MAX_ROWS);
   }
 
   /** The rows as a batch. */

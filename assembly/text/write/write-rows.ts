@@ -121,9 +121,9 @@ function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: 
   return stopAt(to, p);
 }
 
-/** Writes the decode answers to lines `from` to `to` of `count`, with the answer of writeRows. */
-export function writeDecodedLines(count: u32, from: u32, to: u32): u32 {
-  return writeAnswers(count, from, to, FROM_LINES, COMMA, LINE_FEED, 0);
+/** Writes rows `from` to `to` of a decode answer to `count` rows, as writeRows does. */
+export function writeDecodedRows(count: u32, from: u32, to: u32, source: u32, delimiter: u32): u32 {
+  return writeAnswers(count, from, to, source, delimiter, LINE_FEED, 0);
 }
 
 /** Copies a line up to the blanks before its closing brace. */

@@ -67,7 +67,7 @@ const NOWHERE = { lat: -1, lng: -1 };
 /** The columns of rows of values: none of them is made by a writer. */
 function written({ kept, added }: SinkColumns): WrittenColumns {
   const all = [...kept, ...added].map((column, index) => ({ ...column, index }));
-  return { kept: all, added: [], values: [], resolution: 0, kernel: null, isScanned: false };
+  return { kept: all, added: [], values: [], resolution: 0, kernel: null, isScanned: false, decoded: 0 };
 }
 
 /** Whether Arrow goes into a file; else it is a stream. */

@@ -33,6 +33,8 @@ export class RowDecoder {
   readonly #memory: TextMemory;
   readonly #code: number;
   readonly #isTyped: boolean;
+  /** Whether the kernel has scanned the rows as CSV, and writes our columns. */
+  readonly #isWritten: boolean;
   /** lat and lng, which are empty with types, resolution and status. */
   readonly #ours: readonly ValueRanges[];
   /** The values of resolutions, and after them the words of statuses; where each of them is. */
@@ -42,12 +44,14 @@ export class RowDecoder {
   /**
    * @param code index of the column of codes
    * @param isTyped whether our columns become plain values instead of texts
+   * @param isWritten whether the kernel has scanned the rows as CSV, and writes our columns
    */
-  constructor(kernel: Kernel, code: number, isTyped: boolean, maxRows: number) {
+  constructor(kernel: Kernel, code: number, isTyped: boolean, isWritten: boolean, maxRows: number) {
     this.#kernel = kernel;
     this.#memory = textMemoryOf(kernel);
     this.#code = code;
     this.#isTyped = isTyped;
+    this.#isWritten = isWritten;
     const positions = isTyped ? 0 : maxRows;
     this.#ours = [positions, positions, maxRows, maxRows].map(rangesOf);
     const column = { name: '', kind: 'int' } as const;
@@ -76,7 +80,7 @@ export class RowDecoder {
     this.#take(rows);
     exports.decodeBatch(rowCount);
     latLngDeg.set(outputFloats.subarray(0, 2 * rowCount));
-    this.#memory.openRows(rowCount, 0);
+    if (!this.#isWritten) this.#memory.openRows(rowCount, 0);
     this.#memory.adminCounts.fill(0);
     exports.countDecoded(rowCount);
     byAdmin.set(this.#memory.adminCounts);
@@ -87,6 +91,7 @@ export class RowDecoder {
       if (records[at] === OK && output[statuses + row] !== OK) records[at] = INVALID_HEXCODES;
       byStatus[records[at]!]!++;
     }
+    if (this.#isWritten) return { rows, records };
     this.#addWords(rows);
     if (!this.#isTyped) this.#print(rows);
     return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
@@ -96,13 +101,19 @@ export class RowDecoder {
   #take(rows: TextRows): void {
     const { text, columns, rowCount, unread } = rows;
     const { inputBytes: records } = this.#kernel;
-    const left = takeCodes(text.bytes, columns[this.#code]!, rowCount, records);
-    for (const row of left) {
-      putCode(this.#kernel, row, textAt(rows, this.#code, row));
-      records[recordStatusAt(row)] = OK;
-      countSlow('file', 'code');
+    const memory = this.#memory;
+    const { starts, ends } = columns[this.#code]!;
+    // A scan has taken all codes but those that it left.
+    const next = (row: number): number => (this.#isWritten ? memory.nextLeft(row, rowCount) : row);
+    for (let row = next(0); row < rowCount; row = next(row + 1)) {
+      if (!takeCode(text.bytes, starts[row]!, ends[row]!, records, row)) {
+        putCode(this.#kernel, row, textAt(rows, this.#code, row));
+        records[recordStatusAt(row)] = OK;
+        countSlow('file', 'code');
+      }
+      if (unread?.has(row) === true) refuse(records, row, INVALID_REQUEST);
+      if (this.#isWritten) memory.setStatus(row, records[recordStatusAt(row)]!);
     }
-    for (const row of unread?.keys() ?? []) refuse(records, row, INVALID_REQUEST);
   }
 
   #addWords({ text, rowCount }: TextRows): void {
@@ -152,30 +163,19 @@ export function refuse(records: Uint8Array, row: number, status: number): void {
   records[recordStatusAt(row)] = status;
 }
 
-/** @returns rows whose text the host must read: longer ones, and those beyond ASCII or with a NUL */
-function takeCodes(
-  bytes: Uint8Array,
-  { starts, ends }: ValueRanges,
-  rowCount: number,
-  records: Uint8Array,
-): number[] {
-  const left: number[] = [];
-  for (let row = 0, at = 0; row < rowCount; row++, at += RECORD_BYTES) {
-    const start = starts[row]!;
-    const size = start < 0 ? 0 : ends[row]! - start;
-    records[at + RECORD_TEXT_BYTES] = OK;
-    if (size === 0) refuse(records, row, INVALID_REQUEST);
-    else if (size > RECORD_TEXT_BYTES) left.push(row);
-    else {
-      let isPlain = true;
-      for (let i = 0; i < size; i++) {
-        const byte = bytes[start + i]!;
-        records[at + i] = byte;
-        if (byte === 0 || byte > MAX_ASCII) isPlain = false;
-      }
-      for (let i = size; i < RECORD_TEXT_BYTES; i++) records[at + i] = 0;
-      if (!isPlain) left.push(row);
-    }
+/** @returns whether the text was taken: the host must read a longer one, and one beyond ASCII or with a NUL */
+function takeCode(bytes: Uint8Array, start: number, end: number, records: Uint8Array, row: number): boolean {
+  const at = RECORD_BYTES * row;
+  const size = start < 0 ? 0 : end - start;
+  records[at + RECORD_TEXT_BYTES] = OK;
+  if (size === 0) refuse(records, row, INVALID_REQUEST);
+  if (size > RECORD_TEXT_BYTES) return false;
+  let isPlain = true;
+  for (let i = 0; i < size; i++) {
+    const byte = bytes[start + i]!;
+    records[at + i] = byte;
+    if (byte === 0 || byte > MAX_ASCII) isPlain = false;
   }
-  return left;
+  if (size > 0) for (let i = size; i < RECORD_TEXT_BYTES; i++) records[at + i] = 0;
+  return isPlain;
 }

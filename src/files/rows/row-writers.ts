@@ -14,7 +14,14 @@ import { addValue, plainAdder, type ValueAdder } from './plain-values.js';
 import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
 import type { TextRows, ValueRanges } from './text-rows.js';
-import { FeatureWriter, NO_FRAME, type RowWriter, textWriter, type WrittenColumns } from './write-text.js';
+import {
+  FeatureWriter,
+  NO_FRAME,
+  type RowWriter,
+  rowPieces,
+  textWriter,
+  type WrittenColumns,
+} from './write-text.js';
 
 /** One of the two values of a position, from the features of a source. */
 const side = (index: number): WrittenColumns['kept'][number] => ({ name: '', kind: 'json', index });
@@ -80,6 +87,8 @@ export class RowWriters {
   readonly #border: BorderRanges | null;
   /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
   readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
+  /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
+  readonly writesDecoded: boolean;
 
   private constructor(
     run: Run,
@@ -87,8 +96,10 @@ export class RowWriters {
     rejects: RowWriter | null,
     numbers: readonly (readonly [column: number, half: 0 | 1])[],
     border: BorderRanges | null,
+    writesDecoded: boolean,
   ) {
     this.#run = run;
+    this.writesDecoded = writesDecoded;
     this.#output = output;
     this.#rejects = rejects;
     this.#numbers = numbers;
@@ -105,7 +116,7 @@ export class RowWriters {
     const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
     // Our columns of codes that are decoded are in the rows.
     const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
-    const written: WrittenColumns = {
+    const all: WrittenColumns = {
       kept: frame === undefined ? [...theirs, ...inRows] : [0, 1].map((n) => side(columns.length + n)),
       added: values.map((is, c) => {
         const at = border.indexOf(is);
@@ -114,8 +125,14 @@ export class RowWriters {
       resolution: request.resolution,
       values,
       kernel: run.hexcodes.kernel,
-      isScanned: plan.source === 'text' && !isDecode,
+      isScanned: plan.source === 'text',
+      decoded: inRows.length,
     };
+    const isCsv = [plan.format, plan.rejects ?? plan.format].every(
+      (format) => FORMATS[format].delimiter !== null,
+    );
+    const writesDecoded = isDecode && isCsv && rowPieces(all, ',') !== null;
+    const written = isDecode && !writesDecoded ? { ...all, isScanned: false } : all;
     // Positions that were not numbers become numbers.
     const halves = kept.map((index, c) =>
       columns[index]!.kind !== 'double' && sink.kept[c]!.kind === 'double'
@@ -139,7 +156,7 @@ export class RowWriters {
         ? null
         : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
     const behind = border.length > 0 && hasTypes ? new BorderRanges(run.hexcodes.kernel, border) : null;
-    return new RowWriters(run, first, second, numbers, behind);
+    return new RowWriters(run, first, second, numbers, behind, writesDecoded);
   }
 
   /** Writes those that are OK before those that failed. */

@@ -47,6 +47,8 @@ export interface WrittenColumns {
   readonly kernel: Kernel | null;
   /** Whether the kernel has scanned the rows as CSV: then it writes them as CSV, too. */
   readonly isScanned: boolean;
+  /** How many of the kept columns, the last ones, are those of decoded codes. */
+  readonly decoded: number;
 }
 
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
@@ -264,6 +266,28 @@ abstract class TextWriter implements RowWriter {
   }
 }
 
+const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
+
+const theirsOf = ({ kept, decoded }: WrittenColumns): WrittenColumns['kept'] =>
+  kept.slice(0, kept.length - decoded);
+
+/**
+ * The pieces of a row of CSV, and of what is after its fields.
+ * @returns null for rows that the kernel has not scanned, and for too many fields
+ */
+export function rowPieces(
+  columns: WrittenColumns,
+  delimiter: string,
+): readonly [fields: Uint8Array, tail: Uint8Array] | null {
+  if (!columns.isScanned) return null;
+  const [values, resolution] = columns.decoded > 0 ? [DECODED, null] : [columns.values, columns.resolution];
+  const indexes = theirsOf(columns).map(({ index }) => index);
+  const of = (fields: readonly number[] | null): Uint8Array | null =>
+    fieldPieces(fields, indexes.length > 0, values, delimiter, resolution);
+  const [fields, tail] = [of(indexes), of(null)];
+  return fields === null || tail === null ? null : [fields, tail];
+}
+
 class CsvWriter extends TextWriter {
   protected readonly ofRow: number;
   protected readonly end = '';
@@ -271,6 +295,8 @@ class CsvWriter extends TextWriter {
   readonly #tails: Tails;
   /** Pieces of a row, and of what is after its fields; null where they are too many. */
   readonly #pieces: readonly [fields: Uint8Array, tail: Uint8Array] | null;
+  /** The kept columns of the source. */
+  readonly #theirs: WrittenColumns['kept'];
   /** Bytes for which a field is quoted. */
   readonly #needsQuotes = new Uint8Array(256);
 
@@ -295,28 +321,29 @@ class CsvWriter extends TextWriter {
       columns,
     );
     this.ofRow = this.#tails.most + 3 * columns.kept.length;
-    const { kept, isScanned, values, resolution } = columns;
-    const indexes = kept.map(({ index }) => index);
-    const of = (fields: readonly number[] | null): Uint8Array | null =>
-      isScanned ? fieldPieces(fields, kept.length > 0, values, delimiter, resolution) : null;
-    const [fields, tail] = [of(indexes), of(null)];
-    this.#pieces = fields === null || tail === null ? null : [fields, tail];
+    this.#pieces = rowPieces(columns, delimiter);
+    this.#theirs = theirsOf(columns);
   }
 
   protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
     let at = from;
     for (let row = 0; row < rows.rowCount; row++) {
       if (!isWantedRow(records.bytes, row, wanted)) continue;
-      at = this.#fields(rows, row, area, at);
+      at = this.#fields(rows, row, area, at, this.columns.kept);
       at = this.#tails.write(area, at, rows, records, row);
     }
     return at;
   }
 
   /** Writes the kept fields of a row. */
-  #fields({ text, columns }: TextRows, row: number, { bytes: out }: Area, from: number): number {
+  #fields(
+    { text, columns }: TextRows,
+    row: number,
+    { bytes: out }: Area,
+    from: number,
+    kept: WrittenColumns['kept'],
+  ): number {
     const { bytes } = text;
-    const { kept } = this.columns;
     const needsQuotes = this.#needsQuotes;
     let at = from;
     for (let c = 0; c < kept.length; c++) {
@@ -354,6 +381,10 @@ class CsvWriter extends TextWriter {
     const { exports, textOut, textOutAt } = memory;
     const area = areaOf(textOut);
     const [fields, tail] = this.#pieces;
+    const writeRows = (from: number, to: number, source: number): number =>
+      this.columns.decoded > 0
+        ? exports.writeDecodedRows(rowCount, from, to, source, this.#delimiter)
+        : exports.writeRows(from, to, source, this.#delimiter, LF, 0);
     exports.setTextEnd(textOutAt);
     let end = 0;
     for (let row = 0; row < rowCount; ) {
@@ -362,16 +393,16 @@ class CsvWriter extends TextWriter {
         for (end = row; end < rowCount && isWantedRow(records, end, wanted); ) end++;
       }
       memory.usePieces(fields);
-      row = exports.writeRows(row, end, FROM_FIELDS, this.#delimiter, LF, 0);
+      row = writeRows(row, end, FROM_FIELDS);
       if (row === end) continue;
       const at = memory.textEnd - textOutAt;
       if (
         memory.isLeftToHost(row) &&
         this.#fieldBytes(rows, row) + at <= textOut.length - exports.FIELDS_BYTES.value
       ) {
-        exports.setTextEnd(textOutAt + this.#fields(rows, row, area, at));
+        exports.setTextEnd(textOutAt + this.#fields(rows, row, area, at, this.#theirs));
         memory.usePieces(tail);
-        exports.writeRows(row, row + 1, FROM_FRAMES, this.#delimiter, LF, 0);
+        writeRows(row, row + 1, FROM_FRAMES);
         row++;
         continue;
       }
@@ -385,7 +416,7 @@ class CsvWriter extends TextWriter {
   /** Bytes that a row takes at most: each of its fields may be all quotes. */
   #fieldBytes({ columns }: TextRows, row: number): number {
     let sum = MAX_TAIL_BYTES;
-    for (const { index } of this.columns.kept) {
+    for (const { index } of this.#theirs) {
       const { starts, ends } = columns[index]!;
       sum += 2 * (ends[row]! - starts[row]!) + 3;
     }

@@ -225,7 +225,7 @@ interface KernelCalls {
     mayClose: boolean,
   ): number;
   /**
-   * Sets which members of a line of scanLines writeRows and writeDecodedLines write: with `isKeep` those that columns
+   * Sets which members of a line of scanLines writeRows and writeDecodedRows write: with `isKeep` those that columns
    * `from` to `to` of MEMBERS name, at most 254, in the order of the columns, else all others.
    */
   chooseMembers(from: number, to: number, isKeep: boolean): void;
@@ -244,8 +244,8 @@ interface KernelCalls {
     feed: number,
     refusal: number,
   ): number;
-  /** As writeRows of lines, for a decode answer to `count` lines. */
-  writeDecodedLines(count: number, from: number, to: number): number;
+  /** Rows `from` to `to` of a decode answer to `count` rows, as writeRows does. */
+  writeDecodedRows(count: number, from: number, to: number, source: number, delimiter: number): number;
   /** Rows `from` to `to` of a decode answer to `count` rows as CSV from textEnd on; the row where it stopped. */
   writeDecodedCsv(
     count: number,
@@ -317,7 +317,7 @@ export const KERNEL_CALLS: { readonly [Name in keyof KernelCalls]: Parameters<Ke
     chooseMembers: 3,
     setTextEnd: 1,
     writeRows: 6,
-    writeDecodedLines: 3,
+    writeDecodedRows: 5,
     writeDecodedCsv: 8,
     writeEncodedJson: 5,
     writeDecodedJson: 6,

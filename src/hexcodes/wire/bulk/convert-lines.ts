@@ -133,7 +133,7 @@ export class LineConverter {
         const okBefore = memory.statusCounts[0]!;
         const stop =
           resolution === null
-            ? exports.writeDecodedLines(count, row, count)
+            ? exports.writeDecodedRows(count, row, count, FROM_LINES, 0)
             : exports.writeRows(row, count, FROM_LINES, 0, LF, 0);
         report.addWritten(row, stop, -textOutAt, okBefore);
         if (stop < count && memory.isLeftToHost(stop)) {

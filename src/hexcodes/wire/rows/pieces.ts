@@ -8,19 +8,20 @@ const OK = ROW_STATUSES[0];
 
 /**
  * The pieces after chosen fields of rows, which end with LF.
+ * @param resolution of all rows; null where each has the one of its code
  * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
  * @returns null for too many
  */
 export function fieldPieces(
   fields: readonly number[] | null,
   hasFields: boolean,
-  added: readonly AddedValue['is'][],
+  added: readonly AddedMember['is'][],
   delimiter: string,
-  resolution: number,
+  resolution: number | null,
 ): Uint8Array | null {
   const listOf = (isOk: boolean): Piece[] => {
     const ours = added.map((is): Piece[] => {
-      if (is === 'resolution') return [String(resolution)];
+      if (is === 'resolution' && resolution !== null) return [String(resolution)];
       if (is === 'status') return [isOk ? OK : VALUE.status];
       return isOk ? [VALUE[is]] : [];
     });
