@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.js';
-import { LONG_UNITS, REST, ROADS } from './test/support/speeds.js';
+import { LONG_UNITS, REST, ROADS, TOGETHER } from './test/support/speeds.js';
 
 /** One project of test files, with the options that all of them share. */
 function project(
@@ -44,7 +44,8 @@ export default defineConfig({
       ),
       // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
       project('roads', ROADS, []),
-      project('parts', [...OTHERS, ...LONG_UNITS], [...ROADS, ...REST]),
+      project('parts', [...OTHERS, ...LONG_UNITS], [...ROADS, ...REST, ...TOGETHER]),
+      project('together', TOGETHER, [], false),
       project('rest', REST, []),
     ],
   },

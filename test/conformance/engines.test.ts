@@ -86,45 +86,22 @@ describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () =
     },
   );
 
-  for (const [format, missing] of [
-    ['parquet', noSpark],
-    ['delta', noDelta],
-  ] as const)
-    test.skipIf(missing !== undefined)(
-      `spark_sql: functions of SQL, a table by province, ${format}${missing === undefined ? '' : ` (${missing})`}`,
-      { timeout: 900_000 },
-      async () => {
-        const target = folder.file(`sql-${format}`);
-        const options = ['--resolution', String(RESOLUTION), '--master', 'local[2]', '--format', format];
-        const { code, stdout, stderr } = await runPython(
-          ['examples/python/spark_sql.py', folder.file('in.parquet'), target, ...options],
-          { env: { ...SPARK_ENV, PYSPARK_SUBMIT_ARGS: `--jars ${DELTA_JARS} pyspark-shell` } },
-        );
-        expect([code, stdout], stderr.slice(-2000)).toEqual([
-          0,
-          'HN-6GHP4-83RFR HN-6GHP4-83RFR None None None None\n',
-        ]);
-        const found = format === 'delta' ? `delta:${target}` : `${target.split('/').at(-1)}/*/*.parquet`;
-        expect(await answer(found)).toEqual({ rows: ROWS, different: 0 });
-        const provinces = readdirSync(target).filter((name) => name.startsWith('province='));
-        const codes = ADMIN_UNITS.map((unit) => `province=${unit.code}`);
-        expect(provinces.filter((name) => !codes.includes(name))).toEqual([
-          'province=__HIVE_DEFAULT_PARTITION__',
-        ]);
-        expect(provinces.length).toBeGreaterThan(30);
-      },
-    );
-
-  test.skipIf(noSpark !== undefined)(
-    `an executor of Spark has the package out of the zipped wheel of --py-files${noSpark === undefined ? '' : ` (${noSpark})`}`,
+  test.skipIf(noDelta !== undefined)(
+    `Spark, in one process: spark_sql to Parquet and Delta Lake, and an executor that has the package out of the zipped wheel of --py-files${noDelta === undefined ? '' : ` (${noDelta})`}`,
     { timeout: 900_000 },
     async () => {
       const wheel = readdirSync('build/python').find((name) => name.endsWith('.whl'))!;
       // Spark imports out of files in .zip, .egg and .jar alone.
       copyFileSync(`build/python/${wheel}`, folder.file('hexcodes.zip'));
       const program = `
+import runpy, sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
+
+for format in "parquet", "delta":
+    options = ["--resolution", "${RESOLUTION}", "--master", "local[2]", "--format", format]
+    sys.argv = ["spark_sql.py", "${folder.file('in.parquet')}", "${folder.file('sql')}-" + format, *options]
+    runpy.run_path("examples/python/spark_sql.py", run_name="__main__")
 
 def convert(batches):
     import hexcodes
@@ -135,17 +112,29 @@ def convert(batches):
 session = SparkSession.builder.master("local-cluster[1,1,1024]").config("spark.ui.enabled", "false").getOrCreate()
 print(*session.range(1).mapInArrow(convert, "file string, code string").first())
 `;
+      const submitted = `--jars ${DELTA_JARS} --py-files ${folder.file('hexcodes.zip')} pyspark-shell`;
       const { code, stdout, stderr } = await runPython(['-c', program], {
-        env: {
-          ...SPARK_ENV,
-          PYSPARK_PYTHON: PYTHON,
-          PYSPARK_SUBMIT_ARGS: `--py-files ${folder.file('hexcodes.zip')} pyspark-shell`,
-        },
+        env: { ...SPARK_ENV, PYSPARK_PYTHON: PYTHON, PYSPARK_SUBMIT_ARGS: submitted },
       });
-      expect([code, stdout], stderr.slice(-2000)).toEqual([
+      expect([code, stdout.split('\n')], stderr.slice(-2000)).toEqual([
         0,
-        expect.stringMatching(/^\S+\/hexcodes\.zip\/hexcodes\/__init__\.py HN-6GHP4-83RFR\n$/),
+        [
+          ...Array.from({ length: 2 }, () => 'HN-6GHP4-83RFR HN-6GHP4-83RFR None None None None'),
+          expect.stringMatching(/^\S+\/hexcodes\.zip\/hexcodes\/__init__\.py HN-6GHP4-83RFR$/),
+          '',
+        ],
       ]);
+      for (const format of ['parquet', 'delta']) {
+        const target = folder.file(`sql-${format}`);
+        const found = format === 'delta' ? `delta:${target}` : `sql-${format}/*/*.parquet`;
+        expect(await answer(found)).toEqual({ rows: ROWS, different: 0 });
+        const provinces = readdirSync(target).filter((name) => name.startsWith('province='));
+        const codes = ADMIN_UNITS.map((unit) => `province=${unit.code}`);
+        expect(provinces.filter((name) => !codes.includes(name))).toEqual([
+          'province=__HIVE_DEFAULT_PARTITION__',
+        ]);
+        expect(provinces.length).toBeGreaterThan(30);
+      }
     },
   );
 });

@@ -41,8 +41,11 @@ const OPENED = [
     .map((name) => `java.${name}`),
   ...['sun.nio.ch', 'sun.nio.cs', 'sun.security.action', 'sun.util.calendar'],
 ].map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`);
-/** A JVM of a few seconds is cheaper without its second compiler. */
-export const SHORT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+/** A JVM of a few seconds is cheaper without its second compiler, and without a proof of the bytecode of known jars. */
+export const SHORT_JVM = [
+  ...['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'],
+  ...['-XX:+UnlockDiagnosticVMOptions', '-XX:-BytecodeVerificationRemote'],
+];
 const OPTIONS = [...SHORT_JVM, ...OPENED];
 
 const byMaven = (engine: string, program: string): JvmExample => {

@@ -8,6 +8,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
+import { SHORT_JVM } from './java.js';
 
 const JARS =
   process.env.HEXCODES_KAFKA_JARS ??
@@ -26,7 +27,7 @@ export const noKafka: string | undefined = !existsSync(join(JARS, 'kafka_2.13-4.
 export const kafkaNote = noKafka === undefined ? '' : ` (${noKafka})`;
 
 const READY_MS = 90_000;
-const JAVA = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(JARS, '*')];
+const JAVA = ['-Xmx512m', ...SHORT_JVM, '-cp', join(JARS, '*')];
 
 /** A message as kcat reads it. */
 export interface KafkaMessage {

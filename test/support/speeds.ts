@@ -12,6 +12,21 @@ export const LONG_UNITS = [
   'test/unit/wire/bulk.test.ts',
 ];
 
+/** Parts that run no service in the process of their test: such files share processes, as units do. */
+export const TOGETHER = [
+  'test/conformance/kernel/{abi,reach,reading,scalar}.test.ts',
+  'test/conformance/same-bytes.test.ts',
+  'test/e2e/cli/commands.test.ts',
+  'test/e2e/cli/files/{arrow-types,failed-rows,filter,geo-*,geojson-framings,geopackage-tables}.test.ts',
+  'test/e2e/cli/files/{linear,loaded,outputs,slow-rows,workbooks}.test.ts',
+  'test/e2e/cli/points/zones.test.ts',
+  'test/oracle/**/*.test.ts',
+  'test/property/cli/files/damaged-files.test.ts',
+  'test/property/wire/bulk/bulk-text.test.ts',
+  'test/unit/cli/files/formats/batches.test.ts',
+  'test/unit/wire/bulk.test.ts',
+];
+
 /** One way through each room, end to end. */
 export const ROADS = [
   'test/conformance/cli/vectors.test.ts',
@@ -69,21 +84,26 @@ export const REST = [
  * together.
  */
 export const LONGEST = [
-  'test/e2e/deploy/proxies.test.ts',
-  'test/e2e/console/zones.test.ts',
-  'test/e2e/console/screens.test.ts',
-  'test/e2e/engine/kafka.test.ts',
-  'test/e2e/cli/files/brought.test.ts',
-  'test/e2e/console/page.test.ts',
   'test/conformance/engines.test.ts',
-  'test/e2e/server/processes.test.ts',
+  'test/e2e/deploy/proxies.test.ts',
+  'test/e2e/engine/kafka.test.ts',
+  'test/e2e/console/screens.test.ts',
+  'test/e2e/console/zones.test.ts',
   'test/e2e/engine/worker.test.ts',
-  'test/e2e/cli/files/duckdb.test.ts',
-  'test/e2e/console/take-away.test.ts',
+  'test/e2e/console/page.test.ts',
+  'test/e2e/server/processes.test.ts',
   'test/property/cli/files/by-rows.test.ts',
-  'test/e2e/console/fleet.test.ts',
+  'test/conformance/python-package.test.ts',
+  'test/e2e/capacity/bench.test.ts',
   'test/e2e/server/transport/crowds.test.ts',
+  'test/e2e/usage/quota.test.ts',
+  'test/e2e/usage/store.test.ts',
+  'test/e2e/cli/files/brought.test.ts',
+  'test/e2e/cli/files/ceilings.test.ts',
+  'test/e2e/console/take-away.test.ts',
+  'test/e2e/console/fleet.test.ts',
   'test/e2e/console/basemap.test.ts',
-  'test/conformance/go.test.ts',
   'test/conformance/java.test.ts',
+  'test/e2e/supervisor/processes.test.ts',
+  'test/e2e/server/load-proofs.test.ts',
 ];

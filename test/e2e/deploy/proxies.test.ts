@@ -49,8 +49,8 @@ for (const proxy of PROXIES) {
         expect(done).toBeGreaterThan(40);
       });
 
-      test('a body of 60 MB passes whole with TLS', async () => {
-        const { done, faults } = await nodes.run('bodies');
+      test('a body of 20 MB passes whole with TLS', async () => {
+        const { done, faults } = await nodes.run('bodies', { megabytes: 20 });
         expect([done, faults]).toEqual([1, []]);
       });
 
@@ -65,7 +65,7 @@ for (const proxy of PROXIES) {
       });
 
       test('under more batches than it can pass on it has no answer of its own', async () => {
-        const { done, faults } = await nodes.run('saturated', { seconds: 8 });
+        const { done, faults } = await nodes.run('saturated', { seconds: 3 });
         // Caddy resets a few connections of such a load, one to three in some thousand requests.
         const own = faults.filter((fault) => proxy.name !== 'Caddy' || !fault.endsWith('ECONNRESET'));
         expect(own).toEqual([]);
@@ -102,9 +102,9 @@ for (const proxy of PROXIES) {
       });
 
       test.each([false, true])(
-        'a body of 60 MB passes whole without TLS (in chunks: %s)',
+        'a body of 20 MB passes whole without TLS (in chunks: %s)',
         async (isChunked) => {
-          const { done, faults } = await nodes.run('bodies', { isTls: false, isChunked });
+          const { done, faults } = await nodes.run('bodies', { isTls: false, isChunked, megabytes: 20 });
           expect([done, faults]).toEqual([1, []]);
         },
       );
@@ -120,7 +120,7 @@ for (const proxy of PROXIES) {
 
       // Bounds of a hundredth, so that a flood of a thousand is larger than all of them.
       describe.skipIf(proxy.firewall !== undefined && !hasProgram('nft'))('floods without keys', () => {
-        const flood = { boundsDownBy: 100, peers: 1000 };
+        const flood = { boundsDownBy: 100, peers: 1000, seconds: 4 };
 
         test('from one address holds its share', async () => {
           const { done, faults, notes } = await nodes.run('flood', { ...flood, addresses: 1 });

@@ -111,7 +111,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
           await expectAlike(quick, careful, to);
         },
       ),
-      { numRuns: to === 'parquet' ? 12 : isTyped ? 5 : 25, endOnFailure: true },
+      { numRuns: to === 'parquet' ? 8 : isTyped ? 4 : 15, endOnFailure: true },
     );
     expect(byRows).toBeGreaterThan(0);
   },
@@ -151,8 +151,8 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
         if (await bothRoads(hexcodes, [path], { output, to }, asked)) byRows++;
       },
     );
-    await fc.assert(property, { numRuns: 30 });
-    expect(byRows).toBeGreaterThan(5);
+    await fc.assert(property, { numRuns: 18 });
+    expect(byRows).toBeGreaterThan(2);
   },
   240_000,
 );
@@ -246,7 +246,7 @@ test.each([
         if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, ...more })) byRows++;
       },
     );
-    await fc.assert(property, { numRuns: 20 });
+    await fc.assert(property, { numRuns: 12 });
     expect(byRows).toBeGreaterThan(0);
   },
   240_000,
@@ -401,7 +401,7 @@ function typedRows(
       if (await bothRoads(hexcodes, [path], { output, to }, { operation, errors, columns, sort })) byRows++;
     },
   );
-  return fc.assert(property, { numRuns: 40 }).then(() => byRows);
+  return fc.assert(property, { numRuns: 22 }).then(() => byRows);
 }
 
 test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
@@ -418,8 +418,8 @@ test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
       >[0]);
       return ['in.parquet', new Uint8Array(file)] as const;
     };
-    expect(await typedRows(to, write, ['lat', 'name'], 'encode')).toBeGreaterThan(5);
-    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(5);
+    expect(await typedRows(to, write, ['lat', 'name'], 'encode')).toBeGreaterThan(2);
+    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(2);
   },
   240_000,
 );
@@ -430,8 +430,8 @@ test.each(['csv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
     const write = (rows: readonly TypedRow[], batchRows: number, isSmall: boolean) =>
       ['in.arrow', arrowOf(rows, batchRows, isSmall)] as const;
     const drop = to === 'geojson' ? ['name'] : ['lat', 'name'];
-    expect(await typedRows(to, write, drop, 'encode')).toBeGreaterThan(5);
-    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(5);
+    expect(await typedRows(to, write, drop, 'encode')).toBeGreaterThan(2);
+    expect(await typedRows(to, write, [], 'decode')).toBeGreaterThan(2);
   },
   240_000,
 );
@@ -483,9 +483,9 @@ test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
           if (await bothRoads(hexcodes, inputs, { output, to, sliceBytes }, asked)) byRows++;
         },
       ),
-      { numRuns: isTyped ? 60 : 40 },
+      { numRuns: isTyped ? 32 : 26 },
     );
-    expect(byRows).toBeGreaterThan(5);
+    expect(byRows).toBeGreaterThan(0);
   },
   240_000,
 );
@@ -514,8 +514,8 @@ test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
         if (await bothRoads(hexcodes, [path], { output, to, sliceBytes }, asked)) byRows++;
       },
     );
-    await fc.assert(property, { numRuns: 40 });
-    expect(byRows).toBeGreaterThan(5);
+    await fc.assert(property, { numRuns: 22 });
+    expect(byRows).toBeGreaterThan(2);
   },
   240_000,
 );
