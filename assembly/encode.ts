@@ -165,8 +165,8 @@ export function encodeCellsTo(count: u32, resolution: u32, cells: usize): u32 {
 const POINT: usize = memory.data(2 * POINT_BYTES, 16);
 
 /**
- * Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. After the lattice without
- * vectors: the passes of encodeBlock() work on fours of points, which takes one point twice as long.
+ * Encodes one position into the record at OUTPUT; returns its status. Resolution 0-15. It uses the
+ * lattice without vectors: the passes of encodeBlock() work on four points at once, and would take twice as long.
  */
 export function encodeOne(latDeg: f64, lngDeg: f64, resolution: u32): u32 {
   store<f64>(POINT, latDeg);

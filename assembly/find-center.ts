@@ -10,7 +10,7 @@ import { positionLatDeg, positionLngDeg, setPosition, toPosition } from "./h3/pr
 import { centerInBox, centerLatDeg, centerLngDeg } from "./face5/center";
 
 /**
- * f64 latDeg, f64 lngDeg of the four base cells, by their place on the home face; zeros until the first use. Their
+ * f64 latDeg, f64 lngDeg of the four base cells, by their position on the home face; zeros until the first use. Their
  * centres lie too far from Vietnam for the fast path.
  */
 const BASE_CENTERS: usize = memory.data(64);

@@ -82,7 +82,7 @@ export const UNIT_NAMES: usize = HOST_ROWS + CAPACITY * 2;
 export const UNIT_NAME_BYTES: u32 = 32;
 
 /**
- * Shares by distance to a border, put there by the host: u32 metres that it is below, ascending, u8 size, the number's
+ * Shares by distance to a border, put there by the host: u32 upper bound in metres, ascending, u8 size, the number's
  * text. The last one takes every distance; one of size 0 is unknown.
  */
 export const BANDS: usize = UNIT_NAMES + 64 * UNIT_NAME_BYTES;

@@ -9,7 +9,7 @@
     printf 'hn6ghp4 83rfr\\n' | python3 hexcode_reader.py --reach data/reach.bin
 
 Each line of standard input is a text as people type it; each line of standard output is its canonical code, or INVALID. With
---cells the H3 cell follows behind a comma, with --json each line of input is a JSON string. Exit code 1 if any was invalid.
+--cells the H3 cell follows after a comma, with --json each line of input is a JSON string. Exit code 1 if any was invalid.
 
 Needs Python 3.8 and its standard library; written from docs/code-format.md alone, whose words it uses. Copy it as it is.
 """
@@ -107,7 +107,7 @@ def read(text: str, reach: Optional[Reach] = None) -> Optional[Hexcode]:
 
 
 def check_of(admin_code: str, values: List[int]) -> int:
-    """The value of the check symbol behind an admin code, a head and pairs, given as values of symbols."""
+    """The value of the check symbol after an admin code, a head and pairs, given as values of symbols."""
     p = q = 0
     for value in [(ord(letter) - ord("A")) % 20 for letter in admin_code] + values:
         p = TIMES_ALPHA[p] ^ (value % 4)

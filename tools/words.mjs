@@ -23,6 +23,10 @@ const COMMENT_RULES = [
   ],
   [/(?:^|\. )What /, 'no clause with What is a subject'],
   [/\b(?:anew|fallow|for ever)\b/i, 'say again, idle or without end'],
+  [
+    /\b(?:that|it|which|one) (?:is|are) no (?!longer|more|less|larger|faster|slower|finer|better|worse|such)\w/i,
+    'say is not a',
+  ],
   [/\bso (?:many|often|long)\b/i, 'name the number or the time: no placeholder'],
   [/\bthe binary(?= (?:holds|takes|may|has|does|is|gives|closes|reads|writes)\b|[.,;:])/i, 'say uWS'],
 ];

@@ -31,7 +31,7 @@ import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./tables";
 // 0.09 rad makes 20 u of it, and its tangent (24 u), an azimuth with three reductions to [0, 2π) (20 u across), and 16
 // factors (7 u): 55 u in x and y, so fn within 2.5e-14. Both together: 5.8e-13 × UNITS[15] = 5.7e6 is 3.3e-6 lattice
 // units. MARGIN is 2⁻¹⁷ = 7.6e-6 of a unit at every resolution, twice the bound, some micrometres of ground at 15.
-// MARGIN leaves 5 points in 100,000, and all outside the box, undecided: the careful path has them.
+// MARGIN leaves 5 points in 100,000, and all outside the box, undecided: the careful path decides them.
 // test/oracle/kernel/fast-paths.test.ts attacks this; there 5e-7 would do and 1.2e-7 fails.
 
 const MARGIN: f64 = 1.0 / 131072.0;

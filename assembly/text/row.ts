@@ -10,14 +10,14 @@ import { ROWS, ROW_BYTES } from "../memory";
 //    8  u32  first        start of lat's text, or of the code's
 //   12  u32  second       start of lng's text, or end of the code's
 //   16  u32  id           start of the id's JSON text; of a ragged row, how many fields it must have
-//   20  u16  firstBytes   how much of lat's text is what printing its number gives; 0: it must be printed
-//   22  u16  secondBytes  the same of lng's
+//   20  u16  firstBytes   how many bytes of lat's text equal its printed number; 0: it must be printed
+//   22  u16  secondBytes  the same for lng
 //   24  u16  idBytes      0: no id
 //   26  u8   resolution   NO_RESOLUTION if it was not understood
 //   27  u8   status       OK, or a status that scanning has found already
 //   28  u8   flags
 //   29  u8   latShape     the shape of lat's text if decimals.ts is to read it, else 0
-//   30  u8   lngShape     the same of lng
+//   30  u8   lngShape     the same for lng
 //
 // After a CSV writer has answered a row that failed, `status` is its status, and `first` and `second` are the bounds of
 // the answer in TEXT_OUT.
@@ -43,7 +43,7 @@ export const LEFT_TO_HOST: u32 = 8;
 export const RAGGED: u32 = 16;
 /** Flag: a field has quotes to be taken out, so that its bounds were not noted. */
 export const FIELDS_LEFT: u32 = 32;
-/** Flag: the text of the code has escapes; its record in INPUT is the code, of bytes that need none. */
+/** Flag: the text of the code has escapes; its record in INPUT is the code, in bytes that need none. */
 export const CODE_HAD_ESCAPES: u32 = 64;
 /** Addresses of the two coordinates of a row. */
 export const LAT: usize = 0;

@@ -1,4 +1,4 @@
-// The load of the bulk bench: bytes made beforehand, and answers of which only status and size are looked at, so that
+// The load of the bulk bench: bytes made beforehand, and answers of which only status and size are checked, so that
 // one process can keep a server busy. A wrong status or size ends the run; the tests look at the contents.
 import { connect, type Socket } from 'node:net';
 import { clientFrame, handshake } from '../../test/support/raw-websocket.js';

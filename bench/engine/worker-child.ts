@@ -79,7 +79,7 @@ async function startWorker(): Promise<Running> {
   const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);
   const buffers = new AnswerBuffers();
   if (subject === 'control')
-    // As many bytes leave, in memory that is used again, and no point is looked at.
+    // As many bytes leave, in memory that is used again, and no point is read.
     converter.convert = async (bytes) => {
       const points = pointsOf(bytes);
       const answer = buffers.take(answerBytes(points)).subarray(0, answerBytes(points));

@@ -248,7 +248,7 @@ func TestDecodeBatch(t *testing.T) {
 			texts = append(texts, *row.Code)
 		}
 	}
-	texts = append(texts, "", "\x00", "HN-6GHP4-83RFR\x00", strings.Repeat("x", 300), "\xff\xfe", "hn 6ghp4 83rfr with more behind it")
+	texts = append(texts, "", "\x00", "HN-6GHP4-83RFR\x00", strings.Repeat("x", 300), "\xff\xfe", "hn 6ghp4 83rfr with more after it")
 	for len(texts) < 3*capacity {
 		texts = append(texts, texts...)
 	}

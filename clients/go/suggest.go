@@ -25,7 +25,7 @@ const (
 	SlipExtra Slip = "extra"
 	// One symbol missing.
 	SlipMissing Slip = "missing"
-	// The letters of another province before a right rest, or none.
+	// The letters of another province, or none, before a correct rest.
 	SlipProvince Slip = "province"
 )
 
@@ -55,7 +55,7 @@ const (
 var twins = strings.Fields("0ODQCG 1ILJ7T 5S 2Z 8B3 UV NMH VYX 6G 4A 9GP FPR KX CX")
 
 // Suggest gives the valid codes that a text was probably meant to be, at most limit: itself if it reads, else every valid code one slip away,
-// the wrong province before a right rest, or none, among them; none if more than one thing is wrong or the text has over 64 UTF-16 units.
+// including one with a wrong or missing province; none if more than one thing is wrong or the text has over 64 UTF-16 units.
 // They come by distance if near is not nil, else by slip (a look-alike before any other wrong symbol), then in byte order.
 func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
 	units, ok := unitsOf(text)
@@ -169,8 +169,8 @@ func eachProvince(text string, consider func([]uint16, Slip)) {
 			continue
 		}
 		rest := string(runes[letters:])
-		behind := strings.TrimLeftFunc(rest, func(r rune) bool { return isSpace(r) || unicode.IsPunct(r) })
-		if strings.IndexFunc(behind, func(r rune) bool { return unicode.IsLetter(r) || isDigit(r) }) != 0 {
+		after := strings.TrimLeftFunc(rest, func(r rune) bool { return isSpace(r) || unicode.IsPunct(r) })
+		if strings.IndexFunc(after, func(r rune) bool { return unicode.IsLetter(r) || isDigit(r) }) != 0 {
 			continue
 		}
 		for _, unit := range AdminUnits {

@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO _hexcode_depth(number) AS
 CREATE OR REPLACE MACRO _hexcode_depths(symbols) AS
   array_to_string([_hexcode_depth(_hexcode_number(symbols, 2 * i)) for i in range(1, length(symbols) // 2)], '');
 
--- Head and pairs, with or without the check, in groups of five behind the admin code.
+-- Head and pairs, with or without the check, in groups of five after the admin code.
 CREATE OR REPLACE MACRO _hexcode_text(admin, symbols) AS
   admin || '-' || rtrim(regexp_replace(symbols, '(.{5})', '\1-', 'g'), '-');
 
@@ -90,7 +90,7 @@ CREATE OR REPLACE MACRO _hexcode_spelling(code) AS
     '[\x{9}-\x{D} ._\x{A0}\x{AD}\x{2000}-\x{2015}\x{202F}\x{205F}\x{2060}\x{2212}\x{3000}\x{FEFF}]', '-', 'g') END;
 
 -- The characters of a code without separators; NULL where there are too few or too many, others than A-Z and 2-9, or where the
--- first separator stands behind two or three characters that are not the whole admin code.
+-- first separator comes after two or three characters that are not the whole admin code.
 CREATE OR REPLACE MACRO _hexcode_bare(code) AS
   [CASE
     WHEN length(code) > 64 OR NOT regexp_full_match(spelt, '-*(?:[A-Z2-9]-*){4,15}') THEN NULL

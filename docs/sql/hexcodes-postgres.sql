@@ -25,7 +25,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT strpos('23456789CFGHJKM
 CREATE OR REPLACE FUNCTION _hexcode_symbol(value int) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT substr('23456789CFGHJKMPQRVX', value + 1, 1) $$;
 
--- Head and pairs, with or without the check, in groups of five behind the admin code.
+-- Head and pairs, with or without the check, in groups of five after the admin code.
 CREATE OR REPLACE FUNCTION _hexcode_text(admin text, symbols text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT admin || '-' || regexp_replace(symbols, '(.{5})(?=.)', '\1-', 'g')
@@ -128,7 +128,7 @@ BEGIN
   END IF;
   admin := left(bare, 2 + length(bare) % 2);
   symbols := substr(bare, 3 + length(bare) % 2);
-  -- A first separator behind two or three characters says that these are the whole admin code.
+  -- A first separator after two or three characters says that these are the whole admin code.
   IF strpos(spelt, '-') IN (3, 4) AND strpos(spelt, '-') <> length(admin) + 1 THEN
     RETURN NULL;
   END IF;

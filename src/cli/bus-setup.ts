@@ -39,7 +39,7 @@ interface Options extends StreamOptions {
 export function declareSetup(worker: Command): void {
   const setup = worker
     .command('setup')
-    .description('make the streams and the consumer of workers, or change them to what is given');
+    .description('make the streams and the consumer of workers, or change them to match the options');
   addStreamOptions(setup)
     .option('--max-bytes <size>', 'of the messages, and of the answers; a full stream refuses more', '1G')
     .option('--max-age <time>', 'how long messages are kept; answers stay an hour longer', '24h')
@@ -54,7 +54,7 @@ export function declareSetup(worker: Command): void {
     .option('--points-per-message <n>', 'of a message at this rate (4096; what is collected in 200 ms)')
     .option('--pending <n>', 'messages that all workers together may be working on', '4096')
     .option('--partitions <n>', 'of each topic of Kafka', '12')
-    .option('--ordered', 'one message at a time: answers stand in the order of the messages')
+    .option('--ordered', 'one message at a time: answers are in the order of the messages')
     .option(
       '--collect <pattern>',
       'subjects of single positions for `worker collect`, may be given several times',
@@ -121,14 +121,14 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
   }
 }
 
-/** Points of a message where nothing else is said. */
+/** Points of a message by default. */
 const POINTS_PER_MESSAGE = 4096;
 /** Time that the collector waits by default. */
 const COLLECT_MS = 200;
-/** Dead letters are few: their stream has this part of the size of the others. */
+/** Dead letters are few: their stream has this fraction of the size of the others. */
 const DEAD_SHARE = 8;
 const MIN_BYTES = 16 * 1024 * 1024;
-/** Workers give no room back before 150 s. */
+/** Workers remove answered messages after 150 s at the earliest. */
 const MIN_BACKLOG_MS = 300_000;
 const ANSWERS_KEPT_LONGER_MS = 3_600_000;
 
@@ -149,7 +149,7 @@ function loadOf({ pointsPerSecond, pointsPerMessage, collect }: Options): BusLoa
 /** How long each stream is to hold what it gets. */
 type Kept = Readonly<Record<'input' | 'output' | 'positions', number>>;
 
-/** Frames of a collector stay in any case: it finds its way by them. */
+/** Frames of a collector stay in any case: it resumes from them. */
 const keptOf = (maxAgeMs: number, backlogMs: number, isCollected: boolean): Kept => ({
   input: isCollected ? maxAgeMs : backlogMs,
   output: maxAgeMs,
@@ -175,7 +175,7 @@ function sizesOf(
   };
 }
 
-/** How long what was made lasts, at the rate that was given, else the rate at which it lasts. */
+/** How long the streams last at the given rate; without one, the rate at which they last as long as they should. */
 function lastsLine(
   { names, sizes, maxAgeMs, positions }: Pick<StreamPlan, 'names' | 'sizes' | 'maxAgeMs' | 'positions'>,
   keep: Kept,

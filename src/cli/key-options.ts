@@ -39,10 +39,14 @@ export function addKeyFlags(command: Command): Command {
     .option('--expires <time>', 'when it ends: 90d, 2027-01-31, 2027-01-31T17:00:00Z, never')
     .option(
       '--origin <origin>',
-      'web origin it is let in from, as https://a.vn or https://*.a.vn; any',
+      'web origin it is accepted from, as https://a.vn or https://*.a.vn; any',
       collect,
     )
-    .option('--cidr <network>', 'network it is let in from, as 192.0.2.0/24 or 2001:db8::/32; any', collect);
+    .option(
+      '--cidr <network>',
+      'network it is accepted from, as 192.0.2.0/24 or 2001:db8::/32; any',
+      collect,
+    );
   for (const [, name] of LIMIT_NAMES)
     command.option(`--${name.replaceAll('_', '-')} <number>`, `${LIMIT_HELP[name]}; none, default`);
   return command;
@@ -90,7 +94,7 @@ export const optionsOf = ({ dataDir, store }: KeysConfig): StoreOptions => ({ da
 /** Adds the settings of the store to a command. */
 export const addStoreFlags = (command: Command): Command => addFlags(command, NAMES);
 
-/** Opens the store that is there; only `serve`, `keys init` and `keys restore` make one. */
+/** Opens the store that exists; only `serve`, `keys init` and `keys restore` make one. */
 export function withStore(
   command: Command,
   work: (store: KeyStore, config: KeysConfig) => Promise<void>,

@@ -1,5 +1,5 @@
 // `hexcodes encode 21.0288,105.8525` as people first try it and scripts call it in loops: one position and no option.
-// No parser of commands is loaded for it. Other calls are left to program.ts; a test holds that both answer alike.
+// No parser of commands is loaded for it. Other calls are left to program.ts; a test checks that both answer alike.
 import { existsSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { watchStandardOutput } from '../files/exit-codes.js';
@@ -12,7 +12,7 @@ import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
  */
 export async function answerOne(text: string): Promise<boolean> {
   const position = parsePosition(text);
-  // A middle of something has a remark.
+  // The middle of a view or a cell is answered with a remark, by the whole program.
   if (position === null || position.middleOf !== undefined || existsSync(text)) return false;
   // The optimizing compiler would take 8 ms of CPU for functions of the kernel that only a start calls.
   setFlagsFromString('--liftoff-only');

@@ -1,5 +1,5 @@
 // The admin port of commands that run until they are stopped: /livez, /readyz and /metrics, and a warning where a
-// stream has little space left. The bus is looked at every few seconds, and a scrape shows the last look.
+// stream has little space left. The bus is polled every few seconds, and a scrape shows the last poll.
 import type { Server } from 'node:http';
 import { memoryUsage, uptime } from 'node:process';
 import type { Command } from 'commander';
@@ -38,7 +38,7 @@ export interface WatchedOptions {
   readonly role: 'worker' | 'collector';
   readonly look: () => Promise<BusLook>;
   readonly figures: () => WatchedFigures;
-  /** Called with each look; it returns how many messages it has removed. */
+  /** Called with each poll; it returns how many messages it has removed. */
   readonly giveBack?: ((afterMs: number) => Promise<number>) | undefined;
   readonly giveBackAfterMs?: number | undefined;
   /** Called with sentences for people. */
@@ -46,7 +46,7 @@ export interface WatchedOptions {
 }
 
 const LOOK_MS = 5000;
-/** Without a look for longer than this it is not ready. */
+/** Without a poll for longer than this it is not ready. */
 const READY_MS = 15_000;
 /** Without an answer stored for longer than this while messages wait it is not ready. */
 const STALLED_MS = 60_000;
@@ -217,7 +217,7 @@ export class Watched {
   }
 }
 
-/** Names by which the port is asked, as of the service. @throws CliFailure */
+/** Host names of the port, as for the service. @throws CliFailure */
 function adminNames(): readonly string[] {
   try {
     return readSettings(['adminNames'], {}, process.env).config.adminNames;

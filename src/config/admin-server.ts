@@ -1,11 +1,11 @@
 // The HTTP server of every admin port: of the service, its supervisor and the workers. It asks for no key, so what a
 // peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
-// connections, and the names by which the port may be asked.
+// connections, and the host names that it answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 
-/** Beyond it the connection that has been idle for the longest time is closed, so that a probe always gets in. */
+/** Most connections: beyond, the one that was idle for the longest time is closed, so that a probe always gets in. */
 export const MAX_CONNECTIONS = 256;
 /** Calls whose answers are not sent, probes not counted. Others are answered 503. */
 export const MAX_CALLS = 32;
@@ -19,8 +19,8 @@ const KEEP_ALIVE_MS = 75_000;
 /** Paths that orchestrators ask: answered however many calls are under way. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-// Which Host headers the admin ports answer. A page of a stranger can make a browser of this network ask an admin port
-// under a name of the stranger's own (DNS rebinding), and read the answer. Such a name is one of the public DNS:
+// Which Host headers the admin ports answer. A hostile page can make a browser of this network call an admin port
+// under a name of its own (DNS rebinding), and read the answer. Its name is one of the public DNS:
 // addresses, names without a dot and names that the public DNS does not have are safe, and others have to be named by
 // the operator.
 
@@ -44,7 +44,7 @@ export function faultBody(status: string, code: string, message: string, request
   return `${JSON.stringify({ status, message, request_id: requestId, error: { code, message, param: null } })}\n`;
 }
 
-/** @param names further names that are let in, in lower case */
+/** @param names further names that are admitted, in lower case */
 function isHostAllowed(host: string | undefined, names: readonly string[]): boolean {
   // Only old clients send none; no browser does.
   if (host === undefined) return true;
@@ -61,7 +61,7 @@ export const pathOf = (request: IncomingMessage): string => (request.url ?? '/')
 /**
  * An HTTP server that does not listen yet.
  * @param host that it will listen on
- * @param names that the port is asked by, besides those that nobody else can have
+ * @param names host names of the port, besides those that nobody else can have
  * @param answer called with one request at a time of each connection, and MAX_CALLS in all beside probes
  */
 export function adminServer(
@@ -70,7 +70,7 @@ export function adminServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   const known = [...names, host].map((name) => name.toLowerCase());
-  /** The oldest use first; true: a call is under way. */
+  /** Least recently used first; true: a call is under way. */
   const connections = new Map<Socket, boolean>();
   let calls = 0;
 

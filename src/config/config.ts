@@ -1,5 +1,5 @@
 // Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting
-// holds. All faults are named at once. The settings are in config/, a file for each trade; a new one is an entry there,
+// wins. All faults are named at once. The settings are in config/, a file for each topic; a new one is an entry there,
 // and everything follows from it: its type here, its flag, its line of help.
 
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ interface ConfigFile {
   readonly path: string;
   /** Lines by variable. */
   readonly lines: ReadonlyMap<string, FileLine>;
-  /** A sentence for each line that is none; values are never repeated. */
+  /** A sentence for each invalid line; values are never repeated. */
   readonly faults: readonly string[];
 }
 
@@ -59,7 +59,7 @@ function parseConfig(path: string, text: string): Omit<ConfigFile, 'path'> {
     const earlier = lines.get(variable);
     if (match === null) faults.push(`${path}:${line} is neither HEXCODES_NAME=value nor a comment`);
     else if (earlier !== undefined)
-      faults.push(`${path}:${line} ${variable} stands in line ${earlier.line} already`);
+      faults.push(`${path}:${line} ${variable} is in line ${earlier.line} already`);
     else lines.set(variable, { text: unquoted(match[2] as string), line });
   }
   return { lines, faults };
@@ -96,7 +96,7 @@ export const BUS_NAMES = Object.keys({ ...BUS, ...KAFKA }) as (keyof BusConfig)[
 /** Names of the settings of commands that work on NATS alone. */
 export const NATS_NAMES = Object.keys(BUS) as (keyof ConfigOf<typeof BUS>)[];
 
-/** Names the file; of all settings it alone cannot be in the file. */
+/** Names the file; the only setting that cannot be in the file. */
 const FILE_SETTING: Setting<unknown> = {
   variable: 'HEXCODES_CONFIG',
   flag: '--config',
@@ -114,7 +114,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where a setting has its value from. */
+/** The source of a setting's value. */
 interface Origin {
   readonly text: string;
   /** Names the setting in a fault: `--port`, `HEXCODES_PORT`, `FILE:3 HEXCODES_PORT`. */

@@ -29,7 +29,7 @@ export const CONSOLE = {
     help: 'who made that map, as the console shows it (of an archive: what it says itself)',
     read: textOr(''),
   },
-  /** Whether links of the console have the code in their path; false: behind `#`, which reaches no server. */
+  /** Whether links of the console have the code in their path; false: after `#`, which reaches no server. */
   pathLinks: {
     variable: 'HEXCODES_PATH_LINKS',
     flag: '--path-links',
@@ -99,7 +99,7 @@ export const LIFE_CYCLE = {
     help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
     read: integerOr(undefined, 1, MAX_THREADS),
   },
-  /** How long the service goes on as ever, but for /readyz, once it is told to stop. */
+  /** How long the service continues as before, except for /readyz, once it is told to stop. */
   drainMs: {
     variable: 'HEXCODES_DRAIN_MS',
     flag: '--drain-ms',

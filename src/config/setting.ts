@@ -1,6 +1,6 @@
 // A setting: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
 
-// Variables that look like settings and are none: most often a misspelled one, which would leave the default in force
+// Variables that look like settings and are not: most often a misspelled one, which would leave the default in force
 // in silence.
 
 import { accessSync, constants } from 'node:fs';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { BUS } from './bus.js';
 import { Fault, integerOr, MAX_BYTES, MIB, textOr } from './setting.js';
 
-/** A place that takes positions in batches. */
+/** A destination that takes positions in batches. */
 export type SinkAddress =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'file'; readonly path: string; readonly format: 'csv' | 'ndjson' }

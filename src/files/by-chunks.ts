@@ -246,7 +246,7 @@ export class ChunkPipeline implements Pipeline {
   }
 }
 
-/** Notes the provinces and statuses of records, which are of rows from one on. */
+/** Notes the provinces and statuses of records of consecutive rows. */
 function noteRecords(
   records: Uint8Array,
   count: number,
@@ -271,7 +271,7 @@ interface ClaimedChunk {
   readonly isRepeated: boolean;
 }
 
-/** Walks the heads of a chunk's pages, which are not unpacked. @throws Error for pages that are not there whole */
+/** Walks the heads of a chunk's pages, which are not unpacked. @throws Error for incomplete pages */
 async function requirePages(buffer: AsyncBuffer, chunk: ClaimedChunk): Promise<void> {
   const { from, sizeBytes, rows, isRepeated } = chunk;
   let values = 0;
@@ -323,7 +323,8 @@ function movedChunk(chunk: ThriftStruct, from: number, to: number): ThriftStruct
   }
   for (const id of [META.indexOffset, META.bloomOffset, META.bloomSize]) meta.delete(id);
   const statistics = meta.get(META.statistics);
-  // The older members of bytes were written in the wrong order by programs that the name in the metadata told.
+  // The older bounds of bytes are in a wrong order where old programs wrote them; without the name of the program,
+  // readers could not tell.
   if (statistics !== undefined && Number(meta.get(1)!.value) >= 6) {
     const newer = new Map(statistics.value as ThriftStruct);
     newer.delete(1);

@@ -61,7 +61,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
     if (typeof found === 'string') return found;
     return planOf(run, found, isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as GroupFormat));
   } catch {
-    // by-values.ts meets the same fault, and says it.
+    // by-values.ts meets the same fault, and reports it.
     return 'the first rows have a fault';
   }
 }
@@ -288,7 +288,7 @@ export class RowBatches {
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
-  /** Rows of the window whose own resolution is none; empty where rows have none of their own. */
+  /** Rows of the window whose own resolution is invalid; empty where rows have none of their own. */
   readonly #wrong: number[] = [];
 
   constructor(run: Run, plan: RowPlan, writers: RowWriters) {
@@ -306,7 +306,7 @@ export class RowBatches {
   *batchesOf(rows: TextRows, endOffset: number): Generator<Batch> {
     const end = rows.text.at;
     yield this.#batch(rows, endOffset);
-    // Values that were made of the rows are gone.
+    // Values that were made from the rows are gone.
     rows.text.at = end;
   }
 
@@ -331,7 +331,7 @@ export class RowBatches {
     return { rows, records };
   }
 
-  /** Gives the kernel each row's resolution, and any in place of one that is none. */
+  /** Gives the kernel each row's resolution, and a placeholder for an invalid one. */
   #readResolutions(rows: TextRows): void {
     const { resolutions } = this.run.hexcodes.kernel;
     this.#wrong.length = 0;

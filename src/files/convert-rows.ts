@@ -225,7 +225,7 @@ function decoder(
         if (Array.prototype.some.call(rows.values[index], (value) => value !== null))
           throw badInput(
             { file },
-            'a feature with a geometry behind features without one',
+            'a feature with a geometry after features without one',
             'Rename our columns with --prefix.',
           );
       const lats: (number | null)[] = [];

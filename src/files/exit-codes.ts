@@ -23,7 +23,7 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 export const joinedFiles = (file: string): CliFailure =>
   badInput(
     { file },
-    'it is several files, one behind the other',
+    'it is several files, one after the other',
     'Name each of them: they become one output.',
   );
 
@@ -125,7 +125,7 @@ export class CliFailure extends Error {
   constructor(
     readonly exitCode: ExitCode,
     message: string,
-    /** The user's way out, printed on a line of its own. */
+    /** The remedy for the user, printed on a line of its own. */
     readonly hint?: string,
     /** Other failures of the same call. */
     readonly others: readonly CliFailure[] = [],

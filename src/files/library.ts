@@ -1,5 +1,5 @@
 // The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX and
-// HEXCODES_REACH take the place of the shipped ones.
+// HEXCODES_REACH replace the shipped ones.
 
 import { readFileSync } from 'node:fs';
 import { HexcodesError } from '../hexcodes/errors.js';

@@ -8,12 +8,12 @@ import type { InputOptions } from './disk/input.js';
 import { CliFailure, EXIT } from './exit-codes.js';
 import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv-dialect.js';
 
-/** Most rows above a header, and one. */
+/** Largest number of a header row. */
 export const MAX_HEADER_ROW = 1000;
 export const HEADER_ROW_HELP =
   'row of the header in CSV or a sheet, from 1; default: the first, or below titles the first of 20 with known names';
 
-// `--memory MiB` of commands that go on from the disk when memory is full.
+// `--memory MiB` of commands that continue on disk when memory is full.
 const MIB = 2 ** 20;
 
 /** Bytes. @throws CliFailure USAGE */

@@ -53,7 +53,7 @@ export interface FilesRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A run under way, as every way of conversion sees it. */
+/** A run under way, as every pipeline sees it. */
 export interface Run {
   readonly request: FilesRequest;
   readonly hexcodes: Hexcodes;

@@ -29,7 +29,7 @@ export type ReadFields =
 const SHOWN = 60;
 
 /**
- * The fields that made the row fail; all of them where that cannot be said of one.
+ * The fields that made the row fail; all of them where no single field is at fault.
  * @param fields `resolution` only if it is not one from 0 to 15
  */
 export function faultIn(status: RowFailure, fields: ReadFields): string {

@@ -48,7 +48,7 @@ export function columnsOfDegrees(
 ): { readonly lat: number; readonly lng: number } | string {
   const where = findPosition({ names, rows: [] }, choice, file);
   if (where.kind !== 'pair') return 'positions are in one column';
-  // The values of a column of this name are looked at elsewhere.
+  // The values of a column of this name are checked elsewhere.
   if (choice.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x') return 'x may hold metres';
   for (const index of [where.lat, where.lng])
     if (!isDegrees(index)) return `${names[index]} is not a column of doubles`;

@@ -23,11 +23,11 @@ export interface WholeInput {
   /** How the threads of a pool convert slices, and how large these are at most. */
   readonly work: SliceWork;
   readonly sliceBytes: number;
-  /** Blocks of whole rows from an offset on; each holds until the next is requested. @throws CliFailure BAD_INPUT */
+  /** Blocks of whole rows from an offset on; each is valid until the next is requested. @throws CliFailure BAD_INPUT */
   blocks(from: number): AsyncIterable<Uint8Array>;
   /**
    * Converts rows of a block from a byte on.
-   * @returns where those begin that are to be converted next, and bytes that hold until then
+   * @returns the start of the rows to convert next, and bytes that are valid until then
    */
   convert(block: Uint8Array, from: number): Answer & { readonly restAt: number };
   /** Puts the answers to rows that the kernel cannot answer among those that `convert` or a thread has given. */

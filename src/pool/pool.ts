@@ -67,7 +67,7 @@ const MIN_BUFFERED_BYTES = 16 * 1024;
 /** A waiting body holds about a megabyte. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A worker holds two blocks, and one of them may be innocent of its death: two tries would be too few. */
+/** A worker holds two blocks, and only one of them may have killed it: two tries would be too few. */
 const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
 const TICK_MS = 1000;
@@ -87,7 +87,7 @@ export class Pool {
   #completed = 0;
   #isClosing = false;
   #onEmpty: (() => void) | undefined;
-  /** Ages of the blocks that workers have, in ticks of this event loop: a process that was stopped suspects nobody. */
+  /** Ages of the blocks that workers have, in ticks of this event loop: time in which it is stopped does not count. */
   readonly #running = new Set<{ ticks: number }>();
   readonly #ticking: NodeJS.Timeout | undefined;
   readonly #watched = new WeakSet<Worker>();
@@ -141,7 +141,7 @@ export class Pool {
     return (ticks * TICK_MS) / 1000;
   }
 
-  /** Piscina does not say which worker has which block: all are ended, and innocent blocks are tried again. */
+  /** Piscina does not say which worker has which block: all are ended, and their other blocks are tried again. */
   #tick(most: number): void {
     let isHung = false;
     for (const block of this.#running) isHung = ++block.ticks === most || isHung;

@@ -1,4 +1,4 @@
-// Parts of a file that a worker reads itself: only their places are posted, and their answers come back.
+// Parts of a file that a worker reads itself: only their offsets are posted, and their answers come back.
 
 import { readSync } from 'node:fs';
 import type { Kernel } from '../hexcodes/kernel/kernel.js';

@@ -1,4 +1,4 @@
-// Files of kinds that are not read, by their first bytes, each with the way out: most often the line that converts it.
+// Files of kinds that are not read, by their first bytes, each with the remedy: most often the line that converts it.
 
 import { shellWord } from './shell-word.js';
 

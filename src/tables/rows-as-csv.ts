@@ -3,7 +3,7 @@
 import type { PlacedRow } from './shapes/shape-rows.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
-/** Letters of a chunk, about. */
+/** Approximate letters of a chunk. */
 const CHUNK_LETTERS = 64 * 1024;
 
 export class CsvLines {
@@ -19,7 +19,7 @@ export class CsvLines {
     return this.#letters >= CHUNK_LETTERS;
   }
 
-  /** The rows so far, which are then forgotten. */
+  /** Removes and returns the rows so far. */
   take(): Uint8Array {
     const bytes = this.#encoder.encode(this.#lines.join(''));
     this.#lines = [];

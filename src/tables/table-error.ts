@@ -1,4 +1,4 @@
-// The one error of this workspace: a sentence about a file, and a way out.
+// The one error of this workspace: a sentence about a file, and a remedy.
 
 export class TableError extends Error {
   override readonly name = 'TableError';

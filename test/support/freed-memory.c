@@ -1,5 +1,5 @@
 // LD_PRELOAD for tests of native code: a block that is freed is overwritten, and held back until HELD later ones are
-// freed. Whatever still uses it then reads bytes that are no address, instead of the old ones, which would look right.
+// freed. Whatever still uses it then reads bytes that are not an address, instead of the old ones, which would look right.
 #include <malloc.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// The manual page of the command, hexcodes(1), from the declarations that docs/reference/command.md is written of.
+// The manual page of the command, hexcodes(1), from the declarations that docs/reference/command.md is written from.
 // bundle.mjs puts it into the package of the command, whose global installation gives it to man.
 import { readFileSync } from 'node:fs';
 import { commandsOf, optionText } from '../reference.mjs';

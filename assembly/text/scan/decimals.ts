@@ -105,9 +105,9 @@ export function readLonger(at: usize, comma: u32): f64 {
     if (isDigit(next)) {
       hasMore = true;
       while (true) {
-        const behind = otherThanDigits(p);
-        p += behind ? <usize>ctz(behind) : 16;
-        if (behind) break;
+        const after = otherThanDigits(p);
+        p += after ? <usize>ctz(after) : 16;
+        if (after) break;
       }
     }
   }

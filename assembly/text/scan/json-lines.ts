@@ -32,9 +32,9 @@ export function startOf(name: usize): usize {
   return <usize>((<u32>load<u8>(name) + 7 * <u32>load<u8>(name, 1)) & 63);
 }
 
-/** Notes in a table of starts how the name of a column starts; the columns come in their order. */
+/** Notes the start of the name of a column in a table of starts; the columns come in their order. */
 export function noteStart(starts: usize, name: usize, column: u8): void {
-  // After an empty name is any byte.
+  // Any byte may follow an empty name.
   if (load<u8>(name) == QUOTE) memory.fill(starts, 0, 64);
   const start = starts + startOf(name);
   if (column < load<u8>(start)) store<u8>(start, column);
@@ -51,7 +51,7 @@ function nameBytes(column: u32): usize {
   return load<u32>(MEMBERS + <usize>column * COLUMN_BYTES, AT_NAME_BYTES);
 }
 
-/** Before lines are read: notes how the names start that are read or added. */
+/** Notes how the names that are read or added start; called before lines are read. */
 export function openLines(columns: u32): void {
   latBytes = nameBytes(LAT);
   lngBytes = nameBytes(LNG);

@@ -156,9 +156,9 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
           // Most quoted fields close in this vector, at the end of the field: no other mark counts up to it.
           const inside = <u32>i8x16.bitmask(i8x16.eq(bytes, quotes)) & mask;
           const close = chunk + <usize>ctz(inside);
-          const behind: u32 = load<u8>(close + 1);
+          const after: u32 = load<u8>(close + 1);
           let stop = close + 1;
-          if (inside && stop < end && (behind == delimiter || behind == LINE_FEED)) noteField(target, field + 1, close);
+          if (inside && stop < end && (after == delimiter || after == LINE_FEED)) noteField(target, field + 1, close);
           else stop = quotedField(target, field, end);
           storeField(column, index, <usize>load<u32>(target, FOUND), <usize>load<u32>(target, FOUND + 4));
           if (column == wanted) {

@@ -74,8 +74,8 @@ function writeAnswers(decoded: u32, from: u32, to: u32, source: u32, delimiter: 
   // Most lists begin with a code and an admin code.
   const usual = afterUsual();
   const codeTextEnd = PIECES + AT_TEXT + <usize>load<u32>(PIECES, AT_TEXT_BYTES);
-  const adminText = behind(PIECES) + AT_TEXT;
-  const adminTextEnd = adminText + <usize>load<u32>(behind(PIECES), AT_TEXT_BYTES);
+  const adminText = after(PIECES) + AT_TEXT;
+  const adminTextEnd = adminText + <usize>load<u32>(after(PIECES), AT_TEXT_BYTES);
   for (let index = from; index < to; index++) {
     const row = rowAt(index);
     const rowBytes = rowEnd(row) - rowStart(row);
@@ -139,13 +139,13 @@ function writeOpenLine(row: usize, out: usize): usize {
 
 /** After the first two pieces of the list of rows that are OK, where these are a code and an admin code; else 0. */
 function afterUsual(): usize {
-  const admin = behind(PIECES);
-  return load<u8>(PIECES) == CODE && load<u8>(admin) == ADMIN ? behind(admin) : 0;
+  const admin = after(PIECES);
+  return load<u8>(PIECES) == CODE && load<u8>(admin) == ADMIN ? after(admin) : 0;
 }
 
 // @ts-ignore: decorator
 @inline
-function behind(piece: usize): usize {
+function after(piece: usize): usize {
   return piece + AT_TEXT + ((<usize>load<u32>(piece, AT_TEXT_BYTES) + 15) & ~15);
 }
 
@@ -218,7 +218,7 @@ function writePieces(index: u32, row: usize, record: usize, status: u32, piece: 
       case END:
         return p;
     }
-    piece = behind(piece);
+    piece = after(piece);
   }
 }
 

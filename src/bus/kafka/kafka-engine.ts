@@ -1,5 +1,5 @@
 // The engine on Kafka: messages of partitions that a consumer group hands out, and answers that are stored in one
-// transaction with how far the group has come.
+// transaction with the offsets of the group.
 import type { ClusterMetadata } from '@platformatic/kafka';
 import {
   type Engine,

@@ -112,7 +112,7 @@ export class TransactionSize {
 
   /** A transaction of `sizeBytes` was committed after `ms`, of which `sendMs` went into sending its answers. */
   committed(sizeBytes: number, ms: number, sendMs: number): void {
-    // Both wait behind others on a busy link, so that a small transaction grows there, too.
+    // Both queue behind others on a busy link, so that a small transaction grows there, too.
     const worthwhileMs = Math.max(SHORT_MS, WORTHWHILE * (ms - sendMs));
     if (ms > this.#targetMs) this.#set((sizeBytes * this.#targetMs) / ms);
     // A small transaction says nothing of a large one.

@@ -20,7 +20,7 @@ export class AvroReader {
   /** Types by the number of the schema; a refusal stays, a fault of the network does not. */
   readonly #types = new Map<number, Promise<Type>>();
 
-  /** @throws EngineFault where the package is not there, or the address is none */
+  /** @throws EngineFault where the package is not there, or the address is not one */
   static async open(registry: string): Promise<AvroReader> {
     const url = URL.canParse(registry) ? new URL(registry) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
@@ -99,7 +99,7 @@ export class AvroReader {
       };
       if (schemaType !== 'AVRO') throw new Error(`it is of the kind ${schemaType}`);
       return this.#avsc.Type.forSchema(JSON.parse(found) as Schema, {
-        // All alike: without it some unions are not read.
+        // Every union: without this some unions cannot be read.
         wrapUnions: 'always',
         omitRecordMethods: true,
         logicalTypes: { decimal: decimalOf(this.#avsc) },

@@ -94,7 +94,7 @@ export function lastSequenceOf(subject: string, header: string | undefined, last
     throw new EngineFault(`its subject does not end with ${first}, the first of its messages`);
   if (Number(last) < Number(first) || Number(last) > lastSeq)
     throw new EngineFault(
-      `message ${last} is not behind ${first} in their stream, which ends with ${lastSeq}`,
+      `message ${last} is not after ${first} in their stream, which ends with ${lastSeq}`,
     );
   return Number(last);
 }

@@ -1,7 +1,7 @@
 // Collects single positions of a stream into frames of another. Every frame begins after the one before and names the
 // messages that it is made of; its subject ends with the first of them, and the server refuses a second one. So
-// positions are neither lost nor doubled, whoever dies, and several collectors may run: one is ahead, the others find
-// its frames and continue after.
+// positions are neither lost nor doubled when a process dies, and several collectors may run: one is ahead, the others
+// find its frames and continue after.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
@@ -122,7 +122,7 @@ export class Collector implements Collecting {
       // To continue after it could leave positions out.
       const way = `nats stream rmm ${stream} ${frame.seq} removes it`;
       throw new EngineFault(
-        `the last frame, ${frame.subject}, is none of a collector: ${(error as Error).message}; ${way}`,
+        `the last frame, ${frame.subject}, is not one of a collector: ${(error as Error).message}; ${way}`,
       );
     }
   }

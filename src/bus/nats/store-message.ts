@@ -34,7 +34,7 @@ export function storeFaultOf(error: Error, subject: string): StoreFault | 'alrea
   return fault('away', `an answer is not stored yet (${message}): it is tried again, nothing is lost`);
 }
 
-/** The subject without its last word, which is another one for each message. */
+/** The subject without its last word, which differs for each message. */
 const familyOf = (subject: string): string => `${subject.slice(0, subject.lastIndexOf('.'))}.*`;
 
 /** The id of the message that an answer belongs to. */
@@ -51,8 +51,8 @@ export async function storeMessage(
   for (const [name, value] of given) own.set(name, value);
   own.set(ANSWERED_ID_HEADER, id.replace(/[\r\n]+/g, ' '));
   try {
-    // Repetitions are known by the subject and not by the id: producers may use one id under several subjects, and a
-    // server that takes the second answer for a repetition of the first would lose it.
+    // Repetitions are recognized by the subject and not by the id: producers may use one id under several subjects, and
+    // a server that takes the second answer for a repetition of the first would lose it.
     const { duplicate } = await client.publish(subject, bytes, {
       msgID: subject,
       headers: own,

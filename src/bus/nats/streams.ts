@@ -133,7 +133,7 @@ export async function makeConsumer(
   name: string,
   change: Partial<ConsumerConfig>,
 ): Promise<string> {
-  // A limit of deliveries would leave messages behind that met dying workers only.
+  // A limit of deliveries would abandon messages that met only workers that died.
   const config: Partial<ConsumerConfig> = { ...change, max_deliver: -1 };
   const line = `consumer ${name} of ${stream}`;
   try {
@@ -228,7 +228,7 @@ export async function checkStreams(
   };
 }
 
-/** @param hint the way out where there is no such stream @throws EngineFault */
+/** @param hint the remedy where there is no such stream @throws EngineFault */
 async function infoOf(jsm: JetStreamManager, name: string, hint: string): Promise<StreamInfo> {
   try {
     return await jsm.streams.info(name);

@@ -339,7 +339,7 @@ async function backlogOfFirst(
   return backlogs.get(same) ?? (await measureBacklog(gauge, same, backlogMs));
 }
 
-/** Some of the search for a knee is not known before. */
+/** The duration of the search for a knee is partly unknown beforehand. */
 function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
   const {
     warmUpMs,

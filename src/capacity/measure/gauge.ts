@@ -164,7 +164,7 @@ export class Gauge {
     });
   }
 
-  /** Waits until the subject has done what an earlier job left behind, so that the next one does not pay for it. */
+  /** Waits until the subject has done the rest of an earlier job, so that the next one does not pay for it. */
   async #settle(): Promise<void> {
     const { pids } = this.subject;
     const endMs = performance.now() + MAX_SETTLING_MS;

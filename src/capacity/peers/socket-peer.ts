@@ -46,7 +46,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const READ_BUFFER = Buffer.allocUnsafeSlow(128 * 1024);
 
 export class Connection {
-  /** Called with bytes that hold until it returns. */
+  /** Called with bytes that are valid until it returns. */
   onBytes: (bytes: Buffer) => void = () => {};
 
   private constructor(base: URL) {

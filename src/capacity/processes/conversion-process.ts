@@ -37,7 +37,7 @@ export async function measureConversions(pairsDeg: Float64Array, rows: number): 
       for (const csv of made) {
         const input = format === 'csv' ? csv : csv.replace(/csv$/, format);
         if (format !== 'csv')
-          // A column `resolution` would be taken as that of each row, which few files have.
+          // A column `resolution` would set the resolution of each row, which few files do.
           execFileSync(
             process.execPath,
             [COMMAND, 'encode', csv, '--prefix', 'old_', '--quiet', '-o', input],

@@ -1,11 +1,11 @@
-// The results of a bench in the terminal: the machine, what each way costs and carries, and what may not be believed.
+// The results of a bench in the terminal: the machine, cost and capacity of each way, and which figures are unreliable.
 import { holdsTarget, wasSentOnTime } from '../measure/knee-search.js';
 import type { Knee, RatePoint, Results, WayResult } from '../measure/results.js';
 import { leaveOneOut, worstOf } from '../model/cost.js';
 import { type Disturbance, workSpread } from '../processes/noise.js';
 import { bytes, columns, percent, plain, time } from './figures.js';
 
-/** Multiple of the number of processes beyond which a speed-up is not one: n carry n times as much at most. */
+/** A speed-up beyond this multiple of the number of processes is an error: n carry at most n times as much. */
 const MAX_SPEED_UP = 1.1;
 
 export function benchText(results: Results): string {
@@ -48,7 +48,7 @@ export function benchText(results: Results): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** How far the cost that a plan reckons with is from each one that was measured, where that one is left out. */
+/** How far each measured cost is from the one that a plan would compute from the others. */
 function predictionText(ways: readonly WayResult[]): string[] {
   const predictions = leaveOneOut(ways);
   const worst = worstOf(predictions);
@@ -139,8 +139,8 @@ function sizesTable({ sizes }: Results): string {
   );
 }
 
-// Figures against which their own run speaks: knees that its other measurements refute, and backlog of which the
-// generator was the limit.
+// Figures that their own run contradicts: knees that its other measurements refute, and backlog where the generator
+// was the limit.
 
 /** Busy share below which the load, not the service, was the limit under backlog. */
 const BUSY_SHARE = 0.9;

@@ -65,7 +65,7 @@ export class CountsBuilder {
     }
   }
 
-  /** @throws TraceFault where the counts are none, or of one hour */
+  /** @throws TraceFault without counts, or with counts of one hour only */
   build(): DayProfile {
     const counted = this.#last - this.#first + 1;
     if (counted < 2) throw new TraceFault('its counts are of fewer than two hours');

@@ -1,4 +1,4 @@
-// The flags of `hexcodes plan`, each with its bounds, and which of them a trace takes the place of.
+// The flags of `hexcodes plan`, each with its bounds, and which of them a trace replaces.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Fleet, FleetProfile } from '../../capacity/model/fleet.js';
@@ -89,7 +89,7 @@ export function readNightly(text: string): { points: number; windowMs: number } 
 export interface Growth {
   /** 1 or more. */
   readonly factor: number;
-  /** In which it is reached; 0 without growth. */
+  /** Time until the factor is reached; 0 without growth. */
   readonly ms: number;
 }
 
@@ -148,7 +148,7 @@ export interface PlanOptions {
   readonly json?: true;
 }
 
-/** Flags that say what a trace says itself, or bytes, which no trace has. */
+/** Flags for facts that a trace holds itself, or for bytes, which no trace has. */
 const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
   ...(['vehicles', 'interval', 'pointsPerReport', 'reportTogether', 'flush', 'gateways'] as const),
   ...(['peak', 'counts', 'nightly', 'growth', 'link', 'proxies', 'html'] as const),

@@ -1,5 +1,5 @@
-// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. A file
-// that is there keeps its content until the new one is whole, and one that is broken off leaves nothing behind.
+// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. An
+// existing file keeps its content until the new one is whole, and an interrupted bench leaves no new file.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ export function readResultsFile(path: string | undefined): Results {
 }
 
 export class ResultsOutput {
-  /** Whether the results take standard output, and messages for people have to go elsewhere. */
+  /** Whether the results go to standard output, and messages for people have to go elsewhere. */
   readonly isStandardOutput: boolean;
   readonly #open: () => Output;
 

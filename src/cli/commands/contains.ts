@@ -29,7 +29,7 @@ interface Options extends PointOptions {
   readonly all?: boolean;
 }
 
-/** Memory of a code of the list, with its zone and its cell in the set, about. */
+/** Approximate memory of a code of the list, with its zone and its cell in the set. */
 const CODE_BYTES = 160;
 
 interface ZoneList {

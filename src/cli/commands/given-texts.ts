@@ -1,5 +1,5 @@
-// Positions and codes on the command line of encode and decode, in place of files: which arguments are meant so, and
-// their answers. One that cannot be answered is named, and the others are answered.
+// Positions and codes on the command line of encode and decode, in place of files: which arguments are positions or
+// codes, and their answers. One that cannot be answered is named, and the others are answered.
 
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
@@ -17,14 +17,14 @@ export type GivenText =
   | { readonly text: string; readonly code: string }
   | { readonly text: string; readonly nothing: true };
 
-/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether there is such a file. */
+/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether or not the file exists. */
 export function isPath(text: string): boolean {
   // A page's own link without its scheme, and a code that was copied with the slash after it.
   if (/\/#/.test(text) || /^[^:./\\]*\/+$/.test(text)) return false;
   return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
 }
 
-/** Arguments that are meant as one position or code, although they are not. */
+/** Arguments that look like a position or code that was mistyped. */
 const LOOKS_MEANT: Readonly<Record<Operation, RegExp>> = {
   encode: /\d\D+\d/,
   decode: /^\p{L}{2,3}.*\d|^\d.*\p{L}/u,
@@ -45,7 +45,7 @@ export async function givenTexts(
   const read = isRead(joined) ? [] : what.filter(isRead);
   const others = what.filter((each) => !read.includes(each));
   if (!isRead(joined) && others.some(isPath)) return null;
-  // Other words make a sentence of them.
+  // With other words the arguments are a sentence.
   const isList =
     read.length > 0 &&
     read.length + others.length > 1 &&

@@ -252,9 +252,9 @@ function addMaking(keys: Command): void {
 
   const rotate = keys
     .command('rotate')
-    .description('give a key a new text and show it once; the old one is let in for a while')
+    .description('give a key a new text and show it once; the old one stays valid for a while')
     .argument('<id>', 'id as listed')
-    .option('--overlap <duration>', 'how long the old text is let in, as 24h, 7d or 0', DEFAULT_OVERLAP);
+    .option('--overlap <duration>', 'how long the old text stays valid, as 24h, 7d or 0', DEFAULT_OVERLAP);
   addTextFlags(rotate);
   addStoreFlags(rotate).action((id: string, options: TextOptions & { overlap: string }) => {
     refusePipe(options);

@@ -11,7 +11,7 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 
 /** The remedy for angles like `19°52'46S`. */
-export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south behind them.`;
+export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south after them.`;
 
 /** The remedy for metres whose system is not named as a whole. */
 export const METRES = `These are metres, whose system must be named: "48Q 588702 2325601" for UTM, "VN-2000 105°45' 2325601 588702" with the central meridian for VN-2000.`;

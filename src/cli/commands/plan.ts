@@ -213,7 +213,7 @@ async function fleetAnswer(options: PlanOptions, results: Results, command: Comm
     : planText(made, source, options.explain, isOther);
 }
 
-/** @param day of --counts, whose busiest hour takes the place of --peak */
+/** @param day of --counts, whose busiest hour replaces --peak */
 function requestOf(options: PlanOptions, results: Results, day?: DayProfile): PlanRequest {
   const { vehicles } = options;
   if (vehicles === undefined)

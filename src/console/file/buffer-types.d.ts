@@ -1,4 +1,4 @@
-// Types for src/wire within the console, where node-buffer.ts takes the place of Node's Buffer.
+// Types for src/wire within the console, where node-buffer.ts replaces Node's Buffer.
 
 declare module 'node:buffer' {
   export function isUtf8(bytes: Uint8Array): boolean;

@@ -395,7 +395,7 @@ export class FileConversion {
     };
   }
 
-  /** Whether a row that failed lies in Viet Nam with its two numbers exchanged; quoted fields are not looked at. */
+  /** Whether a row that failed lies in Viet Nam with its two numbers exchanged; quoted fields are not checked. */
   #isSwapped(row: string): boolean {
     const { csv, delimiter, operation } = this.#reader.job!;
     if (csv === undefined || operation !== 'encode') return false;

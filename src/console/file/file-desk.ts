@@ -47,7 +47,7 @@ interface Waiting {
   /** Columns and sheet that the visitor has chosen. */
   readonly columns?: Columns;
   readonly sheet?: number;
-  /** The answer that this one takes the place of. */
+  /** The answer that this one replaces. */
   readonly replaces?: HTMLElement;
 }
 
@@ -168,7 +168,7 @@ export class FileDesk {
     ]);
   }
 
-  /** Files that come while others are converted wait behind them; else they take the place of what was there. */
+  /** Files that come while others are converted wait for them; else they replace what was there. */
   #take(files: readonly Waiting[]): void {
     if (files.length === 0) return;
     this.#waiting.push(...files);

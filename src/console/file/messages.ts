@@ -49,9 +49,9 @@ export interface FileTally {
   /** Before the names of our columns; '' but where the file has one of them. */
   readonly prefix: string;
   rows: number;
-  /** At the places of ROW_STATUSES. */
+  /** Counts by index of ROW_STATUSES. */
   readonly byStatus: number[];
-  /** OK rows, at the admin numbers. */
+  /** OK rows by admin number. */
   readonly byAdmin: number[];
   readonly examples: FailedExample[];
   /** OK rows in each zone, and the name of their column; none and '' without zones. */
@@ -62,7 +62,7 @@ export interface FileTally {
 /** The table as the worker has found it. */
 export interface FoundTable {
   readonly plan: TablePlan;
-  /** The columns that were taken of it. */
+  /** The columns of it that were used. */
   readonly columns: Columns | undefined;
   /** Names of a workbook's sheets that have rows, and which was read; none of other files. */
   readonly sheets: readonly string[];

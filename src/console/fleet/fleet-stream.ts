@@ -61,7 +61,7 @@ export type FleetState =
   /** The service does not want this client. */
   | 'refused';
 
-/** The key is not let in, or has used up its quota; or the answers are not those of a service. */
+/** The key is not accepted, or has used up its quota; or the answers are not those of a service. */
 export type FleetRefusal = 'denied' | 'quota' | 'broken';
 
 export interface FleetNews {

@@ -30,7 +30,7 @@ const MAX_SHOWN = 240;
 interface Choice {
   readonly field: HTMLElement;
   value(): number;
-  /** Writes its numbers in the language of now. */
+  /** Writes its numbers in the current language. */
   translate(): void;
 }
 
@@ -74,7 +74,7 @@ class Meter {
     this.show(undefined, '0');
   }
 
-  /** Its words in the language of now. */
+  /** Its words in the current language. */
   translate(): void {
     this.#label.textContent = say(this.key, this.#names);
   }

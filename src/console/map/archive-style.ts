@@ -65,8 +65,8 @@ const DARK: Streets = {
 };
 
 const SOURCE = 'archive';
-/** Our layers behind which the archive comes, and those before which its names come. */
-const BEHIND = 'coast';
+/** Our layer above which the archive is drawn, and the one below which its names are. */
+const ABOVE = 'coast';
 const NAMES_BEFORE = 'ring';
 
 /** Its name in the version of the schema before was another. */
@@ -251,7 +251,7 @@ export function archiveStyle(
   const layers = own.layers
     .filter(({ id }) => id !== 'borders')
     .flatMap((layer): LayerSpecification[] => {
-      if (layer.id === BEHIND) return [layer, ...(isVector ? groundLayers(streets) : [pictures]), ...borders];
+      if (layer.id === ABOVE) return [layer, ...(isVector ? groundLayers(streets) : [pictures]), ...borders];
       if (layer.id === 'grid') return gridLayers(palette, true);
       if (layer.id === NAMES_BEFORE) return [...(isVector ? nameLayers(streets) : []), layer];
       return [layer];

@@ -130,7 +130,7 @@ export class Labels {
   readonly #watched = new Set<Element>();
   readonly #resizes = new ResizeObserver(() => this.#drawn && this.draw(this.#drawn));
 
-  /** @param hasBasemap a map of the operator's names towns itself */
+  /** @param hasBasemap whether the operator's map, which names towns, is there */
   constructor(
     private readonly host: HTMLElement,
     private readonly desk: Desk,

@@ -24,7 +24,7 @@ export interface MapParts {
 export function prepareMap(): MapParts {
   const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
   const [land, rivers, flat] = [bytesOf('land'), bytesOf('rivers'), import('./flat-map.js')];
-  // Their failures are met where they are awaited.
+  // Their failures are handled where they are awaited.
   for (const each of [land, rivers, flat]) each.catch(() => undefined);
   return { worker, land, rivers, flat };
 }
@@ -67,13 +67,13 @@ export async function openMap(desk: Desk, index: Uint8Array, parts: MapParts): P
   host.dataset.state = 'flat';
 }
 
-/** A click that came while the map was being drawn is where it was made. */
+/** Shows the chosen place, unless a click chose it while the map was being drawn: the click is in view. */
 function showPlace(desk: Desk, map: MapView): void {
   const place = desk.place.now;
   if (place !== undefined && place.isClicked !== true) map.show(place);
 }
 
-/** A map for all others, in whose place another one may come. */
+/** A map for the other parts of the page, which another map may replace. */
 function exchangeable(first: MapView): { map: MapView; use(next: MapView): void } {
   let now = first;
   const listeners: (() => void)[] = [];
@@ -131,7 +131,7 @@ function openControls(map: MapView): void {
   );
 }
 
-/** Views that are wider, degrees, show by themselves where they are. */
+/** Degrees; a wider view shows where it is without the small map. */
 const MAX_VIEW_DEG = 3;
 
 /** Shows the small map of the country while the view is near; it comes with the first such view. */
@@ -141,7 +141,7 @@ function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView):
     const { west, east } = map.bounds();
     const isNear = east - west < MAX_VIEW_DEG;
     if (isNear) inset ??= import('./inset.js').then(({ openInset }) => openInset(frame, desk, shapes, map));
-    // Without a network it stays away.
+    // Without a network it does not appear.
     inset?.then(({ show }) => show(isNear)).catch(() => undefined);
   };
   update();

@@ -66,7 +66,7 @@ export interface Label {
   readonly admin: number;
   readonly lng: number;
   readonly lat: number;
-  /** Distance to the border, about, in degrees: names with more space have priority. */
+  /** Approximate distance to the border in degrees: names with more space have priority. */
   readonly space: number;
 }
 

@@ -60,7 +60,7 @@ const line = (
   paint: { 'line-color': color, 'line-width': width, ...more },
 });
 
-/** Our layers and their sources, from below to above. `hasBasemap`: a map of the operator's shows land and sea. */
+/** Our layers and their sources, from below to above. `hasBasemap`: the operator's map shows land and sea. */
 export function ownStyle(
   shapes: Shapes,
   palette: Palette,
@@ -125,7 +125,7 @@ export function ownStyle(
   return { sources, layers };
 }
 
-/** The hexagons; over a map of the operator's they are stronger, and have a halo. */
+/** The hexagons; over the operator's map they are stronger, and have a halo. */
 export function gridLayers(palette: Palette, hasBasemap: boolean): LayerSpecification[] {
   const halo = line('grid-halo', 'grid', palette.ground, WIDTHS.strong, { 'line-opacity': 0.6 });
   const opacity = hasBasemap ? 0.8 : 0.45;
@@ -164,7 +164,7 @@ function placeLayers({ ring, error, parent, cell, ground }: Palette): LayerSpeci
 export const picturePaint = (palette: Palette): NonNullable<RasterLayerSpecification['paint']> =>
   palette === paletteOf(true) ? { 'raster-brightness-max': 0.55, 'raster-saturation': -0.35 } : {};
 
-/** The whole style without a style of the operator's. @param tiles raster tiles of the operator's, if there are any */
+/** The whole style where the operator has none. @param tiles the operator's raster tiles, if there are any */
 export function styleOf(shapes: Shapes, palette: Palette, tiles: string | undefined): StyleSpecification {
   const { sources, layers } = ownStyle(shapes, palette, tiles !== undefined);
   if (tiles === undefined) return { version: 8, sources, layers };

@@ -93,14 +93,14 @@ class PointsLayer extends ArraysLayer<PointsToDraw, 'size'> {
 const BELOW_PLACE = 'ring';
 const TILE_PX = 512;
 const MAX_ZOOM = 21.5;
-/** A province fills the view. */
+/** The zoom at which a province fills the view. */
 const PROVINCE_ZOOM = 8;
-/** A flight through more levels takes its time, or nothing on the way would be seen. */
+/** A flight through more levels is slow, or nothing on the way would be seen. */
 const LONG_WAY = 4;
 const NEAR_MS = 900;
 const FAR_MS = 2400;
 
-/** Takes the place of the first map, with what that shows, once all of it is drawn. */
+/** Replaces the first map, keeping what it shows, once all of this one is drawn. */
 export async function openWebglMap(
   host: HTMLElement,
   desk: Desk,
@@ -152,7 +152,7 @@ export async function openWebglMap(
   ]);
   let grid = EMPTY;
   let placed = EMPTY;
-  // Streets have names, towns have ours.
+  // Streets have the basemap's names, towns have ours.
   const hasNames = shipped.basemap !== null && shipped.basemap.archive?.isVector !== true;
   let labels: Labels | undefined;
   const drawLabels = (): void =>
@@ -261,7 +261,7 @@ export async function openWebglMap(
     const { lat, lng } = nearestWithCode(desk.library, map.getCenter(), grid.features) ?? map.getCenter();
     chooseAt(lat, lng);
   });
-  // Until then the first map is seen and moved.
+  // Until then people see and move the first map.
   const container = map.getCanvasContainer();
   container.style.visibility = 'hidden';
   await new Promise((loaded) => map.once('idle', loaded));
@@ -305,7 +305,7 @@ const boundsOf = ({ west, south, east, north }: Box): LngLatBoundsLike => [
   [east, north],
 ];
 
-/** The style for the theme of now, over the map of the operator's, if there is one that answers. */
+/** The style for the current theme, over the operator's map, if there is one that answers. */
 async function styleNow(shapes: Shapes): Promise<StyleSpecification> {
   const palette = paletteOf(isDark.now);
   const url = shipped.basemap?.url;

@@ -9,7 +9,7 @@ import { copy } from './copy.js';
 import { atResolution, chosenResolution, edgeM, type Place, placeOf } from './place.js';
 
 const MAX_RINGS = 10;
-/** Nearer to the middle of a town a direction says nothing. */
+/** Distance to the middle of a town below which a direction says nothing. */
 const NEXT_TO_M = 300;
 
 /** A length in metres as people say it. */

@@ -15,11 +15,11 @@ interface Parts {
 /** @param code canonical */
 export function partsOf(code: string): Parts {
   const start = code.indexOf('-') + 1;
-  const behind = code.slice(start, -1);
+  const rest = code.slice(start, -1);
   return {
     province: code.slice(0, start - 1),
-    cell: behind.slice(0, FIRST_GROUP.symbols),
-    finer: behind.slice(FIRST_GROUP.symbols).replace(/^-|-$/g, ''),
+    cell: rest.slice(0, FIRST_GROUP.symbols),
+    finer: rest.slice(FIRST_GROUP.symbols).replace(/^-|-$/g, ''),
     check: code.slice(-1),
   };
 }

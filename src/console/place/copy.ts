@@ -60,7 +60,7 @@ const MAX_RECENT = 8;
 /** A place that is left sooner was passed by. */
 const LOOKED_AT_MS = 1500;
 
-/** Codes that were looked at last, the newest first; kept in the browser until they are removed. */
+/** Codes that were viewed last, the newest first; kept in the browser until they are removed. */
 const keptCodes = (): readonly string[] => (kept(RECENT) ?? '').split(' ').filter((code) => code !== '');
 export const recentCodes = new Value(keptCodes());
 

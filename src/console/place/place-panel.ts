@@ -93,7 +93,7 @@ function welcome(desk: Desk): HTMLElement[] {
   ];
 }
 
-/** Codes that were looked at before, each of which can be removed. */
+/** Codes that were viewed before, each of which can be removed. */
 function recent(desk: Desk): HTMLElement[] {
   if (recentCodes.now.length === 0) return [];
   const rows = recentCodes.now.flatMap((code) => {

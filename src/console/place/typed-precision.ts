@@ -3,7 +3,7 @@
 const METRES_PER_DEGREE = 111_320;
 /** Two spellings of the same number differ by rounding only. */
 const SAME_DEG = 1e-9;
-/** A few metres are not a loss, and four decimals are how positions are mostly written. */
+/** An error of a few metres does not matter, and most positions are written with four decimals. */
 const EXACT_M = 10;
 
 interface NumberText {
@@ -12,7 +12,7 @@ interface NumberText {
   readonly step: number;
 }
 
-/** The step in degrees of an angle as it is in a text; undefined where it is not there by itself. */
+/** The step in degrees of the last digit of an angle in a text; undefined where the text does not hold the angle. */
 function stepOf(numbers: readonly NumberText[], deg: number): number | undefined {
   const angle = Math.abs(deg);
   const isAngle = (value: number): boolean => Math.abs(value - angle) < SAME_DEG;

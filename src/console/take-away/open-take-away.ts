@@ -1,4 +1,4 @@
-// The content of the panel of what can be taken away: the hexagons of the view as a file, a sheet of A4 with the
+// The content of the panel for downloads and print: the hexagons of the view as a file, a sheet of A4 with the
 // hexagons around the place, and a card for its door. Sheet and card are shown first, then printed or saved.
 import type { Desk } from '../desk.js';
 import { ADDRESS, linkTo } from '../place/copy.js';
@@ -104,8 +104,8 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
 const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\.0)/.test(host);
 
 /**
- * A picture that is printed in place of the page. The dialog would not do: in the top layer it has no paper of its
- * own size.
+ * A picture that is printed in place of the page. The dialog cannot be printed: the top layer does not set the size
+ * of the paper.
  */
 function paper(picture: SVGSVGElement): HTMLElement {
   const kind = picture.getAttribute('class') ?? '';

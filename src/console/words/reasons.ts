@@ -1,7 +1,7 @@
 // Why a file or a row cannot be read, in Vietnamese. The readers say it in English; here each of their
 // sentences has a Vietnamese one, and a rarer one the kind of its fault.
 
-// Kinds of files that the page does not read, and the ways out, in Vietnamese (src/tables/foreign-files.ts).
+// Kinds of files that the page does not read, and the remedies, in Vietnamese (src/tables/foreign-files.ts).
 
 const KINDS: Readonly<Record<string, string>> = {
   'packed with bzip2': 'tệp nén bzip2',

@@ -6,7 +6,7 @@ const DIGITS: Readonly<Record<Language, readonly string[]>> = {
   en: ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'],
 };
 
-/** Places that everybody knows, and known names for the letters that Vietnamese has not; the letters of radio. */
+/** Places that everybody knows, and known names for letters that Vietnamese does not have; the radio alphabet. */
 const WORDS: Readonly<Record<Language, string>> = {
   vi:
     'An Giang,Bắc Ninh,Cà Mau,Duy Tân,Em,Fansipan,Gia Lai,Huế,Internet,Jakarta,Khánh Hòa,Lào Cai,Mộc Châu,' +

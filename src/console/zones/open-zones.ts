@@ -372,7 +372,7 @@ const reasonsOf = (refused: Imported['refused']): string =>
     .concat(refused.length > MAX_NAMED ? ['…'] : [])
     .join(', ');
 
-/** The task of the worker: the zones of now, in their order. */
+/** The task of the worker: the current zones, in their order. */
 function coverTask(): CoverTask {
   return {
     zones: zones.now.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),

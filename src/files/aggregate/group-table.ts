@@ -17,7 +17,7 @@ export function widthOf(sums: number): number {
   return 1 + NUMBERS_PER_SUM * sums;
 }
 
-/** Adds a value to the sum that begins at a place of `numbers`. */
+/** Adds a value to the sum that begins at an index of `numbers`. */
 export function addValue(numbers: Float64Array, at: number, value: number | bigint): void {
   if (typeof value === 'bigint') {
     addHalves(numbers, at, Number(value >> 32n), Number(BigInt.asUintN(32, value)));
@@ -87,7 +87,7 @@ export interface GroupKey {
 }
 
 const FIRST_GROUPS = 1024;
-/** Keys, and two places of the hash table; two more numbers a group while they are sorted. */
+/** Keys, and two entries of the hash table; two more numbers a group while they are sorted. */
 const KEY_BYTES = 17 + 8 + 8;
 /** While a table doubles, the old and the new one are there. */
 const GROWTH = 1.5;
@@ -97,7 +97,7 @@ export class GroupTable {
   readonly #maxGroups: number;
   #capacity = 0;
   #size = 0;
-  /** Place of a group + 1; 0 where there is none. */
+  /** Index of a group + 1; 0 where there is none. */
   #hash = new Int32Array(0);
   #cellHigh = new Uint32Array(0);
   #cellLow = new Uint32Array(0);
@@ -161,7 +161,7 @@ export class GroupTable {
     key.timeS = this.#timeS[index]!;
   }
 
-  /** The places of all groups, by cell, province, time. */
+  /** The indexes of all groups, by cell, province, time. */
   sorted(): Uint32Array {
     const words = [
       this.#wordsOf((index) => timeWord(this.#timeS[index]!, 0)),

@@ -14,7 +14,7 @@ export interface ResultRequest {
   readonly hasTime: boolean;
   readonly clock: ZoneClock;
   readonly hasCount: boolean;
-  /** Columns of the input; `index` is their place among the summed ones. */
+  /** Columns of the input; `index` counts among the summed ones. */
   readonly sums: readonly { readonly name: string; readonly index: number; readonly isInteger: boolean }[];
   readonly averages: readonly { readonly name: string; readonly index: number }[];
   readonly format: FileFormat;

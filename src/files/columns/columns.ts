@@ -60,7 +60,7 @@ export function onlyOne(
   throw badInput({ file }, `more than one column could be ${wanted}: ${both}`);
 }
 
-/** @throws CliFailure BAD_INPUT for a name that two columns have, with the way out */
+/** @throws CliFailure BAD_INPUT for a name that two columns have, with the remedy */
 export function refuseTwice(columns: readonly TableColumn[], file: string, wayOut: string): void {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -17,8 +17,8 @@ import type { FilesRequest } from '../request.js';
 export const NOT_A_RESOLUTION = 254;
 
 /**
- * The resolution of each row, NOT_A_RESOLUTION where a field is none. As for CSV to CSV, a missing value and an empty
- * text are the default, and blanks around a number are none of it.
+ * The resolution of each row, NOT_A_RESOLUTION where a field is not one. As for CSV to CSV, a missing value and an
+ * empty text are the default, and blanks around a number do not count.
  */
 export function resolutionsOf(
   column: TableColumn,
@@ -138,7 +138,7 @@ function ourColumns(shape: EncodeShape): OurColumn[] {
   });
 }
 
-/** Where the columns are that are made of the codes: ours begin at one place, and end at the other. */
+/** Where the columns that are made of the codes are: the index of our first column, and the index after the last. */
 export function derivedColumns({ hasResolution }: EncodeShape, start: number, end: number): DerivedColumns {
   return {
     code: start,

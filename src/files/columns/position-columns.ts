@@ -92,7 +92,7 @@ export const positionIndexes = (where: PositionColumns): readonly number[] =>
 /**
  * Rows of JSON that give a member of these columns more than once, with different values, are not read: one of the two
  * is wrong.
- * @param indexes of columns; negative ones stand for columns that there are not
+ * @param indexes of columns; negative for absent columns
  */
 export function withoutContradictions(
   rows: TableRows,
@@ -202,7 +202,7 @@ function columnOf(
   return column;
 }
 
-/** `--lat location.lat --lng location.lng`, where `location` is a column and `location.lat` is none. */
+/** `--lat location.lat --lng location.lng`, where `location` is a column and `location.lat` is not. */
 function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): PositionColumns | null {
   if (lat === undefined || lng === undefined) return null;
   if (columnCalled(names, lat) >= 0 || columnCalled(names, lng) >= 0) return null;
@@ -240,7 +240,7 @@ function refuseOtherSystems(sample: Sample, column: number, file: string): void 
   );
 }
 
-/** @throws CliFailure BAD_INPUT for a column of lines or areas of which nobody has said which point is meant */
+/** @throws CliFailure BAD_INPUT for a column of lines or areas, unless an option says which point is meant */
 function refuseShapes(sample: Sample, columns: readonly number[], file: string): void {
   for (const column of columns) {
     const types = shapesIn(sample, column);
@@ -296,7 +296,7 @@ function otherUnits(texts: readonly string[]): string | undefined {
   if (texts.length === 0) return undefined;
   const isAll = (form: RegExp): boolean => texts.every((text) => text.length < 100 && form.test(text.trim()));
   if (isAll(/^\d{4}\.\d+ ?,? ?[NS][ ,;]+\d{5}\.\d+ ?,? ?[EW]$/i))
-    return `${texts[0]} looks like NMEA (ddmm.mmmm): write 21 01.7280N 105 51.1500E, with a blank behind the degrees.`;
+    return `${texts[0]} looks like NMEA (ddmm.mmmm): write 21 01.7280N 105 51.1500E, with a blank after the degrees.`;
   return undefined;
 }
 

@@ -9,7 +9,7 @@ const LF = 10;
 const MAX_LINE = 16 * 2 ** 20;
 const LONG_LINE = 'Perhaps it is not text, or in another encoding.';
 
-/** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for a name that is none */
+/** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for an unknown name */
 export function requireEncoding(name: string): string {
   try {
     return new TextDecoder(name).encoding;

@@ -1,5 +1,5 @@
 // Recognises a file by its first bytes: the kinds that are read by way of another one, and those that cannot be read,
-// each with the way out.
+// each with the remedy.
 
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';

@@ -14,13 +14,13 @@ export interface SheetOptions {
   readonly plain: PlainFile | null;
   readonly sheet?: string | undefined;
   readonly headerRow?: number | undefined;
-  /** Is told which share of the content has come as rows, where it is held before the first of them. */
+  /** Called with the share of the content that has become rows, where all of it is read before the first row. */
   readonly passed: (share: number) => void;
 }
 
 /**
- * @param said of it: the sheet by name or number from 1, undefined for the only one; the number of the first row that
- *   is read, as Excel counts them; the file whose bytes are the source, where there is one
+ * @param options the sheet by name or number from 1, undefined for the only one; the number of the first row that is
+ *   read, as Excel counts them; the file whose bytes are the source, where there is one
  * @throws CliFailure BAD_INPUT for one of several sheets if none is named.
  * @throws TableError for a workbook that cannot be read, also as the chunks come
  */

@@ -260,7 +260,7 @@ async function readable(
   return { content: text, isVerbatim: isUtf8 };
 }
 
-/** Text without its first lines; the end of a line inside of quotes is none. */
+/** Text without its first lines; a line end within quotes does not count. */
 async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): AsyncGenerator<Uint8Array> {
   let left = rows;
   let isQuoted = false;

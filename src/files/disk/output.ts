@@ -19,7 +19,7 @@ export class DeviceOutput implements Output {
   readonly holdsBytes = false;
   readonly #file: number;
   readonly #isOwn: boolean;
-  /** Pipes are written by the event loop: a reader that rests must not stop Ctrl-C. */
+  /** Pipes are written by the event loop: a reader that pauses must not block Ctrl-C. */
   readonly #pipe: Socket | null;
 
   constructor(destination: Exclude<Destination, { kind: 'file' }>) {
@@ -36,7 +36,7 @@ export class DeviceOutput implements Output {
     } catch (error) {
       throw badOutput(this.name, error);
     }
-    // The write that failed tells its error too.
+    // The write that failed reports its error too.
     this.#pipe?.on('error', () => undefined);
   }
 
@@ -91,7 +91,7 @@ export interface Output {
   abandon(): void;
 }
 
-/** Level 6 takes three times the time, and spares a fifth of the size. */
+/** Level 6 takes three times the time, and saves a fifth of the size. */
 const LEVEL = 1;
 
 /** Compresses into another output. */

@@ -29,7 +29,7 @@ export class PlainFile {
   }
 
   /**
-   * The chunks from an offset on: each holds until the next is requested.
+   * The chunks from an offset on: each is valid until the next is requested.
    * @throws CliFailure BAD_INPUT that names the file if it cannot be read
    */
   async *chunksFrom(start: number): AsyncGenerator<Uint8Array> {
@@ -51,7 +51,7 @@ export class PlainFile {
     return bytes.subarray(0, this.readAt(offset, bytes));
   }
 
-  /** The file as long as it is now. Bytes from `subarray` hold until the next call. */
+  /** The file as long as it is now. Bytes from `subarray` are valid until the next call. */
   ranges(): { readonly length: number; subarray(start: number, end: number): Uint8Array } {
     let buffer = new Uint8Array(0);
     return {

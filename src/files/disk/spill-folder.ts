@@ -41,7 +41,7 @@ export class SpillFolder {
     });
   }
 
-  /** Fills bytes from a place in a file on. @returns how many: fewer at its end @throws CliFailure BAD_OUTPUT */
+  /** Fills bytes from an offset of a file on. @returns how many: fewer at its end @throws CliFailure BAD_OUTPUT */
   read(descriptor: number, bytes: Uint8Array, offset: number): number {
     return this.#guarded('read', () => {
       let done = 0;

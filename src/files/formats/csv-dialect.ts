@@ -135,7 +135,7 @@ export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
       rows.push(fieldsOf(head, lead + start, lead + end, delimiter));
     }
   });
-  // The reader refuses bytes that are not text later, and names their place.
+  // The reader refuses bytes that are not text later, and names their offset.
   if (rows.length === 0 || rows[0]!.some((field) => /[\0\ufffd]/.test(field))) return null;
   const names = dialect.hasHeader ? (rows.shift() ?? []) : (rows[0] ?? []).map((_, i) => `${i + 1}`);
   return { names, rows: rows.slice(0, SAMPLE_ROWS) };

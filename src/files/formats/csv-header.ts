@@ -68,7 +68,7 @@ export async function openText(input: Input, dialect: CsvDialect, kernel?: Kerne
   const names = dialect.hasHeader ? fields : fields.map((_, i) => `${i + 1}`);
   const first = dialect.hasHeader ? endOffset : leadBytes;
   const content = (from: number): AsyncIterable<Uint8Array> =>
-    input.plain?.chunksFrom(from) ?? behind(bytes.subarray(first), chunks, from - first);
+    input.plain?.chunksFrom(from) ?? after(bytes.subarray(first), chunks, from - first);
   return {
     names,
     bytes: dialect.hasHeader ? row : row.subarray(0, 0),
@@ -81,7 +81,7 @@ export async function openText(input: Input, dialect: CsvDialect, kernel?: Kerne
 }
 
 /** Bytes and those of later chunks, without the first of them. */
-async function* behind(
+async function* after(
   first: Uint8Array,
   chunks: AsyncIterator<Uint8Array>,
   skipBytes: number,
@@ -112,7 +112,7 @@ async function* rowBlocks(
   const splitter = new CsvSplitter(delimiter, buffers, kernel);
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
-      // A failed row before the one that is no text ends a run that stops at failed rows.
+      // A failed row before the one that is not a text ends a run that stops at failed rows.
       const rows = rowsOfText(block, delimiter);
       if (rows.length > 0) yield rows;
       if (rows.length < block.length)

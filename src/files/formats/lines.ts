@@ -9,7 +9,7 @@ import type { JsonDocument } from './table.js';
 
 /** A longer line is a file without line ends rather than a row. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** A line of more bytes is none: `documentIn` refuses its beginning. */
+/** A longer line is refused: `documentIn` refuses its beginning. */
 const MAX_REST = MAX_LINE_BYTES + 2 ** 20;
 const HELD_BYTES = 512 * 1024;
 const LF = 10;
@@ -19,8 +19,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /**
  * The lines of an input from an offset on, which is the start of one, in blocks of at most `blockBytes`; a longer line
- * is a block of its own, and the last block may have no line end. An empty block where the input rests: whole lines do
- * not wait then. A block holds until the next is requested.
+ * is a block of its own, and the last block may have no line end. An empty block where the input pauses: whole lines
+ * do not wait then. A block is valid until the next is requested.
  * @param skipped is called with the number of lines before the offset, where they are read
  */
 export async function* lineBlocks(
@@ -80,7 +80,7 @@ export function* boundsOfLines(block: Buffer, from = 0): Generator<readonly [sta
 /**
  * The object in a line without its line end, null where the line is blank.
  * @param line its number in the file
- * @throws CliFailure BAD_INPUT for a line that is too long, no UTF-8, no JSON, or holds a NUL byte
+ * @throws CliFailure BAD_INPUT for a line that is too long, not UTF-8, not JSON, or holds a NUL byte
  */
 export function documentIn(bytes: Uint8Array, file: string, line: number): JsonDocument | null {
   if (bytes.length > MAX_LINE_BYTES)

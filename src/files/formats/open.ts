@@ -183,7 +183,7 @@ export async function openSink(
   return sink({ output, columns, position, frame, dialect, isContinued });
 }
 
-/** A source whose first rows have been looked at: columns are found by their values, too. */
+/** A source whose first rows have been read: columns are found by their values, too. */
 export async function sampled(source: TableSource): Promise<{ source: TableSource; sample: Sample }> {
   const batches = source.batches()[Symbol.asyncIterator]();
   const first = await batches.next();

@@ -97,7 +97,7 @@ export interface JsonDocument {
   readonly givesOnce?: true;
   /** The text of a feature or geometry as it is in the file; undefined for NDJSON. */
   readonly featureText?: string;
-  /** Bytes that text and value take in memory, about. */
+  /** Approximate bytes that text and value take in memory. */
   readonly weight: number;
 }
 

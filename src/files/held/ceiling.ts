@@ -72,7 +72,7 @@ export function ceilingBytes(): number {
 
 /**
  * Refuses what is larger than the ceiling.
- * @param bytes that would be held, about
+ * @param bytes that would be held, approximately
  * @param what as the subject of the sentence: `a row group`
  * @param wayOut besides a higher ceiling
  * @throws CliFailure BAD_INPUT that names file, subject, size, limit and the remedy

@@ -76,7 +76,7 @@ function testOf(
   if (column.kind === 'timestamp' || column.kind === 'date') {
     const wanted = instantOf(text, value, clock);
     if (Number.isNaN(wanted))
-      throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds times, and ${value} is none`);
+      throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds times, and ${value} is not one`);
     return (given) => compares(instantOf(column, given, clock), wanted, comparison);
   }
   const isText = isQuoted && !NUMBERS.has(column.kind);
@@ -88,7 +88,7 @@ function testOf(
     };
   // A column of JSON may hold texts further on.
   if (NUMBERS.has(column.kind) && column.isInferred !== true)
-    throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds numbers, and ${value} is none`);
+    throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds numbers, and ${value} is not one`);
   return (given) => {
     if (given === null || given === undefined) return false;
     const words = codeTextOf(column, given);

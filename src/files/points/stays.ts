@@ -39,7 +39,7 @@ interface Vehicle {
   lastAdmin: number | null;
 }
 
-/** Memory of a vehicle and its stay besides its name, about. */
+/** Approximate memory of a vehicle and its stay besides its name. */
 const VEHICLE_BYTES = 400;
 
 export class Stays {
@@ -100,7 +100,7 @@ export class Stays {
     for (const { stay } of this.#vehicles.values()) if (stay !== null) yield stay;
   }
 
-  /** Memory that vehicles and their stays take, about. */
+  /** Approximate memory that vehicles and their stays take. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

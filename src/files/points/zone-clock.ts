@@ -49,7 +49,7 @@ function millisecondsOf(value: bigint, unit: TimeUnitName): [ms: number, fractio
 /** Division of BigInt cuts towards zero. */
 const floorOf = (value: bigint, by: bigint): bigint => (value < 0n ? (value + 1n) / by - 1n : value / by);
 
-/** The remedy where no value of a column is an instant. @param text the first that is none; undefined: all are empty */
+/** The remedy where no value of a column is an instant. @param text the first value; undefined: all are empty */
 export function timeHint(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const shown = JSON.stringify(text.slice(0, 40));

@@ -156,7 +156,7 @@ export class RowDecoder {
   }
 }
 
-/** Makes a record one that is not a code. */
+/** Makes a record invalid. */
 export function refuse(records: Uint8Array, row: number, status: number): void {
   records.fill(0, recordAt(row), recordStatusAt(row));
   records[recordAt(row)] = NO_CODE;

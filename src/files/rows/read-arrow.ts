@@ -153,7 +153,7 @@ function addTexts(
   let start = first;
   for (let row = 0; row < rows; row++) {
     const end = Number(offsets[row + 1]);
-    // A text that begins within a letter is none, though the texts together may be.
+    // A text that begins within a letter is invalid, though the texts together may be.
     if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
     starts[row] = start + shift;
     ends[row] = end + shift;

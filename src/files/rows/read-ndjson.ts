@@ -354,5 +354,5 @@ interface Read {
   readonly lines: number;
 }
 
-/** Whether values have a place of eight bytes among the numbers. */
+/** Whether values have eight bytes among the numbers. */
 const isNumeric = (role: number): boolean => role === AS_DOUBLE || role === AS_LONG || role === AS_BOOLEAN;

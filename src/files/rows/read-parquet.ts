@@ -232,7 +232,7 @@ function copyTexts(
     const start = page.at;
     page.skip(length);
     starts[i] = at;
-    // A text that begins within a letter is none, though the texts together may be.
+    // A text that begins within a letter is invalid, though the texts together may be.
     if (isText && length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
     if (length > 64) {
       into.set(bytes.subarray(start, start + length), at);

@@ -61,7 +61,7 @@ class BorderRanges {
   }
 
   /** The rows with these columns added, valid until the next call. @param records of the rows */
-  behind(rows: TextRows, records: Uint8Array): TextRows {
+  after(rows: TextRows, records: Uint8Array): TextRows {
     const { text, rowCount, latLngDeg } = rows;
     if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)
       this.#ranges = this.#columns.map(() => ({
@@ -155,13 +155,13 @@ export class RowWriters {
       plan.rejects === null
         ? null
         : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
-    const behind = border.length > 0 && hasTypes ? new BorderRanges(run.hexcodes.kernel, border) : null;
-    return new RowWriters(run, first, second, numbers, behind, writesDecoded);
+    const after = border.length > 0 && hasTypes ? new BorderRanges(run.hexcodes.kernel, border) : null;
+    return new RowWriters(run, first, second, numbers, after, writesDecoded);
   }
 
   /** Writes those that are OK before those that failed. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const rows = this.#border?.behind(given, records) ?? given;
+    const rows = this.#border?.after(given, records) ?? given;
     if (wanted === 'failed') await this.#rejects?.write(rows, records, wanted);
     else {
       for (const [column, half] of this.#numbers)

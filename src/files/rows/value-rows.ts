@@ -48,7 +48,7 @@ export class ValueRows {
         columns: this.#columns,
         latLngDeg: latLngDeg.subarray(2 * first),
       };
-      yield unread === undefined ? window : { ...window, unread: behind(unread, first) };
+      yield unread === undefined ? window : { ...window, unread: after(unread, first) };
       first += count;
     }
   }
@@ -64,7 +64,7 @@ export class ValueRows {
 }
 
 /** Words of rows by their numbers in a window. @param first row of the window */
-const behind = (words: ReadonlyMap<number, string>, first: number): ReadonlyMap<number, string> =>
+const after = (words: ReadonlyMap<number, string>, first: number): ReadonlyMap<number, string> =>
   new Map(Array.from(words, ([row, word]) => [row - first, word]));
 
 /** A sink of rows whose columns are all those of a writer that makes none of its own. */

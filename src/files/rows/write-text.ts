@@ -194,8 +194,8 @@ class Tails {
 
   #borderAt(lat: number, lng: number): Piece {
     const { borderM, certainty } = this.#kernel!.borderAt(lat, lng);
-    const behind = this.#partsOf('', null)[2]!;
-    return pieceOf(`${borderM ?? this.#absent}${behind.replace(SHARE, String(certainty ?? this.#absent))}`);
+    const after = this.#partsOf('', null)[2]!;
+    return pieceOf(`${borderM ?? this.#absent}${after.replace(SHARE, String(certainty ?? this.#absent))}`);
   }
 }
 
@@ -629,7 +629,7 @@ export class FeatureWriter extends TextWriter {
   protected fill(rows: TextRows, records: Area, wanted: Wanted, area: Area, from: number): number {
     const source = areaOf(rows.text.bytes);
     const { bytes: out } = area;
-    const [before, behind] = this.columns.kept.map(({ index }) => rows.columns[index]!);
+    const [before, after] = this.columns.kept.map(({ index }) => rows.columns[index]!);
     let at = from;
     for (let row = 0; row < rows.rowCount; row++) {
       if (!isWantedRow(records.bytes, row, wanted)) continue;
@@ -641,7 +641,7 @@ export class FeatureWriter extends TextWriter {
       at = copiedRange(area, at, source, before!.starts[row]!, before!.ends[row]!);
       if (out[at - 1] !== 123) out[at++] = 44;
       at = this.#members.tails.write(area, at, rows, records, row);
-      at = copiedRange(area, at, source, behind!.starts[row]!, behind!.ends[row]!);
+      at = copiedRange(area, at, source, after!.starts[row]!, after!.ends[row]!);
     }
     return at;
   }

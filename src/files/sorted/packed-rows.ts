@@ -10,17 +10,17 @@ import type { ValueRanges } from '../rows/text-rows.js';
 //           a code are set but for its status
 //    6 - …  bytes: a bit for each stored column that has a value, and the values
 //
-// The lowest byte of word 5 is the place of the row's status in ROW_STATUSES.
+// The lowest byte of word 5 is the index of the row's status in ROW_STATUSES.
 
 export const KEY_WORDS = 5;
 export const HEAD_WORDS = 1 + KEY_WORDS;
 /** Most bytes of a value besides those of texts. */
 const MAX_FIXED_BYTES = 32;
 
-/** Sources of stored columns besides the columns of rows, in place of their index. */
+/** Sources of stored columns that are not columns of rows; others are given by their index. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
 
-/** Rows one after the other; their memory is kept when they are forgotten. */
+/** Rows one after the other; their memory is kept when they are cleared. */
 export class PackedRows {
   bytes: Buffer;
   words: Uint32Array;
@@ -36,8 +36,8 @@ export class PackedRows {
 
   /**
    * @param widths bytes of a value of each stored column; 0 for those that have their size before them
-   * @param fullBytes that are taken at once, but by the system only as they are filled, when the first ones are not
-   *   enough
+   * @param fullBytes bytes that are reserved at once when the first ones are not enough; the system commits them only
+   *   as they are filled
    */
   constructor(widths: readonly number[], firstBytes: number, fullBytes: number) {
     this.#widths = widths;
@@ -61,7 +61,7 @@ export class PackedRows {
     this.#view = new DataView(buffer);
   }
 
-  /** Forgets the rows, and gives their memory back. */
+  /** Clears the rows, and frees their memory. */
   release(): void {
     const buffer = new ArrayBuffer(0);
     this.bytes = Buffer.from(buffer);
@@ -72,7 +72,7 @@ export class PackedRows {
 
   /**
    * Begins a row: its code is in a record of the kernel, whose last byte is its status.
-   * @param records of the kernel, and the place of one
+   * @param records of the kernel, and the index of one
    */
   begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
     this.#latDeg = latDeg;
@@ -89,7 +89,7 @@ export class PackedRows {
     words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
   }
 
-  /** Ends it with plain values. @param ranges of each stored column that is none of FROM_… */
+  /** Ends it with plain values. @param ranges of each stored column that is a column of rows */
   addRanges(sources: Int32Array, from: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
     const widths = this.#widths;
     const bitmap = 4 * (this.end + HEAD_WORDS);

@@ -1,4 +1,4 @@
-// Packed rows in the order of their codes: those in memory by a sort of their places, those that memory does not hold
+// Packed rows in the order of their codes: those in memory by a sort of their offsets, those that memory does not hold
 // by runs on the disk, which are merged. When there are as many runs of one level as are merged at a time, they become
 // one of the next, so that few files are open and few bytes of them held.
 
@@ -16,11 +16,11 @@ export interface RowCursor {
 }
 
 const FIRST_BYTES = 1 << 20;
-/** Beyond it runs are on the disk, whatever memory there is: places are numbers of 32 bits. */
+/** Beyond it runs are on the disk, whatever memory there is: offsets are numbers of 32 bits. */
 const MAX_BYTES = 2 ** 31;
-/** Bytes of the batch that fills the memory, about. */
+/** Approximate bytes of the batch that fills the memory. */
 const SLACK_BYTES = 8 << 20;
-/** Memory of a row while rows are sorted: where it begins, its place twice, and a word of its code. */
+/** Memory of a row while rows are sorted: where it begins, its offset twice, and a word of its code. */
 const SORT_BYTES = 16;
 /** Fewer rows are sorted by comparing them. */
 const FEW_ROWS = 2048;
@@ -261,7 +261,7 @@ class RunReader implements RowCursor {
   readonly #folder: SpillFolder;
   readonly #descriptor: number;
   readonly #order: number;
-  /** Words of the block that are read, and the place after its row. */
+  /** Words of the block that are read, and the offset after its row. */
   #filled = 0;
   #end = 0;
   #offset = 0;

@@ -63,7 +63,7 @@ export interface OutsideResult extends ItemId {
   readonly message: string;
 }
 
-/** A point of `encodeBatch` that is none; the fields that were understood are not null. */
+/** An invalid point of `encodeBatch`; the fields that were understood are not null. */
 export interface InvalidPointResult extends ItemId {
   readonly hexcodes: null;
   readonly lat: number | null;

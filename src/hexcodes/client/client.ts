@@ -234,13 +234,13 @@ export class HexcodesClient {
     return this.#http.post('hexcodes/encode', body, signal);
   }
 
-  /** The centre of a hexcode's cell. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
+  /** The centre of a hexcode's cell. A text that is not a hexcode is answered with INVALID_HEXCODES, not thrown. */
   async decode(hexcodes: string, options: CallOptions = {}): Promise<DecodeAnswer> {
     requireOptions(options, 'decode', CALL_OPTIONS);
     return this.#http.post('hexcodes/decode', { hexcodes }, options.signal);
   }
 
-  /** All about one code. A text that is no hexcode is answered with INVALID_HEXCODES, not thrown. */
+  /** All about one code. A text that is not a hexcode is answered with INVALID_HEXCODES, not thrown. */
   async read(hexcodes: string, options: CallOptions = {}): Promise<ReadAnswer> {
     requireOptions(options, 'read', CALL_OPTIONS);
     const segment = segmentOf(hexcodes);
@@ -322,7 +322,7 @@ export class HexcodesClient {
     return bulk(this.#http.settings, options, this.#streamsBodies);
   }
 
-  /** The 34 provinces; the place of each is its admin number. */
+  /** The 34 provinces; the index of each is its admin number. */
   async adminUnits(options: CallOptions = {}): Promise<AdminUnitRow[]> {
     requireOptions(options, 'adminUnits', CALL_OPTIONS);
     const path = 'admin-units';

@@ -54,7 +54,7 @@ export function errorOfAnswer({ url, httpStatus, text, retryAfter }: FailedAnswe
     details: Array.isArray(body.details) ? (body.details as Fault[]) : undefined,
   };
   if (WORDS.has(body.status)) return new HexcodesClientError(body.status as ClientErrorCode, theirs, more);
-  // A position in no province is answered with the members of an encode; a path that is none is not.
+  // A position in no province is answered with the members of an encode; an unknown path is not.
   if (httpStatus === 404 && body.status === 'NOT_FOUND' && 'hexcodes' in body)
     return new HexcodesClientError('OUTSIDE_COVERAGE', theirs, more);
   const code = FOREIGN.get(httpStatus);

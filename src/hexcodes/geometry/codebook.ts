@@ -40,7 +40,7 @@ export interface ReadCode {
 
 /** Reads and makes hexcodes: an instance of `Hexcodes`. */
 export interface Codebook {
-  /** Reads a hexcode in any accepted spelling; null for a text that is none. */
+  /** Reads a hexcode in any accepted spelling; null for any other text. */
   read(text: string): ReadCode | null;
   /** The canonical hexcode of an H3 cell within a province; null if decode would not accept it. */
   pack(cell: bigint, adminCode: string): string | null;

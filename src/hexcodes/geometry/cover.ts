@@ -41,7 +41,7 @@ export class CellSet {
   /**
    * @param hexcodes a loaded library
    * @param codes in any accepted spelling; with a name each. The first code of the list that holds a position names it
-   * @throws HexcodesError INVALID_HEXCODES for the first text that is none
+   * @throws HexcodesError INVALID_HEXCODES for the first text that is not one
    */
   constructor(hexcodes: Codebook, codes: Iterable<string | readonly [code: string, name: string]>) {
     this.#hexcodes = hexcodes;
@@ -106,7 +106,7 @@ export interface Box {
 }
 
 const EARTH_RADIUS_KM = 6371.007180918475;
-/** Cells in one strip, about. */
+/** Approximate number of cells in one strip. */
 const STRIP_CELLS = 500;
 
 const inRadians = (deg: number): number => (deg * Math.PI) / 180;
@@ -195,8 +195,7 @@ const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
  * @param hexcodes a loaded library
  * @param area in degrees, longitude first
  * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for what is not an area or has more than 2,000,000 cells, and for
- * an
- *   option of another name or value
+ *   an option of another name or value
  */
 export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): string[] {
   if (typeof options !== 'object' || options === null)
@@ -229,7 +228,7 @@ export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): st
   return [...codes.keys()].sort().map((cell) => codes.get(cell)!);
 }
 
-/** Puts parents into the place of seven children, but for parents that have no code themselves. */
+/** Replaces seven children by their parent, unless the parent has no code itself. */
 function compactInto(hexcodes: Codebook, codes: Map<string, string>): void {
   const children = [...codes.keys()];
   const queue = compactCells(children);

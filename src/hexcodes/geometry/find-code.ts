@@ -37,7 +37,7 @@ export interface FoundPosition {
   error_m?: number;
 }
 
-/** A code, a position, or `several` of them, of which nobody knows which one is meant. */
+/** A code, a position, or `several` of them, where the intended one is unknown. */
 export type FoundText =
   | FoundCode
   | FoundPosition
@@ -50,22 +50,22 @@ export type FoundText =
 const MAX_UNITS = 4096;
 /** Fewest letters and digits of a code inside other words: shorter ones are words by chance. */
 const MIN_SYMBOLS = 7;
-/** Fewest letters of a code without a digit there: its symbols are consonants, eight of them no word. */
+/** Fewest letters of a code without a digit inside other words: eight consonants in a row are not a word. */
 const MIN_LETTERS = 10;
 /** Pieces that blanks or signs cut a code into, at most. */
 const MAX_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
-/** Names of systems of coordinates; numbers of another one are not taken for degrees of WGS 84. */
+/** Names of systems of coordinates; numbers of another system are not read as degrees of WGS 84. */
 const SYSTEMS =
   /(?<![\p{L}\p{N}])(?:SRID ?[:=]? ?(?<srid>\d+)|EPSG ?[:=]? ?(?<epsg>\d+)|VN[- ]?2000|HN[- ]?72|Indian[- ]?19\d\d)/giu;
-/** Links that were read as such before: the numbers of one that is refused are not position among words. */
+/** Links that were recognized before: numbers of a refused link are not a position among words. */
 const LINKS = /https?:\/\/[^\s<>]+/giu;
 const GOES_ON = /^\s{1,2}(?:[\d°'"+-]|(?:d|deg|degrees?|độ|do|[nsewbđ]|bắc|nam|đông|tây)(?!\p{L}))/iu;
 const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 
 /**
- * The code or the position that a text names. A text that is a code, a position or a link is that. Of others the codes
- * count, by themselves or in links, else the positions; the middle of a map's view only where there is nothing else.
+ * The code or the position that a text names. A text that is a code, a position or a link names that. In any other
+ * text codes count, alone or in links, else positions; the middle of a map's view only where there is nothing else.
  * A repeated code or position counts once. A link's pin counts as a second place beside a code if it lies farther from
  * the cell's centre than the errors of both, and than 20 m.
  *
@@ -80,7 +80,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
   if (whole !== null) return codeFound(whole.hexcodes);
   const position = parsePosition(trimmed);
   const found = position === null ? null : inOrder(hexcodes, position);
-  // After the blank of a link may be words, and a code.
+  // Words, and a code, may follow the blank of a link.
   const isWhole = !(/\s/.test(trimmed) && isLink(trimmed));
   if (found !== null && isWhole && !isView(found)) return found;
   const angles = sixtieths(hexcodes, trimmed);
@@ -102,12 +102,12 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
 
 const isView = ({ middleOf }: FoundPosition): boolean => middleOf === 'view';
 
-/** Metres within which two positions are the same, written in two ways: half a second of an angle. */
+/** Metres within which two positions count as one that is written in two ways: half a second of an angle. */
 const SAME_M = 20;
 /** Metres of an edge of a cell of resolution 0; that of the next one is shorter by the root of 7. */
 const EDGE_M = 1_281_256;
 
-/** The only one of what was found, or all. */
+/** The only result, or all of them. */
 function oneOf(hexcodes: Codebook, all: readonly (FoundCode | FoundPosition)[]): FoundText | null {
   const found: (FoundCode | FoundPosition)[] = [];
   for (const each of all) if (!found.some((known) => isSame(hexcodes, known, each))) found.push(each);
@@ -129,7 +129,7 @@ function isSame(hexcodes: Codebook, a: FoundCode | FoundPosition, b: FoundCode |
 
 const codeFound = (hexcodes: string): FoundCode => ({ kind: 'code', hexcodes, isH3: false });
 
-/** Latitude first, unless Viet Nam has the position in the other order alone. */
+/** Latitude first, unless the position lies in Viet Nam in the other order only. */
 function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Position): FoundPosition | null {
   const isFirst = Math.abs(latDeg) <= 90 && Math.abs(lngDeg) <= 180;
   const isSecond = Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180;
@@ -207,8 +207,8 @@ function linksIn(hexcodes: Codebook, text: string): LinkAt[] {
 }
 
 /** @param after the text after the link */
-function inLink(hexcodes: Codebook, link: string, behind: string): LinkAt['found'] {
-  // Others add their parameters after ours.
+function inLink(hexcodes: Codebook, link: string, after: string): LinkAt['found'] {
+  // Other programs append parameters to our links.
   for (const part of partsOf(decoded(link))) {
     const code = part === '' ? null : hexcodes.read(part.trim().replace(/^[/?]+|\/$/g, ''));
     if (code !== null) return codeFound(code.hexcodes);
@@ -216,8 +216,8 @@ function inLink(hexcodes: Codebook, link: string, behind: string): LinkAt['found
   // `geo:16,1 N`, `#23°37.65' 106°`: the position continues after a blank.
   const isCut =
     /^geo:[-+]?\d+,[-+]?\d+$/i.test(link) ||
-    (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(behind)) ||
-    (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(behind));
+    (/^geo:[-+\d.,]+$/i.test(link) && GOES_ON.test(after)) ||
+    (link.startsWith('#') && /^\s{1,2}[-+]?\d/.test(after));
   const position = isCut ? null : parsePosition(link.startsWith('#') ? decoded(link.slice(1)) : link);
   if (position !== null && position.middleOf !== 'view') return inOrder(hexcodes, position);
   for (const searched of searchedTexts(link)) {
@@ -227,7 +227,7 @@ function inLink(hexcodes: Codebook, link: string, behind: string): LinkAt['found
   return position === null ? null : inOrder(hexcodes, position);
 }
 
-/** Texts of a link that may be codes: behind `#` up to the first `&` or `?`, all values, and the end of the path. */
+/** Texts of a link that may be codes: after `#` up to the first `&` or `?`, all values, and the end of the path. */
 function partsOf(link: string): string[] {
   const at = link.indexOf('#');
   const fragment = at < 0 ? '' : link.slice(at + 1).split(/[&?]/, 1)[0]!;
@@ -274,7 +274,7 @@ function amongWords(hexcodes: Codebook, text: string): CodeAt[] {
         readings.push({ code, count, isWhole: !/^[-._]?[\p{L}\p{N}]/u.test(text.slice(end)) });
     }
     // `HN-6GHP4-83RFR 22` may be a code and a number, or a longer code. A part of joined words is the code only where
-    // the whole is none.
+    // the whole is not a code.
     const whole = readings.filter(({ isWhole }) => isWhole);
     const chosen = whole.length > 0 ? whole : readings.slice(0, 1);
     found.push(...chosen.map(({ code }) => ({ found: code, at })));
@@ -329,7 +329,7 @@ function plusCodes(hexcodes: Codebook, text: string): FoundPosition[] {
     return found === null ? [] : [found];
   });
   const short = [...text.matchAll(SHORT_CODE)].filter(([, code]) => isShortPlusCode(code!));
-  // Whose town is whose, of several?
+  // With several codes it is open which town belongs to which.
   if (full.length > 0 || short.length !== 1) return full;
   const [{ 1: code, index: at }] = short as [RegExpExecArray];
   const parts = addressParts(`${text.slice(0, at)},${text.slice(at + code!.length)}`);
@@ -343,7 +343,7 @@ function plusCodes(hexcodes: Codebook, text: string): FoundPosition[] {
   return [];
 }
 
-/** The cell of a short code that repeats each degree; null where the name of a town leaves open which one is meant. */
+/** The cell of a short code, which recurs every degree; null where the name of the town does not decide which. */
 function cellNear(hexcodes: Codebook, code: string, town: string): PlusCodeCell | null {
   const named = findPlaces(hexcodes, town, { limit: 100 }).filter(
     ({ kind, name }) => kind !== 'landmark' && lettersOf(name) === lettersOf(town),
@@ -372,10 +372,10 @@ function lettersOf(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** Positions that are written out; null where numbers may be another one, and are not understood. */
+/** Positions that are written out; null where numbers may be a further position that is not understood. */
 function inWords(hexcodes: Codebook, text: string): FoundPosition[] | null {
   if (GEO_URI.test(text) || namesOtherSystem(text)) return [];
-  // A line ends an angle, and so a position.
+  // The end of a line ends an angle, and so a position.
   const bare = text.replace(LINKS, ' ').replace(/(?<![,;\s])\s*[\r\n]\s*/g, '; ');
   const all = positionsAmongWords(foldSigns(bare));
   return (

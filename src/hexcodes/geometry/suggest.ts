@@ -146,9 +146,9 @@ const TWINS = [
 const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'];
 
 /**
- * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away, the
- * wrong province before a right rest, or none, among them. Where there is none and `near` is given, the code around it
- * that ends so, as `lengthen` finds it.
+ * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away,
+ * including one with a wrong or missing province. Where there is none and `near` is given, the code around it that
+ * ends so, as `lengthen` finds it.
  *
  * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
  *
@@ -156,8 +156,7 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
  * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
  * @throws HexcodesError BAD_ARGUMENT for options that are not an object, an option of another name or a limit that is
- * no
- *   whole number from 1; NOT_A_COORDINATE
+ *   not a whole number from 1; NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
   if (typeof options !== 'object' || options === null)

@@ -65,7 +65,7 @@ interface KernelGlobals {
   /** The upper half of TEXT_OUT, where a scan of CSV notes fields. */
   readonly FIELDS: Address;
   readonly FIELDS_BYTES: Size;
-  /** Lists of what writeRows writes after rows that are OK, and behind others: PIECE_LIST_BYTES each. */
+  /** Lists of what writeRows writes after rows that are OK, and after others: PIECE_LIST_BYTES each. */
   readonly PIECES: Address;
   readonly PIECE_LIST_BYTES: Size;
   /** Names that lines must not have, put there by the host: u64 value, u64 mask; at most LINE_NAME_COUNT of them. */
@@ -107,7 +107,7 @@ interface KernelGlobals {
 }
 
 /**
- * Points are (f64 lat, f64 lng) in degrees, records 20 bytes, admin numbers places in ADMIN_UNITS; `count` is at most
+ * Points are (f64 lat, f64 lng) in degrees, records 20 bytes, admin numbers indexes in ADMIN_UNITS; `count` is at most
  * CAPACITY; a status is one of OK, OUTSIDE_COVERAGE, NOT_A_COORDINATE, INVALID_HEXCODE (kernel.ts). Addresses are bytes
  * of the memory.
  */
@@ -177,7 +177,7 @@ interface KernelCalls {
   useCsvFields(limit: number, origin: number): void;
   /**
    * The state after the bytes of CSV_PIECE (0: a quote opens a field, 1: it does not, 2: inside quotes), plus 4 × the
-   * place where the last row ends.
+   * offset where the last row ends.
    */
   csvRows(sizeBytes: number, delimiter: number, state: number): number;
   /** Rows of CSV from `at` to `end`, at most `limit` → ROWS, INPUT, RESOLUTIONS, HOST_ROWS, csvEnd; how many. */

@@ -47,7 +47,7 @@ export function isReachRow(row: number): boolean {
 
 /**
  * The reach file of a table.
- * @param masks REACH_ROWS masks, bit n = place n of ADMIN_UNITS; rows that no hexcode has must be 0
+ * @param masks REACH_ROWS masks, bit n = index n of ADMIN_UNITS; rows that no hexcode has must be 0
  * @throws HexcodesError BAD_ARGUMENT for a wrong length, an impossible row or a bit beyond the 34 provinces
  */
 export function encodeReach(masks: BigUint64Array): Uint8Array {

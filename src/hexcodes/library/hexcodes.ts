@@ -140,7 +140,7 @@ export interface Encoded {
   border_m?: number | null;
   /**
    * With `certainty`: the share of positions so far from a border whose province is right, 0 to 1, as measured on land;
-   * null where the boundaries say no such share.
+   * null where the boundaries have no such share.
    */
   certainty?: number | null;
 }
@@ -150,7 +150,7 @@ export interface ProvinceBorder {
   /** Whole metres to the nearest border between two provinces; null beyond 5 km. */
   border_m: number | null;
   /**
-   * The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries say none.
+   * The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries have none.
    */
   certainty: number | null;
   /**
@@ -249,7 +249,7 @@ export class Hexcodes {
     if (status !== OK) throw failure(kernel, status, lat, lng);
     const hexcodes = kernel.textAt(0);
     const admin_code = hexcodes.slice(0, hexcodes[2] === '-' ? 2 : 3);
-    // + 0 makes 0 of the resolution -0.
+    // + 0 turns the resolution -0 into 0.
     const encoded = { hexcodes, lat, lng, resolution: resolution + 0, admin_code };
     if (typeof options !== 'object') return encoded;
     for (const name of EXTRA_NAMES) requireFlag(options[name], name);
@@ -325,8 +325,7 @@ export class Hexcodes {
    * The distances of many positions to the nearest border between two provinces.
    * @param latLng lat, lng, lat, lng, … in degrees, any number of positions
    * @returns whole metres for each; 65535 beyond 5 km, and for what is not a position. Positions outside the coverage
-   * have
-   *   a distance, too.
+   *   have a distance, too.
    * @throws HexcodesError BAD_ARGUMENT for another kind of array, or an odd length
    */
   borderBatch(latLng: Float64Array): Uint16Array {
@@ -400,12 +399,11 @@ export class Hexcodes {
    * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
    * @returns the centres of the cells, in the beginnings of the arrays of `out`
    * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is not a multiple of 20, an `out` that
-   * is
-   *   too short or shares bytes with the records; never for a record
+   *   is too short or shares bytes with the records; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
     const count = requireRecords(records);
-    // Arrays under other names would stay as they are, in silence.
+    // Arrays under other names would silently stay as they are.
     if (out !== undefined) {
       requireKind(out.latLng, Float64Array, 'out.latLng');
       requireKnown(out, DECODED_ARRAYS, 'The out of decodeBatch');

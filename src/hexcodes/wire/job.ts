@@ -93,7 +93,7 @@ export interface ConvertedRows {
   readonly byStatus: Uint32Array;
 }
 
-/** The statuses of rows; their places are the kernel's row statuses (assembly/text/row.ts). */
+/** The statuses of rows; their indexes are the kernel's row statuses (assembly/text/row.ts). */
 export const ROW_STATUSES = [
   'OK',
   'NOT_FOUND',

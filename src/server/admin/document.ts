@@ -86,7 +86,7 @@ const KEY = {
   cidrs: SETTINGS.cidrs,
   limits: LIMITS,
   generation: { type: 'integer', format: 'int32', minimum: 1, description: 'How many texts the key has had' },
-  overlap_until: time('Until when the text before the last rotation is let in'),
+  overlap_until: time('Until when the text before the last rotation is admitted'),
 };
 
 const object = (properties: Json, required: readonly string[]): Json => ({

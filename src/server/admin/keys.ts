@@ -140,7 +140,7 @@ function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams
   return json(200, { status: 'OK', keys: page, ...next });
 }
 
-/** How long an answer is kept for whoever did not get it; it holds the text of a key. */
+/** How long an answer is kept for a client that did not get it; it holds the text of a key. */
 const REPEATABLE_MS = 600_000;
 const MAX_REPEATABLE = 1000;
 

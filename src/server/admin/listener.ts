@@ -21,7 +21,7 @@ const FLAGS = {
 /** Where Prometheus listens unless it is told otherwise, and the admin port too. */
 const PROMETHEUS_PORT = 9090;
 
-/** Reasons by the codes of errors, and whether another port or another host is the way out. */
+/** Reasons by the codes of errors, and whether another port or another host is the remedy. */
 const REASONS: Readonly<Record<string, readonly [reason: string, wayOut: 'port' | 'host']>> = {
   EADDRINUSE: ['the port is in use', 'port'],
   EACCES: ['not permitted: ports below 1024 need a privilege', 'port'],

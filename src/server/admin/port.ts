@@ -139,11 +139,11 @@ export interface AdminRoute {
   readonly isShared?: boolean;
 }
 
-/** Time between two renderings, in times of how long the one before took: they take a tenth of the event loop. */
+/** Pause between two renderings, as a multiple of the last one's time: they take a tenth of the event loop. */
 const REST_TIMES = 9;
 const MAX_REST_MS = 1000;
 
-/** Renders pages one at a time, with a rest between. */
+/** Renders pages one at a time, with a pause between. */
 class Renderer {
   #last: Promise<unknown> = Promise.resolve();
   #restedMs = 0;
@@ -188,10 +188,9 @@ function withId(answer: AdminAnswer, call: AdminCall): AdminAnswer {
 }
 
 /**
- * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot
- * listen there.
+ * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot listen there.
  * @param failed called with what a handler throws, which is answered 500
- * @param names that the port is asked by
+ * @param names host names of the port
  * @param pulse of a Pulse: /livez and /readyz are answered by the thread of the port, whatever the event loop does
  */
 export async function openAdminPort(

@@ -176,7 +176,7 @@ const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summa
     description:
       id === 'encode'
         ? 'The cell that holds the position. 404 where the position lies in no province.'
-        : 'A text that is no code is answered 200, with the status INVALID_HEXCODES.',
+        : 'A text that is not a code is answered 200, with the status INVALID_HEXCODES.',
     tag: 'One at a time',
     answers: [id === 'encode' ? 'Encoded' : 'DecodeAnswer'],
     errorSchema: id === 'encode' ? 'EncodeError' : 'DecodeError',

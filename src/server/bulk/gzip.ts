@@ -53,7 +53,7 @@ export function gunzipStage(x: Exchange, events: StageEvents): Stage {
   // Zlib ends without an error at a zero byte after a member, and leaves what follows.
   const end = (): void => {
     if (gunzip.writableEnded && inBytes === gunzip.bytesWritten) events.end();
-    else throw new GzipBodyError('the body has bytes behind its gzip data');
+    else throw new GzipBodyError('the body has bytes after its gzip data');
   };
   const stage = stageOf(x, gunzip, { ...events, data, end });
   return {

@@ -1,4 +1,4 @@
-// Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as ever, of others as many
+// Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as usual, of others as many
 // rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
 import type { Block } from '../../hexcodes/wire/bulk/splitters.js';
 import { readFrameHeader } from '../../hexcodes/wire/frames/answer-frame.js';

@@ -32,7 +32,7 @@ export interface Route {
   readonly access: Scope | 'key' | 'open';
   /** The operation of its requests in usage; default `lookup`. */
   readonly operation?: UsageOperation;
-  /** Names of its query: others are ignored, and named in Hexcodes-Hint. Default: the handler says it. */
+  /** Names of its query: others are ignored, and named in Hexcodes-Hint. Default: the handler checks them. */
   readonly parameters?: readonly string[];
   /** The key may be in the query parameter `key`, too, where products with a setting for keys put it. */
   readonly readsKeyParameter?: boolean;
@@ -56,7 +56,7 @@ const ANYONE: KeyInfo = { ...NEW_KEY, id: '', scopes: [], generation: 0, scopeBi
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
 /** Headers of an answer to a request whose URL contains a key: no cache may store it. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
-/** The wildcard is not known to each browser, and never stands for Authorization. */
+/** Some browsers do not know the wildcard, and it never covers Authorization. */
 const ALLOWED_HEADERS =
   '*, Accept, Accept-Language, Authorization, Baggage, Cache-Control, Content-Encoding, Content-Type, ' +
   'Hexcodes-Answer, Hexcodes-Data, Idempotency-Key, If-None-Match, Pragma, Sentry-Trace, Traceparent, Tracestate, ' +
@@ -124,7 +124,7 @@ export class Router {
     private readonly adapter: Adapter,
     private readonly ring: KeyRing,
     private readonly addresses: ClientAddresses,
-    /** Counts a request of a key that is let in; false where its limits refuse it, and it is answered. */
+    /** Counts a request of an admitted key; false where its limits refuse it, and it is answered. */
     private admit: (x: Exchange, key: KeyInfo) => boolean = () => true,
   ) {}
 
@@ -184,9 +184,9 @@ export class Router {
   }
 
   /**
-   * Answers every other path with 404, unless `answer` does. Call it once, after all routes are added. A preflight is
-   * let through: a browser shows a page nothing of the 404, and of the path that was meant, where it was not.
-   * @param answer returns false, and leaves the request as it is, where the path says nothing to it
+   * Answers every other path with 404, unless `answer` does. Call it once, after all routes are added. A preflight
+   * passes: otherwise a browser would hide the 404, and the path that was meant, from the page.
+   * @param answer returns false, and leaves the request as it is, where it does not know the path
    */
   addNotFound(answer: (x: Exchange) => boolean): void {
     const failOr = (x: Exchange): void => {
@@ -244,13 +244,13 @@ export class Router {
     return undefined;
   }
 
-  /** Watches the key of a request that was let in. Without an origin: to be called before its handler returns. */
+  /** Watches the key of an admitted request. Without an origin: call it before the handler returns. */
   workOf(x: Exchange, key: KeyInfo, access: Scope | 'key', origin = x.head.header('origin')): OpenWork {
     const source = { origin, address: this.addresses.certain(x) };
     return new OpenWork(this.ring, key, access === 'key' ? undefined : access, source);
   }
 
-  /** Judges a request again whose body has taken its time. False if it is answered. */
+  /** Checks a request again after a body that took long. False if it is answered. */
   private isStillLetIn(x: Exchange, key: KeyInfo, access: Scope | 'key', origin: string): boolean {
     if (x.state !== 'open' || this.ring.current(key) === key) return true;
     const { fault } = this.workOf(x, key, access, origin);
@@ -270,7 +270,7 @@ function takeKeyParameter(x: Exchange): boolean {
   return true;
 }
 
-/** Paths that people look for here and that the admin port has. */
+/** Paths of the admin port that people try here. */
 const ON_ADMIN_PORT: readonly string[] = [
   '/livez',
   '/readyz',
@@ -310,7 +310,7 @@ function meantPath(path: string, patterns: readonly string[]): string | undefine
       literals.every((literal, i) => literal.startsWith(':') || isSame(literal, segments[i] as string))
     );
   };
-  // Paths with fewer variable segments say more.
+  // Paths with fewer variable segments are more specific.
   const byWords = [...patterns].sort((a, b) => a.split(':').length - b.split(':').length);
   const endingAlike = patterns.filter((pattern) => pattern.endsWith(`/${last}`));
   return (

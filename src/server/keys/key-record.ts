@@ -103,13 +103,13 @@ export interface StoredKey extends KeySettings {
   readonly id: string;
   readonly state: KeyState;
   readonly createdMs: number;
-  /** Time of the last request that was let in, to within some seconds; undefined: never yet. */
+  /** Time of the last request that was admitted, to within some seconds; undefined: never yet. */
   readonly lastUsedMs: number | undefined;
   /** HMAC-SHA-256 of the key's text under the pepper. */
   readonly digestHex: string;
   /** 1 for the first text of the key, and one more at each rotation. */
   readonly generation: number;
-  /** Digest of the text before the last rotation, which is let in until `formerUntilMs`. */
+  /** Digest of the text before the last rotation, which is admitted until `formerUntilMs`. */
   readonly formerDigestHex: string | undefined;
   readonly formerUntilMs: number | undefined;
 }

@@ -1,4 +1,4 @@
-// The keys as requests see them, in memory. A text that is let in is hashed once and remembered until any key changes
+// The keys as requests see them, in memory. A text that is admitted is hashed once and remembered until any key changes
 // or expires; every other text, missing, unknown, expired or revoked alike, takes the whole path of hash and
 // comparison.
 import { timingSafeEqual } from 'node:crypto';
@@ -151,7 +151,7 @@ export class KeyRing {
   }
 
   /**
-   * The key as it is now, if a request that was let in with it before may go on: undefined once it is disabled,
+   * The key as it is now, if a request that was admitted with it before may go on: undefined once it is disabled,
    * revoked, expired, its text has ended, or the scope is taken from it.
    */
   current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {

@@ -51,13 +51,13 @@ export interface KeysOptions {
 
 export interface ServerKeys {
   readonly ring: KeyRing;
-  /** The file that holds the first key's text, if it is there and the key is let in. */
+  /** The file that holds the first key's text, if it is there and the key is admitted. */
   readonly firstKeyFile: string | undefined;
   /** A sentence if other users can replace the store. */
   readonly folderWarning: string | undefined;
   /** A sentence that says why the store cannot be read or written just now. */
   readonly fault: string | undefined;
-  /** A sentence that says why nothing follows the store just now: a revoked key may still be let in. */
+  /** A sentence that says why nothing follows the store just now: a revoked key may still be accepted. */
   readonly absence: string | undefined;
   /** Answers a call of the admin port. */
   call(call: KeyCall): Promise<KeyAnswer>;

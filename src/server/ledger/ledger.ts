@@ -17,8 +17,8 @@ import type { Quota, QuotaPeriod } from './quota.js';
 import { type LimitRefusal, type SharedBucket, type Sharing, TokenBucket, type WAIT } from './rates.js';
 
 /**
- * One request, or one stream, in the ledger of its key. It is opened when the key is let in; points are admitted before
- * their work and done after it. Quota, rates, usage, metrics and the log read what is written here.
+ * One request, or one stream, in the ledger of its key. It is opened when the key is admitted; points are admitted
+ * before their work and done after it. Quota, rates, usage, metrics and the log read it.
  */
 export class Entry {
   /** Points or codes that are converted, and those among them that failed. */
@@ -31,7 +31,7 @@ export class Entry {
   /** Pieces of work that may give points back. */
   #uncertain = 0;
 
-  /** @param operation a place in the OPERATIONS of usage */
+  /** @param operation an index in the OPERATIONS of usage */
   constructor(
     readonly key: KeyLedger,
     readonly operation: number,
@@ -99,7 +99,7 @@ export class Entry {
   }
 
   /**
-   * Reserves some of many points, at least one and more where the quota is not scarce, within what the rates let in
+   * Reserves some of many points, at least one and more where the quota is not scarce, within what the rates admit
    * now. A free key gets them all. To be settled by `done`.
    */
   admitSome(most: number): number | LimitRefusal | typeof WAIT {
@@ -161,7 +161,7 @@ export interface LedgerOptions {
   /** Time zone of days and months. */
   readonly zone: string;
   readonly store: LedgerStore;
-  /** While the store is away, limits hold for each process alone; else nothing is let in beyond what it has. */
+  /** While the store is away, limits hold for each process alone; else nothing is admitted beyond what it has. */
   readonly isOpen: boolean;
   /** A process may use as much of a rate as comes in this time before the store knows; undefined: it is alone. */
   readonly leaseMs?: number | undefined;
@@ -254,7 +254,7 @@ export class Ledger implements UsageSource {
     return made;
   }
 
-  /** An entry for a request or a stream of a key. `operation`: a place in the OPERATIONS of usage. */
+  /** An entry for a request or a stream of a key. `operation`: an index in the OPERATIONS of usage. */
   open(key: KeyInfo, operation: number): Entry {
     return new Entry(this.of(key), operation, this.#counts);
   }

@@ -14,8 +14,8 @@ const DAY_SEC = 86_400;
 const ADMIT_DEADLINE_MS = 30_000;
 
 /**
- * Opens an entry in the ledger for each request of a key that is let in: the function that it returns says false where
- * the key has no request left, and the request is answered.
+ * Opens an entry in the ledger for each request of an admitted key: the returned function says false where the key has
+ * no request left, and the request is answered.
  */
 export function admission(ledger: Ledger): (x: Exchange, key: KeyInfo) => boolean {
   return (x, key) => {

@@ -5,8 +5,8 @@ import type { KeyLimits } from '../keys/key-record.js';
 import type { RateKind, RateUse } from '../usage/batch.js';
 import type { Period } from '../usage/calendar.js';
 
-// A token bucket on the monotonic clock. Work of more tokens than the bucket holds at its fullest is let in when it is
-// full, and the bucket then owes the rest: so no size of work is impossible, and the rate holds in the long run.
+// A token bucket on the monotonic clock. Work of more tokens than a full bucket holds is admitted when it is full, and
+// the bucket then owes the rest: so no size of work is impossible, and the rate holds in the long run.
 
 /** Sums of fractions of tokens are not exact. */
 const ROUNDING = 1e-6;
@@ -77,7 +77,7 @@ export class TokenBucket {
 export interface Sharing {
   /** Time whose share of a rate is a lease. */
   readonly leaseMs: number;
-  /** Nothing beyond a lease is let in before the store knows of it. */
+  /** Nothing beyond a lease is admitted before the store knows of it. */
   readonly mustSettle: () => boolean;
   /** The store does not answer just now. */
   readonly isAway: () => boolean;
@@ -107,7 +107,7 @@ export class SharedBucket extends TokenBucket {
   #told = 0;
   #isNoted = false;
 
-  /** @param previous the bucket in whose place this one comes */
+  /** @param previous the bucket that this one replaces */
   constructor(
     perSecond: number,
     capacity: number,
@@ -184,7 +184,7 @@ export interface LimitRefusal {
   readonly isForGood?: boolean;
 }
 
-/** Points may be let in in a moment: the store, or work under way, has to tell first. */
+/** Points may be admitted in a moment: the store, or work under way, has to tell first. */
 export const WAIT = Symbol('wait');
 
 interface RateState {
@@ -254,7 +254,7 @@ export class Rates {
     return undefined;
   }
 
-  /** Reason why `count` points would not be let in now. */
+  /** Reason why `count` points would not be admitted now. */
   verdict(count: number): LimitRefusal | typeof WAIT | undefined {
     const { ceiling, nowMs, sharing } = this.context;
     const now = nowMs();
@@ -269,14 +269,14 @@ export class Rates {
     return sharing?.isAway() === true ? refusal : WAIT;
   }
 
-  /** Points that are let in now, one by one. */
+  /** Points that are admitted now, one by one. */
   now(): number {
     const now = this.context.nowMs();
     const left = Math.min(this.#points?.left(now) ?? INFINITE, this.context.ceiling?.left(now) ?? INFINITE);
     return Math.max(0, Math.floor(Math.min(left, this.#points?.allowance() ?? INFINITE)));
   }
 
-  /** The most points of one piece of work that would be let in now: more than a full bucket holds, where it is full. */
+  /** Most points of one piece of work that would be admitted now: more than a full bucket holds, where it is full. */
   most(): number {
     const now = this.context.nowMs();
     let most = this.#points?.allowance() ?? INFINITE;

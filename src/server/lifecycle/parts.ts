@@ -78,7 +78,7 @@ export interface Parts {
   readonly metering: OpenLedger | undefined;
   /** Undefined: positions go nowhere. */
   readonly forwarder: Forwarder | undefined;
-  /** Undefined: the page has no map of the operator's disk. */
+  /** Undefined: the page has no map from the operator's disk. */
   readonly basemap: BasemapArchive | undefined;
   readonly readiness: Readiness;
 }
@@ -158,7 +158,7 @@ export class OpenParts {
   async close(): Promise<void> {
     await this.#attempt(() => this.#adapter?.close());
     await Promise.all(this.steps.release.map((step) => this.#attempt(step)));
-    // One that could not be opened has said so to whoever waited for it.
+    // One that could not be opened has reported that to its callers.
     const [ledger, keys] = await Promise.all(
       [this.#ledger, this.#keys].map((each) => each?.catch(() => undefined)),
     );

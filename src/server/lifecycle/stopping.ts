@@ -1,5 +1,5 @@
-// How the service stops: it goes on for a while as ever, so that balancers notice (the lame-duck time), then closes the
-// port, finishes what was accepted as far as the grace period allows, and closes what is left.
+// How the service stops: it continues for a while, so that balancers notice (the lame-duck time), then closes the port,
+// finishes accepted work as far as the grace period allows, and closes what is left.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextCheck, setTimeout as sleep } from 'node:timers/promises';

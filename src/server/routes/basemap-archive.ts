@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 
-/** Layers of Protomaps' basemap, one of which an archive of vector tiles has at least. */
+/** Layers of Protomaps' basemap, at least one of which an archive of vector tiles has. */
 const SCHEMA = ['earth', 'water', 'roads', 'landuse', 'places', 'boundaries', 'buildings'];
 
 const MAGIC = 'PMTiles';
@@ -109,7 +109,7 @@ export class BasemapArchive {
   }
 }
 
-// The map of the operator's that a configuration names.
+// The operator's map that a configuration names.
 
 interface BasemapSettings {
   readonly basemap: string | undefined;

@@ -44,7 +44,7 @@ const HELD_PER_BYTE = 3;
 
 /** How a batch may end: one of them is called, once. */
 interface SliceEnds {
-  /** The answer is a view that holds until the exchange is over. */
+  /** The answer is a view that is valid until the exchange is over. */
   converted(batch: ConvertedBatch): void;
   /** The items are too much work for this thread. The body holds during the call. */
   tooMuch(body: Uint8Array): void;

@@ -85,7 +85,7 @@ function compressed(role: string, type: string, plain: Uint8Array): ConsoleFile 
   return { name: `${role}-${hash}.bin`, type, plain, br, gzip: gzipSync(plain) };
 }
 
-/** A map of the operator's under the hexagons. */
+/** The operator's map under the hexagons. */
 export interface Basemap {
   /** Address of raster tiles, with {z}, {x} and {y}, of a style of MapLibre, or of an archive of this service. */
   readonly url: string;

@@ -25,7 +25,7 @@ const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
-/** A contact is to be looked at again within a year. */
+/** A contact must be reviewed within a year. */
 const SECURITY_VALID_MS = 180 * 86_400_000;
 
 interface ConsoleDeps {
@@ -122,8 +122,8 @@ function sendFile(x: Exchange, { name, type, plain, br, gzip }: ConsoleFile): vo
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `\r\n${line}`).join('');
 
-// GET /{code}: a link with the code in its path leads to the page of the place, which has it behind `#`. Chats read the
-// title here that they show with a link; what is behind `#` reaches no server.
+// GET /{code}: a link with the code in its path leads to the page of the place, which has it after `#`. Chats read the
+// title here that they show with a link; the part after `#` reaches no server.
 
 const SEGMENT = /^\/([0-9a-z-]{6,24})$/i;
 /** A text with a slip is meant for a code where it begins as one. */

@@ -56,7 +56,7 @@ export function metaRoutes({ boundaries, before, adapter: { build } }: MetaDeps)
   });
   const metaTag = entityTag(metaBody);
   return [
-    // Who asks for the versions wants those of now; the build of uWS is among them.
+    // Caches must ask again: the versions must be the current ones, and the build of uWS is among them.
     jsonRoute('/v1/meta', (x) => sendKept(x, metaTag, JSON_TYPE, () => metaBody, ASKED_AGAIN)),
     jsonRoute('/v1/admin-units', (x) => sendKept(x, tag, JSON_TYPE, () => tableBody, KEPT)),
     jsonRoute('/v1/admin-units/former', (x) => {

@@ -100,7 +100,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
     x.notes.entry?.done(isOk ? 1 : 0, isOk ? 0 : 1);
-    // A text that is no code is not logged: it may be a key.
+    // A text that is not a code is not logged: it may be a key.
     if (logsPositions && isOk) x.notes.position = { hexcodes: text };
     x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text), x.notes.hint);
   }

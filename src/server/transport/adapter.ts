@@ -1,6 +1,6 @@
 // The adapter over uWebSockets.js: routes, the port, and what must hold for every request; README explains why.
-// Handlers are given an Exchange and cannot end the process: exceptions are caught, onAborted is set for whoever leaves
-// the answer to later, and a handler that does neither is answered 500 (README U6).
+// Handlers get an Exchange and cannot end the process: exceptions are caught, onAborted is set for a handler that
+// answers later, and a handler that does neither is answered 500 (README U6).
 
 import { CorkHolder } from './answers/streamed-answer.js';
 import { BodylessAnswers } from './answers/whole-answer.js';

@@ -1,4 +1,4 @@
-// Errors that say how they are answered, for whoever handles what a handler throws.
+// Errors that say how they are answered, for the code that catches what a handler throws.
 
 /** How an error that is not a defect of this program is answered, where no answer has begun. */
 export interface ErrorAnswer {

@@ -153,7 +153,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
   isBodyView = false;
   /**
-   * Asked before a body is worked on that came later than its head, and before its answer: false if the request is
+   * Called before a body that came later than its head is processed, and before its answer: false if the request is
    * answered.
    */
   mayGoOn: (() => boolean) | undefined;
@@ -212,7 +212,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     this.#peer ??= new Uint8Array(this.res.getRemoteAddress()).slice();
   }
 
-  /** Hears from uWS when the connection closes. */
+  /** Learns from uWS when the connection closes. */
   attach(): void {
     if (this.#isAttached) return;
     this.#isAttached = true;
@@ -282,7 +282,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     return this.head.bodySizeBytes !== 0 && this.#body?.isReceived !== true;
   }
 
-  /** Reads the rest of a body that comes, and calls `ended` then; false if that cannot be. */
+  /** Reads the rest of a body that comes, then calls `ended`; false if that is impossible. */
   #readOn(ended: () => void): boolean {
     return this.#isBodyComing && this.body.readOn(ended);
   }
@@ -325,7 +325,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     const isSkipped = isRefused && !isClosing && bodySizeBytes <= MAX_SMALL_BYTES && mayBeSkipped(status);
     // A caller without a key makes way for callers that have one.
     const isUnwanted = this.keyId === '' && this.context.admission.isCrowded;
-    // A large body that uWS itself would close after is not seen to leave: there the client closes.
+    // Where uWS would close the connection after a large body, nothing tells when the body has left: the client closes.
     const isLeft = (this.context.isClosing || isUnwanted) && !fitsEnd(body);
     const mustClose =
       (isUnwanted && !isLeft) || ((close || isRefused) && !isSkipped) || (isClosing && isComing);

@@ -1,5 +1,5 @@
-// The limits of peers: connections that are let in, work that is done for them in one turn of the event loop, and bytes
-// that are held for them.
+// The limits of peers: admitted connections, work that is done for them in one turn of the event loop, and bytes that
+// are held for them.
 import { AnsweredError } from './answered-error.js';
 
 // No response is kept between requests, as uWS frees it with its connection. The filter of uWS says that a connection

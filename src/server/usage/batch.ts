@@ -1,7 +1,7 @@
 // Messages between the service and the store of usage: plain data that goes to the worker thread and back.
 import { OPERATIONS, type UsageOperation } from '../observe/operations.js';
 
-// The words of usage: operations (observe/operations.ts) and how a request ended. Counts are kept at their places in
+// The words of usage: operations (observe/operations.ts) and how a request ended. Counts are kept at their indexes in
 // these lists.
 
 /**
@@ -17,7 +17,7 @@ export const REFUSED = OUTCOMES.indexOf('refused');
 /** A cell counts the requests and the points of an operation and outcome, in two numbers that follow each other. */
 export const CELLS = OPERATIONS.length * OUTCOMES.length;
 
-/** Where the requests of a cell are counted; its points are behind them. */
+/** Where the requests of a cell are counted; its points are after them. */
 export function cellAt(operation: number, outcome: number): number {
   return 2 * (OUTCOMES.length * operation + outcome);
 }

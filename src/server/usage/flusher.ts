@@ -54,7 +54,7 @@ export interface FlusherOptions {
 const STOP_TIMEOUT_MS = 3000;
 /** How long a start waits for what is stored. */
 const LOAD_TIMEOUT_MS = 10_000;
-/** Flushes that are requested are so far apart. */
+/** Minimum interval of requested flushes. */
 const HURRY_MS = 20;
 /** Requests for usage, and rates that processes share, wait for a store no longer than this. */
 const PATIENCE_MS = 500;

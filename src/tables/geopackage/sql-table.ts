@@ -90,12 +90,12 @@ const COLUMN_CONSTRAINT =
 /** @param sql as the database holds it. @throws TableError for what is not a list of columns */
 export function tableIn(sql: string): SqlTable {
   const definitions: Token[][] = [[]];
-  const behind: Token[] = [];
+  const after: Token[] = [];
   let depth = 0;
   let isOver = false;
   for (const token of tokensOf(sql)) {
     if (isMark(token, ')')) depth--;
-    if (isOver) behind.push(token);
+    if (isOver) after.push(token);
     else if (depth === 0 && isMark(token, ')')) isOver = true;
     else if (depth === 1 && isMark(token, ',')) definitions.push([]);
     else if (depth > 0) definitions.at(-1)!.push(token);
@@ -110,7 +110,7 @@ export function tableIn(sql: string): SqlTable {
   const rowNumber = listed.findIndex(
     ({ column: { name, type }, isKey }) => type === 'INTEGER' && (isKey || name.toLowerCase() === named),
   );
-  return { columns, rowNumber, isWithoutRowid: behind.some((token) => isWord(token, /^WITHOUT$/i)) };
+  return { columns, rowNumber, isWithoutRowid: after.some((token) => isWord(token, /^WITHOUT$/i)) };
 }
 
 /** The one column of a primary key of the table. */
@@ -190,7 +190,7 @@ function numberOf(text: string, sign: number): number | bigint {
   return whole !== undefined && BigInt.asIntN(64, whole) === whole ? plain(whole) : sign * Number(text);
 }
 
-/** An integer that a number holds as one. */
+/** An integer that a double holds exactly. */
 export function plain(value: number | bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

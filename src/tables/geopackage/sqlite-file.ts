@@ -295,7 +295,7 @@ interface Payload {
   readonly localBytes: number;
 }
 
-/** Bytes of a value of a type. @throws TableError for a type that is none */
+/** Bytes of a value of a type. @throws TableError for an unknown type */
 function bytesOf(type: number): number {
   if (type < SIZES.length) return SIZES[type]!;
   if (type < 12) throw new TableError(BROKEN);

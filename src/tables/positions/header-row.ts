@@ -21,7 +21,7 @@ interface NamedColumns {
   readonly code?: string | undefined;
 }
 
-/** Rows that are looked at for a header. */
+/** Rows that are searched for a header. */
 export const SEARCHED_ROWS = 20;
 
 /**

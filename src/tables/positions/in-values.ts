@@ -89,8 +89,8 @@ function wholeIn(text: string): Position | null {
 }
 
 /**
- * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a side, a
- * plus sign.
+ * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a
+ * hemisphere, a plus sign.
  */
 export function holdsAngles(sample: FirstRows, column: number, axis: 'lat' | 'lng'): boolean {
   return textsOf(sample, column).some((text) => {
@@ -99,7 +99,7 @@ export function holdsAngles(sample: FirstRows, column: number, axis: 'lat' | 'ln
   });
 }
 
-/** The kinds of the lines and areas that most texts of a column are; none where they are others. */
+/** The kinds of the lines and areas of a column; empty unless most of its texts are lines or areas. */
 export function shapesIn(sample: FirstRows, column: number): string[] {
   const shapes = textsOf(sample, column).map(shapeInText);
   const types = shapes.flatMap((shape) => (shape !== null && isLineOrArea(shape) ? [typeName(shape)] : []));
@@ -119,7 +119,7 @@ export function otherSystemIn(sample: FirstRows, column: number): OtherSystem | 
 type Position = readonly [latDeg: number, lngDeg: number, isView: boolean];
 const NONE: Position = [Number.NaN, Number.NaN, false];
 
-/** The position in the text of such a column; NaN where there is none. */
+/** The position in a text of a column of positions; NaN where there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
   if (where.kind === 'text') {
     return wholeIn(text) ?? NONE;
@@ -152,7 +152,7 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
  * A text as a coordinate in degrees; NaN if it is not one. It must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
  *
- * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none
+ * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is refused
  */
 export function degreesInText(value: string, axis: 'lat' | 'lng'): number {
   const text = plainNumber(value);

@@ -17,7 +17,7 @@ export interface PlacedRow<Value> {
   readonly point: readonly [lng: number, lat: number] | null;
 }
 
-/** The way out for lines and areas of which nobody has said which point is meant. */
+/** The remedy for lines and areas without an option for the point that is meant. */
 export const POINT_HINT = `Say which point of them is meant: --point ${POINT_CHOICES.join(', or ')}.`;
 
 /**

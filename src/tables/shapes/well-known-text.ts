@@ -18,7 +18,7 @@ const MAX_DEPTH = 16;
 
 type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
 
-/** null for a text that is no such geometry. */
+/** null for any other text. */
 export function shapeOfWkt(text: string): Shape | null {
   if (!BEGINS.test(text)) return null;
   const [, srid] = /^SRID=(\d+);/i.exec(text) ?? [];
@@ -65,7 +65,7 @@ class WktReader {
     return type;
   }
 
-  /** @throws SyntaxError for what is after */
+  /** @throws SyntaxError for text after the geometry */
   end(): void {
     if (this.#token !== '' || this.#text.slice(this.#at).trim() !== '') throw new SyntaxError();
   }

@@ -11,7 +11,7 @@ const END_BYTES = 22;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
 const MAX_COMMENT_BYTES = 65_535;
-/** Stands for a size or a place that is in the longer fields of ZIP64, which some exporters write for every size. */
+/** Stands for a size or an offset that is in the longer fields of ZIP64, which some exporters write for every size. */
 const IN_ZIP64 = 0xffff_ffff;
 const ZIP64 = 1;
 const STORED = 0;
@@ -26,7 +26,7 @@ const MAX_PACKING = 200;
 /** The bytes of an archive: an array of them is one, and so is a file that is read where it is requested. */
 export interface Bytes {
   readonly length: number;
-  /** Bytes from an offset up to another; fewer where the archive ends. They hold until the next call. */
+  /** Bytes from an offset up to another; fewer where the archive ends. They are valid until the next call. */
   subarray(start: number, end: number): Uint8Array;
 }
 
@@ -83,7 +83,7 @@ export function partsOf(archive: Bytes): Part[] {
   try {
     return listedIn(archive);
   } catch (error) {
-    // A place beyond the end.
+    // An offset beyond the end.
     if (error instanceof RangeError) throw new TableError('the directory of the archive is broken');
     throw error;
   }
@@ -128,7 +128,7 @@ function viewOf(archive: Bytes, start: number, end: number): DataView<ArrayBuffe
   return new DataView(new Uint8Array(archive.subarray(start, Math.max(start, end))).buffer);
 }
 
-/** Sizes and place of a part: those that do not fit stand in an extra field, in this order. */
+/** Sizes and offset of a part: values that do not fit are in an extra field, in this order. */
 function sizesOf(
   view: DataView,
   entry: number,

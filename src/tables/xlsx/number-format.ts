@@ -20,7 +20,7 @@ const BUILT_IN: Readonly<Record<number, Shown>> = {
   79: 'elapsed',
 };
 
-/** That of every format without a date or a time. */
+/** The kind of every format without a date or a time. */
 export const NUMBER_FORMAT: NumberFormat = { shownOf: () => 'number' };
 
 export interface NumberFormat {
@@ -91,13 +91,13 @@ class CodeReader {
   }
 
   #step(sign: string): void {
-    if (sign === '"') this.#at = this.#behind('"');
+    if (sign === '"') this.#at = this.#after('"');
     else if (sign === '[') this.#bracket();
     else if (sign === ';') {
       this.#end();
       this.#at++;
     }
-    // A sign as it is, a blank as wide as a sign, a sign again and again.
+    // A literal character, a blank as wide as a character, a repeated character.
     else if (sign === '\\' || sign === '_' || sign === '*') this.#at += 2;
     else if (!this.#skipped(GENERAL)) {
       if (this.#skipped(HALF_OF_DAY)) this.#hasTime = true;
@@ -133,7 +133,7 @@ class CodeReader {
 
   #bracket(): void {
     const start = this.#at + 1;
-    this.#at = this.#behind(']');
+    this.#at = this.#after(']');
     const inner = this.code.slice(start, this.#at - 1);
     const condition = CONDITION.exec(inner);
     if (condition !== null) {
@@ -164,7 +164,7 @@ class CodeReader {
     this.#unit = '';
   }
 
-  #behind(end: string): number {
+  #after(end: string): number {
     const at = this.code.indexOf(end, this.#at + 1);
     return at < 0 ? this.code.length : at + 1;
   }

@@ -153,7 +153,7 @@ class SheetReader {
   #startRow(number: number): void {
     if (!Number.isInteger(number) || number < 1 || number > MAX_ROWS)
       throw this.#broken(`row ${number} is none that a sheet has`);
-    if (number <= this.#number) throw this.#broken(`row ${number} stands behind row ${this.#number}`);
+    if (number <= this.#number) throw this.#broken(`row ${number} comes after row ${this.#number}`);
     this.#number = number;
   }
 

@@ -109,7 +109,7 @@ export class XlsxWriter {
     this.#write(lines.join(''));
   }
 
-  /** The bytes so far, which are then forgotten. */
+  /** Removes and returns the bytes so far. */
   take(): Uint8Array[] {
     return this.#pieces.splice(0);
   }

@@ -12,7 +12,7 @@ import { attributesOf, XmlReader } from './xml-reader.js';
 const OF_MARK = ['name', 'description', 'folder', 'time'] as const;
 /** The column of all other fields, after the data. */
 const OTHER = 'other';
-/** Memory of a field of a row, about. */
+/** Approximate memory of a field of a row. */
 const FIELD_BYTES = 32;
 
 /** A placemark, or a link to another file. */
@@ -199,7 +199,7 @@ class PlacemarksReader {
       mark.track.push({ time: this.#when[this.#at++] ?? '', point });
       return point !== null;
     } else if (name === 'Track') {
-      // Times without a place are rows without a position.
+      // Times without coordinates are rows without a position.
       const others = this.#when.slice(this.#at);
       this.hold(4 * FIELD_BYTES * others.length);
       mark.track.push(...others.map((time) => ({ time, point: null })));

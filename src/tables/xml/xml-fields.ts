@@ -6,7 +6,7 @@ import { TableError } from '../table-error.js';
 
 type Members = Map<string, unknown>;
 
-/** Letters of all fields of one row, about. */
+/** Approximate letters of all fields of one row. */
 const MAX_LETTERS = 16 * 1024 * 1024;
 /** Letters of a text that is repeated in many rows: the name of a track, the fields of a route. */
 const MAX_REPEATED = 16 * 1024;
@@ -31,7 +31,7 @@ export class XmlFields {
     return innermost?.members.size === 0 && !innermost.hasElements;
   }
 
-  /** Letters so far, about. */
+  /** Approximate letters so far. */
   get letters(): number {
     return this.#letters;
   }

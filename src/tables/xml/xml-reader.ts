@@ -16,7 +16,7 @@ export interface XmlEvents {
   close(name: string, text: string, whole: string): void;
 }
 
-/** Elements within one another. */
+/** Deepest nesting of elements. */
 const MAX_DEPTH = 512;
 /** Text of one element, and bytes without the end of a tag: both are held. */
 const MAX_LETTERS = 16 * 1024 * 1024;
@@ -29,7 +29,7 @@ export class XmlReader {
   /** Text of the open elements, outermost first. */
   readonly #texts: string[] = [];
   #decoder: TextDecoder | undefined;
-  /** Bytes since the last tag or text: what the parser holds of them it reads again with each that come. */
+  /** Bytes since the last tag or text: the parser holds them, and reads them again with each chunk. */
   #sinceEvent = 0;
   #waiting: string[] = [];
   #waitingLetters = 0;
@@ -59,7 +59,7 @@ export class XmlReader {
     });
     parser.on('text', (text) => addText(decoded(text)));
     parser.on('cdata', (text) => addText(withLineFeeds(text)));
-    // Attributes that it does not understand, or that stand twice, are left out by saxen.
+    // Saxen leaves out attributes that it does not understand or that are given twice.
     parser.on('warn', ({ message }) => {
       if (message !== OUTSIDE_ROOT) throw new TableError(`it is not XML as it should be: ${message}`);
     });

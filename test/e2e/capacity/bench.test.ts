@@ -193,7 +193,7 @@ test.each([
   // Fields that are not there.
   '{"tool":"hexcodes bench","format":1,"ways":[]}',
   '{"tool":"hexcodes bench","format":1,"ways":[{"name":"single"}]}',
-])('a file that is no result is refused: %s', async (text) => {
+])('a file that is not a result is refused: %s', async (text) => {
   folder.write('other.json', text);
   const { code, stderr } = await folder.run('bench --compare results.json other.json');
   expect(code).toBe(3);

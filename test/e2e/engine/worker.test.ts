@@ -777,7 +777,7 @@ describe.skipIf(noNats !== undefined)(`workers of messages${natsNote}`, () => {
     await raw('hexcodes.in.collected.1', 'Hexcodes-Sequences: 1-999999999', 'x');
     const collector = await start('collect', 'stops for a moment');
     expect(collector.text).toMatch(
-      /hexcodes\.in\.collected\.1, is none of a collector: .*nats stream rmm HEXCODES_IN 1/,
+      /hexcodes\.in\.collected\.1, is not one of a collector: .*nats stream rmm HEXCODES_IN 1/,
     );
     await (await jetstreamManager(nc)).streams.deleteMessage('HEXCODES_IN', 1);
     await collector.says(/1 positions/);

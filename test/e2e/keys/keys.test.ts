@@ -352,7 +352,7 @@ describe('scopes', () => {
     stream.end();
   });
 
-  test('after a rotation both texts are let in until the overlap is over', async () => {
+  test('after a rotation both texts are admitted until the overlap is over', async () => {
     const { id, text } = await newKey();
     let next = '';
     await inStore((changer, pepper) =>
@@ -371,7 +371,7 @@ describe('scopes', () => {
     expect((await call('/v1/meta', next)).status).toBe(200);
   });
 
-  test('origins: a key is let in from these, and not without one', async () => {
+  test('origins: a key is admitted from these, and not without one', async () => {
     const { text } = await newKey({ origins: ['https://a.vn', 'https://*.b.vn'] });
     const inside = ['https://a.vn', 'https://x.b.vn', 'https://x.y.b.vn'];
     const outside = ['https://c.vn', 'http://a.vn', 'https://a.vn.evil.vn', 'https://b.vn', 'https://.b.vn'];

@@ -431,7 +431,7 @@ describe('the file in the data folder', () => {
     expect(keys(['list'], nowhere)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('the first key is offered only while it is let in', async () => {
+  test('the first key is offered only while it is admitted', async () => {
     const server = await startServer({ dataDir: dir });
     expect(server.key).not.toBe('');
     await server.stop();
@@ -565,7 +565,7 @@ describe('versions', () => {
     db.close();
   }
 
-  test('of 0.2.0: opened, its keys let in for all but admin, brought up to date once', async () => {
+  test('of 0.2.0: opened, its keys admitted for all but admin, brought up to date once', async () => {
     makeOldStore('a text of the old version');
     expect(await statusOf('a text of the old version')).toBe(200);
     expect(shown('old')).toMatchObject({

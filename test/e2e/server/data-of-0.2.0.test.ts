@@ -45,7 +45,7 @@ const call = (to: TestServer, path: string, key: string, init: RequestInit = {})
 
 const ENCODE = '/v1/hexcodes/encode?lat=21.03&lng=105.85';
 
-test('its keys: who is let in, with which bounds, and look-ups for all', async () => {
+test('its keys: who is admitted, with which bounds, and look-ups for all', async () => {
   const { fleet, map, withdrawn } = made.keys;
   const to = await start();
   const statusOf = async (path: string, key: string, headers = {}): Promise<number> =>

@@ -1,5 +1,5 @@
 // Calls through a proxy with an X-Forwarded-For of the client's own, with a key that is bound to the network that they
-// claim: each must be refused. Without the header and with a key bound to the client's true network, a call is let in.
+// claim: each must be refused. Without the header and with a key bound to the client's real network, it is admitted.
 import { spawnSync } from 'node:child_process';
 import { request } from 'node:https';
 import type { ServeCommand } from '../serve-command.js';

@@ -119,7 +119,7 @@ describe('the backlog', () => {
     await backlog.close();
   });
 
-  test('bytes without a line end, longer than any line, hide none of the lines behind them', async () => {
+  test('bytes without a line end, longer than any line, hide none of the lines after them', async () => {
     const folder = newFolder();
     mkdirSync(folder);
     const zeros = Buffer.alloc(200);

@@ -1,4 +1,4 @@
-// Keys in memory, and their store: who is let in, what a follower sees, and rows that nobody writes.
+// Keys in memory, and their store: who is admitted, what a follower sees, and rows that nobody writes.
 
 import { timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { CliFolder } from '../../support/cli.js';
 import { allOf, PEPPER, storedKey } from '../../support/keys.js';
 
 // The keys in memory: what is remembered, what every other text costs, and when a key or a text of one ends.
-describe('who is let in', () => {
+describe('who is admitted', () => {
   /** A ring that counts hashes and comparisons. */
   function countingRing() {
     const counts = { hashes: 0, comparisons: 0 };
@@ -146,7 +146,7 @@ describe('who is let in', () => {
     }
   });
 
-  test('a key goes on with what it was let in for only while it has the scope', () => {
+  test('a key goes on with what it was admitted for only while it has the scope', () => {
     const ring = new KeyRing(PEPPER);
     ring.change([storedKey('text')]);
     const key = allowed(ring, 'text');

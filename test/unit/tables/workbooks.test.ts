@@ -235,7 +235,7 @@ describe('cells', () => {
   });
 
   test.each([
-    ['a row before another', '<row r="2"/><row r="1"/>', /row 1 stands behind row 2/],
+    ['a row before another', '<row r="2"/><row r="1"/>', /row 1 comes after row 2/],
     ['a row beyond the last', '<row r="1048577"/>', /row 1048577 is none/],
     ['a row that is not a number', '<row r="x"/>', /row NaN is none/],
     ['a cell in another row', '<row r="1"><c r="A2"/></row>', /cell A2 stands in row 1/],

@@ -326,7 +326,7 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
       ),
     },
   );
-  test('a tuple that is no position fails its row, and no point is left out', () => {
+  test('a tuple that is not a position fails its row, and no point is left out', () => {
     const good = /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?,?){2,3}$/i;
     fc.assert(
       fc.property(

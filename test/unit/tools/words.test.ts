@@ -35,6 +35,8 @@ test.each([
   '/** After so many connections it ends. */\nexport const a = 1;',
   '/** A thread without work ends after so long. */\nexport const a = 1;',
   '/** The server reads so long as a peer sends. */\nexport const a = 1;',
+  '/** A text that is no number. */\nexport const a = 1;',
+  '/** Bytes which are no frame. */\nexport const a = 1;',
   '/** The binary holds the bytes. */\nexport const a = 1;',
   `// ${LONG}\nexport const a = 1;`,
   `/**\n * Fine.\n * ${LONG}\n */\nexport const a = 1;`,
@@ -53,6 +55,7 @@ test.each([
   '// The first line\n// Of a sentence that goes on.\nexport const a = 1;',
   "export const a = '/** Of a string */';",
   'export const a = `// For a template, anew`;',
+  '/** A key that is no longer valid. */\nexport const a = 1;',
   'export const replaced = { headroom: 1 };',
 ])('accepts %s', (text) => {
   expect(check(`${text}\n`)).toEqual([]);

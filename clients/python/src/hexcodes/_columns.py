@@ -220,7 +220,7 @@ def column_of(array: Any, like: Any, kind: str, name: str) -> Any:
 
 
 def words_column(numbers: np.ndarray, words: List[str], like: Any, kind: str, name: str) -> Any:
-    """Numbers as the words that they number; a number beyond the words is none."""
+    """Numbers as the words that they number; a number beyond the words has none."""
     if kind in (LIST, NUMPY):
         table = np.array([*words, ""])
         found = table[np.minimum(numbers, len(words))]
@@ -339,7 +339,7 @@ def _records_of_numpy(column: np.ndarray) -> Tuple[np.ndarray, List[int], Callab
         units = column.view(np.uint32).reshape(count, -1)
     size = min(units.shape[1], _MAX_BYTES)
     records[:, :size] = units[:, :size]
-    # A text of a longer column fits if all behind its nineteenth character is padding; a NUL inside it is not padding.
+    # A text of a longer column fits if all after its nineteenth character is padding; a NUL inside it is not padding.
     other = (units > 127).any(axis=1) | (units[:, _MAX_BYTES:] != 0).any(axis=1)
     other |= (records != 0).sum(axis=1) != np.strings.str_len(column)
     rows = np.flatnonzero(other)

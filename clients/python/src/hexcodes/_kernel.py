@@ -87,7 +87,7 @@ class Decoded(NamedTuple):
 #: _READ_RECORD is.
 _READ = struct.Struct("<ddQBB?")
 _READ_RECORD = 32
-#: A text of ASCII and, in the slot behind it, its length.
+#: A text of ASCII and, in the slot after it, its length.
 _TEXT = struct.Struct(f"<{MAX_TEXT_UNITS}sI12x")
 put_text, get_read = _TEXT.pack_into, _READ.unpack_from
 #: A position and a resolution, in the slots of encodeOne.

@@ -20,7 +20,7 @@ DATA = files("hexcodes").joinpath("data")
 FILES = ("kernel.wasm", "index.bin", "reach.bin")
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
-#: Decoded() is a function of Python.
+#: Faster than Decoded(), which is a function in Python.
 _new: Callable[[Type[Decoded], Tuple[Any, ...]], Decoded] = tuple.__new__
 Source = Union[bytes, bytearray, memoryview, str, Path]
 
@@ -49,15 +49,15 @@ class Border(NamedTuple):
 class Hexcodes:
     """A kernel with its boundaries. Threads share nothing but its compiled code, and an instance goes to other processes by pickle.
 
-    Columns are lists and tuples, NumPy arrays, Series of pandas and Polars, arrays and chunked arrays of Arrow, and whatever else gives
-    itself as Arrow (`__arrow_c_array__`, `__arrow_c_stream__`); the answer is a column of the same kind. Numbers may be Decimal or decimal
-    text. A row that is missing, masked, no number, or has no resolution from 0 to 15 never fails the others: its answer is None, null or
+    Columns are lists and tuples, NumPy arrays, Series of pandas and Polars, arrays and chunked arrays of Arrow, and any other object that
+    exports Arrow (`__arrow_c_array__`, `__arrow_c_stream__`); the answer is a column of the same kind. Numbers may be Decimal or decimal
+    text. A row that is missing, masked, not a number, or has no resolution from 0 to 15 never fails the others: its answer is None, null or
     NaN, and in NumPy the empty text, 0 or 255. Where no row has an answer and lat and lng look swapped or projected, a warning says so. Degrees are WGS 84 and float64; resolutions are
     those of H3, 0 to 15.
     """
 
     def __init__(self, kernel: Optional[Source] = None, index: Optional[Source] = None, reach: Optional[Source] = None) -> None:
-        """Takes other files than the package's, as paths or bytes: an index made of official boundaries, say.
+        """Uses other files than the package's, as paths or bytes: for example an index made from official boundaries.
 
         Raises HexcodesError BAD_DATA that says which of them cannot be used, and why.
         """
@@ -228,7 +228,7 @@ class Hexcodes:
     def parent(self, code: str, resolution: Optional[int] = None) -> str:
         """The code of the cell's H3 ancestor within the same province.
 
-        resolution is 0 up to the code's own, one less if absent. Raises HexcodesError BAD_ARGUMENT for no hexcode, BAD_RESOLUTION.
+        resolution is 0 up to the code's own, one less if absent. Raises HexcodesError BAD_ARGUMENT if `code` is not a hexcode, BAD_RESOLUTION.
         """
         from . import _cells
 
@@ -362,7 +362,7 @@ class Hexcodes:
             return self._loaded
 
 
-#: The instance with the package's own boundaries, which the functions of the package use; in another process it is that one's.
+#: The instance with the package's own boundaries, which the functions of the package use; pickle replaces it by that of the other process.
 default = Hexcodes()
 
 
@@ -376,7 +376,7 @@ def _bytes_of(source: Source) -> bytes:
 
 
 def _shipped(name: str) -> bytes:
-    """A file of the package, which must be as it was packed."""
+    """A file of the package, which must be unchanged since it was packed."""
     what = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}[name]
     try:
         content = DATA.joinpath(name).read_bytes()
@@ -389,12 +389,12 @@ def _shipped(name: str) -> bytes:
 
 
 def _degrees(value: Any) -> Optional[float]:
-    """A number as a float; None for texts, truths and what is not a number."""
+    """A number as a float; None for texts, booleans and what is not a number."""
     if type(value) is float:
         return value
     if isinstance(value, (str, bytes, bool)) or value is None:
         return None
-    # Of NumPy, say.
+    # A NumPy scalar, for example.
     type_name = str(getattr(value, "dtype", ""))
     if type_name in ("float16", "float32"):
         raise HexcodesError("BAD_ARGUMENT", f"{value!r} is {type_name}, which moves a position by metres: convert it to float where that is meant")

@@ -119,7 +119,7 @@ class Positions(NamedTuple):
 
 
 def decoded(kernel: Kernel, records: np.ndarray, is_whole: bool) -> Tuple[Positions, np.ndarray]:
-    """The positions of records, uint8 of shape (n, 20); cells and provinces where is_whole, and the rows whose are to be read one by one."""
+    """The positions of records, uint8 of shape (n, 20); if is_whole also cells and provinces, and the indexes of rows where these must be read one by one."""
     count = len(records)
     answer = Positions(
         np.empty(count), np.empty(count), np.empty(count, np.uint8), np.full(count, NONE, np.uint8), np.zeros(count, np.uint64), np.empty(count, bool)
@@ -138,7 +138,7 @@ def decoded(kernel: Kernel, records: np.ndarray, is_whole: bool) -> Tuple[Positi
         if not is_whole:
             continue
         answer.admin[start:end] = np.where(valid, _admins_of(records[start:end]), NONE)
-        # The cell of a position in it is the cell, but for positions in no province.
+        # A position within a cell encodes to that cell, unless it lies in no province.
         views.points[:size] = centres.reshape(-1, 2) + _ASIDE[resolutions]
         views.resolutions[:size] = resolutions
         kernel.call("encodeCells", size, EACH_ITS_OWN)
@@ -150,7 +150,7 @@ def decoded(kernel: Kernel, records: np.ndarray, is_whole: bool) -> Tuple[Positi
 _ASIDE = np.outer(0.1 * 7.0 ** (-np.arange(256) / 2), [1.0, 0.4])
 
 
-#: Each admin code and its hyphen as the bytes of a u32, and behind the last one a text that no record has.
+#: Each admin code and its hyphen as the bytes of a u32, and after the last one a text that no record has.
 _PREFIXES = np.array([*(int.from_bytes(f"{code}-".encode("ascii"), "little") for code in CODES), 0xFFFFFFFF], np.uint32)
 _MASKS = np.where(_PREFIXES < 1 << 24, 0xFFFFFF, 0xFFFFFFFF).astype(np.uint32)
 

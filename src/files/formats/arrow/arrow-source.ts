@@ -214,7 +214,7 @@ async function* lateDictionaries(path: string, name: string): AsyncGenerator<Mes
   try {
     for (const { start, sizeBytes } of blocks.dictionaries) {
       if (!(start >= 0 && sizeBytes >= 0 && start + sizeBytes <= fstatSync(descriptor).size))
-        throw badInput({ file: name }, 'broken Arrow data: a dictionary lies behind the end of the file');
+        throw badInput({ file: name }, 'broken Arrow data: a dictionary lies beyond the end of the file');
       requireBelowCeiling({ file: name }, sizeBytes, 'a dictionary', 'Write the column without one.');
       const bytes = new Uint8Array(sizeBytes);
       readSync(descriptor, bytes, 0, sizeBytes, start);

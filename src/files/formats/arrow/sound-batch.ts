@@ -182,7 +182,7 @@ function checkRuns([ends, values]: readonly AnyBatch[], length: number, isWithin
   let before = 0;
   for (let i = 0; i < ends.length; i++) {
     const end = Number(runs[i]);
-    if (end <= before) throw new Error(`a run that ends at ${end} behind one that ends at ${before}`);
+    if (end <= before) throw new Error(`a run that ends at ${end} after one that ends at ${before}`);
     total += (end - before) * (lengths?.[i] ?? 0);
     before = end;
   }

@@ -6,14 +6,14 @@ import { numberIn } from '../../rows/text-rows.js';
 import type { JsonDocument } from '../table.js';
 import type { MET_IN } from './json-columns.js';
 
-/** Shapes that are known at a time, and features that are looked at for one. */
+/** Shapes that are known at a time, and features that are tried for one. */
 const MAX_SHAPES = 8;
 const MAX_LOOKS = 64;
 /** Letters of a feature that shows a shape. */
 const MAX_LETTERS = 16 * 1024;
 /** Digits of an integer that no double falsifies. */
 const MAX_DIGITS = 15;
-/** Memory of a byte of a feature, about. */
+/** Approximate memory of a byte of a feature. */
 const BYTE_WEIGHT = 4;
 const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
 const [BACKSLASH, BLANK, MAX_ASCII] = [92, 32, 127] as const;
@@ -34,11 +34,11 @@ export class FeatureShape {
   id = -1;
   /** The first property, and the one after the last. */
   first = 0;
-  behind = 0;
+  after = 0;
   /** Where the list of properties begins in the piece before the first one, and where it ends in the one after it. */
   opens = 0;
   closes = 0;
-  /** Whether nothing but values has to be looked at to write a feature. */
+  /** Whether a feature can be written from its values alone. */
   isCompact = false;
   /** Names of the feature's members. */
   readonly members = new Set<string>();
@@ -92,7 +92,7 @@ export class FeatureShape {
         }
       } else if (token === '}' || token === ']') {
         if (isProperty) {
-          this.behind = this.names.length;
+          this.after = this.names.length;
           this.closes = compact.length;
         }
         open.pop();
@@ -128,7 +128,7 @@ export class FeatureShape {
 }
 
 /** The text of a feature up to the end of its properties, and from there on. */
-export type Sides = readonly [before: string | Buffer, behind: string | Buffer];
+export type Sides = readonly [before: string | Buffer, after: string | Buffer];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -194,22 +194,22 @@ export class ShapedFeature implements JsonDocument {
    */
   around(isKept: ((name: string) => boolean) | null): Sides {
     const { shape } = this;
-    const { compact, names, first, behind, opens, closes } = shape;
+    const { compact, names, first, after, opens, closes } = shape;
     if (isKept === null && shape.isCompact && (this.#isUsual || this.#isAsPrinted())) {
-      const end = (behind === 0 ? this.#start : this.#ends[behind - 1]!) + closes;
+      const end = (after === 0 ? this.#start : this.#ends[after - 1]!) + closes;
       return [this.#bytes.subarray(this.#start, end), this.#bytes.subarray(end, this.end)];
     }
     const parts: string[] = [];
     for (let n = 0; n < first; n++) parts.push(compact[n]!, this.#textOf(n));
     parts.push(compact[first]!.slice(0, opens));
     let lead = '';
-    for (let n = first; n < behind; n++) {
+    for (let n = first; n < after; n++) {
       if (isKept?.(names[n]!) === false) continue;
       parts.push(lead, JSON.stringify(names[n]), ':', this.#textOf(n));
       lead = ',';
     }
-    const rest = [compact[behind]!.slice(closes)];
-    for (let n = behind; n < names.length; n++) rest.push(this.#textOf(n), compact[n + 1]!);
+    const rest = [compact[after]!.slice(closes)];
+    for (let n = after; n < names.length; n++) rest.push(this.#textOf(n), compact[n + 1]!);
     return [parts.join(''), rest.join('')];
   }
 

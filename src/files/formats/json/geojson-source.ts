@@ -100,12 +100,12 @@ export function geoJsonSink(
   };
   /** A feature as it was, with our properties. */
   const extended = (document: JsonDocument, { values }: TableRows, row: number): string => {
-    const [before, behind] = sidesOf(document);
+    const [before, after] = sidesOf(document);
     const ours = columns.added.map((_, a) => {
       const c = columns.kept.length + a;
       return `${names[c]}${writers[c]!(values[c]?.[row])}`;
     });
-    return `${before}${`${before}`.endsWith('{') ? '' : ','}${ours.join(',')}${behind}`;
+    return `${before}${`${before}`.endsWith('{') ? '' : ','}${ours.join(',')}${after}`;
   };
   return {
     async write(rows: TableRows) {
@@ -150,9 +150,9 @@ function sidesOf({ value, hasBigints }: JsonDocument, isKept: (name: string) => 
   const found = members.findIndex(([name]) => name === 'properties');
   const at = found < 0 ? members.length : found;
   const before = textOf(members.slice(0, at)).map((member) => `${member},`);
-  const behind = textOf(members.slice(at + 1)).map((member) => `,${member}`);
+  const after = textOf(members.slice(at + 1)).map((member) => `,${member}`);
   const theirs = textOf(Object.entries(propertiesOf(value)).filter(([name]) => isKept(name)));
-  return [`{${before.join('')}"properties":{${theirs.join(',')}`, `}${behind.join('')}}`];
+  return [`{${before.join('')}"properties":{${theirs.join(',')}`, `}${after.join('')}}`];
 }
 
 export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {

@@ -22,11 +22,11 @@ import {
 // How deep the text of a JSON row is nested and how much memory its values take, before it is parsed: `[[],[],…` takes
 // twenty times its length, and what is nested a million deep cannot be written again.
 
-/** Lists and objects within one another. */
+/** Deepest nesting of lists and objects. */
 export const MAX_DEPTH = 512;
-/** Texts up to this length are not looked at: they are neither deep nor large. */
+/** Texts up to this length are not checked: they are neither deep nor large. */
 const SHORT = 2 * MAX_DEPTH;
-/** Memory of a letter of a short text, of a list or object, and of a value, about. */
+/** Approximate memory of a letter of a short text, of a list or object, and of a value. */
 const SHORT_LETTER_BYTES = 4;
 const CONTAINER_BYTES = 64;
 const VALUE_BYTES = 24;
@@ -39,7 +39,7 @@ const OPEN = 0x7b;
 const CLOSE_LIST = 0x5d;
 const CLOSE = 0x7d;
 
-/** Bytes that the values of a JSON text take, about. @throws Error for a text that is nested too deeply */
+/** Approximate bytes that the values of a JSON text take. @throws Error for a text that is nested too deeply */
 export function jsonWeight(text: string): number {
   if (text.length <= SHORT) return SHORT_LETTER_BYTES * text.length;
   let bytes = LETTER_BYTES * text.length;
@@ -263,7 +263,7 @@ function isWhole(value: number | bigint): boolean {
 
 /**
  * Parses one JSON object of a file.
- * @throws CliFailure BAD_INPUT for any other JSON, for text that is none, and for one that is nested too deeply or
+ * @throws CliFailure BAD_INPUT for any other JSON, for text that is not JSON, and for JSON that is nested too deeply or
  *   passes the ceiling
  */
 export function parseObject(text: string, file: string, row: number): JsonDocument {
@@ -304,7 +304,7 @@ export class DocumentBatch {
     return this.#documents.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
   }
 
-  /** The documents so far, and forgets them. */
+  /** Removes and returns the documents so far. */
   take(): JsonDocument[] {
     const taken = this.#documents;
     this.#documents = [];

@@ -7,7 +7,7 @@ import { requireBelowCeiling } from '../../held/ceiling.js';
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
 // one within the other, so that a hundred bytes took gigabytes.
 const MAX_NESTING = 32;
-/** Memory that a structure, a list, an entry and a member take when they are read, about. */
+/** Approximate memory that a structure, a list, an entry and a member take when they are read. */
 const STRUCT_BYTES = 200;
 const ENTRY_BYTES = 24;
 
@@ -19,7 +19,7 @@ const [STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT] = [
 interface ThriftSize {
   /** After its last byte. */
   readonly end: number;
-  /** Memory that it takes when it has been read, about. */
+  /** Approximate memory that it takes when it has been read. */
   readonly bytes: number;
 }
 

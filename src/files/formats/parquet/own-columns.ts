@@ -315,7 +315,7 @@ const STATUS_WORDS = ROW_STATUSES.map(binary);
 
 /** Provinces by their admin numbers, NONE where a row has none. */
 export const adminChunk = (admins: Uint8Array): OwnChunk => dictionaryChunk('text', ADMIN_CODES, admins);
-/** Statuses by their place in ROW_STATUSES. */
+/** Statuses by their index in ROW_STATUSES. */
 export const statusChunk = (statuses: Uint8Array): OwnChunk =>
   dictionaryChunk('text', STATUS_WORDS, statuses);
 

@@ -89,7 +89,7 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
 /**
  * The row groups of a file, without those that have no rows.
  * @param file for messages
- * @param skippedRows groups up to these are not wanted
+ * @param skippedRows groups within the first rows of this number are skipped
  */
 export async function* groupsOf(
   parquet: ParquetFile,
@@ -163,7 +163,7 @@ export async function soundColumn(
   return sound;
 }
 
-/** The values of a column in a row group, as hyparquet reads them. @throws Error for others than are due */
+/** The values of a column in a row group, as hyparquet reads them. @throws Error for another number than expected */
 export async function columnValues({ scan, rows, groupStart }: GroupReading, column: string) {
   const values = await scan.readColumn({ column, rowStart: groupStart, rowEnd: groupStart + rows });
   if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);

@@ -18,7 +18,7 @@ import {
 import { boundsOf, LENGTH_BYTES } from './plain-bounds.js';
 import { addSnappy } from './snappy.js';
 
-/** Bytes of a page, about. */
+/** Approximate bytes of a page. */
 const PAGE_BYTES = 1 << 20;
 const FIRST_BYTES = 1 << 16;
 /** Values by which a dictionary is judged before it is made, and how many of them may differ. */
@@ -70,7 +70,7 @@ export class PlainColumn {
     return this.#size;
   }
 
-  /** Adds the value at a place, with its size before it if it has one. @returns where it ends */
+  /** Adds the value at an offset, with its size before it if it has one. @returns where it ends */
   take(from: Uint8Array, at: number): number {
     const size =
       this.#width > 0
@@ -161,7 +161,7 @@ export class PlainColumn {
     this.#nulls++;
   }
 
-  /** The rows so far as a column chunk, whose bytes hold until rows are added again; forgets the rows. */
+  /** The rows so far as a column chunk, whose bytes are valid until rows are added again; clears the rows. */
   end(): OwnChunk {
     this.#packed.at = 0;
     const present = this.#rows - this.#nulls;

@@ -1,5 +1,5 @@
 // Packs pages as Snappy (format_description.txt of google/snappy): fragments of 64 KiB, each with its own table of
-// places where four bytes were met last.
+// offsets where four bytes were met last.
 
 import { type Area, areaOf, type GrowingBytes } from '../../rows/text-rows.js';
 
@@ -10,7 +10,7 @@ const WORD = 4;
 const MULTIPLIER = 0x1e35a7bd;
 /** Bytes before the end of a fragment that are literal: words of four bytes are read there. */
 const MARGIN = 15;
-/** Misses after which every second, third, … place is looked at. */
+/** Misses after which every second, third, … offset is tried. */
 const PATIENCE = 5;
 const [MAX_SHORT_LITERAL, MAX_COPY] = [60, 64] as const;
 

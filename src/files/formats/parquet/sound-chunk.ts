@@ -8,9 +8,9 @@ import { getMaxDefinitionLevel, getMaxRepetitionLevel, isFlatColumn } from 'hypa
 import type { UnpackedPages } from './codecs.js';
 import { walkThrift } from './footer.js';
 
-// The runs of a Parquet page, before hyparquet reads them: a run that claims 2^31 values is written until memory ends.
+// The runs of a Parquet page, before hyparquet reads them: one that claims 2^31 values would exhaust the memory.
 
-/** Values of a group of packed ones. */
+/** Values of a bit-packed group. */
 const GROUP = 8;
 const MAX_PADDING = 511;
 const MAX_BLOCK = 1 << 20;
@@ -72,7 +72,7 @@ function cutOff(): Error {
  * @param width bits of a value
  * @param most values that the runs may have
  * @param isWhole whether they must have as many; else they end with the page
- * @throws Error for runs that end before, or claim more than is left
+ * @throws Error for runs that end early, or claim more than is left
  */
 export function walkRuns(page: PageBytes, width: number, most: number, isWhole = true): void {
   if (width > 32) throw new Error(`values of ${width} bits`);
@@ -111,11 +111,11 @@ function checkDeltaHead(bytes: Uint8Array): void {
 type PageHeader = ReturnType<typeof parquetHeader>;
 type ColumnMetaData = NonNullable<RowGroup['columns'][number]['meta_data']>;
 
-/** Memory of a value, about: one that is a number, one with bytes of its own, and each list around it. */
+/** Approximate memory of a number, of a value with bytes of its own, and of each list around a value. */
 const VALUE_BYTES = 16;
 const TEXT_BYTES = 40;
 const LIST_BYTES = 48;
-/** How often the bytes of texts are held: in their page, and in strings of up to two bytes a letter. */
+/** Copies of the bytes of texts: in their page, and in strings of up to two bytes a letter. */
 const TEXT_COPIES = 3;
 
 /** A leaf of a row group's columns. */
@@ -131,7 +131,7 @@ interface Page {
   readonly body: Uint8Array;
 }
 
-/** Pages that have been found sound by their heads, and the memory that reading them takes, about. */
+/** Pages whose heads are valid, and the approximate memory that reading them takes. */
 export interface SoundChunk {
   readonly chunk: Chunk;
   readonly pages: readonly Page[];
@@ -140,7 +140,7 @@ export interface SoundChunk {
 
 /**
  * Walks the heads of a chunk's pages.
- * @throws Error for a page that is not there whole, or has more values than rows are left
+ * @throws Error for an incomplete page, or one with more values than rows are left
  */
 export function walkPages(chunk: Chunk, groupRows: number): SoundChunk {
   const { bytes, path } = chunk;
@@ -183,8 +183,8 @@ function countOf({
 
 /**
  * Unpacks the pages of a chunk and walks their content.
- * @param maxBytes that values which are made of those before them may have
- * @throws Error for runs that claim what is not there
+ * @param maxBytes most bytes of values that are built from the values before them
+ * @throws Error for runs that claim more than the page has
  */
 export function checkPages(
   { chunk: { metadata, path }, pages }: SoundChunk,
@@ -250,7 +250,7 @@ function checkPageV2(
   checkValues(new PageBytes(plain), v2.encoding, count, values);
 }
 
-/** @param most values of the page, nulls included, which are not there */
+/** @param most values of the page; it counts nulls, which have no bytes in the page */
 function checkValues(
   page: PageBytes,
   encoding: string,

@@ -108,7 +108,7 @@ function decimalText(value: bigint, scale: number): string {
  * A value as a coordinate in degrees; NaN if it is not one. Text must be a number, with a point or a comma, or degrees,
  * minutes and seconds; blanks around it are allowed.
  *
- * @param axis the coordinate: a side of the other one (`21E` as a latitude) is none
+ * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is refused
  */
 export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'lng'): number {
   if (typeof value === 'number') return value;

@@ -32,7 +32,7 @@ import { requireHexcodes, requirePairs } from './chunks.js';
 // service.
 /** Longer texts are not hexcodes, in UTF-16 units. */
 const MAX_TEXT_UNITS = 64;
-/** Stands for a text that is none and cannot be sent as it is. */
+/** Stands for a text that is not a code and cannot be sent as it is. */
 const NO_HEXCODE = '!';
 
 const FULL_WIDTH = /[\uff01-\uff5e]/g;

@@ -165,7 +165,7 @@ function addFrameAsText(
 }
 
 /**
- * Makes the points from `point` on a frame of their own, whose header overwrites points before them; returns its place.
+ * Makes a frame of the points from `point` on; its header overwrites points before them. Returns its offset.
  */
 function beginFrameAt(frame: Uint8Array, header: FrameHeader, point: number): number {
   const at = point * itemBytesOf(header);

@@ -1,5 +1,5 @@
 // Lines of NDJSON with our members added, a block of whole lines at a time: the same shape and block give the same
-// bytes in every thread. Lines that the kernel does not know how to read are left, with the places of their answers.
+// bytes in every thread. Lines that the kernel cannot read are left, with the offsets of their answers.
 
 import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
 import { MemberMemory } from '../../kernel/member-memory.js';

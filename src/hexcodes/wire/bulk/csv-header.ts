@@ -1,4 +1,4 @@
-// The header row of a CSV body: the places of the columns that a conversion reads, and the header row of the answer.
+// The header row of a CSV body: the indexes of the columns that a conversion reads, and the header row of the answer.
 
 import { extraColumns, extrasOf } from '../../extras.js';
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';

@@ -36,7 +36,7 @@ function notText(block: Uint8Array, before: number): BulkInputError {
   );
 }
 
-/** The place of the first byte that belongs to no UTF-8 character; -1 if there is none. */
+/** The offset of the first byte that belongs to no UTF-8 character; -1 if there is none. */
 function firstWrong(bytes: Uint8Array): number {
   if (isUtf8(bytes)) return -1;
   let [good, bad] = [0, bytes.length + 1];

@@ -107,7 +107,7 @@ const QUOTE = 34;
 const TOO_LONG_LINE = new Uint8Array(MAX_NDJSON_ROW_BYTES + 2).fill(33);
 TOO_LONG_LINE[MAX_NDJSON_ROW_BYTES + 1] = LF;
 
-/** The place of a byte, -1 where there is none: Buffer searches many times as fast as Uint8Array. */
+/** The offset of a byte, -1 where there is none: Buffer searches many times as fast as Uint8Array. */
 function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(byte, from);
 }
@@ -115,7 +115,7 @@ function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
 /** Whether bytes of whole rows are text: UTF-8 without NUL. */
 export const isText = (bytes: Uint8Array): boolean => indexOf(bytes, 0) < 0 && isUtf8(bytes);
 
-/** Line ends from one place to before another. */
+/** Line ends from one offset to before another. */
 export function linesIn(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let lines = 0;
   for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) lines++;
@@ -394,7 +394,7 @@ export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolea
   return isLast ? state !== CsvState.Quoted : end === bytes.length;
 }
 
-/** The place after the first CSV row and its line end; -1 where no row ends. */
+/** The offset after the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
   return rowsEnd(bytes, 0, CsvState.Opens, delimiter, undefined, true).end || -1;
 }

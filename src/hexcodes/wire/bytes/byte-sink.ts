@@ -52,7 +52,7 @@ export class ByteSink implements AnswerSink {
     return this.#size;
   }
 
-  /** All bytes so far: a view that holds until the next call. */
+  /** All bytes so far: a view that is valid until the next call. */
   get added(): Bytes {
     return this.#bytes.subarray(0, this.#size);
   }
@@ -119,7 +119,7 @@ export class ByteSink implements AnswerSink {
   }
 }
 
-/** The kernel's vector stores may reach so far behind the text that they write. */
+/** The kernel's vector stores may reach this far beyond the text that they write. */
 const MARGIN_BYTES = 64;
 
 /**

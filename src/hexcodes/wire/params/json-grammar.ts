@@ -79,7 +79,7 @@ export function isJson(text: string): boolean {
   return end >= 0 && afterSpace(text, end) === text.length;
 }
 
-/** The first place from `from` on that is not white space. */
+/** The first offset from `from` on that is not white space. */
 export function afterSpace(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -89,7 +89,7 @@ export function afterSpace(text: string, from: number): number {
   }
 }
 
-/** The place after the value that begins at `from`; -1 where there is none. */
+/** The offset after the value that begins at `from`; -1 where there is none. */
 export function jsonValueEnd(text: string, from: number): number {
   /** The brackets that close the values around this one. */
   const closing: number[] = [];
@@ -116,7 +116,7 @@ export function jsonValueEnd(text: string, from: number): number {
 
 /**
  * After a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between; where
- * none are left, the place after the last; -1 where there is no JSON.
+ * none are left, the offset after the last; -1 where there is no JSON.
  */
 function nextValueAt(text: string, from: number, closing: number[]): number {
   let at = from;
@@ -162,7 +162,7 @@ export function repeatedMember(
   matters: (path: readonly string[], valueText: string) => boolean = () => true,
 ): string | undefined {
   const mark = /["{}]/g;
-  /** The objects around this place, with the members that they have given. */
+  /** The objects around this offset, with the members that they have given. */
   const around: { name: string; readonly valuesAt: Map<string, number> }[] = [];
   while (mark.test(text)) {
     const at = mark.lastIndex - 1;
@@ -209,7 +209,7 @@ function areEqual(value: unknown, other: unknown): boolean {
   return entries.every(([name, each]) => others.has(name) && areEqual(each, others.get(name)));
 }
 
-/** The place after the string that begins at `from`; -1 where there is none. */
+/** The offset after the string that begins at `from`; -1 where there is none. */
 export function jsonStringEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) return -1;
   for (let at = from + 1; ; at++) {

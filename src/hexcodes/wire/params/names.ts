@@ -62,7 +62,7 @@ export function unknownOption(given: object, known: readonly string[], call: str
 
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
-/** Names that are looked at, and of them those that are named. */
+/** Most names that are checked, and most of them that a hint names. */
 const MAX_UNKNOWN = 8;
 const MAX_NAMED = 3;
 export const NO_PARAMETER = 'is not a parameter';

@@ -46,7 +46,7 @@ function spellingHint(text: string): string {
     return ': one number, the other is a parameter';
   if (/^\s*-?\d{1,3}(?:\.\d{1,20})?\s*$/.test(text)) return `, without blanks: ${text.trim()}`;
   if (/^\u2212\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, with a hyphen as its sign: -${text.slice(1)}`;
-  if (/^[-+]?\d{1,3}(?:\.\d{1,20})?\s*[°º'NSEW]/i.test(text)) return ', without signs or letters behind it';
+  if (/^[-+]?\d{1,3}(?:\.\d{1,20})?\s*[°º'NSEW]/i.test(text)) return ', without signs or letters after it';
   return '';
 }
 
@@ -78,7 +78,7 @@ class ReadParameter implements Parameter {
   }
 }
 
-/** Why a JSON value is none of a parameter of this kind, as the end of a sentence. */
+/** Why a JSON value is not one of a parameter of this kind, as the end of a sentence. */
 export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): string {
   const said = `must be a JSON ${wanted}`;
   if (kind !== 'string') return said;

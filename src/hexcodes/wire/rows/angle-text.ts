@@ -11,7 +11,7 @@ interface Angle {
   /** Marks of its numbers: null for none, '' for a sign, else its letters. */
   readonly marks: readonly (string | null)[];
   /** Position of the hemisphere letter; null without one. */
-  readonly sideAt: 'before' | 'behind' | null;
+  readonly sideAt: 'before' | 'after' | null;
   /** Whether a mark or a side shows that the text is an angle. */
   readonly isMarked: boolean;
 }
@@ -197,7 +197,7 @@ function angleOf(tokens: readonly Token[]): Angle | null {
     axis: side?.axis ?? null,
     parts: numbers.length,
     marks,
-    sideAt: before !== null ? 'before' : after !== null ? 'behind' : null,
+    sideAt: before !== null ? 'before' : after !== null ? 'after' : null,
     isMarked: side !== null || marks.some((mark) => mark !== null),
   };
 }
@@ -225,7 +225,7 @@ function meaningOfS(
 /** `19°52'46S`, `52' 46 s`: minutes, and seconds with an `s` instead of their mark. */
 const UNCLEAR_S = /\d ?(?:'|[:° -]|\p{L}+\.?) ?\d{1,2}(?:[.,]\d+)? ?s(?!\p{L})/iu;
 
-/** Whether a text that is no position has an `s` that may be seconds or south. */
+/** Whether a text that is not a position has an `s` that may be seconds or south. */
 export const hasUnclearS = (text: string): boolean => UNCLEAR_S.test(foldSigns(text));
 
 /** Degrees of up to three numbers: a fraction is in the last alone, minutes and seconds are below 60. */
@@ -308,9 +308,9 @@ export function parseAnglePair(folded: string, isBare = false): Degrees | null {
   });
 }
 
-function pairOf(before: readonly Token[], behind: readonly Token[], isBare: boolean): Degrees | null {
+function pairOf(before: readonly Token[], after: readonly Token[], isBare: boolean): Degrees | null {
   const first = angleOf(before);
-  const second = angleOf(behind);
+  const second = angleOf(after);
   // `N 15, 104 E` may be cut elsewhere.
   if (first === null || second === null || first.sideAt !== second.sideAt) return null;
   const isEven = first.parts === second.parts;

@@ -93,9 +93,9 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
 
 /**
  * Converts the rows of the last scan, as far as the allowance goes, and adds their answers to the sink.
- * @param scanned how many they are
+ * @param scanned number of these rows
  * @param isMixed whether each has its own resolution
- * @returns how many are answered: the first ones
+ * @returns how many of the first rows are answered
  */
 export function answerRows(
   kernel: Kernel,

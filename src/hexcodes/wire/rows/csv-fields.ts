@@ -63,7 +63,7 @@ export function csvFields(text: string, delimiter: number): string[] | undefined
   return fields;
 }
 
-/** The place of the quote that ends a quoted field, whose text begins at `from`; -2 where there is none. */
+/** The offset of the quote that ends a quoted field, whose text begins at `from`; -2 where there is none. */
 function closingQuote(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
     if (text.charCodeAt(at + 1) !== QUOTE) return at;

@@ -1,4 +1,4 @@
-// The members of one large JSON object, by their places. Arrays are skipped and their elements counted, so that no
+// The members of one large JSON object, by their offsets. Arrays are skipped and their elements counted, so that no
 // object is made for an element; every other value is checked by the grammar of JSON.
 import type { Kernel } from '../../kernel/kernel.js';
 import { textMemoryOf } from '../../kernel/text-memory.js';
@@ -117,7 +117,7 @@ export class JsonEnvelope {
   }
 }
 
-/** The place after the string that begins at `from`. */
+/** The offset after the string that begins at `from`. */
 function stringEnd(bytes: Uint8Array, from: number): number {
   const size = bytes.length;
   for (let at = from + 1; at < size; at++) {
@@ -140,7 +140,7 @@ function arrayEnd(kernel: Kernel, bytes: Uint8Array, from: number): { end: numbe
   throw new NotJsonError(exports.skipInString.value ? 'ends inside a string' : 'ends inside a value');
 }
 
-/** The place after the value that begins at `from`, and the commas between its own members or elements. */
+/** The offset after the value that begins at `from`, and the commas between its own members or elements. */
 function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: number } {
   const size = bytes.length;
   let depth = 0;

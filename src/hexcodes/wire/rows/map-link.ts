@@ -97,7 +97,7 @@ const pair =
     return lats.map((lat, i) => (ONE.test(lat) && ONE.test(lngs[i]!) ? latLng(lat, lngs[i]!) : null));
   };
 /** A part of the path after one of some words: the next one, or the last. */
-const behind =
+const after =
   (
     words: readonly string[],
     read: (text: string) => Position | null,
@@ -134,7 +134,7 @@ const googlePin: Finder = (link) => {
 };
 /** A route names its stops in the path, and in the data the position of each; the last one is the destination. */
 const googleRoute: Finder = (link) => {
-  const written = behind(['dir'], searched, 'last')(link);
+  const written = after(['dir'], searched, 'last')(link);
   if (written.length === 0 || written[0] !== null) return written;
   const at = link.path.findIndex((each) => each.toLowerCase() === 'dir');
   const stops = link.path.slice(at + 1).filter((each) => each !== '' && !/^(?:@|data=|am=)/.test(each));
@@ -166,7 +166,7 @@ const GOOGLE: Service = {
   hosts: /^(?:www\.|maps\.)?google\.[a-z.]+$|^comgooglemaps:$|^google\.navigation:$/,
   points: [
     [googlePin],
-    [behind(['place', 'search'], searched)],
+    [after(['place', 'search'], searched)],
     [search('q', 'query'), latFirst('cbll', 'viewpoint'), named],
     [
       (link) =>
@@ -213,7 +213,7 @@ const SERVICES: readonly Service[] = [
   },
   {
     hosts: /(?:^|\.)here\.com$/,
-    points: [[behind(['l'], firstTwo)], [search('q')], [behind(['r'], firstTwo, 'last')]],
+    points: [[after(['l'], firstTwo)], [search('q')], [after(['r'], firstTwo, 'last')]],
     views: [begun('map')],
   },
   {
@@ -245,12 +245,12 @@ const OTHER: Service = {
     [named, pair(['mlat'], ['mlon']), decimalXy, googlePin],
     [
       search('q', 'query', 'coordinate', 'coordinates', 'location', 'pin', 'marker'),
-      behind(['place', 'search'], searched),
+      after(['place', 'search'], searched),
     ],
     [
       search('daddr', 'destination'),
       pair(['dropofflatitude'], ['dropofflongitude']),
-      behind(['dir'], searched, 'last'),
+      after(['dir'], searched, 'last'),
     ],
     // https://plus.codes/7PH73PHF+4X
     [({ path }) => [searched(path.at(-1) ?? '')].filter((found) => found?.middleOf === 'plus_code')],

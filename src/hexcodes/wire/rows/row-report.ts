@@ -1,5 +1,5 @@
 // The report that a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the
-// places of their answers. The kernel has both at hand; here they become plain numbers that can be posted between
+// offsets of their answers. The kernel has both at hand; here they become plain numbers that can be posted between
 // threads.
 import type { TextMemory } from '../../kernel/text-memory.js';
 import { type BlockReport, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
@@ -36,7 +36,7 @@ export class RowReport {
    * Adds the failed rows among those that the kernel's CSV writer has just written.
    * @param from the first of them in the table of rows
    * @param to the one after the last
-   * @param shiftBytes from the address of their answers to the place in the answer to the block
+   * @param shiftBytes from the address of their answers to the offset in the answer to the block
    * @param okBefore OK rows that were counted before them
    */
   addWritten(from: number, to: number, shiftBytes: number, okBefore: number): void {

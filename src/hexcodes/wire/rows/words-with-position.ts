@@ -113,10 +113,10 @@ function runsOf(text: string): Run[] {
   }
   close();
   return runs.map((run, i) => {
-    const [before, behind] = [runs[i - 1], runs[i + 1]];
+    const [before, after] = [runs[i - 1], runs[i + 1]];
     const isJoined =
       (before !== undefined && isBetween(text.slice(before.end, run.start))) ||
-      (behind !== undefined && isBetween(text.slice(run.end, behind.start)));
+      (after !== undefined && isBetween(text.slice(run.end, after.start)));
     return isJoined ? { ...run, isTouched: true } : run;
   });
 }

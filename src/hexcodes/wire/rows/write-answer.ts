@@ -67,7 +67,7 @@ function faultsOf(faults: readonly ParameterFault[], hint: string, nameHint: str
     message += `${message === '' ? '' : '; '}${name} ${words}`;
     details += `${details === '' ? '' : ','}{"parameter":"${name}","message":"${words}"}`;
   }
-  // Names are of senders, and are not kept.
+  // Names come from senders, and are not cached.
   const names = nameHint === '' ? '' : JSON.stringify(nameHint).slice(1, -1);
   return `,"message":"${message}${names}${escaped(hint)}","details":[${details}]`;
 }

@@ -56,7 +56,7 @@ export class KeyChanger {
     });
   }
 
-  /** Takes other settings for those of a key. */
+  /** Changes the settings of a key. */
   update(id: string, settingsOf: (before: StoredKey) => KeySettings): Promise<StoredKey> {
     return this.#change(async () => {
       const before = await this.#livingKey(id);
@@ -67,8 +67,8 @@ export class KeyChanger {
   }
 
   /**
-   * Gives a key a new text. The text before is let in until the overlap is over; one from before that is not any more.
-   * `keep` as in `create`.
+   * Gives a key a new text. The previous text is admitted until the overlap is over, older ones no longer. `keep` as
+   * in `create`.
    */
   rotate(id: string, overlapMs: number, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
     return this.#change(async () => {
@@ -90,7 +90,7 @@ export class KeyChanger {
   /**
    * Adds keys that another store had. @returns how many
    *
-   * @param mayReplace whether a key may take the place of one with its id. A revoked one stays revoked
+   * @param mayReplace whether a key may replace one with its id. A revoked one stays revoked
    */
   import(keys: readonly StoredKey[], pepper: string, mayReplace: boolean): Promise<number> {
     return this.#change(async () => {

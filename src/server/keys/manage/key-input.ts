@@ -35,7 +35,7 @@ export interface KeyJson {
   /** Limits that are set; 0: none, whatever the service's default is. */
   readonly limits: Readonly<Record<string, number>>;
   readonly generation: number;
-  /** Until when the text before the last rotation is let in. */
+  /** Until when the text before the last rotation is admitted. */
   readonly overlap_until: string | null;
 }
 

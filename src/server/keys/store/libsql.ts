@@ -89,7 +89,7 @@ export class LibsqlConnection extends Connection {
     }
   }
 
-  /** Opens a file that is there. A folder that cannot be written to is enough for reading. */
+  /** Opens an existing file. A folder that cannot be written to is enough for reading. */
   static open(file: SqliteFile): LibsqlConnection {
     const { path } = file;
     if (!existsSync(path))

@@ -14,8 +14,8 @@ export interface StoreOptions {
 }
 
 /**
- * How an older file becomes the present one; the first version that people used had the first table and no number. A
- * change by anybody, by hand in the file as well, has a number: the triggers see to that.
+ * How an older file becomes the present one; the first version that people used had the first table and no number.
+ * Triggers number every change, also one that is made by hand in the file.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS api_key (
@@ -54,11 +54,11 @@ const STEPS: readonly string[] = [
    CREATE TRIGGER api_key_removed AFTER DELETE ON api_key BEGIN
      UPDATE key_head SET change = change + 1, epoch = hex(randomblob(8));
    END`,
-  // Look-ups took any key before they had a scope: keys that are there keep them.
+  // Look-ups took any key before they had a scope: existing keys keep them.
   `UPDATE api_key SET scopes = json_insert(scopes, '$[#]', 'lookup')`,
 ];
 
-/** As the database's administrator sees the connection. */
+/** The name of the connection for the database's administrator. */
 const NAME = 'hexcodes keys';
 const BUSY_TIMEOUT_MS = 5000;
 /** How long a call of the service waits for another process; a stop waits for a call under way. */
@@ -75,19 +75,19 @@ function fileIn(dataDir: string, busyTimeoutMs = BUSY_TIMEOUT_MS): SqliteFile {
   return { path, steps: STEPS, busyTimeoutMs, later };
 }
 
-/** Whether there may be a store to open: a database says so itself. */
+/** Whether there may be a store to open: of a database only a connection tells. */
 export function mayBeThere({ dataDir, url }: StoreOptions): boolean {
   return url !== undefined || existsSync(storePath(dataDir));
 }
 
-/** Opens a store that is there. */
+/** Opens an existing store. */
 export async function openStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
   const opened =
     url === undefined ? LibsqlConnection.open(fileIn(dataDir)).migrate() : openPostgres(url, NAME, false);
   return new KeyStore(await opened);
 }
 
-/** Opens the store, made if it is not there. */
+/** Opens the store; creates it if it is absent. */
 export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<KeyStore> {
   const opened =
     url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : openPostgres(url, NAME, true);
@@ -95,7 +95,7 @@ export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<K
 }
 
 /**
- * Opens a store that is there, for the worker thread of the service.
+ * Opens an existing store for the worker thread of the service.
  * @param wake called when something has changed, if the store can tell
  */
 export async function openFollowedStore({ dataDir, url }: StoreOptions, wake: () => void): Promise<KeyStore> {

@@ -65,7 +65,7 @@ interface KeyActivity {
   readonly points: number;
 }
 
-/** @param pages answers of `/activity`; what is none is left out */
+/** @param pages answers of `/activity`; anything else is left out */
 export function mergeActivity(pages: readonly string[]): { keys: KeyActivity[] } {
   const sums = new Map<string, KeyActivity>();
   for (const key of pages.flatMap(keysOf)) {

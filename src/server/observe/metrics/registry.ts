@@ -14,7 +14,7 @@ export type Labels = Readonly<Record<string, string | number>>;
 export type Sample = readonly [labels: Labels, value: number];
 
 interface Described {
-  /** With its unit, `_total` at the end of a counter. */
+  /** The name with its unit; that of a counter ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -35,8 +35,8 @@ export interface LatencyMetric extends Described {
 export type Metric = SampledMetric | LatencyMetric;
 
 /**
- * Shown by other metrics of this service: their own would start at zero with every reader. The gauges `…_total` are
- * named as counters are; `nodejs_active_resources` has the same numbers.
+ * Metrics of prom-client that others of this service replace: prom-client's delays start at zero with every reader,
+ * and its gauges `…_total` are named as counters are; `nodejs_active_resources` has the same numbers.
  */
 const NOT_WANTED = /^nodejs_(?:eventloop_lag_|active_\w+_total$)/;
 
@@ -93,8 +93,8 @@ class Quantiles extends Gauge {
 }
 
 /**
- * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is a metric
- * that is asked for its values with every reading, and may call them what it likes.
+ * A histogram whose buckets are counted elsewhere. prom-client has no way to set those of its own; a gauge is asked
+ * for its values with every reading, and may name them freely.
  */
 class CountedHistogram extends Gauge {
   constructor(

@@ -62,7 +62,7 @@ export class StreamCounts {
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
 /** Any other: its name is the client's. */
 const OTHER_METHOD = 'OTHER';
-/** Between them lie all that HTTP knows. Place 0 is for requests without an answer. */
+/** Between them lie all that HTTP knows. Index 0 is for requests without an answer. */
 const FIRST_STATUS = 100;
 const STATUS_COUNT = 501;
 const DEFECT = 500;

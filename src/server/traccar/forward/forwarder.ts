@@ -51,7 +51,7 @@ const CLOSE_SINK_MS = 500;
 export class Forwarder {
   readonly #options: ForwarderOptions;
   #own: Backlog;
-  /** Left behind by processes that are gone, and taken over; oldest first. */
+  /** Left by processes that are gone, and taken over; oldest first. */
   readonly #older: Backlog[] = [];
   readonly #left: LeftFolders;
   /** Why some of them could not be taken over at the last look. */

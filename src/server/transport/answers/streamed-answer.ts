@@ -25,7 +25,7 @@ class PieceQueue {
   #offsetBytes = 0;
   #sizeBytes = 0;
   #heldBytes = 0;
-  /** Callbacks of the pieces of which the last byte is taken. */
+  /** Callbacks of pieces whose last byte is taken. */
   #sent: (() => void)[] = [];
 
   /** Bytes not taken yet. */
@@ -183,11 +183,11 @@ export class CorkHolder {
   }
 }
 
-/** Calls of an answer into its exchange. */
+/** Callbacks by which an answer informs its exchange. */
 export interface AnswerHooks {
   /** Writes status line and headers; called in the cork of the first write. */
   readonly writeHead: () => void;
-  /** `end` was called, perhaps before the whole body was received: if the reading of it is stopped, it may go on. */
+  /** `end` was called, perhaps before the whole body was received: if reading is stopped, it may resume. */
   readonly ending: () => void;
   /** The next write is the end of an answer of unknown length. */
   readonly lastWrite: () => void;

@@ -79,22 +79,22 @@ function sqliteUsageFault(dataDir: string, error: unknown): string {
   return `${usagePath(dataDir)} ${sentence}`;
 }
 
-/** As the database's administrator sees the connection. */
+/** The name of the connection for the database's administrator. */
 const NAME = 'hexcodes usage';
 
-/** Whether there may be a store to read: a database says so itself. */
+/** Whether there may be a store to read: of a database only a connection tells. */
 export function mayHaveUsage({ dataDir, url }: StoreOptions): boolean {
   return url !== undefined || existsSync(usagePath(dataDir));
 }
 
-/** Opens a store that is there, for reading. */
+/** Opens an existing store for reading. */
 export async function openUsage({ dataDir, url }: StoreOptions): Promise<UsageStore> {
   return new UsageStore(
     url === undefined ? LibsqlConnection.open(fileIn(dataDir)) : await openPostgres(url, NAME, false),
   );
 }
 
-/** Opens the store, made if it is not there. */
+/** Opens the store; creates it if it is absent. */
 export async function openOrMakeUsage({ dataDir, url }: StoreOptions): Promise<UsageStore> {
   const opened =
     url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : openPostgres(url, NAME, true);

@@ -75,7 +75,7 @@ describe('HTTP', () => {
     const first = await batch(10);
     expect(first.headers.get('ratelimit-policy')).toBe('"points";q=10;w=1');
     expect(first.headers.get('ratelimit')).toMatch(/^"points";r=\d;t=1$/);
-    // Ten times what the bucket holds: it is let in when the bucket is full.
+    // Ten times what the bucket holds: it is admitted when the bucket is full.
     const large = await retried(() => batch(100));
     expect(large.status).toBe(200);
     const refused = await encode();

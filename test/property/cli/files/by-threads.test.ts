@@ -19,7 +19,7 @@ async function toCsv(inputs: string[], by: Partial<Request>, name = 'out.csv') {
   return rest;
 }
 
-test('a failed row before one that is no text ends a run that stops at failed rows', async () => {
+test('a failed row before one that is not a text ends a run that stops at failed rows', async () => {
   const path = join(scratch, 'two-faults.csv');
   writeFileSync(path, 'name,lat,lng,note\na,21,105.8,b\na,0.5,105,b\na,21,105.8,\xff\n', 'latin1');
   const errors = { kind: 'stop' } as const;

@@ -65,7 +65,7 @@ const memberOf = (name: fc.Arbitrary<string>) =>
       ),
   );
 
-/** A line in Hà Nội. Members of a name that is no position's may be given twice. */
+/** A line in Hà Nội. Members whose names are not those of a position may be given twice. */
 const line = fc
   .tuple(
     fc.array(memberOf(fc.constantFrom(...NAMES.slice(2))), { maxLength: 8 }),

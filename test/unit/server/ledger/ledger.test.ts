@@ -178,7 +178,7 @@ test('a quota counts points under way, and who needs them waits for what is give
   );
 });
 
-test('whoever waits is let in before who comes later', async () => {
+test('a waiting caller is admitted before one that comes later', async () => {
   const key = world().of({ pointsPerDay: 10_000 });
   expect(await key.whenTaken(1)).toBe(1);
   const first = key.whenTaken(5000);
@@ -188,7 +188,7 @@ test('whoever waits is let in before who comes later', async () => {
   expect(key.take(10)).toBe(10);
 });
 
-test('points that are given back let in who waits for them, and no timer has to', async () => {
+test('points that are given back admit callers that wait for them, and no timer has to', async () => {
   vi.useFakeTimers();
   try {
     const key = world().of({ pointsPerDay: 100 });

@@ -22,7 +22,7 @@ describe('the token bucket', () => {
     expect(bucket.left(100_000)).toBe(20);
   });
 
-  test('work larger than the bucket is let in when it is full, and is owed', () => {
+  test('work larger than the bucket is admitted when it is full, and is owed', () => {
     const bucket = new TokenBucket(10, 20, 0);
     expect(bucket.waitMs(100, 0)).toBe(0);
     bucket.take(100);
@@ -45,7 +45,7 @@ describe('the token bucket', () => {
     expect(bucket.left(1e9 - 3_600_000 + 1000)).toBe(10);
   });
 
-  test('whatever comes when, no more is let in than the capacity and the rate allow, and one piece of work', () => {
+  test('whatever comes when, no more is admitted than the capacity and the rate allow, and one piece of work', () => {
     const calls = fc.array(fc.record({ afterMs: fc.nat(5000), count: fc.integer({ min: 1, max: 50 }) }), {
       minLength: 1,
       maxLength: 200,
@@ -286,7 +286,7 @@ describe('limits that processes share', () => {
     one.flush();
     expect(one.convert(100)).toBe('ok');
     one.flush();
-    // Work of more than a lease is let in where the store knows of all before it.
+    // Work of more than a lease is admitted where the store knows of all before it.
     expect([one.convert(300), one.convert(1)]).toEqual(['ok', 'wait']);
     one.flush();
     expect(one.key.rates.states()[0]!.left).toBe(500);
@@ -362,7 +362,7 @@ describe('limits that processes share', () => {
     expect([two.convert(95), two.convert(5)]).toEqual(['ok', 'quota']);
   });
 
-  test('while the store is away: open limits hold for each process, closed ones let in what it holds', () => {
+  test('while the store is away: open limits hold for each process, closed ones admit what it holds', () => {
     for (const isOpen of [true, false]) {
       const { store, all } = processes(1, { pointsPerSecond: 100, pointsPerDay: 1000 }, isOpen);
       const [one] = all as [Process];

@@ -1,4 +1,4 @@
-// A place that positions go on to, as their delivery sees it.
+// A destination of positions, as their delivery sees it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Publisher } from '../../../../bus/bus.js';
 

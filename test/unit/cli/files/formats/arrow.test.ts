@@ -278,13 +278,13 @@ describe('ends', () => {
     }
   });
 
-  test('a stream may end in 4 bytes of zero, as old writers do, and in nothing behind them', async () => {
+  test('a stream may end in 4 bytes of zero, as old writers do, and in nothing after them', async () => {
     const { bytes, starts } = await written(false);
     const whole = bytes.subarray(0, starts.at(-1)!);
     expect(await rowsIn(Buffer.concat([whole, Buffer.alloc(4)]))).toBe(BATCHES * ROWS);
     await expect(rowsIn(Buffer.concat([whole, Buffer.alloc(8)]))).rejects.toThrow(/cut off/);
     await expect(rowsIn(Buffer.concat([bytes, bytes]))).rejects.toThrow(
-      'it is several files, one behind the other',
+      'it is several files, one after the other',
     );
   });
 });

@@ -71,9 +71,9 @@ public final class Hexcodes implements AutoCloseable {
   /**
    * Positions of codes, by row.
    *
-   * @param lat centres of cells, degrees; NaN where the text is no hexcode
+   * @param lat centres of cells, degrees; NaN where the text is not a hexcode
    * @param lng as lat
-   * @param resolution 0 to 15; -1 where the text is no hexcode
+   * @param resolution 0 to 15; -1 where the text is not a hexcode
    */
   public record Positions(double[] lat, double[] lng, byte[] resolution) {}
 
@@ -246,7 +246,7 @@ public final class Hexcodes implements AutoCloseable {
     return decode(text) != null;
   }
 
-  /** The positions of many texts, each read as decode does; null is no hexcode. */
+  /** The positions of many texts, each read as decode does; null is not a hexcode. */
   public Positions decodeBatch(String[] texts) {
     requireNonNull("texts", texts);
     Positions found =

@@ -4,7 +4,7 @@ package hexcodes;
 public final class HexcodesException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;
 
-  /** Why there is none. */
+  /** The reason. */
   public enum Code {
     /** The position is in no province of Viet Nam nor its sea. */
     OUTSIDE_COVERAGE,

@@ -148,7 +148,7 @@ final class Kernel {
     return memory.readBytes(output, count);
   }
 
-  /** Reads a text as docs/code-format.md allows; null where it is no hexcode. */
+  /** Reads a text as docs/code-format.md allows; null where it is not a hexcode. */
   Hexcodes.Decoded readText(String text) {
     if (text.length() > MAX_TEXT_UNITS) return null;
     for (int n = 0; n < text.length(); n++) memory.writeShort(textIn + 2 * n, (short) text.charAt(n));
@@ -198,7 +198,7 @@ final class Kernel {
     return new String(records, at, end - at, StandardCharsets.ISO_8859_1);
   }
 
-  /** A text as a record: its bytes where they fit, else its canonical text; "!", which is no code, for no hexcode. */
+  /** A text as a record: its bytes where they fit, else its canonical text; "!", which is not a code, for any other text. */
   private byte[] recordOf(String text) {
     byte[] record = new byte[RECORD_BYTES];
     record[0] = '!';

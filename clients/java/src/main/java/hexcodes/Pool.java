@@ -15,7 +15,7 @@ final class Pool {
 
   private static final Object UNMADE = new Object();
   private static final Object CLOSED = new Object();
-  /** References between two entries, so that no two share a line of the cache. */
+  /** References between two entries, so that no two share a cache line. */
   private static final int STRIDE = 32;
 
   private final Supplier<Kernel> maker;
