@@ -205,8 +205,11 @@ class HexcodesClient:
         texts = codes["hexcodes"] if codes.dtype.names is not None else codes
         records = np.zeros(len(texts), dtype=[("hexcodes", "S19"), ("status", "u1")])
         texts = np.char.encode(texts, "ascii", "replace") if texts.dtype.kind == "U" else texts.astype("S")
-        # A text that is too long may not become a code by being cut.
-        records["hexcodes"] = np.where(np.char.str_len(texts) > 19, b"?", texts)
+        # A text that is too long, or has a NUL, may not become a code by being cut.
+        letters = np.ascontiguousarray(texts).view("u1").reshape(len(texts), -1 if len(texts) else 1)
+        has_nul = ((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any(axis=1)
+        is_cut = (np.char.str_len(texts) > 19) | has_nul
+        records["hexcodes"] = np.where(is_cut, b"?", texts)
         lat_lng, resolutions, statuses = [], [], []
         for at in range(0, len(records), REQUEST_POINTS):
             part = records[at : at + REQUEST_POINTS]
@@ -449,7 +452,7 @@ def _degrees(value: Any) -> float:
 def _record(code: str) -> bytes:
     """A code as 20 bytes; a text that does not fit, or is not ASCII, as a record that is not a code."""
     data = code.encode("ascii", "replace") if isinstance(code, str) else b"?"
-    return (data if len(data) < RECORD_BYTES else b"?").ljust(RECORD_BYTES, b"\0")
+    return (data if len(data) < RECORD_BYTES and b"\0" not in data else b"?").ljust(RECORD_BYTES, b"\0")
 
 
 def _texts(records: bytes) -> List[Optional[str]]:

@@ -28,15 +28,15 @@ export class CsvLines {
   }
 }
 
-/** Rows with `lat` and `lng` after their other columns. */
+/** Rows with `lat` and `lng` after their other columns; `lat` holds the fault of a position that cannot be read. */
 export function* rowsAsCsv(
   names: readonly string[],
   rows: Iterable<PlacedRow<string | undefined>>,
 ): Generator<Uint8Array> {
   const lines = new CsvLines();
   lines.add([...names, 'lat', 'lng']);
-  for (const { fields, point } of rows)
-    if (lines.add([...fields, ...(point === null ? ['', ''] : [`${point[1]}`, `${point[0]}`])]))
+  for (const { fields, point, fault } of rows)
+    if (lines.add([...fields, ...(point === null ? [fault, ''] : [`${point[1]}`, `${point[0]}`])]))
       yield lines.take();
   yield lines.take();
 }

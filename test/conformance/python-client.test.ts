@@ -113,9 +113,22 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
   });
 
   test('texts that do not fit a record are not codes', async () => {
-    const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'ĐN-6GHP4', '', 'nope'];
+    const code = 'HN-6GHP4-83RFR';
+    const texts = [
+      code,
+      `${code}      x`,
+      'ĐN-6GHP4',
+      '',
+      'nope',
+      `${code}\0x`,
+      `${code}\0\0\0\0x`,
+      `\0${code}`,
+    ];
     const [many] = await answersOf([['decode_many', texts]]);
-    expect(many).toEqual([decodedBy(texts[0]!), null, null, null, null]);
+    expect(many).toEqual(texts.map((text) => (text === code ? decodedBy(code) : null)));
+    if (!hasNumpy) return;
+    const [array] = await answersOf([['decode_texts_by_array', texts]]);
+    expect(array).toEqual(many);
   });
 
   test('the recorded positions at each resolution', async () => {

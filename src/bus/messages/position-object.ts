@@ -2,6 +2,7 @@
 // it under the names that columns may have, or in one of its members that is an object, as `position` of Traccar's
 // messages, or under keys with dots that share what is before the last one, or in a point of GeoJSON.
 
+import { parseExact } from '../../hexcodes/wire/params/exact-json.js';
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
 import { readDecimal } from '../../hexcodes/wire/params/number.js';
@@ -59,9 +60,11 @@ function jsonIn(bytes: Uint8Array, paths: PositionPaths | undefined): { text: st
   let read: { text: string; value: unknown };
   try {
     const text = decoder.decode(bytes).trim();
-    read = { text, value: JSON.parse(text) as unknown };
+    read = { text, value: parseExact(text) };
   } catch (cause) {
-    throw new UnreadableMessage('it is not JSON', { cause });
+    const isJson = cause instanceof RangeError;
+    const why = isJson ? 'it has a number beyond all doubles, or is nested too deep' : 'it is not JSON';
+    throw new UnreadableMessage(why, { cause });
   }
   const steps = [paths?.lat ?? '', paths?.lng ?? ''].flatMap((path) => [path, ...path.split('.')]);
   const matters = (path: readonly string[], value: string): boolean => {
@@ -211,7 +214,7 @@ export function vehicleOf({ value }: PositionObject): string | undefined {
     // Traccar numbers its devices itself; the number on the device is its uniqueId.
     for (const name of each === device ? ['uniqueId', ...ID_NAMES] : ID_NAMES) {
       const id = each[name];
-      if (typeof id !== 'string' && typeof id !== 'number') continue;
+      if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') continue;
       const text = String(id);
       if (text.length <= MAX_ID) return text;
       throw new UnreadableMessage(`its ${name} has ${text.length} characters, and may have ${MAX_ID}`);

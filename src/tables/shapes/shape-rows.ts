@@ -9,12 +9,15 @@ export interface ShapeRow<Value> {
   readonly fields: readonly Value[];
   /** null where there is none. */
   readonly shape: Shape | null;
+  /** Why a shape that is there cannot be read. */
+  readonly fault?: string | undefined;
 }
 
 export interface PlacedRow<Value> {
   readonly fields: readonly Value[];
   /** null of a row without a shape, or with an empty one. */
   readonly point: readonly [lng: number, lat: number] | null;
+  readonly fault?: string | undefined;
 }
 
 /** The remedy for lines and areas without an option for the point that is meant. */
@@ -32,10 +35,10 @@ export function placedRows<Value>(
 ): Iterable<PlacedRow<Value>> {
   if (choice === null) refuseOthers(rows);
   return (function* () {
-    for (const [index, { fields, shape }] of rows.entries()) {
+    for (const [index, { fields, shape, fault }] of rows.entries()) {
       passed(index / rows.length);
       const points = shape === null ? [] : pointsOf(shape, choice ?? 'first');
-      if (points.length === 0) yield { fields, point: null };
+      if (points.length === 0) yield { fields, point: null, fault };
       for (const point of points) yield { fields, point };
     }
     passed(1);

@@ -21,10 +21,14 @@ interface Mark {
   readonly other: XmlFields;
   readonly shape: Shape;
   readonly types: Set<number>;
-  /** Points of a track with their times; null for one that cannot be read. */
-  readonly track: { readonly time: string; readonly point: readonly [lng: number, lat: number] | null }[];
-  /** Whether a coordinate of its shape cannot be read: then it has no position. */
-  isBroken: boolean;
+  /** Points of a track with their times; null for one that is not there or cannot be read. */
+  readonly track: {
+    readonly time: string;
+    readonly point: readonly [lng: number, lat: number] | null;
+    readonly fault?: string | undefined;
+  }[];
+  /** Why a coordinate of its shape cannot be read: then it has no position. */
+  fault: string | undefined;
   /** Address of a link. */
   href: string;
 }
@@ -58,16 +62,18 @@ export function kmlAsCsv(
     );
   const names = [...OF_MARK, ...placemarks.dataNames, OTHER].filter((name) => !/^(?:lat|lng)$/i.test(name));
   const rows = [...placemarks.placemarks, ...links].flatMap(
-    ({ columns, shape, types, track, isBroken }): Row[] => {
+    ({ columns, shape, types, track, fault }): Row[] => {
       const of = (time?: string): (string | undefined)[] =>
         names.map((name) => (name === 'time' && time !== undefined ? time : columns.get(name)));
       const type = types.size === 1 ? [...types][0]! : 7;
-      const whole = { fields: of(), shape: types.size === 0 || isBroken ? null : { ...shape, type } };
-      const each = track.map(({ time, point }) => ({
+      const isPlaced = types.size > 0 && fault === undefined;
+      const whole = { fields: of(), shape: isPlaced ? { ...shape, type } : null, fault };
+      const each = track.map(({ time, point, fault: ofPoint }) => ({
         fields: of(time),
         shape: point === null ? null : pointAt(point),
+        fault: ofPoint,
       }));
-      return types.size === 0 && each.length > 0 && !isBroken ? each : [whole, ...each];
+      return types.size === 0 && each.length > 0 && fault === undefined ? each : [whole, ...each];
     },
   );
   return rowsAsCsv(names, placedRows(rows, choice, passed));
@@ -196,7 +202,8 @@ class PlacemarksReader {
     } else if (parent === 'Track' && name === 'coord') {
       const point = positionIn(text.split(/\s+/));
       this.hold(4 * FIELD_BYTES);
-      mark.track.push({ time: this.#when[this.#at++] ?? '', point });
+      const fault = point === null ? `${shown(text)} is not lng lat [height]` : undefined;
+      mark.track.push({ time: this.#when[this.#at++] ?? '', point, fault });
       return point !== null;
     } else if (name === 'Track') {
       // Times without coordinates are rows without a position.
@@ -210,8 +217,11 @@ class PlacemarksReader {
   #geometry(mark: Mark, parent: string, text: string): boolean {
     const { shape, types, other } = mark;
     const coordinates = coordinatesIn(text);
-    if (coordinates === null || (parent === 'Point' && coordinates.length > 2)) {
-      mark.isBroken = true;
+    if (typeof coordinates === 'string' || (parent === 'Point' && coordinates.length > 2)) {
+      mark.fault ??=
+        typeof coordinates === 'string'
+          ? `${shown(coordinates)} is not lng,lat[,height]`
+          : `${shown(text)} is not one tuple of a Point`;
       return false;
     }
     this.hold(8 * coordinates.length);
@@ -252,7 +262,7 @@ function markOf(attributes: Readonly<Record<string, string>>): Mark {
   const shape = { type: 0, points: [], lines: [], polygons: [], ...SYSTEM };
   const other = new XmlFields();
   for (const [name, value] of Object.entries(attributes)) other.add(`@${name}`, value);
-  return { columns: new Map(), other, shape, types: new Set(), track: [], isBroken: false, href: '' };
+  return { columns: new Map(), other, shape, types: new Set(), track: [], fault: undefined, href: '' };
 }
 
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
@@ -263,13 +273,16 @@ function positionIn(numbers: readonly string[]): readonly [lng: number, lat: num
   return [Number(numbers[0]), Number(numbers[1])];
 }
 
-/** Tuples `lng,lat[,height]` between blanks; null where one of them is something else. */
-function coordinatesIn(text: string): number[] | null {
+const MAX_SHOWN = 40;
+const shown = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+
+/** Tuples `lng,lat[,height]` between blanks; the first that is something else. */
+function coordinatesIn(text: string): number[] | string {
   const coordinates: number[] = [];
   if (text === '') return coordinates;
   for (const tuple of text.split(/\s+/)) {
     const position = positionIn(tuple.split(','));
-    if (position === null) return null;
+    if (position === null) return tuple;
     coordinates.push(...position);
   }
   return coordinates;

@@ -160,7 +160,7 @@ const TAKEN: readonly Record<string, unknown>[] = [
 const REFUSED: readonly (readonly [setting: string, values: readonly unknown[]])[] = [
   ['origins', ['https://a.vn/', 'https://a.vn:443', 'https://A.vn', 'a.vn', '*', 'null', 'https://a.*.vn']],
   ['origins', ['https://*.']],
-  ['expires', ['tomorrow', '2001-01-01', '2099-02-31']],
+  ['expires', ['tomorrow', '2001-01-01', '2099-02-31', '999999w', '9999-12-31T23:59-10:00']],
   [
     'cidrs',
     ['', '10.0.0.0/33', '10.0.0/8', '::/129', '::ffff:10.0.0.0/8', '10.0.0.0/', 'a/8', '10.0.0.0/8/8'],
@@ -187,6 +187,16 @@ test('settings are taken as they are given, or named', async () => {
       const { status, body } = await call('POST', '', admin, { name: 'x', ...given });
       expect([given, status, body.details]).toMatchObject([given, 400, [{ parameter: setting }]]);
     }
+});
+
+test('a name has no control characters and no halves of pairs', async () => {
+  for (const name of ['a\0b', '\u001b[2J', 'a\nb', '\x7f', '\u0085', '\ud800'])
+    expect(await call('POST', '', admin, { name })).toMatchObject({
+      status: 400,
+      body: { details: [{ parameter: 'name', message: 'must have no control characters' }] },
+    });
+  for (const name of ['Xe tải 🚚', 'a\u200db', '\u00a0x'])
+    expect(await call('POST', '', admin, { name })).toMatchObject({ status: 201, body: { name } });
 });
 
 test('the log says who changed what, and holds no text', () => {

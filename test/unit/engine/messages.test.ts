@@ -221,6 +221,12 @@ describe('formats', () => {
     expect([object.latDeg, object.lngDeg, vehicleOf(object)]).toEqual([21.03, 105.85, vehicle]);
   });
 
+  test('the id of a vehicle keeps its digits', () => {
+    for (const id of ['9007199254740993', '123456789012345678901234', '-9007199254740993'])
+      expect(vehicleOf(readPositionObject(bytesOf(`{"lat":1,"lng":2,"id":${id}}`)))).toBe(id);
+    expect(() => readPositionObject(bytesOf('{"lat":1,"lng":2,"id":1e400}'))).toThrow(UnreadableMessage);
+  });
+
   test('the id of a vehicle has 1,000 characters at most', () => {
     const object = (id: string) =>
       readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));

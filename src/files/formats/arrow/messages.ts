@@ -4,7 +4,7 @@
 
 import { badInput, joinedFiles, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
-import { type BatchClaims, checkMetadata, RECORDS } from './sound-metadata.js';
+import { type BatchClaims, checkMetadata, RECORDS, SCHEMA } from './sound-metadata.js';
 
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 const MAX_TAIL_BYTES = 64 * 1024 * 1024;
@@ -67,8 +67,8 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
       metadataBytes = Buffer.from(size).readInt32LE();
     }
     if (metadataBytes === 0) {
-      const tail = Buffer.from(isFile ? await tailOf(queue) : await queue.take(NEXT_STREAM.length));
-      if (isFile ? tail.includes(NEXT_FILE) : tail.equals(NEXT_STREAM)) throw joinedFiles(name);
+      const tail = Buffer.from(isFile ? await tailOf(queue) : await queue.take(4));
+      if (isFile ? tail.includes(NEXT_FILE) : await beginsStream(tail, queue)) throw joinedFiles(name);
       if (isFile ? recordsInFooter(tail) === recordMessages : tail.length === 0) return;
       throw cutOff();
     }
@@ -78,6 +78,8 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
     const metadata = await queue.take(metadataBytes);
     if (metadata.length < metadataBytes) throw cutOff();
     const { kind, bodyBytes, claims } = soundHeader(metadata, name, number);
+    // A stream may end without its mark.
+    if (kind === SCHEMA && number > 1) throw joinedFiles(name);
     requireBelowCeiling(
       { file: name },
       COPIES * bodyBytes,
@@ -93,8 +95,19 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
 
 /** The end of a file and the beginning of another one, whose footer would be taken for that of both. */
 const NEXT_FILE = 'ARROW1ARROW1\0\0';
-/** The first word of another stream. */
-const NEXT_STREAM = Buffer.alloc(4, 0xff);
+const NEXT_MESSAGE = Buffer.alloc(4, 0xff);
+
+/** Whether a first word, and what follows it, are the schema of a stream. */
+async function beginsStream(first: Buffer, queue: ByteQueue): Promise<boolean> {
+  const word = first.equals(NEXT_MESSAGE) ? Buffer.from(await queue.take(4)) : first;
+  const metadataBytes = word.length === 4 ? word.readInt32LE() : 0;
+  if (metadataBytes < 16 || metadataBytes > MAX_METADATA_BYTES) return false;
+  try {
+    return headerOf(await queue.take(metadataBytes)).kind === SCHEMA;
+  } catch {
+    return false;
+  }
+}
 
 /** All bytes that are left. */
 async function tailOf(queue: ByteQueue): Promise<Uint8Array> {

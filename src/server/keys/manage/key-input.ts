@@ -104,6 +104,7 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
+const YEAR_10000_MS = Date.UTC(10_000, 0);
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
@@ -112,10 +113,12 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\
  */
 export function parseTime(text: string, nowMs = Date.now()): number | undefined {
   const durationMs = parseDuration(text);
-  if (durationMs !== undefined) return nowMs + durationMs;
-  const timeMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  const timeMs =
+    durationMs !== undefined ? nowMs + durationMs : TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // Later years have a sign in ISO 8601, and are not read again.
+  if (!(timeMs < YEAR_10000_MS)) return undefined;
+  if (durationMs !== undefined) return timeMs;
   // Date.parse reads 31 February as a day in March.
-  if (Number.isNaN(timeMs)) return undefined;
   return new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
     ? timeMs
     : undefined;
@@ -134,6 +137,8 @@ const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySet
   name: (value) => {
     if (typeof value !== 'string' || value.trim() === '') throw new Fault('must be a text that is not empty');
     if (value.length > MAX_NAME_LENGTH) throw new Fault(`must have at most ${MAX_NAME_LENGTH} characters`);
+    // A NUL ends a text in a database, an escape changes a terminal, half of a pair is not UTF-8.
+    if (/[\p{Cc}\p{Cs}]/u.test(value)) throw new Fault('must have no control characters');
     return value;
   },
   scopes: (value) => {
@@ -146,7 +151,9 @@ const READERS: { readonly [K in keyof KeySettings as JsonName<K>]: Reader<KeySet
     if (value === null || value === 'never') return undefined;
     const timeMs = typeof value === 'string' ? parseTime(value) : undefined;
     if (timeMs === undefined)
-      throw new Fault('must be a time as 2027-01-31 or 2027-01-31T17:00:00Z, a duration as 90d, or never');
+      throw new Fault(
+        'must be a time before the year 10000 as 2027-01-31 or 2027-01-31T17:00:00Z, a duration as 90d, or never',
+      );
     return timeMs;
   },
   origins: (value) => texts(value, isOrigin, 'web origins as https://a.vn or https://*.a.vn'),

@@ -387,3 +387,30 @@ describe('lengths', () => {
     expect(refused).toBeGreaterThanOrEqual(2);
   });
 });
+
+test('streams that are joined are named as such, in both framings, with end marks and without', async () => {
+  const bytes = arrow.tableToIPC(arrow.tableFromArrays({ lat: Float64Array.of(21) }), 'stream');
+  const messages: Uint8Array[] = [];
+  for await (const each of messagesOf(new ByteQueue(once(bytes)), 'x', false)) messages.push(each.bytes);
+  const [word, none] = [Buffer.alloc(4, 0xff), Buffer.alloc(0)];
+  // Before Arrow 0.15 no word was before a message.
+  const old = messages.map((message) => message.subarray(4));
+  const streams = [
+    [...messages, word, Buffer.alloc(4)],
+    [...old, Buffer.alloc(4)],
+    [...messages, none],
+    [...old, none],
+  ].map((parts) => Buffer.concat(parts));
+  const read = async (stream: Buffer): Promise<number> => {
+    let count = 0;
+    for await (const _ of messagesOf(new ByteQueue(once(stream)), 'x', false)) count++;
+    return count;
+  };
+  for (const [i, stream] of streams.entries()) {
+    if (i < 2) expect(await read(stream)).toBe(messages.length);
+    else await expect(read(stream)).rejects.toThrow('cut off');
+    await expect(read(Buffer.concat([stream, word]))).rejects.toThrow(/cut off/);
+    for (const next of streams)
+      await expect(read(Buffer.concat([stream, next]))).rejects.toThrow('several files');
+  }
+});
