@@ -122,6 +122,11 @@ interface Found {
   readonly sample: Sample;
 }
 
+const MAX_RESOLUTION = 15;
+const INTEGERS: ReadonlySet<ColumnKind> = new Set(['int', 'uint', 'long']);
+/** Kinds of resolutions that plainTextAt reads. */
+const RESOLUTION_KINDS: ReadonlySet<ColumnKind> = new Set(['text', 'int', 'uint', 'long', 'double', 'float']);
+
 /** The columns that are read, or in words why they are not read here. @throws CliFailure where there are none */
 function readColumns(
   { request, hexcodes, sourceFormat, targetFormat }: Run,
@@ -137,9 +142,9 @@ function readColumns(
   }
   if (request.columns.position !== undefined) return 'positions are in one column';
   const own = resolutionColumn(sample.names, file);
-  if (own >= 0 && FORMATS[targetFormat].hasTypes && FORMATS[sourceFormat].delimiter === null)
-    return 'rows have resolutions of their own, which are not texts';
-  if (own >= 0 && request.sort !== null) return 'rows have resolutions of their own, and are sorted';
+  const isTyped = FORMATS[targetFormat].hasTypes && FORMATS[sourceFormat].delimiter === null;
+  if (own >= 0 && isTyped && !RESOLUTION_KINDS.has(columns[own]!.kind))
+    return 'rows have resolutions of their own, which are neither numbers nor texts';
   if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
     return 'rows have resolutions of their own, which are left out';
   const where = findPosition(sample, request.columns, file, hasHeader);
@@ -347,8 +352,14 @@ export class RowBatches {
     const { starts, ends } = rows.columns[own]!;
     const { bytes } = rows.text;
     const start = starts[row]!;
-    // A digit needs no text.
-    if (start >= 0 && ends[row] === start + 1) {
+    // A digit needs no text, and neither does a small integer.
+    const end = ends[row]!;
+    const isInteger = this.plan.isTyped && INTEGERS.has(this.plan.columns[own]!.kind);
+    if (isInteger && start >= 0 && bytes[start]! <= MAX_RESOLUTION) {
+      let at = start + 1;
+      while (at < end && bytes[at] === 0) at++;
+      if (at === end) return bytes[start]!;
+    } else if (!this.plan.isTyped && start >= 0 && end === start + 1) {
       const digit = bytes[start]! - ZERO;
       if (digit >= 0 && digit <= 9) return digit;
     }
@@ -357,8 +368,10 @@ export class RowBatches {
 
   /** A number of JSON as columns have it: 9 where it was written as 9.0. */
   #resolutionText(rows: TextRows, row: number): string {
-    const column = this.plan.columns[this.plan.own]!;
-    const text = textAt(rows, this.plan.own, row);
+    const { columns, own, isTyped } = this.plan;
+    const column = columns[own]!;
+    if (isTyped) return plainTextAt(rows, columns, own, row);
+    const text = textAt(rows, own, row);
     return column.kind === 'double' && text !== '' ? textOf(column, Number(text)) : text;
   }
 

@@ -136,7 +136,13 @@ function fixedOf(value: unknown, width: number): Uint8Array {
   return bytes;
 }
 
-/** A plain value of a row as a text for messages; of texts, numbers and integers. */
+function integerAt(view: DataView, sizeBytes: number, isSigned: boolean): number {
+  if (sizeBytes === 1) return isSigned ? view.getInt8(0) : view.getUint8(0);
+  if (sizeBytes === 2) return isSigned ? view.getInt16(0, true) : view.getUint16(0, true);
+  return isSigned ? view.getInt32(0, true) : view.getUint32(0, true);
+}
+
+/** A plain value of a row as a text; of texts, numbers and integers. */
 export function plainTextAt(
   rows: TextRows,
   columns: readonly TableColumn[],
@@ -150,5 +156,7 @@ export function plainTextAt(
   const view = new DataView(bytes.buffer, bytes.byteOffset + start);
   if (column.kind === 'double') return textOf(column, view.getFloat64(0, true));
   if (column.kind === 'float') return textOf(column, view.getFloat32(0, true));
+  if (column.kind === 'int' || column.kind === 'uint')
+    return String(integerAt(view, rows.columns[index]!.ends[row]! - start, column.kind === 'int'));
   return column.kind === 'long' ? view.getBigInt64(0, true).toString() : textAt(rows, index, row);
 }

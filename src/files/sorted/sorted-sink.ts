@@ -143,7 +143,7 @@ export class SortedRowWriter implements RowWriter {
   constructor(
     { hexcodes, request, targets, tick }: Run,
     columns: SinkColumns,
-    { kept, added }: WrittenColumns,
+    { kept, added, values }: WrittenColumns,
     halves: readonly (0 | 1 | null)[],
   ) {
     const memoryBytes = request.sort!.memoryBytes;
@@ -154,7 +154,8 @@ export class SortedRowWriter implements RowWriter {
       halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
     );
     const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
-    this.#sources = Int32Array.from([...sources, FROM_RESOLUTION, ...border]);
+    const ofAll = values.includes('resolution') ? [FROM_RESOLUTION] : [];
+    this.#sources = Int32Array.from([...sources, ...ofAll, ...border]);
     this.#resolution = request.resolution;
   }
 

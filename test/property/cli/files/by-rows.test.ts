@@ -3,6 +3,21 @@
 // Parquet by its plain values; sorted, too.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  columnFromArray,
+  type DataType,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  tableFromColumns,
+  tableToIPC,
+  uint8,
+  uint32,
+  utf8,
+} from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { beforeAll, expect, test } from 'vitest';
@@ -225,6 +240,8 @@ test.each([
   ['ndjson', 'csv'],
   ['ndjson', 'tsv'],
   ['ndjson', 'ndjson'],
+  ['ndjson', 'parquet'],
+  ['ndjson', 'arrow'],
 ] as const)(
   'each row at its own resolution, from %s to %s',
   async (from, to) => {
@@ -236,7 +253,7 @@ test.each([
       policies(scratch, to),
       // Rows of CSV with all columns are copied as they are.
       choicesOfOwn.filter(({ keep, drop }) => to !== 'csv' || from !== 'csv' || (keep ?? drop) !== undefined),
-      fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
+      fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean(), sort: sorts(to) }),
       async (rows, ragged, errors, columns, more) => {
         const ofCsv = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
         const ofJson = rows.map(([[lat, lng], , own], id) => `{"id":${id},"lat":${lat},"lng":${lng}${own}}`);
@@ -248,6 +265,76 @@ test.each([
     );
     await fc.assert(property, { numRuns: 12 });
     expect(byRows).toBeGreaterThan(0);
+  },
+  240_000,
+);
+
+/** Types of a column of resolutions, and whether it has fractions. */
+const OWN_TYPES: Readonly<Record<string, readonly [type: () => DataType, of: (value: number) => unknown]>> = {
+  int8: [int8, Math.trunc],
+  uint8: [uint8, (value) => Math.trunc(value) & 255],
+  int16: [int16, Math.trunc],
+  uint32: [uint32, (value) => Math.trunc(value) >>> 0],
+  int32: [int32, Math.trunc],
+  int64: [int64, (value) => BigInt(Math.trunc(value))],
+  float32: [float32, (value) => value],
+  float64: [float64, (value) => value],
+  utf8: [utf8, String],
+};
+const ownNumber = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 0, max: 15 }) },
+  fc.constantFrom(16, -1, 7.5, 48, 57, 127, -0),
+);
+
+test.each([
+  ['arrow', 'parquet'],
+  ['arrow', 'arrow'],
+  ['arrow', 'ndjson'],
+  ['parquet', 'parquet'],
+  ['parquet', 'arrow'],
+  ['parquet', 'csv'],
+] as const)(
+  'each row at its own resolution of any type, from %s to %s',
+  async (from, to) => {
+    let byRows = 0;
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(place, fc.option(ownNumber, { freq: 9 })), { minLength: 100, maxLength: 150 }),
+      fc.constantFrom(...Object.keys(OWN_TYPES)),
+      policies(scratch, to),
+      choicesOfOwn,
+      sorts(to),
+      async (rows, kind, errors, columns, sort) => {
+        const [type, of] = OWN_TYPES[kind]!;
+        const own = rows.map(([, value]) => (value === null ? null : of(value)));
+        const arrow = tableToIPC(
+          tableFromColumns([
+            ['id', columnFromArray([...rows.keys()], int32())],
+            ...[0, 1].map((half) => [
+              ['lat', 'lng'][half]!,
+              columnFromArray(
+                rows.map(([at]) => at[half]),
+                float64(),
+              ),
+            ]),
+            ['resolution', columnFromArray(own as never, type() as never)],
+          ] as never),
+          { format: 'file' },
+        )!;
+        let path = join(scratch, 'typed.arrow');
+        writeFileSync(path, arrow);
+        if (from === 'parquet') {
+          // Its types are those of Arrow.
+          const renamed = await converted(hexcodes, [path], join(scratch, 'typed.parquet'), {
+            columns: { prefix: 'x_' },
+          });
+          expect(renamed.fault).toBeUndefined();
+          path = join(scratch, 'typed.parquet');
+        }
+        if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort })) byRows++;
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+    expect(byRows).toBeGreaterThan(5);
   },
   240_000,
 );
