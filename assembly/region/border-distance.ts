@@ -285,7 +285,7 @@ export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
   const own = adminOf(unitAt(latDeg, lngDeg));
   if (own == NO_ADMIN) return NO_ADMIN;
   let least: f32 = <f32>(FARTHEST_M * FARTHEST_M);
-  let leastOfOwn: f32 = least;
+  let minOfOwn: f32 = least;
   let neighbour = NO_ADMIN;
   const end = list + HEAD_BYTES + <usize>load<u32>(list) * GROUP_BYTES;
   for (let group = list + HEAD_BYTES; group < end; group += GROUP_BYTES) {
@@ -296,13 +296,13 @@ export function neighbourAt(latDeg: f64, lngDeg: f64): u32 {
       const both = sidesOf(load<u32>(group + lane, 80));
       const left = both & 255;
       const right = both >> 8;
-      if (square > leastOfOwn || (left != own && right != own)) continue;
-      leastOfOwn = square;
+      if (square > minOfOwn || (left != own && right != own)) continue;
+      minOfOwn = square;
       neighbour = left == own ? right : left;
     }
   }
   // lines of other provinces may end in the same point
-  return sqrt(leastOfOwn) <= sqrt(least) + 1 ? neighbour : NO_ADMIN;
+  return sqrt(minOfOwn) <= sqrt(least) + 1 ? neighbour : NO_ADMIN;
 }
 
 /** Results of near(): the nearest point of a line. */

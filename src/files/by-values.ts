@@ -156,7 +156,7 @@ class FieldWay extends RowBatches implements Way {
   static async of(run: Run, { source, sample }: Opened, fit: RowFit): Promise<FieldWay | null> {
     const { columns, position } = source;
     // Features without geometries have no position of their own beside the one that is added.
-    if (run.request.road === 'columns' || (run.request.operation === 'decode' && position !== undefined))
+    if (run.request.pipeline === 'values' || (run.request.operation === 'decode' && position !== undefined))
       return null;
     const isFeatures = fit === 'any' && source.frame !== undefined && run.targetFormat === 'geojson';
     if (fit === 'any' && !isFeatures) return null;

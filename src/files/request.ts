@@ -46,7 +46,7 @@ export interface FilesRequest {
   /** Whether to say how the rows were converted. */
   readonly isVerbose?: boolean;
   /** Converts value by value even where a faster path exists, for tests and proofs that compare them. */
-  readonly road?: 'columns';
+  readonly pipeline?: 'values';
   /** Goes by threads in slices of this size, whatever the size of the input, for tests. */
   readonly sliceBytes?: number;
   /** Ends the run as a failure. */

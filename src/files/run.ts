@@ -129,8 +129,8 @@ export async function convertFiles(
   const slowRows = new SlowRows();
   const rowsBefore = targets.tally.rows;
   try {
-    const road = await convertOn(run);
-    if (request.isVerbose === true) say(run.said ?? road);
+    const chosen = await convertOn(run);
+    if (request.isVerbose === true) say(run.said ?? chosen);
     await targets.finish(progress.elapsedMs);
     const slow = slowRows.sentence(targets.tally.rows - rowsBefore, request.isVerbose === true);
     if (slow !== null) say(slow);
@@ -153,7 +153,7 @@ const READ_BY_BYTES: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 
 
 /** Converts by the fastest path that knows the formats. @returns which it was, and why */
 async function convertOn(run: Run): Promise<string> {
-  const isFree = run.request.road !== 'columns';
+  const isFree = run.request.pipeline !== 'values';
   if (isFree && canCopyRows(run)) {
     await drive(run, wholeCsv(run));
     return 'Converted by bytes: rows were copied as they are.';

@@ -60,7 +60,7 @@ async function rowOf(name: string, lengthMs: number): Promise<string> {
     await once(abuser, 'message');
     const beside = await during(server, lengthMs);
     const { sentBytes, receivedBytes, cuts } = await told(abuser);
-    const mostMb = server.memoryMb().peak;
+    const maxMb = server.memoryMb().peak;
     const failed = Object.entries(beside.failures);
     const aimMs = Math.max(AIM_MS, AIM_TIMES_QUIET * share(quiet, 0.99));
     const p99 = share(beside, 0.99);
@@ -76,7 +76,7 @@ async function rowOf(name: string, lengthMs: number): Promise<string> {
       p99.toFixed(0),
       share(beside, 1).toFixed(0),
       share(quiet, 0.99).toFixed(0),
-      `${quietMb.toFixed(0)}, ${mostMb.toFixed(0)}`,
+      `${quietMb.toFixed(0)}, ${maxMb.toFixed(0)}`,
       verdict,
     ];
     return `| ${cells.join(' | ')} |`;

@@ -40,7 +40,7 @@ export default async function proveFleet(args: string[]): Promise<void> {
   const values = optionsOf(args, { vehicles: '4000', interval: '5s', 'own-ports': '0', k6: 'k6' });
   const [vehicles, intervalMs] = [Number(values.vehicles), millisecondsOf(values.interval)];
   const ownPorts = Number(values['own-ports']);
-  const most = mostVehicles();
+  const most = maxVehicles();
   if (vehicles > most) throw new Error(`descriptors of one process carry ${most} vehicles here (ulimit -n)`);
   trustAnyCertificate();
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-fleet-'));
@@ -133,7 +133,7 @@ export default async function proveFleet(args: string[]): Promise<void> {
 }
 
 /** A proxy has two descriptors for each vehicle, and some of its own. */
-function mostVehicles(): number {
+function maxVehicles(): number {
   const files = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
   return Math.floor((Number(files ?? Number.POSITIVE_INFINITY) - OWN_FILES) / 2);
 }

@@ -3,13 +3,13 @@
 
 export interface ScreenRules {
   /** The least width and height of what one clicks or touches, CSS pixels. */
-  readonly leastPx: number;
+  readonly minPx: number;
   /** Selectors of elements of which a part has to be in sight without scrolling. */
   readonly inSight: readonly string[];
 }
 
 /** One line for each fault. Has to stand alone, as it is sent to the page. */
-export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
+export function screenFaults({ minPx, inSight }: ScreenRules): string[] {
   const faults: string[] = [];
   const root = document.documentElement;
   const wider = root.scrollWidth - root.clientWidth;
@@ -25,8 +25,8 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
     top: Math.max(a.top, b.top),
     bottom: Math.min(a.bottom, b.bottom),
   });
-  const isArea = ({ left, right, top, bottom }: Box, leastSide = 1.5): boolean =>
-    right - left > leastSide && bottom - top > leastSide;
+  const isArea = ({ left, right, top, bottom }: Box, minSide = 1.5): boolean =>
+    right - left > minSide && bottom - top > minSide;
   const nameOf = (node: Element): string =>
     node.id === '' ? `${node.localName} "${(node.textContent ?? '').trim().slice(0, 24)}"` : `#${node.id}`;
   const scrolls = (node: Element, axis: 'overflowX' | 'overflowY'): boolean =>
@@ -66,7 +66,7 @@ export function screenFaults({ leastPx, inSight }: ScreenRules): string[] {
     const name = nameOf(node);
     const isInText = getComputedStyle(node).display === 'inline' && node.localName === 'a';
     const least = Math.min(box.width, box.height);
-    if (least < leastPx - 0.5 && !isInText) faults.push(`${name} is only ${least.toFixed(1)} px`);
+    if (least < minPx - 0.5 && !isInText) faults.push(`${name} is only ${least.toFixed(1)} px`);
     const column = above(node, (each) => getComputedStyle(each).overflowX !== 'visible');
     const { left, right } = column?.getBoundingClientRect() ?? screen;
     const canScroll = column !== undefined && scrolls(column, 'overflowX') && column.clientHeight < 400;

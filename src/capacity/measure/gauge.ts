@@ -21,7 +21,7 @@ interface Run<T> {
 }
 
 /** The maximum, but for the largest tenth of ten values or more; 0 of none. */
-function mostOfNineTenths(values: readonly number[]): number {
+function maxOfNineTenths(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   return ascending[Math.ceil(0.9 * ascending.length) - 1] ?? 0;
 }
@@ -51,8 +51,8 @@ export class QuietGuard {
   /** The worst disturbance of nine tenths of the measurements that count. */
   get worst(): Disturbance {
     return {
-      stealShare: mostOfNineTenths(this.#stealShares),
-      slowness: Math.max(1, mostOfNineTenths(this.#slownesses)),
+      stealShare: maxOfNineTenths(this.#stealShares),
+      slowness: Math.max(1, maxOfNineTenths(this.#slownesses)),
     };
   }
 

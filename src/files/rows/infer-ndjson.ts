@@ -20,7 +20,7 @@ export const LINES_BYTES = 200 * 1024;
 /** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
 export async function inferNdjson(run: Run): Promise<readonly TableColumn[]> {
   if (run.inferred !== undefined) return run.inferred;
-  const inference = new LineInference(run.hexcodes.kernel, run.request.road === 'columns');
+  const inference = new LineInference(run.hexcodes.kernel, run.request.pipeline === 'values');
   await inferInputs(run, (input, tick) => inference.add(input, tick));
   run.inferred = inference.columns();
   return run.inferred;

@@ -83,9 +83,9 @@ describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
         await doTasks(page, language, async (task, inSight = []) => {
           // Names on the map are drawn with the next picture.
           await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
-          const leastPx = screen.isTouched ? MIN_TOUCHED_PX : MIN_PX;
+          const minPx = screen.isTouched ? MIN_TOUCHED_PX : MIN_PX;
           looks++;
-          for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
+          for (const fault of await page.evaluate(screenFaults, { minPx, inSight }))
             found.push(`${theme} ${language}, ${task}: ${fault}`);
         });
         if (!hasWebgl)
@@ -109,7 +109,7 @@ describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           const at = `${screen.width} ${colorScheme}`;
-          const rules = { leastPx: MIN_PX, inSight: ['h1'] };
+          const rules = { minPx: MIN_PX, inSight: ['h1'] };
           for (const fault of await page.evaluate(screenFaults, rules)) found.push(`${at}: ${fault}`);
         }
       }

@@ -390,8 +390,8 @@ describe('on every screen', () => {
           expect(await mapState(page)).toBe(state);
           const look = async (task: string, inSight: readonly string[]): Promise<void> => {
             await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
-            const leastPx = isTouched ? 44 : 24;
-            for (const fault of await page.evaluate(screenFaults, { leastPx, inSight }))
+            const minPx = isTouched ? 44 : 24;
+            for (const fault of await page.evaluate(screenFaults, { minPx, inSight }))
               found.push(`${colorScheme} ${locale}, ${task}: ${fault}`);
           };
           await page.click('#tab-zones');

@@ -13,7 +13,7 @@ const MOST = { rows: 2 * (256 + 16), bytes: 2 * 64 * (256 + 16), members: 65 };
 const server = sharedServer({ logLevel: 'info' });
 
 /** The most of each count within one turn while the work goes on. */
-async function mostInTurn(work: Promise<unknown>): Promise<typeof slowWork> {
+async function maxInTurn(work: Promise<unknown>): Promise<typeof slowWork> {
   const most = { rows: 0, bytes: 0, members: 0 };
   let last = { ...slowWork };
   let isOver = false;
@@ -32,7 +32,7 @@ async function mostInTurn(work: Promise<unknown>): Promise<typeof slowWork> {
 }
 
 test.each(Object.entries(worstRequests()))('%s', async (_name, request) => {
-  const most = await mostInTurn(sendWorst(server.port, server.key, request));
+  const most = await maxInTurn(sendWorst(server.port, server.key, request));
   for (const name of ['rows', 'bytes', 'members'] as const)
     expect([name, Math.min(most[name], MOST[name])]).toEqual([name, most[name]]);
 });
@@ -40,7 +40,7 @@ test.each(Object.entries(worstRequests()))('%s', async (_name, request) => {
 test('forty connections together get no more slow rows in a turn, and a few each', async () => {
   const request = worstRequests()['NDJSON of {}']!;
   const work = Promise.all(Array.from({ length: 40 }, () => sendWorst(server.port, server.key, request)));
-  expect((await mostInTurn(work)).rows).toBeLessThanOrEqual(2 * (256 + 40 * 16));
+  expect((await maxInTurn(work)).rows).toBeLessThanOrEqual(2 * (256 + 40 * 16));
 });
 
 test('without slow rows nothing is counted', async () => {

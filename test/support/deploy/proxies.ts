@@ -87,7 +87,7 @@ export interface Installed {
 const FILES_NEEDED = 50_000;
 
 /** Divides the bounds, so that a proxy starts with this machine's limit of open files. */
-export function leastDivisor(): number {
+export function minDivisor(): number {
   const limit = Number(spawnSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).stdout);
   return Number.isNaN(limit) ? 1 : Math.ceil(FILES_NEEDED / limit);
 }
@@ -116,7 +116,7 @@ export function installProxy(
   folder: string,
   options: Installed = {},
 ): string {
-  const { isTls = true, ownPorts = 0, speedUp = 1, boundsDownBy = leastDivisor() } = options;
+  const { isTls = true, ownPorts = 0, speedUp = 1, boundsDownBy = minDivisor() } = options;
   const certificate = join(folder, 'hexcodes.pem');
   const made = spawnSync(
     'openssl',

@@ -69,7 +69,7 @@ export async function converted(
 
 /**
  * Rows as text, with numbers that JSON does not have: comparing a million values one by one takes minutes. Zeros have
- * no sign here, since dictionaries of hyparquet-writer, which the other road uses, hold one of the two.
+ * no sign here, since dictionaries of hyparquet-writer, which the other pipeline uses, hold one of the two.
  */
 function textOfRows(rows: readonly Record<string, unknown>[]): string {
   return JSON.stringify(rows, (_, value: unknown) =>
@@ -119,7 +119,7 @@ async function seen(bytes: Buffer) {
   return { types, bounds, rows: textOfRows(all), textsOutside };
 }
 
-/** A file of Arrow: its schema, its rows and nulls. Where a batch ends is left to each road. */
+/** A file of Arrow: its schema, its rows and nulls. Where a batch ends is left to each pipeline. */
 function arrowSeen(bytes: Buffer) {
   const table = tableFromIPC(new Uint8Array(bytes), { useBigInt: true, useDecimalInt: true });
   const counts = table.children.map(({ data }) => [
@@ -481,7 +481,7 @@ export async function bothRoads(
       await converted(hexcodes, inputs, slow!, { ...given, threads: 2, sliceBytes }),
       to,
     );
-  const careful = await converted(hexcodes, inputs, slow!, { ...given, road: 'columns' });
+  const careful = await converted(hexcodes, inputs, slow!, { ...given, pipeline: 'values' });
   ok(!isRows(careful));
   if (quick.lines.some((line) => line.startsWith('Converted by column chunks'))) return false;
   await expectAlike(quick, careful, to);

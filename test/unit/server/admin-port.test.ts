@@ -96,9 +96,9 @@ describe('floods', () => {
 
   /** An admin port whose pages count how often they are rendered. */
   async function opened(handle: () => Promise<void> = async () => {}) {
-    const figures = { rendered: 0, calls: 0, underWay: 0, mostUnderWay: 0 };
+    const figures = { rendered: 0, calls: 0, underWay: 0, maxUnderWay: 0 };
     const counted = async (): Promise<void> => {
-      figures.mostUnderWay = Math.max(figures.mostUnderWay, ++figures.underWay);
+      figures.maxUnderWay = Math.max(figures.maxUnderWay, ++figures.underWay);
       await handle();
       figures.underWay--;
     };
@@ -152,7 +152,7 @@ describe('floods', () => {
       await Promise.all(closed);
       // One a connection at most, of 400.
       expect(figures.rendered + figures.calls).toBeLessThanOrEqual(40);
-      expect(figures.mostUnderWay).toBeLessThanOrEqual(4);
+      expect(figures.maxUnderWay).toBeLessThanOrEqual(4);
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
       expect([answer.status, (await answer.text()).length]).toEqual([200, PAGE.length]);
     },
@@ -197,7 +197,7 @@ describe('floods', () => {
     expect(figures.calls).toBe(4);
     release();
     while (figures.underWay > 0 || figures.calls < 4 + 32) await sleep(5);
-    expect(figures.mostUnderWay).toBeLessThanOrEqual(4);
+    expect(figures.maxUnderWay).toBeLessThanOrEqual(4);
     // Calls in the service, and calls that waited in the thread.
     expect(figures.calls).toBeLessThanOrEqual(4 + 32);
   });

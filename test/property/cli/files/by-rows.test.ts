@@ -100,7 +100,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
         sorts(to),
         fc.option(fc.integer({ min: 40, max: 3000 }), { nil: undefined }),
         async (rows, lines, wrong, errors, columns, end, hasMark, several, more, sort, sliceBytes) => {
-          // Each road names another one of two faults in a batch.
+          // Each pipeline names another one of two faults in a batch.
           const broken = errors.kind === 'stop' ? null : wrong;
           const odd = errors.kind === 'stop' ? lines.filter((line) => line !== '\r') : lines;
           // Some files of Parquet have more than one row group.
@@ -112,7 +112,7 @@ test.each(['ndjson', 'geojson', 'csv', 'tsv', 'parquet', 'arrow'])(
           const [fast, slow] = ['fast', 'slow'].map((name) => join(scratch, `${name}.${to}`));
           const asked = { errors, columns, sort, ...(to === 'csv' || to === 'tsv' ? more : {}) };
           const quick = await converted(hexcodes, [path], fast!, asked);
-          const careful = await converted(hexcodes, [path], slow!, { ...asked, road: 'columns' });
+          const careful = await converted(hexcodes, [path], slow!, { ...asked, pipeline: 'values' });
           if (isRows(quick)) byRows++;
           expect(isRows(careful)).toBe(false);
           if (to === 'csv' && sliceBytes !== undefined)
@@ -176,8 +176,8 @@ test('members of a second file in another order', async () => {
   const [a, b] = ['a', 'b'].map((name) => join(scratch, `${name}.ndjson`));
   writeFileSync(a!, '{"lat":21.03,"lng":105.8}\n');
   writeFileSync(b!, '{"lng":105.8,"id":1,"lat":21.03}\n');
-  for (const road of [{}, { road: 'columns' }] as const) {
-    const { bytes } = await converted(hexcodes, [a!, b!], join(scratch, 'both.ndjson'), road);
+  for (const given of [{}, { pipeline: 'values' }] as const) {
+    const { bytes } = await converted(hexcodes, [a!, b!], join(scratch, 'both.ndjson'), given);
     const codes = bytes!.toString().match(/"hexcodes":"[^"]+"/g);
     expect([codes?.length, new Set(codes).size]).toEqual([2, 1]);
   }
@@ -193,9 +193,9 @@ test('a second file continues the first, or has other columns', async () => {
     const output = join(scratch, `both.${to}`);
     const quick = await converted(hexcodes, [a!, b!], output, {});
     expect(isRows(quick)).toBe(true);
-    await expectAlike(quick, await converted(hexcodes, [a!, b!], output, { road: 'columns' }), to);
-    for (const road of [{}, { road: 'columns' }] as const)
-      expect((await converted(hexcodes, [a!, c!], output, road)).fault).toContain('other columns than');
+    await expectAlike(quick, await converted(hexcodes, [a!, b!], output, { pipeline: 'values' }), to);
+    for (const given of [{}, { pipeline: 'values' }] as const)
+      expect((await converted(hexcodes, [a!, c!], output, given)).fault).toContain('other columns than');
   }
 });
 

@@ -112,10 +112,10 @@ async function bothWays(
   const path = join(scratch, 'in.ndjson');
   writeFileSync(path, [...new Array<string>(usual).fill(USUAL), ...lines].join('\n'));
   const both = [];
-  for (const road of [{}, { road: 'columns' }] as const) {
+  for (const given of [{}, { pipeline: 'values' }] as const) {
     const done = await converted(hexcodes, [path], join(scratch, 'out.ndjson'), {
       columns: { prefix: '', ...columns },
-      ...road,
+      ...given,
     });
     both.push({ ...done, answers: done.bytes?.toString().trimEnd().split('\n').slice(usual) ?? [] });
   }
