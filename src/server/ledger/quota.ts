@@ -1,7 +1,32 @@
 // The quota of one key in this process. Points are asked of the store before they are used, and the store counts them
 // as taken from then on: so all processes together never use more than the quota, and a process that is killed cannot
-// give its points again. Points that are not needed go back. This file has no clock, timer or socket of its own:
-// test/property/server drives it through millions of schedules.
+// give its points again. This file has no clock, timer or socket of its own: test/property/server drives it through
+// millions of schedules.
+//
+// A point is counted by one field at a time. The fields, and what moves a point from one to the next:
+//
+//   from                     to                       by
+//   (the store)              free                     learnGrant
+//   free                     reserved                 take
+//   free                     returns                  tick, giveAllBack, startPeriod
+//   reserved                 covered                  settle: it is used
+//   reserved                 free                     settle: it is not used
+//   reserved                 formerReserved           startPeriod
+//   formerReserved           covered, returns         settle: it is used, it is not used
+//   covered                  (the store)              takeCovered
+//   returns, returning       returningTold            takeReturns
+//   returningTold            (the store)              learnTaken
+//
+// While the store is away, points are taken that no grant covers:
+//
+//   (none)                   uncoveredReserved        take
+//   uncoveredReserved        reserved                 a grant pays it: learnGrant
+//   uncoveredReserved        uncovered, (none)        settle: it is used, it is not used
+//   uncoveredReserved        formerUncoveredReserved  startPeriod
+//   formerUncoveredReserved  uncovered, (none)        settle: it is used, it is not used
+//   uncovered                covered                  a grant pays it: learnGrant, settle
+//   uncovered                uncoveredTold            takeCovered
+//   uncoveredTold            (the store)              learnTaken
 import type { QuotaGrant, QuotaOrder, QuotaReturn, UsedByKey } from '../usage/batch.js';
 
 /** The store as a quota sees it. */
