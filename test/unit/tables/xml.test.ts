@@ -378,11 +378,14 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
     });
     const ring = '<LinearRing><coordinates>105.8,21,0,105.9,21,0,105.9,21.1,0</coordinates></LinearRing>';
     const area = `<Polygon><outerBoundaryIs>${ring}</outerBoundaryIs></Polygon>`;
-    expect(kml(place(area), 'centroid')[0]).toMatchObject({ lat: '', lng: '' });
+    expect(kml(place(area), 'centroid')[0]).toMatchObject({
+      lat: '105.8,21,0,105.9,21,0,105.9,21.1,0 is not lng,lat[,height]',
+      lng: '',
+    });
     const track =
       '<gx:Track><when>t1</when><when>t2</when><gx:coord>105, 21</gx:coord><gx:coord>106 22 0</gx:coord></gx:Track>';
     expect(kml(place(track)).map(({ time, lat, lng }) => [time, lat, lng])).toEqual([
-      ['t1', '', ''],
+      ['t1', '105, 21 is not lng lat [height]', ''],
       ['t2', '22', '106'],
     ]);
   });
