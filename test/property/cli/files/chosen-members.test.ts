@@ -149,7 +149,7 @@ test('the members that are kept are in the answer as they were written', async (
     ),
     { numRuns: 150, endOnFailure: true },
   );
-  expect(copied).toBeGreaterThan(90);
+  expect(copied).toBeGreaterThan(50);
 });
 
 test('--drop leaves members that only later lines have; those of our names are replaced', async () => {
