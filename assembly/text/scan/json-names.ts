@@ -47,6 +47,20 @@ const START_LON: u32 = 0x6e6f6c; // lon
 const START_GPS: u32 = 0x737067; // gps
 const START_NORT: u32 = 0x74726f6e; // nort
 const START_EAST: u32 = 0x74736165; // east
+/** The last letters of north_south and east_west, and of direction, hemi, indicator and the like. */
+const END_UTH: u32 = 0x687475; // uth
+const END_EST: u32 = 0x747365; // est
+const END_DIR: u32 = 0x726964; // dir
+const END_ION: u32 = 0x6e6f69; // ion
+const END_HEM: u32 = 0x6d6568; // hem
+const END_EMI: u32 = 0x696d65; // emi
+const END_ERE: u32 = 0x657265; // ere
+const END_REF: u32 = 0x666572; // ref
+const END_NCE: u32 = 0x65636e; // nce
+const END_IGN: u32 = 0x6e6769; // ign
+const END_TOR: u32 = 0x726f74; // tor
+const END_ANT: u32 = 0x746e61; // ant
+const END_NAL: u32 = 0x6c616e; // nal
 
 /** Bytes of the longest of these names. */
 const MAX_NAME_BYTES: u32 = 10;
@@ -115,23 +129,29 @@ function sidesOf(p: usize, end: usize, hasEscapes: bool): u32 {
   while (end > p && load<u8>(end - 1) == SPACE) end--;
   const four = load<u32>(p) | LETTERS_CASE;
   const last: u32 = <u32>load<u8>(end - 1) | LOWER_CASE;
-  const size = end - p;
-  if (four == START_NORT || four == START_EAST) return SIDE_NAMES;
-  if (size <= 3) {
+  if (end - p <= 3) {
     // ns, n_s, ew, e_w
     if ((four & 0xff) == 0x6e && last == 0x73) return LAT_SIDE;
     return (four & 0xff) == 0x65 && last == 0x77 ? LNG_SIDE : OTHER;
   }
-  // ns, ew, dir, direction, hem, hemi, hemisphere, ref, reference, sign, indicator, quadrant, cardinal
-  const isEnd = last == 0x73 || last == 0x77 || last == 0x72 || last == 0x6e || last == 0x69 || last == 0x65 || last == 0x66
-    || last == 0x6d || last == 0x74 || last == 0x6c;
-  if (!isEnd) return OTHER;
+  const end3 = load<u32>(end - 4) >>> 8 | (LETTERS_CASE >>> 8);
+  if (four == START_NORT) return end3 == END_UTH ? SIDE_NAMES : OTHER;
+  if (four == START_EAST) return end3 == END_EST ? SIDE_NAMES : OTHER;
+  if (!isSideEnd(end3)) return OTHER;
   // ns_indicator, n/s indicator, ew_dir, e_w_sign
   const two = four & 0xffff;
   const apart = four & 0xff00ff;
   if (two == 0x736e || apart == 0x73006e || two == 0x7765 || apart == 0x770065) return SIDE_NAMES;
   const three = four & THREE_BYTES;
   return three == START_LAT || three == START_LNG || three == START_LON || three == START_GPS ? SIDE_NAMES : OTHER;
+}
+
+/** Whether three letters end a name of a side: ns and ew, or one of the words of SIDE in names.ts of the library. */
+function isSideEnd(end3: u32): bool {
+  const end2 = end3 >>> 8;
+  if (end2 == 0x736e || end2 == 0x7765) return true;
+  return end3 == END_DIR || end3 == END_ION || end3 == END_HEM || end3 == END_EMI || end3 == END_ERE || end3 == END_REF
+    || end3 == END_NCE || end3 == END_IGN || end3 == END_TOR || end3 == END_ANT || end3 == END_NAL;
 }
 
 /** Whether a name has an escape of a character of ASCII: `n\/s`, `\u006es`. */

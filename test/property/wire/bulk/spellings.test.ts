@@ -48,6 +48,29 @@ test('pairs', () => {
   }
 });
 
+test('members that begin or end as those for a hemisphere are read by the kernel', () => {
+  const starts = ['gps', 'lat', 'lng', 'lon', 'longitude', 'n', 'north', 'eastern', 'eng', 'ne', 'location'];
+  const ends = [
+    'time',
+    'satellites',
+    'status',
+    'est',
+    'ency_ms',
+    'hdop',
+    'fix',
+    'accuracy',
+    'ing',
+    'zone',
+    'int',
+    'eval',
+  ];
+  const names = starts.flatMap((start) => ends.flatMap((end) => [start + end, `${start}_${end}`]));
+  const rows = names.map((name) => `{"lat":21.0288,"lng":105.8525,${JSON.stringify(name)}:1}`);
+  const usual = names.map(() => '{"lat":21.0288,"lng":105.8525}').join('\n');
+  const due = { answer: bulk({ input: 'ndjson' }, usual), slow: 0 };
+  expect(counted(() => bulk({ input: 'ndjson' }, rows.join('\n')))).toEqual(due);
+});
+
 test('ids with escapes, quotes and delimiters become fields of CSV, none by the host', () => {
   const ascii = (json: string): string =>
     json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
