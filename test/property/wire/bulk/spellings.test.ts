@@ -49,12 +49,25 @@ test('pairs', () => {
 });
 
 test('members that begin or end as those for a hemisphere are read by the kernel', () => {
-  const starts = ['gps', 'lat', 'lng', 'lon', 'longitude', 'n', 'north', 'eastern', 'eng', 'ne', 'location'];
+  const starts = [
+    'gps',
+    'lat',
+    'lng',
+    'lon',
+    'longitude',
+    'n',
+    'north',
+    'eastern',
+    'eng',
+    'ne',
+    'location',
+    'latest',
+    'longest',
+  ];
   const ends = [
     'time',
     'satellites',
     'status',
-    'est',
     'ency_ms',
     'hdop',
     'fix',
