@@ -186,9 +186,13 @@ describe('keys of a running server', () => {
   });
 
   test('names of keys reach the terminal without control characters', async () => {
-    const made = await keys('create', '--name', 'evil\u001b[2J\n00\tactive\u202e', '--show');
+    const name = 'evil\u001b[2J\n00\tactive\u202e';
+    const refused = await keys('create', '--name', name, '--show');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('no control characters')]);
+    // A key of before, when these names were taken.
+    await makeKey(server.dataDir, { name });
     const list = (await keys('list')).stdout;
-    for (const text of [made.stderr.trimEnd(), list.replace(/[\n\t]/g, '')]) {
+    for (const text of [refused.stderr.trimEnd(), list.replace(/[\n\t]/g, '')]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
       expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     }

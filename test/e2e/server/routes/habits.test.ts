@@ -37,11 +37,11 @@ describe('habits of callers', () => {
     expect(answer.headers.get('Hexcodes-Hint')).toBeNull();
   });
 
-  test('lat and lng count where both are given, and a fault names the parameter as it was written', async () => {
-    const { hexcodes } = (await (await call('encode?lat=21.0288&lng=105.8525&lon=1&latitude=x')).json()) as {
-      hexcodes: string;
-    };
+  test('two names of one axis may say one number, and a fault names the parameter as it was written', async () => {
+    const both = 'encode?lat=21.0288&lng=105.8525&lon=105.85250&latitude=x';
+    const { hexcodes } = (await (await call(both)).json()) as { hexcodes: string };
     expect(hexcodes).toBe(CODE);
+    expect((await call('encode?lat=21.0288&lng=105.8525&lon=1')).status).toBe(400);
     const { details } = (await (await call('encode?latitude=x&lon=105')).json()) as { details: object[] };
     expect(details).toMatchObject([{ parameter: 'latitude' }]);
   });
