@@ -132,15 +132,23 @@ test('row groups and statistics of kept columns stay; those of ours are right', 
   });
 });
 
-test('a resolution a row: converted value by value, and it says so', async () => {
+test('a resolution a row: converted by rows, value by value where it is left out, and it says so', async () => {
   const source = folder.file('other.parquet');
   await query(
     `COPY (SELECT 21.03 + i / 1e6 AS lat, 105.8::DOUBLE AS lng, 9 AS resolution FROM range(10) t(i)) TO '${source}' (FORMAT parquet)`,
   );
-  const more = ['-o', folder.file('other-out.parquet'), '--verbose'];
-  const { stderr, code } = await folder.run(['encode', source, ...more]);
-  expect(code).toBe(0);
-  expect(stderr).toContain('Converted value by value: ');
+  for (const [options, said] of [
+    [[], 'Converted by rows of bytes: '],
+    [
+      ['--drop', 'resolution'],
+      'Converted value by value: rows have resolutions of their own, which are left out',
+    ],
+  ] as const) {
+    const target = folder.file(`other-${options.length}.parquet`);
+    const { stderr, code } = await folder.run(['encode', source, '-o', target, '--verbose', ...options]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(said)]);
+    expect(await query(`SELECT DISTINCT resolution FROM '${target}'`)).toEqual([{ resolution: 9 }]);
+  }
 });
 
 const NESTED: readonly (readonly [name: string, column: string])[] = [
