@@ -5,6 +5,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
+import { DECODED } from '../hexcodes/wire/rows/pieces.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import type { FailedRow } from '../hexcodes/wire/rows/row-report.js';
 import type { Sample } from './columns/columns.js';
@@ -75,9 +76,6 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     input.close();
   }
 }
-
-/** The values of DECODE_ADDED. */
-const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
 
 /** The columns that are read: of the code, or of the position and perhaps the resolution; null for other positions. */
 function readIn({ request, hexcodes }: Run, sample: Sample, file: string): number[] | null {

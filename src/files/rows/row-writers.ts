@@ -23,7 +23,7 @@ import {
   type WrittenColumns,
 } from './write-text.js';
 
-/** One of the two values of a position, from the features of a source. */
+/** One of the two texts of a feature of a source, before and after our properties. */
 const side = (index: number): WrittenColumns['kept'][number] => ({ name: '', kind: 'json', index });
 
 type Value = AddedValue['is'];

@@ -12,7 +12,7 @@ import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { isJsonNumber } from '../../hexcodes/wire/params/exact-json.js';
 import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
-import { type AddedValue, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
+import { type AddedValue, DECODED, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import type { CsvDialect } from '../formats/csv-dialect.js';
@@ -265,8 +265,6 @@ abstract class TextWriter implements RowWriter {
     if (bytes.length > 0) await this.#output.write(bytes);
   }
 }
-
-const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
 
 const theirsOf = ({ kept, decoded }: WrittenColumns): WrittenColumns['kept'] =>
   kept.slice(0, kept.length - decoded);

@@ -46,6 +46,9 @@ export interface AddedMember {
   readonly is: AddedValue['is'] | 'centreLat' | 'centreLng';
 }
 
+/** The values that decode adds, in the order of their columns. */
+export const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
+
 const TEXTS: ReadonlySet<AddedMember['is']> = new Set(['code', 'admin', 'former', 'status']);
 
 /**
