@@ -1,6 +1,6 @@
 // `npm run proof -- first-map [--runs 5]`: when the box of the page answers and when its first map is drawn, over
 // 400 kbit/s with 400 ms of latency and a quarter of the CPU, as Chromium emulates both; and the bytes until then.
-import { hasChromium, MAP_MS, mapState, markFirsts, openBrowser } from '../support/console-page.js';
+import { hasChromium, mapState, markFirsts, openBrowser } from '../support/console-page.js';
 import { ServerProcess } from '../support/server-process.js';
 import { optionsOf } from './run-length.js';
 
@@ -30,7 +30,7 @@ export default async function proveFirstMap(args: string[]): Promise<void> {
         bytes += encodedDataLength;
       });
       await page.goto(`http://127.0.0.1:${server.port}/${hash}`, { waitUntil: 'commit' });
-      await page.waitForSelector('#map[data-first]', { timeout: MAP_MS });
+      await page.waitForSelector('#map[data-first]');
       const firstBytes = bytes;
       await mapState(page);
       const [box, first, state] = await page.evaluate(() =>

@@ -32,8 +32,8 @@ const WITHOUT_FEATURES = [
 ];
 
 /** @param hasWebGl false: the map cannot be drawn */
-export function openBrowser(hasWebGl = true): Promise<Browser> {
-  return chromium.launch({
+export async function openBrowser(hasWebGl = true): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
       '--no-sandbox',
@@ -42,6 +42,9 @@ export function openBrowser(hasWebGl = true): Promise<Browser> {
       ...(hasWebGl ? WITH_WEBGL : ['--disable-3d-apis']),
     ],
   });
+  // WebGL in software is slow on a loaded machine.
+  browser.on('context', (context) => context.setDefaultTimeout(120_000));
+  return browser;
 }
 
 export interface ConsolePage {
@@ -91,13 +94,10 @@ export function markFirsts(): void {
   }).observe(document, { subtree: true, attributes: true, childList: true });
 }
 
-/** WebGL in software is slow on a loaded machine. */
-export const MAP_MS = 90_000;
-
 /** Resolves to how the map is drawn, `webgl` or `flat`, once it is. */
 export async function mapState(page: Page): Promise<string | null> {
   const map = page.locator('#map[data-state]');
-  await map.waitFor({ timeout: MAP_MS });
+  await map.waitFor();
   return map.getAttribute('data-state');
 }
 

@@ -10,6 +10,8 @@ export interface RawMessage {
 export const TEXT = 1;
 export const BINARY = 2;
 const CLOSE = 8;
+const PING = 9;
+const PONG = 10;
 
 export function handshake(
   key: string | undefined,
@@ -50,6 +52,8 @@ export class RawWebSocket {
   /** The close code received; 1006 where the connection ended without one. */
   readonly closed: Promise<number>;
   readonly messages: RawMessage[] = [];
+  /** Called for each ping; pings are not among the messages. */
+  onPing: () => void = () => {};
   #received: Buffer = Buffer.alloc(0);
   #closeCode = 1006;
   #ended = false;
@@ -106,6 +110,10 @@ export class RawWebSocket {
     return this.messages.shift()!;
   }
 
+  pong(): void {
+    this.send('', PONG);
+  }
+
   end(): void {
     this.socket.destroy();
   }
@@ -145,6 +153,7 @@ export class RawWebSocket {
       const payload = bytes.subarray(start, start + size);
       this.#received = bytes.subarray(start + size);
       if (opcode === CLOSE) this.#closeCode = payload.length >= 2 ? payload.readUInt16BE(0) : 1005;
+      else if (opcode === PING) this.onPing();
       else this.messages.push({ opcode, payload });
       this.#notify();
     }

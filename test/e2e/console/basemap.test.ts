@@ -4,14 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  axeOf,
-  hasChromium,
-  MAP_MS,
-  mapState,
-  openBrowser,
-  openConsole,
-} from '../../support/console-page.js';
+import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { startServer } from '../../support/server.js';
 import { shippedFiles } from '../../support/shipped.js';
 
@@ -57,7 +50,7 @@ describe.skipIf(!hasChromium)('needs Chromium: tiles', () => {
     try {
       const { page, faults, close } = await openConsole(browser, server.port);
       expect(await mapState(page)).toBe('webgl');
-      await expect.poll(() => asked.some((url) => tile.test(url)), { timeout: MAP_MS }).toBe(true);
+      await expect.poll(() => asked.some((url) => tile.test(url))).toBe(true);
       expect(await page.locator('#credit').textContent()).toMatch(/^Their map · /);
       // Its requests are the only ones to another host; an error of the policy would be a fault of another form.
       expect(faults.filter((fault) => !fault.startsWith(`${host}/`))).toEqual([]);
@@ -116,13 +109,13 @@ describe.skipIf(!hasChromium)('needs Chromium: an archive', () => {
         const asked: string[] = [];
         page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
         expect(await mapState(page)).toBe('webgl');
-        await expect.poll(() => pixelsOf(page, water), { timeout: MAP_MS }).toBeGreaterThan(300);
+        await expect.poll(() => pixelsOf(page, water)).toBeGreaterThan(300);
         expect(await pixelsOf(page, otherWater)).toBe(0);
         expect(await page.locator('#credit').textContent()).toMatch(/^© OpenStreetMap · /);
         expect(asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length).toBeGreaterThan(0);
         expect((await axeOf(page)).violations).toEqual([]);
         await page.click('#switches button:last-child');
-        await expect.poll(() => pixelsOf(page, otherWater), { timeout: MAP_MS }).toBeGreaterThan(300);
+        await expect.poll(() => pixelsOf(page, otherWater)).toBeGreaterThan(300);
         // Errors, and requests to other hosts: none.
         expect(faults).toEqual([]);
         await close();
@@ -140,7 +133,7 @@ describe.skipIf(!hasChromium)('needs Chromium: an archive', () => {
       page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
       expect(await mapState(page)).toBe('webgl');
       await expect
-        .poll(() => asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length, { timeout: MAP_MS })
+        .poll(() => asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length)
         .toBeGreaterThan(2);
       expect(await page.locator('.label.is-town').count()).toBe(0);
       expect(faults).toEqual([]);

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { axeOf, dropFile, hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
+import { axeOf, dropFile, hasChromium, mapState } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 
 /** 64 shops in one street, one at each corner of a box around it, and one abroad. */
@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       await page.waitForSelector('#layer-grid');
       expect(await chosenLayers(page)).toEqual(['grid', 'codes']);
       await dropFile(page, 'shops.csv', CSV);
-      await expect.poll(() => numberOf(page, 'counts'), { timeout: MAP_MS }).toBeGreaterThan(3);
+      await expect.poll(() => numberOf(page, 'counts')).toBeGreaterThan(3);
       expect(await chosenLayers(page)).toEqual(['counts']);
       expect(await numberOf(page, 'codes')).toBe(0);
       // Where the view has come to rest, the middle has all of the street.
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
             await pressMiddle(page);
             return page.locator('#cell-rows h2').allTextContents();
           },
-          { timeout: MAP_MS, interval: 1500 },
+          { interval: 1500 },
         )
         .toEqual([expect.stringMatching(/^64 points in HN-/)]);
       expect(await page.locator('#legend .levels li').first().textContent()).toMatch(/^1\+?$/);

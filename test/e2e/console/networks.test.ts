@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleCases } from '../../support/console-module.js';
-import { hasChromium, MAP_MS, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+import { hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import { ServedConsole } from '../../support/served-console.js';
 import type { TestServer } from '../../support/server.js';
@@ -91,7 +91,7 @@ describe.skipIf(!hasChromium)('needs Chromium: bytes', () => {
         await route.continue();
       });
       await page.goto(`http://127.0.0.1:${server.port}/`);
-      await page.locator('#map[data-first]').waitFor({ timeout: MAP_MS });
+      await page.locator('#map[data-first]').waitFor();
       firstMap = [...first];
       first.add(files.find((name) => /h3-.*js$/.test(name))!);
       release();
@@ -179,8 +179,7 @@ describe.skipIf(!hasChromium)('needs Chromium: slow networks', () => {
       uploadThroughput: bytesPerSecond,
     });
   };
-  const codeIn = (page: Page): Promise<string | null> =>
-    page.locator('#place-code').textContent({ timeout: MAP_MS });
+  const codeIn = (page: Page): Promise<string | null> => page.locator('#place-code').textContent();
 
   test('the first visit: a code before the map, then the map', async () => {
     const { page, faults, close } = await served.open();
@@ -188,7 +187,7 @@ describe.skipIf(!hasChromium)('needs Chromium: slow networks', () => {
     await limit(session, SLOW);
     await session.send('Network.setCacheDisabled', { cacheDisabled: true });
     await page.reload({ waitUntil: 'commit' });
-    await page.fill('#code', CODE, { timeout: MAP_MS });
+    await page.fill('#code', CODE);
     expect(await codeIn(page)).toBe(CODE);
     expect(await page.locator('#map[data-state]').count()).toBe(0);
     expect(new URL(page.url()).hash).toBe(`#${CODE}`);
@@ -277,7 +276,7 @@ describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
       fault = each as Fault;
       await page.goto('about:blank');
       await page.goto(`http://127.0.0.1:${port}/#${code}`);
-      await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).toBe(code);
+      await expect.poll(() => page.locator('#place-code').textContent()).toBe(code);
       expect(await mapState(page)).toBe('flat');
     }
     fault = 'none';
@@ -287,7 +286,7 @@ describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
   test('boundaries that do not come are asked for again, then there is a button', async () => {
     fault = 'no index';
     const { page } = await openConsole(served.browser, port);
-    await page.locator('#retry').waitFor({ timeout: MAP_MS });
+    await page.locator('#retry').waitFor();
     fault = 'none';
     await page.locator('#retry').click();
     expect(await mapState(page)).toBe('flat');

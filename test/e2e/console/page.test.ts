@@ -5,14 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { neighbors } from '#hexcodes/geometry';
 import { consoleCases } from '../../support/console-module.js';
-import {
-  axeOf,
-  type ConsolePage,
-  downloaded,
-  hasChromium,
-  MAP_MS,
-  mapState,
-} from '../../support/console-page.js';
+import { axeOf, type ConsolePage, downloaded, hasChromium, mapState } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
@@ -162,7 +155,7 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     await page.reload();
     await page.locator('#code').fill('hn 6ghp4 83rfr');
     expect(await page.locator('#place-code').textContent()).toBe(CODE);
-    await expect.poll(() => isMapAsked, { timeout: MAP_MS }).toBe(true);
+    await expect.poll(() => isMapAsked).toBe(true);
     expect(await page.locator('#map[data-state]').count()).toBe(0);
     release();
     expect(await mapState(page)).toBe('webgl');
@@ -177,11 +170,11 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     expect(await mapState(page)).toBe('webgl');
     // The view of the whole country has larger hexagons.
     await expect
-      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
       .toBeGreaterThan(12);
     const box = (await page.locator('#map').boundingBox())!;
     await page.mouse.click(box.x + box.width / 2 + 100, box.y + box.height / 2);
-    await expect.poll(() => page.locator('#place-code').textContent(), { timeout: MAP_MS }).not.toBe(CODE);
+    await expect.poll(() => page.locator('#place-code').textContent()).not.toBe(CODE);
     const code = await page.locator('#place-code').textContent();
     expect(neighbors(library, CODE)).toContain(code);
     const [lat, lng] = positionOf(await page.locator('.facts dd').nth(1).textContent());
@@ -198,7 +191,7 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     const { page, faults } = await served.open({}, `#${CODE}`);
     await mapState(page);
     await expect
-      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')), { timeout: MAP_MS })
+      .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
       .toBeGreaterThan(12);
     await page.locator('#code').fill('HN-6GHP4-83RFX');
     const found = page.locator('.suggestion');
@@ -221,12 +214,12 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     await mapState(page);
     const resolution = async (): Promise<number> =>
       Number(await page.locator('#map').getAttribute('data-grid'));
-    await expect.poll(resolution, { timeout: MAP_MS }).toBeGreaterThan(12);
+    await expect.poll(resolution).toBeGreaterThan(12);
     await page.locator('#code').fill('Việt Nam');
     await page.locator('#code').press('Enter');
     expect(await page.locator('#box-answer').textContent()).toContain('the whole country');
     expect(await page.locator('.suggestion').count()).toBe(0);
-    await expect.poll(resolution, { timeout: MAP_MS }).toBeLessThan(6);
+    await expect.poll(resolution).toBeLessThan(6);
     await page.context().close();
   });
 });
@@ -344,15 +337,17 @@ describe.skipIf(!hasChromium)('needs Chromium: a place', () => {
       },
       `#${CODE}`,
     );
-    const copied = async (id: string): Promise<string> => {
+    const held = () => page.evaluate(() => navigator.clipboard.readText());
+    const copied = async (id: string, due: string): Promise<void> => {
       await page.locator(`#copy-${id}`).click();
-      return page.evaluate(() => navigator.clipboard.readText());
+      await expect.poll(held).toEqual(due);
     };
-    expect(await copied('code')).toBe(CODE);
+    await copied('code', CODE);
     await page.locator('#more-copies summary').click();
-    expect(await copied('link')).toBe(`${served.address}#${CODE}`);
-    expect(await copied('h3')).toBe(library.read(CODE)!.cell.toString(16));
-    expect(JSON.parse(await copied('geojson'))).toMatchObject({ id: CODE, geometry: { type: 'Polygon' } });
+    await copied('link', `${served.address}#${CODE}`);
+    await copied('h3', library.read(CODE)!.cell.toString(16));
+    await copied('geojson', expect.stringMatching(/^\{.*\}$/s) as string);
+    expect(JSON.parse(await held())).toMatchObject({ id: CODE, geometry: { type: 'Polygon' } });
     await page.context().close();
   });
 
@@ -654,9 +649,9 @@ describe.skipIf(!hasChromium)('needs Chromium: points', () => {
       await page.click('#layer-points');
       await page.click('#layer-counts');
       // The map glides to the points.
-      await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeGreaterThan(1000);
+      await expect.poll(() => pixelsOfFirstProvince(page)).toBeGreaterThan(1000);
       await page.click('#layer-points');
-      await expect.poll(() => pixelsOfFirstProvince(page), { timeout: MAP_MS }).toBeLessThan(100);
+      await expect.poll(() => pixelsOfFirstProvince(page)).toBeLessThan(100);
       expect(faults).toEqual([]);
       await close();
     });

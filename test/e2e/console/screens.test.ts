@@ -3,7 +3,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { consoleModule } from '../../support/console-module.js';
-import { axeOf, type ConsolePage, hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
+import { axeOf, type ConsolePage, hasChromium, mapState } from '../../support/console-page.js';
 import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
 
@@ -497,7 +497,7 @@ describe.skipIf(!hasChromium).each([true, false])('needs Chromium: the map, WebG
     await mapState(page);
     const resolution = async (): Promise<number> =>
       Number(await page.locator('#map').getAttribute('data-grid'));
-    await expect.poll(resolution, { timeout: MAP_MS }).toBe(13);
+    await expect.poll(resolution).toBe(13);
     expect(await page.locator('.inset').isVisible()).toBe(true);
     // A hexagon of this size has a code in two lines, and its neighbours theirs.
     expect(Number(await page.locator('#map').getAttribute('data-codes'))).toBeGreaterThan(20);
@@ -519,7 +519,7 @@ describe.skipIf(!hasChromium).each([true, false])('needs Chromium: the map, WebG
       expect(touching).toEqual([]);
     }
     await page.locator('.map-buttons button').nth(2).click();
-    await expect.poll(() => page.locator('.inset').isVisible(), { timeout: MAP_MS }).toBe(false);
+    await expect.poll(() => page.locator('.inset').isVisible()).toBe(false);
     expect(faults).toEqual([]);
     await page.context().close();
   });

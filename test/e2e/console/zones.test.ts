@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { axeOf, downloaded, hasChromium, MAP_MS, mapState } from '../../support/console-page.js';
+import { axeOf, downloaded, hasChromium, mapState } from '../../support/console-page.js';
 import { randomFrom } from '../../support/open-world.js';
 import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
@@ -302,7 +302,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         [0, 114, 178],
         [230, 159, 0],
       ])
-        await expect.poll(() => pixelsOf(page, color), { timeout: MAP_MS }).toBeGreaterThan(200);
+        await expect.poll(() => pixelsOf(page, color)).toBeGreaterThan(200);
       // A member of each line of JSON.
       const lines = (await convert('points.ndjson'))
         .trim()

@@ -89,6 +89,8 @@ export async function runKafkaKills(options: KafkaKillOptions): Promise<KafkaKil
     while (!hasEnded) {
       await sleep(KILL_EVERY_MS);
       const at = workerKills++ % WORKERS;
+      // On a busy machine none would ever work.
+      await workers[at]!.says('works on', SETTLE_MS);
       await workers[at]!.end('SIGKILL');
       workers[at] = startWorker(at);
     }

@@ -35,6 +35,8 @@ export interface KillRunOptions {
   /** Only where this process has a network namespace of its own. */
   readonly isCut: boolean;
   readonly framesPerSecond: number;
+  /** Messages that must be given back before the run ends; workers that are killed too soon give none back. */
+  readonly minGivenBack: number;
 }
 
 /** Some hundreds of frames. */
@@ -84,26 +86,28 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
     const jsm = await jetstreamManager(nc);
     await jsm.streams.update('HEXCODES_IN', { max_bytes: INPUT_BYTES });
     const producer = new Producer(nc, options.framesPerSecond);
-    const producing = producer.run(options.lengthMs);
-
-    let isOver = false;
-    const misfortunes = misfortunesOf(server, options, () => isOver);
+    const misfortunes = misfortunesOf(server, options);
+    // On a busy machine they take longer than the run.
+    const producing = producer.run(options.lengthMs, misfortunes);
     let workerKills = 0;
     while (!producer.hasEnded) {
       await sleep(KILL_EVERY_MS);
       const at = workerKills++ % WORKERS;
       const victim = workers[at]!;
+      // On a busy machine none would ever work.
+      await victim.says('works on', SETTLE_MS);
       await victim.end('SIGKILL');
       already += victim.counts.already;
       workers[at] = startWorker();
     }
-    isOver = true;
-    const [frames] = await Promise.all([producing, misfortunes]);
+    const frames = await producing;
     const cuts = options.isCut ? 1 : 0;
 
+    const givenBack = async (): Promise<number> =>
+      (await jsm.streams.info('HEXCODES_IN')).state.first_seq - 1;
     const isSettled = async (): Promise<boolean> => {
       const { num_ack_pending, num_pending } = await jsm.consumers.info('HEXCODES_IN', 'hexcodes');
-      return num_ack_pending + num_pending === 0;
+      return num_ack_pending + num_pending === 0 && (await givenBack()) >= options.minGivenBack;
     };
     for (const deadline = performance.now() + SETTLE_MS; performance.now() < deadline; await sleep(200))
       if (await isSettled()) break;
@@ -117,7 +121,7 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
       ...{ frames, points: frames * POINTS, workerKills, serverKills: options.serverKills, cuts, already },
       redelivered: Math.max(delivered.consumer_seq - delivered.stream_seq, 0),
       producerRetries: producer.retries,
-      givenBack: (await jsm.streams.info('HEXCODES_IN')).state.first_seq - 1,
+      givenBack: await givenBack(),
       lengthS: Math.round((performance.now() - startedMs) / 1000),
       ...(ack_floor.stream_seq < frames ? { lost: frames - ack_floor.stream_seq } : {}),
     };
@@ -132,7 +136,6 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
 async function misfortunesOf(
   server: NatsServer,
   { lengthMs, serverKills, isCut }: KillRunOptions,
-  isOver: () => boolean,
 ): Promise<void> {
   const times = Array.from({ length: serverKills }, (_, i) => ((i + 0.5) * lengthMs) / serverKills);
   const events: { atMs: number; happen: () => Promise<void> }[] = times.map((atMs) => ({
@@ -147,7 +150,6 @@ async function misfortunesOf(
   const startMs = performance.now();
   for (const { atMs, happen } of events.sort((a, b) => a.atMs - b.atMs)) {
     await sleep(Math.max(0, atMs - (performance.now() - startMs)));
-    if (isOver()) throw new Error('the run was over before all had happened');
     await happen();
   }
 }
@@ -173,11 +175,17 @@ class Producer {
     readonly framesPerSecond: number,
   ) {}
 
-  /** @returns how many it has published */
-  async run(lengthMs: number): Promise<number> {
+  /** Runs for `lengthMs` and until `other` has ended. @returns how many it has published */
+  async run(lengthMs: number, other: Promise<void>): Promise<number> {
     const startMs = performance.now();
     let sent = 0;
-    for (let elapsedMs = 0; elapsedMs < lengthMs; elapsedMs = performance.now() - startMs) {
+    let mayEnd = false;
+    const ending = other.then(() => {
+      mayEnd = true;
+    });
+    for (let elapsedMs = 0, isLast = false; !isLast; ) {
+      isLast = elapsedMs >= lengthMs && mayEnd;
+      elapsedMs = performance.now() - startMs;
       const due = Math.floor((elapsedMs * this.framesPerSecond) / 1000);
       for (; sent < due; sent++) {
         const publishing = this.#publish(sent);
@@ -186,7 +194,7 @@ class Producer {
       }
       await sleep(TICK_MS);
     }
-    await Promise.all(this.#underWay);
+    await Promise.all([ending, ...this.#underWay]);
     this.hasEnded = true;
     return sent;
   }

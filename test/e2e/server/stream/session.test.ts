@@ -174,10 +174,6 @@ test.each([
   peer.end();
 });
 
-const PING = 9;
-
-const PONG = 10;
-
 const kernel = openKernel();
 
 const due = (frame: Uint8Array): Buffer => Buffer.from(new Wire(kernel).frame(frame));
@@ -266,21 +262,17 @@ test('1001 for a peer that hangs in a frame, as its pongs are payload; one that 
     const frame = encodeFrame(1, pointsOf(1, 1000));
     hanging.socket.write(clientFrame(frame).subarray(0, 500));
     let pings = 0;
-    const answerPings = (async () => {
-      for (;;) {
-        const { opcode } = await quiet.next();
-        if (opcode !== PING) break;
-        pings++;
-        quiet.send('', PONG);
-        hanging.send('', PONG);
-      }
-    })();
+    quiet.onPing = () => {
+      pings++;
+      quiet.pong();
+      hanging.pong();
+    };
     expect(await hanging.closed).toBe(1001);
     expect(await mute.closed).toBe(1001);
     const before = pings;
     while (pings < before + 5) await new Promise((resolve) => setTimeout(resolve, 10));
     quiet.send(frame);
-    await answerPings;
+    expect((await quiet.next()).payload.equals(due(frame))).toBe(true);
     quiet.end();
   } finally {
     await own.stop();
