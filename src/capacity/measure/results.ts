@@ -1,5 +1,6 @@
 // The file of results that `hexcodes bench` writes and `hexcodes plan`, `bench --compare` and the report read: format
 // 1.
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import type { WayKind } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import type { Disturbance, Noise } from '../processes/noise.js';
@@ -280,6 +281,9 @@ export function parseResults(json: string): Results {
   } catch {
     throw new Error('it is not JSON');
   }
+  const twice = repeatedMember(json);
+  if (twice !== undefined)
+    throw new Error(`it gives ${JSON.stringify(twice)} more than once, with different values`);
   const { tool, format } = (value ?? {}) as Partial<Results>;
   if (tool !== 'hexcodes bench') throw new Error('it is not a file of results of hexcodes bench');
   if (format !== RESULTS_FORMAT)

@@ -1,6 +1,7 @@
 // The columns of geometries that files of Parquet and Arrow declare, by the metadata of GeoParquet (`geo`) or by their
 // own types, and whether their coordinates are degrees of WGS 84.
 
+import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { badInput, type CliFailure } from '../exit-codes.js';
 import { shellWord } from '../terminal/say.js';
@@ -55,6 +56,13 @@ export function declaredGeometries(
     primary,
     arePairs: (column) => typed.some(({ name, encoding }) => name === column && encoding === 'point'),
     faultOf(column) {
+      const twice = geo === undefined ? undefined : repeatedMember(geo);
+      if (twice !== undefined)
+        return badInput(
+          { file, column },
+          `the metadata geo gives ${JSON.stringify(twice)} more than once, with different values`,
+          'geopandas writes each member once: geopandas.read_parquet(FILE).to_parquet(OTHER)',
+        );
       const described = Object.hasOwn(columns, column) ? columns[column] : undefined;
       const ofTypes = typed.flatMap((each) => (each.name === column ? (typedFault(each, file) ?? []) : []));
       return (described === undefined ? null : faultOf(column, described, file)) ?? ofTypes[0] ?? null;
@@ -80,7 +88,8 @@ export function geoArrowIn(
 
 function crsIn(said: string): unknown {
   try {
-    return (JSON.parse(said) as { crs?: unknown } | null)?.crs;
+    const { crs } = Object(JSON.parse(said)) as { crs?: unknown };
+    return repeatedMember(said) === undefined ? crs : said;
   } catch {
     return said;
   }

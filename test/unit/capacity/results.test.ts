@@ -42,6 +42,14 @@ describe('files of results', () => {
     expect(parseResults(`\uFEFF${changed('ladder', [])}`).ladder).toEqual([]);
   });
 
+  test('a field that is given twice, with different values, is refused', () => {
+    const text = JSON.stringify(madeResults());
+    const twice = (value: string): string => text.replace('"version":', `"version":${value},$&`);
+    const { version } = JSON.parse(text) as { version: string };
+    expect(parseResults(twice(JSON.stringify(version)))).toEqual(madeResults());
+    expect(() => parseResults(twice('"0.0.1"'))).toThrow('it gives "version" more than once');
+  });
+
   test('a sample that was infinite is left out', () => {
     const { speedUps } = parseResults(changed('speedUps.1.speedUp.samples', [1, null, 3]));
     expect(speedUps[1]!.speedUp.samples).toEqual([1, 3]);

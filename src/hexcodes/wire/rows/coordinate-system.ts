@@ -2,6 +2,7 @@
 // identifiers, well-known text (1, 2 and ESRI's), PROJ strings, PROJJSON and the member `crs` of GeoJSON. The order of
 // axes is that of the container, never of the declaration.
 
+import { repeatedMember } from '../params/json-grammar.js';
 import { byCode, byNumber, DEGREES, type OtherSystem, unknown } from './system-code.js';
 
 export type { OtherSystem };
@@ -49,7 +50,8 @@ const isWgs84 = (name: unknown): boolean =>
 function inText(text: string): OtherSystem | null {
   if (text.startsWith('{')) {
     try {
-      return otherSystem(JSON.parse(text));
+      const declared: unknown = JSON.parse(text);
+      return repeatedMember(text) === undefined ? otherSystem(declared) : unknown(text);
     } catch {
       return unknown(text);
     }

@@ -253,6 +253,28 @@ describe('the declared column is the position', () => {
     expect(await codesOf('d.arrows', arrow(binary(), values, extension('wkb', undefined)))).toEqual(codes);
   });
 
+  test('metadata that gives a member twice, with different values, is refused', async () => {
+    const text = geo('OGC:CRS84');
+    const twice = (name: string, value: string): string =>
+      text.replace(`"${name}":`, `"${name}":${value},$&`);
+    const read = (said: string) => codesOf('d.parquet', parquet([POINT_WKB], { said: { geo: said } }));
+    const refusal = /more than once, with different values|another system than WGS 84/;
+    expect(await read(twice('crs', '"OGC:CRS84"'))).toEqual(['HN-6GHP4-83RFR']);
+    for (const [name, value] of [
+      ['crs', '"EPSG:3405"'],
+      ['primary_column', '"other"'],
+    ] as const)
+      await expect(read(twice(name, value))).rejects.toThrow(refusal);
+    const typed = {
+      ...extension('wkb', undefined),
+      'ARROW:extension:metadata': '{"crs":"EPSG:3405","crs":null}',
+    };
+    await expect(codesOf('d.arrows', arrow(binary(), [POINT_WKB], typed))).rejects.toThrow(refusal);
+    const system = '{"type":"GeographicCRS","id":{"authority":"EPSG","code":3405,"code":4326}}';
+    await expect(read(geo(system))).rejects.toThrow(refusal);
+    expect(await read(geo(system.replace('3405', '4326')))).toEqual(['HN-6GHP4-83RFR']);
+  });
+
   test('a multipoint of one has one answer in texts, too', async () => {
     const text = Buffer.from(wkb('multi')).toString('hex');
     expect(await codesOf('m.csv', `geom\nMULTIPOINT (${LNG} ${LAT})\n${text}\n`)).toEqual([
