@@ -38,7 +38,8 @@ function mayBeHosted(args: readonly string[], { env = {}, started }: RunOptions)
   // A position alone is answered before the program is loaded.
   const isAlone = args.length === 2 && /^\d/.test(text);
   const isOwn = started !== undefined || Object.keys(env).some((name) => ONCE.test(name));
-  return SHORT.test(command) && !isAlone && !isOwn && !args.some((arg) => /^\/(?:dev|proc)\//.test(arg));
+  const isShort = SHORT.test(command) || (command === 'worker' && text === 'setup');
+  return isShort && !isAlone && !isOwn && !args.some((arg) => /^\/(?:dev|proc)\//.test(arg));
 }
 
 /** Starts the process that stays; it ends with this one. */

@@ -45,8 +45,6 @@ export interface BrokerOptions {
   readonly lines?: (folder: string) => readonly string[];
   /** Users of SCRAM, as its program that formats a store takes them. */
   readonly scram?: readonly string[];
-  /** Port that clients are told, of a link to its own. */
-  readonly advertisedPort?: number;
 }
 
 export class KafkaBroker {
@@ -59,26 +57,29 @@ export class KafkaBroker {
     readonly controllerPort: number,
     /** Port without credentials, of kcat. */
     readonly plainPort: number,
+    /** Port behind a link, which clients are told to go through. */
+    readonly behindPort: number,
+    readonly linkPort: number,
   ) {}
 
   static async start({
     protocol = 'PLAINTEXT',
     lines = () => [],
     scram = [],
-    advertisedPort,
   }: BrokerOptions = {}): Promise<KafkaBroker> {
-    const broker = new KafkaBroker(await freePort(), await freePort(), await freePort());
-    const { folder, port, controllerPort, plainPort } = broker;
-    const listeners = (ofClients: number): string =>
-      `CLIENTS://127.0.0.1:${ofClients},PLAIN://127.0.0.1:${plainPort}`;
+    const ports = [await freePort(), await freePort(), await freePort(), await freePort()] as const;
+    const broker = new KafkaBroker(...ports, await freePort());
+    const { folder, port, controllerPort, plainPort, behindPort, linkPort } = broker;
+    const listeners = (ofLink: number): string =>
+      `CLIENTS://127.0.0.1:${port},PLAIN://127.0.0.1:${plainPort},LINK://127.0.0.1:${ofLink}`;
     const config = [
       ...['process.roles=broker,controller', 'node.id=1', `log.dirs=${folder}/logs`],
       `controller.quorum.voters=1@127.0.0.1:${controllerPort}`,
-      `listeners=${listeners(port)},CONTROLLER://127.0.0.1:${controllerPort}`,
-      `advertised.listeners=${listeners(advertisedPort ?? port)}`,
+      `listeners=${listeners(behindPort)},CONTROLLER://127.0.0.1:${controllerPort}`,
+      `advertised.listeners=${listeners(linkPort)}`,
       'controller.listener.names=CONTROLLER',
       'inter.broker.listener.name=PLAIN',
-      `listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAIN:PLAINTEXT,CLIENTS:${protocol}`,
+      `listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAIN:PLAINTEXT,LINK:PLAINTEXT,CLIENTS:${protocol}`,
       ...['offsets.topic.replication.factor=1', 'offsets.topic.num.partitions=3'],
       ...['transaction.state.log.replication.factor=1', 'transaction.state.log.min.isr=1'],
       ...['transaction.state.log.num.partitions=3', 'group.initial.rebalance.delay.ms=0'],
@@ -102,8 +103,13 @@ export class KafkaBroker {
     return this.#child!.pid!;
   }
 
+  /** Address with the credentials of its options. */
   get url(): string {
     return `kafka://127.0.0.1:${this.port}`;
+  }
+
+  get plainUrl(): string {
+    return `kafka://${this.plain}`;
   }
 
   /** Starts it again after `kill`. */
@@ -118,7 +124,7 @@ export class KafkaBroker {
       });
     for (const deadline = performance.now() + READY_MS; ; await sleep(200)) {
       if (child.exitCode !== null) throw new Error(`the broker ended: ${this.#log}`);
-      if (spawnSync('kcat', ['-b', this.#plain, '-L', '-m', '2']).status === 0) return;
+      if (spawnSync('kcat', ['-b', this.plain, '-L', '-m', '2']).status === 0) return;
       if (performance.now() > deadline) throw new Error(`the broker is not ready: ${this.#log}`);
     }
   }
@@ -140,7 +146,8 @@ export class KafkaBroker {
     rmSync(this.folder, { recursive: true });
   }
 
-  get #plain(): string {
+  /** Address without credentials. */
+  get plain(): string {
     return `127.0.0.1:${this.plainPort}`;
   }
 
@@ -150,7 +157,7 @@ export class KafkaBroker {
     const { stdout, stderr, status } = spawnSync(
       'kcat',
       [
-        ...['-b', this.#plain, '-C', '-t', topic, '-e', '-q', '-f', format],
+        ...['-b', this.plain, '-C', '-t', topic, '-e', '-q', '-f', format],
         ...['-X', 'isolation.level=read_committed', '-X', 'auto.offset.reset=earliest'],
       ],
       { maxBuffer: 2 ** 30 },
@@ -161,7 +168,7 @@ export class KafkaBroker {
 
   /** Stores a file as one message. */
   produceFile(topic: string, key: string, file: string): void {
-    const { status, stderr } = spawnSync('kcat', ['-b', this.#plain, '-P', '-t', topic, '-k', key, file]);
+    const { status, stderr } = spawnSync('kcat', ['-b', this.plain, '-P', '-t', topic, '-k', key, file]);
     if (status !== 0) throw new Error(stderr.toString());
   }
 
@@ -175,7 +182,7 @@ export class KafkaBroker {
     const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
     const { status, stderr } = spawnSync(
       'kcat',
-      ['-b', this.#plain, '-P', '-t', topic, '-K', '\t', '-X', 'acks=all', ...named, ...options],
+      ['-b', this.plain, '-P', '-t', topic, '-K', '\t', '-X', 'acks=all', ...named, ...options],
       { input: `${lines.join('\n')}\n` },
     );
     if (status !== 0) throw new Error(stderr.toString());

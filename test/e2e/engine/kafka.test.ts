@@ -18,13 +18,35 @@ import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../suppor
 
 const NATS = 'nats://127.0.0.1:4222';
 
-const WITHIN = { timeout: 90_000, interval: 500 };
+const WITHIN = { timeout: 90_000, interval: 200 };
 
-/** The broker that all share but those who need users of it, or kill it. */
+/** The broker that all share. */
 let broker: KafkaBroker;
+/** Path of the certificate of its listener with users. */
+let ca = '';
 if (noKafka === undefined) {
   beforeAll(async () => {
-    broker = await KafkaBroker.start();
+    broker = await KafkaBroker.start({
+      protocol: 'SASL_SSL',
+      scram: ['256', '512'].map((size) => `SCRAM-SHA-${size}=[name=worker,password=secret${size}]`),
+      lines: (place) => {
+        ca = join(place, 'cert.pem');
+        const key = join(place, 'key.pem');
+        const made = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1'.split(' ');
+        made.push('-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', ca);
+        execFileSync('openssl', made, { stdio: 'ignore' });
+        execFileSync('sh', ['-c', `cat "${key}" "${ca}" > "${join(place, 'store.pem')}"`]);
+        return [
+          ...['ssl.keystore.type=PEM', `ssl.keystore.location=${join(place, 'store.pem')}`],
+          'listener.name.clients.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+          ...['256', '512'].map(
+            (size) =>
+              `listener.name.clients.scram-sha-${size}.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;`,
+          ),
+          'listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_worker="secret";',
+        ];
+      },
+    });
   });
   afterAll(() => broker.remove());
 }
@@ -47,7 +69,14 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
   /** Topics of a test's own, and the options that name them. */
   async function setUp(...more: string[]): Promise<{ name: string; args: string[] }> {
     const name = `t${++count}`;
-    const args = ['--from', broker.url, '--map', `${name}.in=${name}.out`, '--dead-subject', `${name}.dead`];
+    const args = [
+      '--from',
+      broker.plainUrl,
+      '--map',
+      `${name}.in=${name}.out`,
+      '--dead-subject',
+      `${name}.dead`,
+    ];
     args.push('--consumer', name);
     const made = await folder.run(['worker', 'setup', ...args, '--partitions', '3', ...more]);
     expect([made.code, made.stderr]).toEqual([
@@ -184,12 +213,14 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
       const { code, stderr } = await folder.run(['worker', ...args]);
       return [code, stderr.split('\n')[0]];
     };
-    expect(await run('--from', broker.url, '--map', 'nothing=answers')).toEqual([
+    expect(await run('--from', broker.plainUrl, '--map', 'nothing=answers')).toEqual([
       expect.any(Number),
       expect.stringMatching(/^hexcodes: there is no topic (nothing|answers)$/),
     ]);
-    expect((await run('--from', broker.url, '--map', 'a.*=b.*'))[1]).toMatch(/a topic of Kafka has letters/);
-    expect((await run('setup', '--from', broker.url, '--map', 'a=a'))[1]).toMatch(
+    expect((await run('--from', broker.plainUrl, '--map', 'a.*=b.*'))[1]).toMatch(
+      /a topic of Kafka has letters/,
+    );
+    expect((await run('setup', '--from', broker.plainUrl, '--map', 'a=a'))[1]).toMatch(
       /received as messages again/,
     );
     expect((await run('setup', '--from', 'kafka://127.0.0.1:1'))[1]).toMatch(
@@ -202,48 +233,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
 
 describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () => {
   const folder = new CliFolder();
-  let broker: KafkaBroker;
-  let ca = '';
-  beforeAll(async () => {
-    broker = await KafkaBroker.start({
-      protocol: 'SASL_SSL',
-      scram: ['256', '512'].map((size) => `SCRAM-SHA-${size}=[name=worker,password=secret${size}]`),
-      lines: (place) => {
-        ca = join(place, 'cert.pem');
-        const made = [
-          'req',
-          '-x509',
-          '-newkey',
-          'rsa:2048',
-          '-nodes',
-          '-days',
-          '2',
-          '-subj',
-          '/CN=127.0.0.1',
-        ];
-        const key = join(place, 'key.pem');
-        execFileSync(
-          'openssl',
-          [...made, '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', ca],
-          { stdio: 'ignore' },
-        );
-        execFileSync('sh', ['-c', `cat "${key}" "${ca}" > "${join(place, 'store.pem')}"`]);
-        return [
-          ...['ssl.keystore.type=PEM', `ssl.keystore.location=${join(place, 'store.pem')}`],
-          'listener.name.clients.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
-          ...['256', '512'].map(
-            (size) =>
-              `listener.name.clients.scram-sha-${size}.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;`,
-          ),
-          'listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_worker="secret";',
-        ];
-      },
-    });
-  });
-  afterAll(async () => {
-    folder.remove();
-    await broker?.remove();
-  });
+  afterAll(() => folder.remove());
 
   test('a worker with its user and the signer works; others are refused in a sentence', async () => {
     const args = ['--from', broker.url, '--map', 's.in=s.out'];
@@ -277,15 +267,17 @@ describe.skipIf(noKafka !== undefined)(`TLS and SASL of Kafka${kafkaNote}`, () =
       } finally {
         await worker.end();
       }
-      const refused = start(sasl, 'wrong');
-      expect(await refused.ended()).toBe(1);
-      expect(refused.text).toMatch(/refuses these credentials/);
     }
+    const refused = start('scram-sha-512', 'wrong');
+    expect(await refused.ended()).toBe(1);
+    expect(refused.text).toMatch(/refuses these credentials/);
   });
 });
 
-/** Longer than the silence after which a member has left its group. */
-const STOPPED_MS = 14_000;
+/** Longer than all patience of a worker with its broker. */
+const STOPPED_MS = 20_000;
+/** Time in which an answer would come a second time. */
+const TWICE_MS = 1500;
 
 describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kafkaNote}`, () => {
   const folder = new CliFolder();
@@ -293,7 +285,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   let workers: WorkerProcess[] = [];
   let count = 0;
   beforeAll(() => {
-    admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`] });
+    admin = new Admin({ clientId: 'test', bootstrapBrokers: [broker.plain] });
   });
   afterEach(async () => {
     for (const worker of workers) await worker.end('SIGKILL');
@@ -311,7 +303,14 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   };
   async function setUp(partitions: number): Promise<{ name: string; args: string[] }> {
     const name = `h${++count}`;
-    const args = ['--from', broker.url, '--map', `${name}.in=${name}.out`, '--dead-subject', `${name}.dead`];
+    const args = [
+      '--from',
+      broker.plainUrl,
+      '--map',
+      `${name}.in=${name}.out`,
+      '--dead-subject',
+      `${name}.dead`,
+    ];
     args.push('--consumer', name);
     const made = await folder.run(['worker', 'setup', ...args, '--partitions', String(partitions)]);
     expect(made.code, made.stderr).toBe(0);
@@ -325,10 +324,10 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
         (_, i) => `v${(from + i) % 30}\t21.${String(from + i).padStart(4, '0')},105.8`,
       ),
     );
-  /** Waits for all that are wanted, and for those that would come twice. */
-  async function answersOf(name: string, wanted: number): Promise<KafkaMessage[]> {
+  /** Waits for all that are wanted, and for those that would come twice, where the last ones have not shown them. */
+  async function answersOf(name: string, wanted: number, waitMs = 0): Promise<KafkaMessage[]> {
     await expect.poll(() => broker.messagesOf(`${name}.out`).length, WITHIN).toBeGreaterThanOrEqual(wanted);
-    await sleep(1500);
+    await sleep(waitMs);
     const answers = broker.messagesOf(`${name}.out`);
     expect(new Set(answers.map(({ headers }) => headers.get('Hexcodes-Id'))).size).toBe(wanted);
     expect(answers).toHaveLength(wanted);
@@ -339,7 +338,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     const { name, args } = await setUp(2);
     start(args);
     const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
-      ...{ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`] },
+      ...{ clientId: 'test', bootstrapBrokers: [broker.plain] },
     });
     const topic = `${name}.in`;
     const value = Buffer.from('21.0288,105.8525');
@@ -370,9 +369,9 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
       .toBe(26);
   });
 
-  test('one partition and three workers, of which the one at work stands still and wakes up', async () => {
+  test('one partition and two workers, of which the one at work stands still and wakes up', async () => {
     const { name, args } = await setUp(1);
-    const all = [start(args), start(args), start(args)];
+    const all = [start(args), start(args)];
     for (const each of all) await each.says('works on');
     produce(name, 0, 500);
     await answersOf(name, 500);
@@ -380,11 +379,11 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     produce(name, 500, 1500);
     busy.child.kill('SIGSTOP');
     produce(name, 1500, 2500);
-    await sleep(STOPPED_MS);
+    // The other worker has the partition once the silent one is out of the group.
     await expect.poll(() => broker.messagesOf(`${name}.out`).length, WITHIN).toBe(2500);
     busy.child.kill('SIGCONT');
     produce(name, 2500, 3000);
-    const answers = await answersOf(name, 3000);
+    const answers = await answersOf(name, 3000, TWICE_MS);
     const lats = answers.map(({ value }) => Number(value.toString().split(',')[0]));
     expect(lats).toEqual([...lats].sort((a, b) => a - b));
     expect(busy.hasEnded).toBe(false);
@@ -398,7 +397,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     await answersOf(name, 10);
     // A producer of the same name has the brokers refuse the worker's, as they do after a transaction's time-out.
     const other = new Producer<Buffer, Buffer, Buffer, Buffer>({
-      ...{ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`] },
+      ...{ clientId: 'test', bootstrapBrokers: [broker.plain] },
       ...{ idempotent: true, transactionalId: `${name}.one` },
     });
     await (await other.beginTransaction({ producerId: -1n, producerEpoch: -1 })).cancel();
@@ -408,7 +407,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
       'the brokers gave a transaction up, as it took 10 s or another worker has the same --instance',
     );
     expect(worker.text).not.toContain('PRODUCER_FENCED');
-    await answersOf(name, 20);
+    await answersOf(name, 20, TWICE_MS);
     await worker.end();
     expect(worker.text).toContain('1 tries to store failed');
   });
@@ -420,10 +419,10 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     produce(name, 0, 300);
     await answersOf(name, 300);
     broker.signal('SIGSTOP');
-    await sleep(STOPPED_MS + 6000);
+    await sleep(STOPPED_MS);
     broker.signal('SIGCONT');
     produce(name, 300, 600);
-    await answersOf(name, 600);
+    await answersOf(name, 600, TWICE_MS);
     expect(worker.hasEnded).toBe(false);
   });
 
@@ -441,7 +440,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
     await answersOf(name, 400);
     await admin.createPartitions({ topics: [{ name: `${name}.out`, count: 4, assignments: null }] } as never);
     produce(name, 400, 500);
-    await answersOf(name, 500);
+    await answersOf(name, 500, TWICE_MS);
   });
 
   test('a topic that goes while a worker runs ends it with a sentence', async () => {
@@ -457,12 +456,12 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
 });
 
 test.skipIf(noKafka !== undefined)(
-  `eight seconds of kills on Kafka: nothing lost, nothing doubled${kafkaNote}`,
+  `five seconds of kills on Kafka: nothing lost, nothing doubled${kafkaNote}`,
   async () => {
-    const report = await runKafkaKills({ lengthMs: 8000, brokerKills: 1, messagesPerSecond: 200 });
+    const report = await runKafkaKills({ lengthMs: 5000, brokerKills: 1, messagesPerSecond: 200 }, broker);
     expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, disordered: 0, dead: 0, brokerKills: 1 });
-    expect(report.messages).toBeGreaterThan(500);
-    expect(report.workerKills).toBeGreaterThan(4);
+    expect(report.messages).toBeGreaterThan(200);
+    expect(report.workerKills).toBeGreaterThan(2);
   },
   240_000,
 );
@@ -470,8 +469,8 @@ test.skipIf(noKafka !== undefined)(
 test.skipIf(noKafka !== undefined)(
   `a backlog behind a link of 250 kB/s, and workers that are killed: no more is read than the next transaction${kafkaNote}`,
   async () => {
-    const backlog = { messages: 8000, noteBytes: 400, bytesPerSecond: 250_000 };
-    const report = await runKafkaBacklog({ ...backlog, workers: 2, workerKills: 2 });
+    const backlog = { messages: 5000, noteBytes: 400, bytesPerSecond: 250_000 };
+    const report = await runKafkaBacklog({ ...backlog, workers: 2, workerKills: 2 }, broker);
     expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, dead: 0, workerKills: 2 });
     // The next transaction of each worker, 5 % on a quiet machine; 179 % where a worker fetches as much as it may hold.
     expect(report.readFirstPercent).toBeLessThan(50);

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Admin } from '@platformatic/kafka';
 import { CliFolder } from '../cli.js';
-import { freePort } from '../free-port.js';
 import { KafkaBroker } from '../kafka.js';
 import { ThrottledLink } from '../throttled-link.js';
 import { loadLibrary, positionsOf } from './frames.js';
@@ -49,14 +48,15 @@ const LOOK_MS = 100;
 /** Time without an answer after which the run has failed. */
 const STALLED_MS = 60_000;
 
-export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogReport> {
-  const linkPort = await freePort();
-  const broker = await KafkaBroker.start({ advertisedPort: linkPort });
+/** @param shared a broker that is left as it is; default: one of the run's own */
+export async function runKafkaBacklog(options: BacklogOptions, shared?: KafkaBroker): Promise<BacklogReport> {
+  const broker = shared ?? (await KafkaBroker.start());
+  const { linkPort, behindPort } = broker;
   const folder = new CliFolder();
-  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.plainPort}`] });
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [broker.plain] });
   const link = await ThrottledLink.open({
     from: linkPort,
-    to: broker.port,
+    to: behindPort,
     bytesPerSecond: options.bytesPerSecond,
   });
   const names = [
@@ -64,6 +64,8 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
     `kafka://127.0.0.1:${linkPort}`,
     '--map',
     'positions=answers',
+    '--dead-subject',
+    'positions.dead',
     '--consumer',
     GROUP,
   ];
@@ -121,7 +123,7 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
     const percentOf = (bytes: number): number => Math.round((100 * bytes) / bytesOf(broker, 'positions'));
     return {
       ...(await comparisonOf(broker, options.messages)),
-      dead: broker.messagesOf('hexcodes.dead').length,
+      dead: broker.messagesOf('positions.dead').length,
       ...{ workerKills: kills, redelivered },
       readPercent: percentOf(readBytes),
       readFirstPercent: percentOf(firstBytes),
@@ -132,7 +134,7 @@ export async function runKafkaBacklog(options: BacklogOptions): Promise<BacklogR
     await admin.close();
     await link.close();
     folder.remove();
-    await broker.remove();
+    if (shared === undefined) await broker.remove();
   }
 }
 

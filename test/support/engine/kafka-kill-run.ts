@@ -56,15 +56,19 @@ function bytesOf(number: number): Buffer {
   );
 }
 
-export async function runKafkaKills(options: KafkaKillOptions): Promise<KafkaKillReport> {
-  const broker = await KafkaBroker.start();
+/** @param shared a broker that is killed, and started again; default: one of the run's own */
+export async function runKafkaKills(
+  options: KafkaKillOptions,
+  shared?: KafkaBroker,
+): Promise<KafkaKillReport> {
+  const broker = shared ?? (await KafkaBroker.start());
   const folder = new CliFolder();
   const workers: WorkerProcess[] = [];
   const startedMs = performance.now();
   const startWorker = (at: number): WorkerProcess =>
     new WorkerProcess('nats://127.0.0.1:4222', [
       '--from',
-      broker.url,
+      broker.plainUrl,
       '--instance',
       `w${at}`,
       '--report',
@@ -73,11 +77,11 @@ export async function runKafkaKills(options: KafkaKillOptions): Promise<KafkaKil
       `${RESOLUTION}`,
     ]);
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
-    ...{ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${broker.port}`], idempotent: true },
+    ...{ clientId: 'test', bootstrapBrokers: [broker.plain], idempotent: true },
     ...{ retryDelay: 100, timeout: 5000 },
   });
   try {
-    const setup = await folder.run(['worker', 'setup', '--from', broker.url, '--partitions', '6']);
+    const setup = await folder.run(['worker', 'setup', '--from', broker.plainUrl, '--partitions', '6']);
     if (setup.code !== 0) throw new Error(setup.stderr);
     for (let at = 0; at < WORKERS; at++) workers.push(startWorker(at));
     let hasEnded = false;
@@ -113,7 +117,7 @@ export async function runKafkaKills(options: KafkaKillOptions): Promise<KafkaKil
     for (const worker of workers) await worker.end('SIGKILL');
     await Promise.resolve(producer.close(true)).catch(() => {});
     folder.remove();
-    await broker.remove();
+    if (shared === undefined) await broker.remove();
   }
 }
 
