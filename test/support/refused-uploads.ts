@@ -60,6 +60,10 @@ export const REFUSALS: readonly Refusal[] = [
   },
 ];
 
+/** The client of the package sends bulk bodies only, and always their right type. */
+export const refusalsOf = (client: UploadClient): readonly Refusal[] =>
+  REFUSALS.filter(({ path, status }) => client !== 'hexcodes/client' || (path === BULK && status !== 415));
+
 const ROW = '21.0288,105.8525,1\n';
 const PIECE = ROW.repeat(3400);
 
@@ -125,9 +129,7 @@ const SENDERS: Record<UploadClient, (sending: Sending) => Promise<string>> = {
     return `${answer.status} ${await answer.text()}`;
   },
   'hexcodes/client': async (sending) => {
-    const { base, key, refusal } = sending;
-    // The client sends bulk bodies only, and always their right type.
-    if (refusal.path !== BULK || refusal.status === 415) return `${refusal.status} ${refusal.reason}`;
+    const { base, key } = sending;
     const client = new HexcodesClient({ baseUrl: `${base}/v1`, apiKey: key });
     try {
       const answer = await client.bulk({ operation: 'encode', format: 'csv', source: piecesOf(sending) });

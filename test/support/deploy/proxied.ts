@@ -26,7 +26,8 @@ async function perform(task: TaskName, options: TaskOptions): Promise<TaskResult
   await behind.restore();
   const wanted = fileOf(options);
   if (JSON.stringify(wanted) !== JSON.stringify(configured)) {
-    if (wanted.boundsDownBy !== undefined) raiseFirewall(proxy, wanted.boundsDownBy);
+    // Connections of a flood that have ended count for a while.
+    if (wanted.boundsDownBy !== configured.boundsDownBy) raiseFirewall(proxy, wanted.boundsDownBy);
     await behind.reconfigure(wanted);
     configured = wanted;
   }

@@ -7,6 +7,8 @@ export interface ShippedProxy {
   readonly name: string;
   readonly file: string;
   readonly program: string;
+  /** Whether its file offers HTTP/2. */
+  readonly hasHttp2: boolean;
   /** Lines of the file for TLS, and the line that replaces them without it. */
   readonly plain: readonly (readonly [tls: RegExp, plain: string])[];
   /** The line of the file that says how long idle clients are kept, in seconds. */
@@ -26,6 +28,7 @@ export const PROXIES: readonly ShippedProxy[] = [
     name: 'HAProxy',
     file: 'deploy/haproxy/haproxy.cfg',
     program: 'haproxy',
+    hasHttp2: true,
     plain: [[/bind :443 ssl .*/, 'bind :80']],
     idle: /^ *(?:timeout http-keep-alive .*|http-after-response set-header Keep-Alive .*)$/gm,
     bounds: /^ *(?:maxconn \d|tcp-request connection reject|http-after-response .*fe_conn).*$/gm,
@@ -36,6 +39,7 @@ export const PROXIES: readonly ShippedProxy[] = [
     name: 'nginx',
     file: 'deploy/nginx/nginx.conf',
     program: 'nginx',
+    hasHttp2: false,
     plain: [
       [/listen 443 ssl;/, 'listen 80;'],
       [/^ *ssl_.*\n/gm, ''],
@@ -50,6 +54,7 @@ export const PROXIES: readonly ShippedProxy[] = [
     name: 'Caddy',
     file: 'deploy/caddy/Caddyfile',
     program: 'caddy',
+    hasHttp2: true,
     plain: [
       [/^:443 \{/m, ':80 {'],
       [/^\ttls .*\n/m, ''],
@@ -101,7 +106,7 @@ export function raiseFirewall({ firewall, bounds }: ShippedProxy, boundsDownBy =
   const rules = divided(readFileSync(firewall, 'utf8'), bounds, boundsDownBy);
   const { status, stderr } = spawnSync('nft', ['-f', '-'], {
     env: PROXY_ENV,
-    input: rules,
+    input: `flush ruleset\n${rules}`,
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`nft: ${stderr}`);

@@ -65,7 +65,7 @@ export class RepeatedBody {
 
 /** Compares an answer with the one that is due, as it comes. */
 export class AnswerCheck {
-  #bytes = 0;
+  bytes = 0;
   #fault: string | undefined;
 
   constructor(
@@ -77,13 +77,13 @@ export class AnswerCheck {
   add(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && this.#fault === undefined) {
-      const isHead = this.#bytes < this.head.length;
+      const isHead = this.bytes < this.head.length;
       const due = isHead ? this.head : this.block;
-      const from = isHead ? this.#bytes : (this.#bytes - this.head.length) % this.block.length;
+      const from = isHead ? this.bytes : (this.bytes - this.head.length) % this.block.length;
       const count = Math.min(due.length - from, chunk.length - at);
       if (due.compare(chunk, at, at + count, from, from + count) !== 0)
-        this.#fault = `other bytes than due behind byte ${this.#bytes}`;
-      this.#bytes += count;
+        this.#fault = `other bytes than due behind byte ${this.bytes}`;
+      this.bytes += count;
       at += count;
     }
   }
@@ -91,6 +91,6 @@ export class AnswerCheck {
   /** Undefined if the answer is whole and right. */
   get fault(): string | undefined {
     if (this.#fault !== undefined) return this.#fault;
-    return this.#bytes === this.dueBytes ? undefined : `${this.#bytes} of ${this.dueBytes} bytes`;
+    return this.bytes === this.dueBytes ? undefined : `${this.bytes} of ${this.dueBytes} bytes`;
   }
 }

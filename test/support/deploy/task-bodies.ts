@@ -6,15 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMAND_KEY } from '../serve-command.js';
 import type { Behind } from './behind-proxy.js';
-import { RepeatedBody } from './repeated-body.js';
+import { type AnswerCheck, RepeatedBody } from './repeated-body.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
 /** Level of a log line. */
 const WARNING = 40;
 const BULK = '/v1/hexcodes/encode/bulk';
 
-export async function sendBodies({ base, nodes }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { times = 1, megabytes = 60, rate, isChunked = false, isHttp1 = false } = options;
+/** @param onPercent called with how much of an answer has come */
+export async function sendBodies(
+  { base, nodes }: Behind,
+  options: TaskOptions,
+  onPercent: (percent: number) => void = () => {},
+): Promise<TaskResult> {
+  const { megabytes = 20, rate, isChunked = false, isHttp1 = false } = options;
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-bodies-'));
   const faults: string[] = [];
   const notes: string[] = [];
@@ -24,17 +29,17 @@ export async function sendBodies({ base, nodes }: Behind, options: TaskOptions):
     await body.learnAnswer(await nodes[0]!.base(), COMMAND_KEY);
     const path = join(folder, 'body.csv');
     await body.write(path);
-    for (let time = 0; time < times; time++) {
-      const startMs = performance.now();
-      const settings = [
-        ...(isHttp1 ? ['--http1.1'] : []),
-        ...(rate === undefined ? [] : ['--limit-rate', rate]),
-      ];
-      const fault = await sendOne(`${base}${BULK}`, path, body, settings, isChunked);
-      notes.push(`${((performance.now() - startMs) / 1000).toFixed(1)} s`);
-      if (fault === undefined) done++;
-      else faults.push(`body ${time + 1}: ${fault}`);
-    }
+    const settings = [
+      ...(isHttp1 ? ['--http1.1'] : []),
+      ...(rate === undefined ? [] : ['--limit-rate', rate]),
+      ...['-T', isChunked ? '-' : path, `${base}${BULK}`],
+    ];
+    const check = body.check();
+    const fault = await sendOne(settings, isChunked ? path : undefined, check, () =>
+      onPercent((100 * check.bytes) / body.answerBytes),
+    );
+    if (fault === undefined) done++;
+    else faults.push(fault);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -44,32 +49,24 @@ export async function sendBodies({ base, nodes }: Behind, options: TaskOptions):
   return { done, faults, notes };
 }
 
+/** @param input path of what curl gets as its input */
 async function sendOne(
-  url: string,
-  path: string,
-  body: RepeatedBody,
   settings: readonly string[],
-  isChunked: boolean,
+  input: string | undefined,
+  check: AnswerCheck,
+  onBytes: () => void,
 ): Promise<string | undefined> {
-  const args = [
-    '-sS',
-    '-k',
-    '-X',
-    'POST',
-    '-T',
-    isChunked ? '-' : path,
-    ...settings,
-    '-w',
-    '%{stderr}%{http_code}',
-  ];
+  const args = ['-sS', '-k', '-X', 'POST', '-w', '%{stderr}%{http_code}', ...settings];
   const headers = ['-H', 'Content-Type: text/csv', '-H', `X-API-Key: ${COMMAND_KEY}`];
-  const child = spawn('curl', [...args, ...headers, url], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('curl', [...args, ...headers], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin!.on('error', () => {});
-  if (isChunked) createReadStream(path).pipe(child.stdin!);
+  if (input !== undefined) createReadStream(input).pipe(child.stdin!);
   else child.stdin!.end();
-  const check = body.check();
   let said = '';
-  child.stdout!.on('data', (chunk: Buffer) => check.add(chunk));
+  child.stdout!.on('data', (chunk: Buffer) => {
+    check.add(chunk);
+    onBytes();
+  });
   child.stderr!.on('data', (text: Buffer) => (said += text.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   const isFine = code === 0 && said === '200' && check.fault === undefined;

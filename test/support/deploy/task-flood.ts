@@ -11,8 +11,7 @@ import type { Behind } from './behind-proxy.js';
 import { callOnce } from './call-once.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
-/** Name of the calls over a connection that was open before the flood. */
-export const KEPT = 'over a kept connection';
+const KEPT = 'over a kept connection';
 const NEW = 'over a new connection';
 const CALL = '/v1/hexcodes/encode?lat=21.0288&lng=105.8525';
 const PEERS = 'build/test/support/deploy/flood-peers.js';
@@ -21,9 +20,11 @@ const PER_PROCESS = 5000;
 /** A peer comes back after a second, and later where more than two thousand would come in one. */
 const backMs = (peers: number): number => Math.max(1000, peers / 2);
 /** A flood comes up in this time, before calls over new connections begin. */
-const riseMs = (peers: number): number => 2000 + peers;
+const riseMs = (peers: number): number => 1000 + peers;
 const PAUSE_MS = 50;
-const COUNT_MS = 500;
+/** Calls over the kept connection that end a flood, of which the first come while it rises. */
+const KEPT_CALLS = 80;
+const COUNT_MS = 200;
 const ANSWER_MS = 10_000;
 
 function startFlood(peers: number, addresses: number): ChildProcess[] {
@@ -88,17 +89,19 @@ class Calls {
   }
 }
 
+/** @param options `times` is how many calls over new connections are answered at least; 0: there are none */
 export async function callBesideFlood({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { peers = 1000, addresses = 1, seconds = 10 } = options;
+  const { peers = 500, addresses = 1, times = 0 } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const kept = new Calls(base, KEPT, agent);
   const fresh = new Calls(base, NEW, false);
   await kept.send();
   const flood = startFlood(peers, addresses);
   const open: number[] = [];
-  const endMs = performance.now() + riseMs(peers) + seconds * 1000;
+  const isOver = (): boolean =>
+    kept.faults.size + fresh.faults.size > 0 || (kept.sent > KEPT_CALLS && fresh.tookMs.length >= times);
   const during = async (step: () => Promise<unknown>, pauseMs = PAUSE_MS): Promise<void> => {
-    while (performance.now() < endMs) {
+    while (!isOver()) {
       await step();
       await sleep(pauseMs);
     }
@@ -107,7 +110,7 @@ export async function callBesideFlood({ base }: Behind, options: TaskOptions): P
   await sleep(riseMs(peers));
   await Promise.all([
     keptDuring,
-    during(() => fresh.send()),
+    ...(times === 0 ? [] : [during(() => fresh.send())]),
     during(async () => open.push(await floodConnections()), COUNT_MS),
   ]);
   for (const each of flood) each.kill();

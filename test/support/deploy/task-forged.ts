@@ -1,8 +1,8 @@
 // Calls through a proxy with an X-Forwarded-For of the client's own, with a key that is bound to the network that they
 // claim: each must be refused. Without the header and with a key bound to the client's real network, it is admitted.
-import { spawnSync } from 'node:child_process';
 import { request } from 'node:https';
-import type { ServeCommand } from '../serve-command.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeKey } from '../keys.js';
 import type { Behind } from './behind-proxy.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
@@ -27,9 +27,14 @@ export async function forgeAddresses({ base, nodes }: Behind, _: TaskOptions): P
   const faults: string[] = [];
   let done = 0;
   // Each node has a store of its own, and the proxy chooses between them: the key of each is tried at both.
-  const bound = nodes.map((node) => boundKey(node, 'elsewhere', NETWORK));
-  const own = nodes.map((node) => boundKey(node, 'here', '127.0.0.0/8'));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const keysOf = (network: string): Promise<string[]> =>
+    Promise.all(nodes.map(async ({ dataDir }) => (await makeKey(dataDir!, { cidrs: [network] })).text));
+  const [bound, own] = [await keysOf(NETWORK), await keysOf('127.0.0.0/8')];
+  for (const [at, node] of nodes.entries()) {
+    // The last key that a node reads.
+    const url = `${await node.base()}${PATHS[0]}`;
+    while ((await fetch(url, { headers: { 'X-API-Key': own[at]! } })).status === 401) await sleep(20);
+  }
   const statuses = async (
     path: string,
     keys: readonly string[],
@@ -58,23 +63,6 @@ export async function forgeAddresses({ base, nodes }: Behind, _: TaskOptions): P
       faults.push(`${path} from the network of the key: ${found.join(' ')}`);
   }
   return { done, faults, notes: [] };
-}
-
-function boundKey(node: ServeCommand, name: string, network: string): string {
-  const args = [
-    'dist/cli/main.js',
-    'keys',
-    'create',
-    name,
-    '--cidr',
-    network,
-    '--show',
-    '--data-dir',
-    node.dataDir ?? '',
-  ];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
-  return stdout.trim().split('\n').at(-1)!.trim();
 }
 
 function statusOf(url: string, key: string, headers: readonly string[]): Promise<number> {

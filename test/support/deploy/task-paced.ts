@@ -18,9 +18,9 @@ import type { TaskOptions, TaskResult } from './task.js';
 /** Seconds between two reports of one vehicle, as trackers are set to. */
 export const INTERVALS_SEC = [5, 9, 10, 11, 15, 30, 60];
 
-/** Reports of one vehicle that drives for this long: three at least, whose connection rested twice. */
+/** Reports of one vehicle that drives for this long: two at least, between which its connection rested. */
 export const reportsOf = (intervalSec: number, drivenSec: number): number =>
-  Math.max(3, Math.ceil(drivenSec / intervalSec));
+  Math.max(2, Math.ceil(drivenSec / intervalSec));
 
 const PATH = '/v1/hexcodes/encode';
 const INSIDE = '{"lat":21.0288,"lng":105.8525}';

@@ -4,7 +4,10 @@ import type { Behind } from './behind-proxy.js';
 export interface TaskOptions {
   /** Default true. */
   readonly isTls?: boolean;
+  /** Rounds, calls of one kind, or batches of a connection. */
   readonly times?: number;
+  /** After each call of a load. */
+  readonly pauseMs?: number;
   readonly megabytes?: number;
   /** Bytes a second of a slow client, as curl's --limit-rate; undefined: as fast as it can. */
   readonly rate?: string;
@@ -13,8 +16,6 @@ export interface TaskOptions {
   readonly seconds?: number;
   /** Over TLS too; where the proxy knows HTTP/2 curl chooses that. */
   readonly isHttp1?: boolean;
-  /** Only bodies of /bulk are refused; a proxy answers some of the others itself. */
-  readonly isBulkOnly?: boolean;
   /** Vehicles that report at each interval; ms of their line each way. */
   readonly vehicles?: number;
   readonly delayMs?: number;

@@ -5,21 +5,21 @@ import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 import { PASSED, sendInFlights, waysToSend } from '../flights.js';
-import { REFUSALS, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
+import { refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
 import { COMMAND_KEY } from '../serve-command.js';
 import { type Behind, NODE_ADDRESSES } from './behind-proxy.js';
+import { callOnce } from './call-once.js';
 import type { Task, TaskOptions, TaskResult } from './task.js';
 import { sendBodies } from './task-bodies.js';
 import { callBesideFlood } from './task-flood.js';
 import { forgeAddresses } from './task-forged.js';
-import { sendOrdinary } from './task-ordinary.js';
+import { faultsOfProxy, sendOrdinary } from './task-ordinary.js';
 import { reportPaced } from './task-paced.js';
 import { roll } from './task-rolling.js';
 import type { Watched } from './watch-readiness.js';
 
-// Batches on 400 connections for a while, more than two nodes can answer. Every answer must be the service's own: one
+// Batches on 400 connections at once, more than two nodes can answer. Every answer must be the service's own: one
 // of the proxy for want of a server, or none, is a fault.
 
 const BUSY_CONNECTIONS = 400;
@@ -32,9 +32,8 @@ interface Answered {
 }
 
 async function saturate({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { seconds = 10 } = options;
+  const { times = 3 } = options;
   const body = JSON.stringify({ points: Array.from({ length: POINTS }, () => [21.0288, 105.8525]) });
-  const untilMs = performance.now() + seconds * 1000;
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const isTls = base.startsWith('https');
@@ -61,10 +60,10 @@ async function saturate({ base }: Behind, options: TaskOptions): Promise<TaskRes
       call.on('error', reject);
       call.end(body);
     });
-  const watching = watchReadiness(seconds);
+  const watching = watchReadiness();
   await Promise.all(
     Array.from({ length: BUSY_CONNECTIONS }, async () => {
-      while (performance.now() < untilMs) {
+      for (let time = 0; time < times; time++) {
         try {
           const { status, isOurs } = await post();
           count(isOurs ? `${status}` : `${status} of the proxy`);
@@ -75,7 +74,7 @@ async function saturate({ base }: Behind, options: TaskOptions): Promise<TaskRes
     }),
   );
   agent.destroy();
-  const { failed, tookMs } = await watching;
+  const { failed, tookMs } = await watching.end();
   const done = (counts.get('200') ?? 0) + (counts.get('503') ?? 0);
   const faults = [...counts]
     .filter(([what]) => !/^(200|503)$/.test(what))
@@ -89,39 +88,36 @@ async function saturate({ base }: Behind, options: TaskOptions): Promise<TaskRes
 }
 
 /** Asks each node as a balancer does, in a process of its own: this one is busy itself. */
-async function watchReadiness(seconds: number): Promise<Watched> {
+function watchReadiness(): { readonly end: () => Promise<Watched> } {
   const addresses = NODE_ADDRESSES.map((address) => `${address}:9090`);
-  const args = ['build/test/support/deploy/watch-readiness.js', String(seconds), ...addresses];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = ['build/test/support/deploy/watch-readiness.js', ...addresses];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.on('data', (bytes) => (text += bytes));
-  await once(child, 'close');
-  return JSON.parse(text) as Watched;
+  const closed = once(child, 'close');
+  const end = async (): Promise<Watched> => {
+    child.stdin.end();
+    await closed;
+    return JSON.parse(text) as Watched;
+  };
+  return { end };
 }
 
 // Uploads through a proxy that the service refuses while most of them is still to come: every client must get the
 // reason. So must one that sends small bodies in flights and reads after the last.
 
-/** An upload that takes longer to be refused is named. */
-const SLOW_MS = 5000;
 const CONNECTIONS = 24;
 
 async function sendRefused({ base }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { times = 1, megabytes = 20, isBulkOnly = false } = options;
-  const refusals = REFUSALS.filter(({ path }) => !isBulkOnly || path.endsWith('/bulk'));
+  const { megabytes = 12 } = options;
   const faults: string[] = [];
-  const notes: string[] = [];
   let done = 0;
-  for (let time = 0; time < times; time++) {
-    for (const client of UPLOAD_CLIENTS) {
-      for (const refusal of refusals) {
-        const startMs = performance.now();
-        const fault = await sendRefusedUpload(client, base, COMMAND_KEY, refusal, megabytes);
-        if (fault === undefined) done++;
-        else faults.push(fault);
-        const tookMs = performance.now() - startMs;
-        if (tookMs > SLOW_MS) notes.push(`${client}, ${refusal.name}: ${(tookMs / 1000).toFixed(1)} s`);
-      }
+  for (const client of UPLOAD_CLIENTS) {
+    // A proxy answers some of the others itself.
+    for (const refusal of refusalsOf(client).filter(({ path }) => path.endsWith('/bulk'))) {
+      const fault = await sendRefusedUpload(client, base, COMMAND_KEY, refusal, megabytes);
+      if (fault === undefined) done++;
+      else faults.push(fault);
     }
   }
   const calls = [...waysToSend()].flatMap((way) => PASSED.map((refusal) => ({ way, refusal })));
@@ -135,45 +131,36 @@ async function sendRefused({ base }: Behind, options: TaskOptions): Promise<Task
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, sendNext));
-  return { done, faults, notes };
+  return { done, faults, notes: [] };
 }
 
-// Streams through a proxy while both nodes stop: each client gets the close code 1012, which says that it may connect
-// again.
+// Nodes that are killed while answers are under way through a proxy, over each version of HTTP: what their clients get
+// must not look whole. Without nodes the proxy answers in the form of the service.
 
-async function closeStreams({ base, nodes }: Behind, options: TaskOptions): Promise<TaskResult> {
-  const { times = 20 } = options;
-  const url = `${base.replace('http', 'ws')}/v1/hexcodes/stream`;
-  const sockets = Array.from(
-    { length: times },
-    () =>
-      new WebSocket(url, 'hexcodes.v1.json', {
-        headers: { 'X-API-Key': COMMAND_KEY },
-        rejectUnauthorized: false,
-      }),
-  );
-  await Promise.all(sockets.map((socket) => once(socket, 'message')));
-  const closed = sockets.map((socket) => once(socket, 'close') as Promise<[code: number]>);
-  await Promise.all(nodes.map((node) => node.stop()));
-  const codes = (await Promise.all(closed)).map(([code]) => code);
-  const faults = codes.filter((code) => code !== 1012).map((code) => `closed with ${code}`);
-  return { done: times - faults.length, faults, notes: [] };
-}
+/** Percent of an answer that its client has when the nodes are killed: the end is still in the nodes then. */
+const KILLED_AT_PERCENT = 50;
 
-// Nodes that are killed while an answer is under way through a proxy: what its client gets must not look whole.
-
-const KILLED_AFTER_MS = 3500;
-
-/** The client is slow, so that the end of its answer is still in the nodes when they die. */
 async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResult> {
-  const sent = sendBodies(behind, { rate: '30M', megabytes: 60, ...options, times: 1 });
-  await sleep(KILLED_AFTER_MS);
+  const versions = options.isHttp1 === true ? [true] : [true, false];
+  const arrivedPercent = versions.map(() => 0);
+  let ended = 0;
+  const sending = versions.map((isHttp1, at) =>
+    sendBodies(behind, { rate: '12M', ...options, isHttp1 }, (percent) => {
+      arrivedPercent[at] = percent;
+    }).finally(() => ended++),
+  );
+  while (Math.min(...arrivedPercent) < KILLED_AT_PERCENT && ended === 0) await sleep(10);
   for (const node of behind.nodes) node.child.kill('SIGKILL');
   await Promise.all(behind.nodes.map(({ exit }) => exit));
-  const { done, faults } = await sent;
-  if (done > 0) return { done: 0, faults: ['the answer was whole before the nodes were killed'], notes: [] };
-  const looksWhole = faults.filter((fault) => fault.includes('curl ended with 0, 200'));
-  return { done: 1 - looksWhole.length, faults: looksWhole, notes: faults };
+  const sent = await Promise.all(sending);
+  const notes = sent.flatMap(({ faults }) => faults);
+  const faults = notes.filter((fault) => fault.includes('curl ended with 0, 200'));
+  if (sent.some(({ done }) => done > 0)) faults.push('an answer was whole before the nodes were killed');
+  const headers = { 'X-API-Key': COMMAND_KEY };
+  const away = await callOnce(`${behind.base}/v1/meta`, { headers });
+  if (away.status < 500) faults.push(`without nodes: ${away.status}`);
+  faults.push(...faultsOfProxy(away));
+  return { done: versions.length, faults, notes };
 }
 
 export const TASKS = {
@@ -186,7 +173,6 @@ export const TASKS = {
   refused: sendRefused,
   rolling: roll,
   saturated: saturate,
-  streams: closeStreams,
 } satisfies Record<string, Task>;
 
 export type TaskName = keyof typeof TASKS;

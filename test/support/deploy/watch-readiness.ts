@@ -1,5 +1,5 @@
 // Asks nodes for their readiness four times a second, as a balancer does, in a process of its own: node
-// build/test/support/deploy/watch-readiness.js SECONDS ADDRESS… prints how long the answers took, as JSON.
+// build/test/support/deploy/watch-readiness.js ADDRESS… prints how long the answers took, as JSON, when its input ends.
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,10 +12,11 @@ export interface Watched {
   readonly tookMs: readonly number[];
 }
 
-const [seconds = '1', ...addresses] = process.argv.slice(2);
-const untilMs = performance.now() + Number(seconds) * 1000;
+const addresses = process.argv.slice(2);
 const tookMs: number[] = [];
 let failed = 0;
+let isOver = false;
+process.stdin.on('end', () => (isOver = true)).resume();
 
 function ask(address: string): Promise<number | undefined> {
   return new Promise((resolve) => {
@@ -28,7 +29,7 @@ function ask(address: string): Promise<number | undefined> {
   });
 }
 
-while (performance.now() < untilMs) {
+while (!isOver || tookMs.length === 0) {
   for (const address of addresses) {
     const startMs = performance.now();
     if ((await ask(address)) !== 200) failed++;
