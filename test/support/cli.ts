@@ -38,7 +38,10 @@ function mayBeHosted(args: readonly string[], { env = {}, started }: RunOptions)
   // A position alone is answered before the program is loaded.
   const isAlone = args.length === 2 && /^\d/.test(text);
   const isOwn = started !== undefined || Object.keys(env).some((name) => ONCE.test(name));
-  const isShort = SHORT.test(command) || (command === 'worker' && text === 'setup');
+  const isShort =
+    SHORT.test(command) ||
+    (command === 'worker' && text === 'setup') ||
+    (command === 'bench' && text === '--compare');
   return isShort && !isAlone && !isOwn && !args.some((arg) => /^\/(?:dev|proc)\//.test(arg));
 }
 
