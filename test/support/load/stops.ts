@@ -42,8 +42,8 @@ export async function stopUnderPlainClients(afterMs: number, drain?: string): Pr
         if (!error.wasKept && !error.hadBegun) break;
         lost.push(error.message);
       }
-      // Some ask at once again, some rest.
-      await sleep((number % 4) * 60);
+      // Some ask soon again, some rest.
+      await sleep(10 + (number % 4) * 60);
     }
     agent.destroy();
   };
