@@ -1,11 +1,12 @@
-// A peer that floods the service, as a process of its own: `node build/test/support/peers/flood.js KIND PORT SECONDS`.
-// Prints how many of its connections were closed by the service, as JSON, and ends by itself.
+// A peer that floods the service, as a process of its own: `node build/test/support/peers/flood.js KIND PORT SECONDS
+// CLOSINGS`. Prints how many of its connections were closed by the service, as JSON, and ends after that time or that
+// many closings.
 import { connect, type Socket } from 'node:net';
 import { clientFrame, handshake } from '../raw-websocket.js';
 
 const PING = 9;
 
-const [kind = '', port = '0', seconds = '1'] = process.argv.slice(2);
+const [kind = '', port = '0', seconds = '1', closings = '1'] = process.argv.slice(2);
 
 /** Some 64 KiB of small requests, which are answered 401. */
 const REQUESTS = Buffer.from('GET /v1/meta HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
@@ -43,6 +44,7 @@ function flood(bytes: Buffer, reads: boolean, opening = ''): void {
   socket.on('close', () => {
     if (isOver) return;
     closed++;
+    if (closed >= Number(closings)) return end();
     setTimeout(() => {
       if (!isOver) flood(bytes, reads, opening);
     }, 100);
@@ -59,7 +61,9 @@ else if (kind === 'chunks') {
 } else if (kind === 'frames') flood(FRAMES, true, handshake(process.env.FLOOD_KEY ?? ''));
 else if (kind === 'pings') flood(PINGS, true, handshake(process.env.FLOOD_KEY ?? ''));
 
-setTimeout(() => {
+function end(): void {
   isOver = true;
   process.stdout.write(`${JSON.stringify({ closed })}\n`, () => process.exit(0));
-}, Number(seconds) * 1000);
+}
+
+setTimeout(end, Number(seconds) * 1000);

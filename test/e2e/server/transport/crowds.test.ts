@@ -23,7 +23,12 @@ const KEY = 'one_key_0123456789abcdef';
 describe('fairness', () => {
   const FLOOD = resolve('build/test/support/peers/flood.js');
 
-  const SECONDS = 4;
+  const CHUNKS_SECONDS = 2;
+
+  /** Longer than a busy machine needs to close some connections. */
+  const LONG_SECONDS = 60;
+
+  const CLOSINGS = 4;
 
   beforeAll(async () => {
     server = await startServer();
@@ -32,12 +37,16 @@ describe('fairness', () => {
   afterAll(() => server.stop());
 
   /** Resolves to how many connections of the flooding peer the service closed. */
-  function flood(kind: string): Promise<number> {
+  function flood(kind: string, seconds: number): Promise<number> {
     return new Promise((done, reject) => {
-      const child = spawn(process.execPath, [FLOOD, kind, String(server.port), String(SECONDS)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, FLOOD_KEY: server.key },
-      });
+      const child = spawn(
+        process.execPath,
+        [FLOOD, kind, String(server.port), String(seconds), String(CLOSINGS)],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { ...process.env, FLOOD_KEY: server.key },
+        },
+      );
       let out = '';
       child.stdout.on('data', (text: Buffer) => {
         out += text.toString();
@@ -54,17 +63,17 @@ describe('fairness', () => {
     void flooding.then(() => {
       isOver = true;
     });
-    while (!isOver) {
+    do {
       const answer = await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': server.key } });
       statuses.push(answer.status);
       await answer.arrayBuffer();
-    }
+    } while (!isOver);
     return statuses;
   }
 
   test('a peer that sends a body in chunks of one byte does not stop the others', async () => {
     // Whether it is cut off depends on how fast it sends; turns.test.ts has the limit.
-    const statuses = await askDuring(flood('chunks'));
+    const statuses = await askDuring(flood('chunks', CHUNKS_SECONDS));
     expect(statuses.length).toBeGreaterThan(0);
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
   });
@@ -72,7 +81,7 @@ describe('fairness', () => {
   test.each(['requests', 'unread', 'unread-heads', 'frames', 'pings'])(
     'a peer that floods by %s is cut off, and all others are answered',
     async (kind) => {
-      const flooding = flood(kind);
+      const flooding = flood(kind, LONG_SECONDS);
       const statuses = await askDuring(flooding);
       expect(await flooding).toBeGreaterThan(0);
       expect(statuses.length).toBeGreaterThan(0);
@@ -278,7 +287,7 @@ describe('odd crowds', () => {
 
   const AT_ONCE = 20;
 
-  const REQUESTS = 3000;
+  const REQUESTS = 1000;
 
   /** Longer than the service keeps a connection that rests. */
   const REST_MS = 6500;
@@ -312,7 +321,7 @@ describe('odd crowds', () => {
     expect(command.hasEnded, `${command.child.signalCode} after ${sent} requests`).toBe(false);
   });
 
-  const CROWD_MS = Number(process.env.CROWD_MS ?? 20_000);
+  const CROWD_REQUESTS = Number(process.env.CROWD_REQUESTS ?? 30_000);
 
   test.skipIf(freedMemory === undefined).each([
     ['crowded all the time', ['--max-connections', '80', '--max-keyless-per-address', '15']],
@@ -332,8 +341,7 @@ describe('odd crowds', () => {
       const from = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
       const crowd = new Crowd({ port, key: KEY, random: randomFrom(seed), atOnce: 60, from });
       onTestFinished(() => crowd.end());
-      const endMs = performance.now() + CROWD_MS;
-      await crowd.run(() => performance.now() < endMs && !command.hasEnded);
+      await crowd.run((requests) => requests < CROWD_REQUESTS && !command.hasEnded);
       await Promise.race([sleep(2 * REST_MS), command.exit]);
       const said = `${command.child.signalCode} after ${crowd.requests} requests, seed ${seed}: ${command.err}`;
       expect(command.hasEnded, said).toBe(false);
