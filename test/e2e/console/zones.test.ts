@@ -1,8 +1,8 @@
 // Zones of the page: drawn, kept, listed and taken away, on every screen.
 
-import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { axeOf, downloaded, hasChromium, mapState } from '../../support/console-page.js';
+import type { CDPSession, Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { axeOf, type ConsolePage, downloaded, hasChromium, mapState } from '../../support/console-page.js';
 import { randomFrom } from '../../support/open-world.js';
 import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
@@ -21,12 +21,6 @@ const SQUARE: readonly Spot[] = [
   [0.6, 0.6],
   [0.3, 0.6],
 ];
-
-async function openPanel(page: Page): Promise<void> {
-  await mapState(page);
-  await page.click('#tab-zones');
-  await page.waitForSelector('#zone-draw');
-}
 
 /** Where on the screen a part of the map is. */
 async function spotOf(page: Page, [across, down]: Spot): Promise<{ x: number; y: number }> {
@@ -72,9 +66,24 @@ async function pixelsOf(page: Page, color: readonly number[]): Promise<number> {
   );
 }
 
-const listed = (page: Page): Promise<string | null> => page.locator('#zones-status').textContent();
+/** One for each branch of the style sheets. The first and the last are seen with a map of WebGL, too. */
+const SCREENS = [
+  { width: 1440, height: 900, isTouched: false },
+  { width: 740, height: 360, isTouched: true },
+  { width: 390, height: 844, isTouched: true },
+  { width: 320, height: 640, isTouched: true },
+];
 
-const isListed = (page: Page) => expect.poll(() => listed(page)).toMatch(/codes\.$/);
+const ENDS = [SCREENS[0]!, SCREENS.at(-1)!];
+
+async function tap(session: CDPSession, at: { x: number; y: number }): Promise<void> {
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [at] });
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
+async function waitForCodes(page: Page): Promise<void> {
+  await expect.poll(() => page.textContent('#zones-status')).toMatch(/(?:codes|mã)\.$/);
+}
 
 describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
   describe.each([
@@ -82,51 +91,63 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
     ['flat', false],
   ] as const)('%s', (state, hasWebgl) => {
     const served = new ServedConsole(hasWebgl);
-
-    test('list and file of two zones are those of the command', async () => {
-      const { page, faults, close } = await served.open(
-        { permissions: ['clipboard-read', 'clipboard-write'] },
-        PLACE,
-      );
-      expect(await mapState(page)).toBe(state);
-      await openPanel(page);
-      const place = await page.locator('#place-code').textContent();
-      await drawZone(page, SQUARE, 'Kho "A", Hoàn Kiếm');
-      await drawZone(
-        page,
-        SQUARE.map(([x, y]): Spot => [x + 0.15, y + 0.15]),
-      );
-      // A press in a zone that is drawn chooses no place.
-      expect(await page.locator('#place-code').textContent()).toBe(place);
-      await page.selectOption('#zone-size', '11');
-      for (const isCompact of [true, false]) {
-        await page.setChecked('#zone-compact', isCompact);
-        await isListed(page);
-        const zones = await downloaded(page, '#zones-geojson');
-        const list = await downloaded(page, '#zones-csv');
-        expect([zones.name, list.name]).toEqual(['zones.geojson', 'zones.csv']);
-        folder.write('zones.geojson', zones.bytes.toString());
-        const [line = ''] = ((await page.locator('#zones-command').textContent()) ?? '').split('\n');
-        expect(line.includes('--compact')).toBe(isCompact);
-        const ran = await folder.run(line.split(' ').slice(1));
-        expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/codes of 2 areas/)]);
-        expect(list.bytes.toString()).toBe(folder.bytes('zones.csv').toString());
-        const rows = list.bytes.toString().split('\n');
-        expect(rows.length).toBeGreaterThan(30);
-        const own = rows.filter((row) => row.startsWith('"Kho ""A"", Hoàn Kiếm",'));
-        await page.locator('#zone-list .zone-copy').first().click();
-        const codes = own.map((row) => row.split(',').at(-3)).join('\n');
-        await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(codes);
-        expect(own.length).toBeLessThan(rows.length - 2);
-      }
-      expect((await axeOf(page)).violations).toEqual([]);
-      expect(faults).toEqual([]);
-      await close();
+    let opened: ConsolePage;
+    beforeAll(async () => {
+      opened = await served.open({ permissions: ['clipboard-read', 'clipboard-write'] }, PLACE);
+      expect(await mapState(opened.page)).toBe(state);
     });
 
+    // One page for all tests: without zones, and with the view of the place.
+    beforeEach(async () => {
+      const { page } = opened;
+      await page.click('#tab-zones');
+      await page.waitForSelector('#zone-draw');
+      if (await page.isVisible('#zones-remove')) await page.click('#zones-remove');
+      for (const hash of ['#HN-6GHP4-83RFR', PLACE]) {
+        await page.goto(served.address + hash);
+        await expect.poll(() => page.getAttribute('#map', 'data-place')).toBe(hash.slice(1));
+      }
+      await page.click('#tab-zones');
+    });
+
+    if (!hasWebgl)
+      test('list and file of two zones are those of the command', async () => {
+        const { page, faults } = opened;
+        const place = await page.locator('#place-code').textContent();
+        await drawZone(page, SQUARE, 'Kho "A", Hoàn Kiếm');
+        await drawZone(
+          page,
+          SQUARE.map(([x, y]): Spot => [x + 0.15, y + 0.15]),
+        );
+        // A press in a zone that is drawn chooses no place.
+        expect(await page.locator('#place-code').textContent()).toBe(place);
+        await page.selectOption('#zone-size', '11');
+        for (const isCompact of [true, false]) {
+          await page.setChecked('#zone-compact', isCompact);
+          await waitForCodes(page);
+          const zones = await downloaded(page, '#zones-geojson');
+          const list = await downloaded(page, '#zones-csv');
+          expect([zones.name, list.name]).toEqual(['zones.geojson', 'zones.csv']);
+          folder.write('zones.geojson', zones.bytes.toString());
+          const [line = ''] = ((await page.locator('#zones-command').textContent()) ?? '').split('\n');
+          expect(line.includes('--compact')).toBe(isCompact);
+          const ran = await folder.run(line.split(' ').slice(1));
+          expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/codes of 2 areas/)]);
+          expect(list.bytes.toString()).toBe(folder.bytes('zones.csv').toString());
+          const rows = list.bytes.toString().split('\n');
+          expect(rows.length).toBeGreaterThan(30);
+          const own = rows.filter((row) => row.startsWith('"Kho ""A"", Hoàn Kiếm",'));
+          await page.locator('#zone-list .zone-copy').first().click();
+          const codes = own.map((row) => row.split(',').at(-3)).join('\n');
+          await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(codes);
+          expect(own.length).toBeLessThan(rows.length - 2);
+        }
+        expect((await axeOf(page)).violations).toEqual([]);
+        expect(faults).toEqual([]);
+      });
+
     test('keys: a corner in the middle, one less, done, given up', async () => {
-      const { page, faults, close } = await served.open({}, PLACE);
-      await openPanel(page);
+      const { page, faults } = opened;
       await page.focus('#zone-draw');
       await page.keyboard.press('Enter');
       const corners = () => page.locator('.zone-corner').count();
@@ -148,7 +169,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await page.keyboard.press('Space');
       expect(await page.textContent('#zone-status')).toBe('3 corners');
       await page.keyboard.press('Enter');
-      await isListed(page);
+      await waitForCodes(page);
       expect(await page.inputValue('#zone-name-0')).toBe('Zone 1');
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('zone-name-0');
       await page.click('#zone-draw');
@@ -158,12 +179,10 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('zone-draw');
       expect(await page.locator('#zone-list li').count()).toBe(1);
       expect(faults).toEqual([]);
-      await close();
     });
 
     test('zones of a file come in; corners are dragged and moved by keys, or left as they were', async () => {
-      const { page, faults, close } = await served.open({}, PLACE);
-      await openPanel(page);
+      const { page, faults } = opened;
       const ring = [105.84, 105.87, 105.87, 105.84].map((lng, i) => [lng, i < 2 ? 21.01 : 21.04]);
       const feature = (name: string, coordinates: unknown) =>
         `{"type":"Feature","properties":{"name":"${name}"},"geometry":{"type":"Polygon","coordinates":${JSON.stringify(coordinates)}}}`;
@@ -179,7 +198,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         .poll(() => page.locator('#zones-imported').textContent())
         .toBe('1 zones imported. Not imported: Lỗ (has a hole).');
       expect(await page.inputValue('#zone-name-0')).toBe('Kho');
-      await isListed(page);
+      await waitForCodes(page);
       const ringNow = async (): Promise<number[][]> => {
         const { bytes } = await downloaded(page, '#zones-geojson');
         return JSON.parse(bytes.toString()).features[0].geometry.coordinates[0].slice(0, -1);
@@ -203,7 +222,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await page.locator('.zone-handle').first().press('ArrowRight');
       await page.click('#zone-end');
       expect(await page.locator('.zone-handle').count()).toBe(0);
-      await isListed(page);
+      await waitForCodes(page);
       const after = await ringNow();
       expect([after[1], after[3]]).toEqual([ring[1], ring[3]]);
       expect(after[2]![0]).toBeLessThan(ring[2]![0]! - 0.001);
@@ -216,12 +235,10 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       expect(await page.locator('.zone-handle').count()).toBe(0);
       expect(await ringNow()).toEqual(after);
       expect(faults).toEqual([]);
-      await close();
     });
 
     test('a double click ends; sides that cross do not', async () => {
-      const { page, faults, close } = await served.open({}, PLACE);
-      await openPanel(page);
+      const { page, faults } = opened;
       await page.click('#zone-draw');
       await press(page, [SQUARE[0]!, SQUARE[2]!, SQUARE[1]!, SQUARE[3]!]);
       await page.click('#zone-end');
@@ -230,7 +247,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       const { x, y } = await spotOf(page, [0.5, 0.15]);
       const zoomed = await page.getAttribute('#map', 'data-grid');
       await page.mouse.dblclick(x, y);
-      await isListed(page);
+      await waitForCodes(page);
       expect(await page.getAttribute('#map', 'data-grid')).toBe(zoomed);
       expect(await page.locator('.zone-bar').count()).toBe(0);
       // The map is as it was: a click chooses a place again.
@@ -238,19 +255,17 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await press(page, [[0.2, 0.2]]);
       await expect.poll(() => page.locator('#place-code').textContent()).not.toBe(before);
       expect(faults).toEqual([]);
-      await close();
     });
 
     test('rows of a file by zone: the column of the command, counts, and colours of the map', async () => {
-      const { page, faults, close } = await served.open({}, PLACE);
-      await openPanel(page);
+      const { page, faults } = opened;
       await drawZone(page, SQUARE, 'Kho "A", Hoàn Kiếm');
       await drawZone(
         page,
         SQUARE.map(([x, y]): Spot => [x + 0.2, y + 0.2]),
         'B',
       );
-      await isListed(page);
+      await waitForCodes(page);
       folder.write('zones.csv', (await downloaded(page, '#zones-csv')).bytes.toString());
       const { features } = JSON.parse((await downloaded(page, '#zones-geojson')).bytes.toString());
       const corners: [number, number][] = features.flatMap(
@@ -280,11 +295,20 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         await expect.poll(() => page.textContent('#file-status')).toBe('Done: 3,000 rows.');
         return (await downloaded(page, '#file-download')).bytes.toString();
       };
+      const answer = await convert('points.csv');
+      // Blue and orange of the first two zones.
+      for (const color of [
+        [0, 114, 178],
+        [230, 159, 0],
+      ])
+        await expect.poll(() => pixelsOf(page, color)).toBeGreaterThan(200);
+      expect(faults).toEqual([]);
+      // Answers and counts are the same with each map.
+      if (hasWebgl) return;
       const encoded = await folder.run('encode points.csv -o codes.csv');
       expect([encoded.code, encoded.stderr]).toEqual([0, expect.anything()]);
       const ran = await folder.run('contains codes.csv --in zones.csv --all -o all.csv');
       expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/inside/)]);
-      const answer = await convert('points.csv');
       expect(answer).toBe(folder.bytes('all.csv').toString());
       const ofA = answer.match(/,"Kho ""A"", Hoàn Kiếm"\n/g)!.length;
       const ofB = answer.match(/,OK,B\n/g)!.length;
@@ -297,12 +321,6 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         `in no zone${ofNone}`,
       ]);
       expect((await axeOf(page)).violations).toEqual([]);
-      // Blue and orange of the first two zones.
-      for (const color of [
-        [0, 114, 178],
-        [230, 159, 0],
-      ])
-        await expect.poll(() => pixelsOf(page, color)).toBeGreaterThan(200);
       // A member of each line of JSON.
       const lines = (await convert('points.ndjson'))
         .trim()
@@ -323,245 +341,198 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       await page.click('.zones-changed');
       await expect.poll(() => page.locator('.zones-changed').isVisible()).toBe(false);
       expect(faults).toEqual([]);
-      await close();
+    });
+
+    test.each(hasWebgl ? ENDS : SCREENS)('$width × $height', async ({ width, height, isTouched }) => {
+      const { page, faults } = opened;
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setDeviceMetricsOverride', {
+        width,
+        height,
+        deviceScaleFactor: 1,
+        mobile: isTouched,
+      });
+      await session.send('Emulation.setTouchEmulationEnabled', { enabled: isTouched, maxTouchPoints: 1 });
+      const found: string[] = [];
+      for (const [colorScheme, locale] of [
+        ['light', 'vi'],
+        ['dark', 'en'],
+      ] as const) {
+        // With WebGL one of both for each screen, as a canvas alone differs.
+        if (hasWebgl && isTouched === (locale === 'vi')) continue;
+        await page.emulateMedia({ colorScheme });
+        if ((await page.getAttribute('html', 'lang')) !== locale) await page.click('#language');
+        const look = async (task: string, inSight: readonly string[]): Promise<void> => {
+          // A toast that says what was done lies over everything for a moment.
+          await page.evaluate(() => document.getElementById('toast')?.classList.remove('is-shown'));
+          await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+          const minPx = isTouched ? 44 : 24;
+          for (const fault of await page.evaluate(screenFaults, { minPx, inSight }))
+            found.push(`${colorScheme} ${locale}, ${task}: ${fault}`);
+        };
+        await page.click('#zone-draw');
+        // The map makes way for the buttons.
+        await page.waitForTimeout(300);
+        await look('begun', ['#zone-corner', '#zone-undo', '#zone-end', '#zone-cancel']);
+        for (const spot of [
+          [0.25, 0.2],
+          [0.6, 0.2],
+          [0.6, 0.45],
+        ] as const)
+          if (isTouched) await tap(session, await spotOf(page, spot));
+          else await press(page, [spot]);
+        expect(await page.locator('.zone-corner').count()).toBe(3);
+        await look('three corners', ['#zone-end']);
+        const { x, y, width: across, height: down } = (await page.locator('#zone-end').boundingBox())!;
+        if (isTouched) await tap(session, { x: x + across / 2, y: y + down / 2 });
+        else await page.click('#zone-end');
+        await waitForCodes(page);
+        await page.locator('#zone-list summary').click();
+        await page.locator('#zones-remove').scrollIntoViewIfNeeded();
+        await look('listed', []);
+        if (!hasWebgl && (width === 320 || width === 1440))
+          for (const [rule, nodes] of (await axeOf(page)).violations)
+            found.push(`${colorScheme}: axe ${rule} ${nodes.join(' ')}`);
+        await page.click('#zones-remove');
+      }
+      await session.detach();
+      expect(found).toEqual([]);
+      expect(faults).toEqual([]);
     });
   });
 });
 
-describe('on every screen', () => {
-  const KEY = 'hexcodes-zones';
+const KEY = 'hexcodes-zones';
 
-  const SQUARE = [
-    [105.84, 21.02],
-    [105.87, 21.02],
-    [105.87, 21.04],
-    [105.84, 21.04],
-  ];
+const KEPT_SQUARE = [
+  [105.84, 21.02],
+  [105.87, 21.02],
+  [105.87, 21.04],
+  [105.84, 21.04],
+];
 
-  const kept = (zones: object[], more: object = {}): string => JSON.stringify({ zones, ...more });
+const kept = (zones: object[], more: object = {}): string => JSON.stringify({ zones, ...more });
 
-  const zone = (id: string, name: string, corners: number[][] = SQUARE) => ({ id, name, corners });
+const zone = (id: string, name: string, corners: number[][] = KEPT_SQUARE) => ({ id, name, corners });
 
-  /** One for each branch of the style sheets. The first and the last are seen with a map of WebGL, too. */
-  const SCREENS = [
-    { width: 1440, height: 900, isTouched: false },
-    { width: 740, height: 360, isTouched: true },
-    { width: 390, height: 844, isTouched: true },
-    { width: 320, height: 640, isTouched: true },
-  ];
+describe.skipIf(!hasChromium)('needs Chromium: zones that are kept', () => {
+  const served = new ServedConsole(false);
+  let opened: ConsolePage;
+  beforeAll(async () => {
+    opened = await served.open();
+  });
 
-  const ENDS = [SCREENS[0]!, SCREENS.at(-1)!];
+  const withKept = async (text: string) => {
+    await opened.page.evaluate(([key, value]) => localStorage.setItem(key!, value!), [KEY, text]);
+    await opened.page.reload();
+    await mapState(opened.page);
+    return opened;
+  };
 
-  /** Presses a part of the map, with a finger or a mouse. */
-  async function press(page: Page, isTouched: boolean, across: number, down: number): Promise<void> {
-    const { x, y, width, height } = (await page.locator('#map').boundingBox())!;
-    const at = [x + across * width, y + down * height] as const;
-    if (isTouched) await page.touchscreen.tap(...at);
-    else await page.mouse.click(...at);
-  }
+  test('names of HTML and formulas stay words; zones are there on the next visit, before their panel is', async () => {
+    const names = ['<img src=x onerror=alert(1)>', '=1+1', '"; drop', `${'dài '.repeat(15)}`];
+    const { page, faults } = await withKept(kept(names.map((name, i) => zone(String(i), name))));
+    await expect.poll(() => page.locator('.zone-area').count()).toBe(4);
+    await page.click('#tab-zones');
+    await waitForCodes(page);
+    const shown = await page
+      .locator('#zone-list input')
+      .evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value));
+    expect(shown).toEqual([names[0], '1+1', names[2], 'dài '.repeat(15).trim()]);
+    expect(await page.locator('#panel-zones img').count()).toBe(0);
+    await page.fill('#zone-name-0', '  @cmd\t ');
+    await page.press('#zone-name-0', 'Enter');
+    await expect.poll(() => page.inputValue('#zone-name-0')).toBe('cmd');
+    await page.fill('#zone-name-1', 'cmd');
+    await page.press('#zone-name-1', 'Enter');
+    await expect.poll(() => page.inputValue('#zone-name-1')).toBe('cmd 2');
+    expect(faults).toEqual([]);
+  });
 
-  async function waitForCodes(page: Page): Promise<void> {
-    await expect.poll(() => page.textContent('#zones-status')).toMatch(/(?:codes|mã)\.$/);
-  }
+  test('a storage that is not JSON is none', async () => {
+    const { page, faults } = await withKept('{');
+    await page.click('#tab-zones');
+    await page.waitForSelector('#zone-draw');
+    expect(await page.locator('#zone-list li').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
 
-  describe.skipIf(!hasChromium)('needs Chromium: on every screen', () => {
-    describe.each([
-      ['webgl', true],
-      ['flat', false],
-    ] as const)('%s', (state, hasWebgl) => {
-      const served = new ServedConsole(hasWebgl);
+  test('abroad there are no codes; the smallest zone has one; a country is too large', async () => {
+    const paris = KEPT_SQUARE.map(([lng, lat]) => [lng! - 103.5, lat! + 27.8]);
+    const tiny = [
+      [105.85, 21.03],
+      [105.8500001, 21.03],
+      [105.8500001, 21.0300001],
+    ];
+    const { page, faults } = await withKept(
+      kept([zone('p', 'Paris', paris), zone('t', 'Tí', tiny)], { resolution: 9, isCompact: true }),
+    );
+    await page.click('#tab-zones');
+    await waitForCodes(page);
+    expect(await page.locator('#zone-list summary').allTextContents()).toEqual([
+      'No cell of it lies in Viet Nam',
+      expect.stringMatching(/^[12] codes$/),
+    ]);
+    const country = [
+      [102, 8],
+      [110, 8],
+      [110, 23],
+      [102, 23],
+    ];
+    await withKept(kept([zone('v', 'Nước', country)]));
+    await page.click('#tab-zones');
+    await expect
+      .poll(() => page.textContent('#zones-status'))
+      .toBe('Nước may have more than 2,000,000 cells of this size: choose larger ones.');
+    expect(await page.isDisabled('#zones-csv')).toBe(true);
+    await page.selectOption('#zone-size', '5');
+    await waitForCodes(page);
+    expect(faults).toEqual([]);
+  });
 
-      test.each(hasWebgl ? ENDS : SCREENS)('$width × $height', async ({ width, height, isTouched }) => {
-        const found: string[] = [];
-        for (const [colorScheme, locale] of [
-          ['light', 'vi'],
-          ['dark', 'en'],
-        ] as const) {
-          const { page, faults, close } = await served.open(
-            {
-              viewport: { width, height },
-              hasTouch: isTouched,
-              isMobile: isTouched,
-              colorScheme,
-              locale,
-            },
-            '#HN-6GHP4-7PK',
-          );
-          expect(await mapState(page)).toBe(state);
-          const look = async (task: string, inSight: readonly string[]): Promise<void> => {
-            await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
-            const minPx = isTouched ? 44 : 24;
-            for (const fault of await page.evaluate(screenFaults, { minPx, inSight }))
-              found.push(`${colorScheme} ${locale}, ${task}: ${fault}`);
-          };
-          await page.click('#tab-zones');
-          await page.click('#zone-draw');
-          // The map makes way for the buttons.
-          await page.waitForTimeout(300);
-          await look('begun', ['#zone-corner', '#zone-undo', '#zone-end', '#zone-cancel']);
-          for (const [across, down] of [
-            [0.25, 0.2],
-            [0.6, 0.2],
-            [0.6, 0.45],
-          ] as const)
-            await press(page, isTouched, across, down);
-          expect(await page.locator('.zone-corner').count()).toBe(3);
-          await look('three corners', ['#zone-end']);
-          if (isTouched) await page.tap('#zone-end');
-          else await page.click('#zone-end');
-          await waitForCodes(page);
-          await page.locator('#zone-list summary').click();
-          await page.locator('#zones-remove').scrollIntoViewIfNeeded();
-          // A toast that says what was added lies over everything for a moment.
-          await page.evaluate(() => document.getElementById('toast')?.classList.remove('is-shown'));
-          await look('listed', []);
-          if (width === 320 || width === 1440)
-            for (const [rule, nodes] of (await axeOf(page)).violations)
-              found.push(`${colorScheme}: axe ${rule} ${nodes.join(' ')}`);
-          found.push(...faults);
-          await close();
-        }
-        expect(found).toEqual([]);
-      });
-
-      test('in forced colours corners, sides and numbers are seen', async () => {
-        const { page, close } = await served.open({ forcedColors: 'active' }, '#HN-6GHP4-7PK');
-        await mapState(page);
-        await page.evaluate(
-          ([key, text]) => localStorage.setItem(key!, text!),
-          [KEY, kept([zone('a', 'A')])],
-        );
-        await page.reload();
-        await mapState(page);
-        await page.click('#tab-zones');
-        await page.click('#zone-draw');
-        await press(page, false, 0.3, 0.3);
-        // In one step: they are made again while the map flies.
-        const strokes = await page.evaluate(() =>
-          [...document.querySelectorAll('.zone-area, .zone-corner')].map(
-            (node) => getComputedStyle(node).stroke,
-          ),
-        );
-        const ink = await page.evaluate(() => {
-          document.body.style.color = 'CanvasText';
-          return getComputedStyle(document.body).color;
-        });
-        expect(strokes).toEqual([ink, ink]);
-        expect((await axeOf(page)).violations.filter(([rule]) => rule !== 'color-contrast')).toEqual([]);
-        await close();
-      });
+  test('in forced colours corners and sides are seen', async () => {
+    const { page } = await withKept(kept([zone('a', 'A')]));
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.click('#tab-zones');
+    await page.click('#zone-draw');
+    await press(page, [[0.3, 0.3]]);
+    // In one step: they are made again while the map flies.
+    const strokes = await page.evaluate(() =>
+      [...document.querySelectorAll('.zone-area, .zone-corner')].map((node) => getComputedStyle(node).stroke),
+    );
+    const ink = await page.evaluate(() => {
+      document.body.style.color = 'CanvasText';
+      return getComputedStyle(document.body).color;
     });
+    expect(strokes).toEqual([ink, ink]);
+    expect((await axeOf(page)).violations.filter(([rule]) => rule !== 'color-contrast')).toEqual([]);
+    await page.emulateMedia({ forcedColors: 'none' });
+  });
 
-    describe('harm', () => {
-      const served = new ServedConsole(false);
-      const withKept = async (text: string) => {
-        const shown = await served.open();
-        await mapState(shown.page);
-        await shown.page.evaluate(([key, value]) => localStorage.setItem(key!, value!), [KEY, text]);
-        await shown.page.reload();
-        await mapState(shown.page);
-        return shown;
+  test('a browser that keeps nothing says so, and two tabs have the same zones', async () => {
+    const { page, faults } = await withKept(kept([zone('a', 'A'), zone('b', 'B')]));
+    await page.click('#tab-zones');
+    await waitForCodes(page);
+    const other = await page.context().newPage();
+    await other.goto(served.address);
+    await mapState(other);
+    await other.click('#tab-zones');
+    await waitForCodes(other);
+    await other.locator('#zone-list .remove').first().click();
+    await expect.poll(() => page.locator('#zone-list li').count()).toBe(1);
+    expect(await page.inputValue('#zone-name-0')).toBe('B');
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('', 'QuotaExceededError');
       };
-
-      test('names of HTML and formulas stay words; zones are there on the next visit, before their panel is', async () => {
-        const names = ['<img src=x onerror=alert(1)>', '=1+1', '"; drop', `${'dài '.repeat(15)}`];
-        const { page, faults, close } = await withKept(kept(names.map((name, i) => zone(String(i), name))));
-        await expect.poll(() => page.locator('.zone-area').count()).toBe(4);
-        await page.click('#tab-zones');
-        await waitForCodes(page);
-        const shown = await page
-          .locator('#zone-list input')
-          .evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value));
-        expect(shown).toEqual([names[0], '1+1', names[2], 'dài '.repeat(15).trim()]);
-        expect(await page.locator('#panel-zones img').count()).toBe(0);
-        await page.fill('#zone-name-0', '  @cmd\t ');
-        await page.press('#zone-name-0', 'Enter');
-        await expect.poll(() => page.inputValue('#zone-name-0')).toBe('cmd');
-        await page.fill('#zone-name-1', 'cmd');
-        await page.press('#zone-name-1', 'Enter');
-        await expect.poll(() => page.inputValue('#zone-name-1')).toBe('cmd 2');
-        expect(faults).toEqual([]);
-        await close();
-      });
-
-      test.each(['{', '[]', '{"zones":[{"id":1}]}', kept([zone('a', 'A', [[105, 21]])])])(
-        'a storage of %s is none',
-        async (text) => {
-          const { page, faults, close } = await withKept(text);
-          await page.click('#tab-zones');
-          await page.waitForSelector('#zone-draw');
-          expect(await page.locator('#zone-list li').count()).toBe(0);
-          expect(faults).toEqual([]);
-          await close();
-        },
-      );
-
-      test('abroad there are no codes; the smallest zone has one; a country is too large', async () => {
-        const paris = SQUARE.map(([lng, lat]) => [lng! - 103.5, lat! + 27.8]);
-        const tiny = [
-          [105.85, 21.03],
-          [105.8500001, 21.03],
-          [105.8500001, 21.0300001],
-        ];
-        const { page, faults, close } = await withKept(
-          kept([zone('p', 'Paris', paris), zone('t', 'Tí', tiny)], { resolution: 9, isCompact: true }),
-        );
-        await page.click('#tab-zones');
-        await waitForCodes(page);
-        expect(await page.locator('#zone-list summary').allTextContents()).toEqual([
-          'No cell of it lies in Viet Nam',
-          expect.stringMatching(/^[12] codes$/),
-        ]);
-        const country = [
-          [102, 8],
-          [110, 8],
-          [110, 23],
-          [102, 23],
-        ];
-        await page.evaluate(
-          ([key, text]) => localStorage.setItem(key!, text!),
-          [KEY, kept([zone('v', 'Nước', country)])],
-        );
-        await page.reload();
-        await mapState(page);
-        await page.click('#tab-zones');
-        await expect
-          .poll(() => page.textContent('#zones-status'))
-          .toBe('Nước may have more than 2,000,000 cells of this size: choose larger ones.');
-        expect(await page.isDisabled('#zones-csv')).toBe(true);
-        await page.selectOption('#zone-size', '5');
-        await waitForCodes(page);
-        expect(faults).toEqual([]);
-        await close();
-      });
-
-      test('a browser that keeps nothing says so, and two tabs have the same zones', async () => {
-        const { page, faults, close } = await withKept(kept([zone('a', 'A'), zone('b', 'B')]));
-        await page.click('#tab-zones');
-        await waitForCodes(page);
-        const other = await page.context().newPage();
-        await other.goto(served.address);
-        await mapState(other);
-        await other.click('#tab-zones');
-        await waitForCodes(other);
-        await other.locator('#zone-list .remove').first().click();
-        await expect.poll(() => page.locator('#zone-list li').count()).toBe(1);
-        expect(await page.inputValue('#zone-name-0')).toBe('B');
-        await page.evaluate(() => {
-          Storage.prototype.setItem = () => {
-            throw new DOMException('', 'QuotaExceededError');
-          };
-        });
-        expect(await page.locator('#zones-not-kept').isVisible()).toBe(false);
-        await page.selectOption('#zone-size', '10');
-        expect(await page.locator('#zones-not-kept').isVisible()).toBe(true);
-        await waitForCodes(page);
-        await other.locator('#zones-remove').click();
-        await expect.poll(() => page.locator('#zone-list li').count()).toBe(0);
-        await expect.poll(() => page.locator('.zone-area').count()).toBe(0);
-        expect(faults).toEqual([]);
-        await close();
-      });
     });
+    expect(await page.locator('#zones-not-kept').isVisible()).toBe(false);
+    await page.selectOption('#zone-size', '10');
+    expect(await page.locator('#zones-not-kept').isVisible()).toBe(true);
+    await waitForCodes(page);
+    await other.locator('#zones-remove').click();
+    await expect.poll(() => page.locator('#zone-list li').count()).toBe(0);
+    await expect.poll(() => page.locator('.zone-area').count()).toBe(0);
+    expect(faults).toEqual([]);
   });
 });
