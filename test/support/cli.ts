@@ -24,7 +24,8 @@ export interface RunOptions {
 }
 
 /** Commands that read, write and end, and wait for nobody. */
-const SHORT = /^(?:aggregate|check|contains|cover|decode|diff|encode|inspect|plan|provinces|suggest|track)$/;
+const SHORT =
+  /^(?:aggregate|check|contains|cover|decode|diff|encode|inspect|keys|plan|provinces|suggest|track)$/;
 
 /** Settings that a process reads once, and options of Node. */
 const ONCE = /^(?:HEXCODES_(?:INDEX|REACH)|NODE_\w+)$/;

@@ -1,13 +1,11 @@
 // Keys: changed by the command in a process of its own while the server runs, their states, and the uses that they
 // allow: for what, from where and until when.
 
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import {
@@ -22,7 +20,7 @@ import {
 import { pointsOf } from '../../support/open-world.js';
 import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
 import { sendRaw, startServer } from '../../support/server.js';
-import { sharedServer } from '../../support/shared.js';
+import { sharedCommand, sharedServer } from '../../support/shared.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 
 const hasIpv6 = await new Promise<boolean>((resolve) => {
@@ -34,23 +32,10 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
 describe('keys of a running server', () => {
   const server = sharedServer();
 
-  const run = promisify(execFile);
+  const command = sharedCommand();
 
-  /** `hexcodes keys …` as another process. */
-  async function keys(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
-    try {
-      const done = await run(process.execPath, [
-        'dist/cli/main.js',
-        'keys',
-        ...args,
-        '--data-dir',
-        server.dataDir,
-      ]);
-      return { ...done, code: 0 };
-    } catch (error) {
-      return error as { stdout: string; stderr: string; code: number };
-    }
-  }
+  /** `hexcodes keys …` in another process. */
+  const keys = (...args: string[]) => command.run(['keys', ...args, '--data-dir', server.dataDir]);
 
   const statusOf = async (key: string) =>
     (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;

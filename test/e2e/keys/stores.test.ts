@@ -31,7 +31,7 @@ import {
 import { allOf, PEPPER, storedKey } from '../../support/keys.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { sharedFolder } from '../../support/shared.js';
+import { sharedCommand, sharedFolder } from '../../support/shared.js';
 
 const root = sharedFolder('stores');
 
@@ -42,6 +42,14 @@ beforeEach(() => {
 });
 
 const file = (name: string) => join(dir, name);
+
+const command = sharedCommand();
+
+/** `hexcodes keys …` on a data folder. */
+async function keys(args: string[], dataDir = dir) {
+  const { code, stdout, stderr } = await command.run(['keys', ...args, '--data-dir', dataDir]);
+  return { code, stdout, stderr };
+}
 
 let postgres: Postgres | undefined;
 
@@ -304,18 +312,6 @@ describe.each(STORES)('%s', (_, skip, fresh) => {
 });
 
 describe('the file in the data folder', () => {
-  const MAIN = 'dist/cli/main.js';
-
-  /** `hexcodes keys …` on a data folder. */
-  function keys(args: string[], dataDir = dir) {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [MAIN, 'keys', ...args, '--data-dir', dataDir],
-      { encoding: 'utf8' },
-    );
-    return { code: status, stdout, stderr };
-  }
-
   const statusOf = async (server: TestServer, key: string) =>
     (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
 
@@ -334,23 +330,23 @@ describe('the file in the data folder', () => {
     return `${answer.status} ${await answer.text()}`;
   };
 
-  const made = (name: string) => keys(['create', '--name', name, '--show']).stdout.trim();
+  const made = async (name: string) => (await keys(['create', '--name', name, '--show'])).stdout.trim();
 
   test('a backup moved over the store: its keys hold, and only these', async () => {
     const server = await startServer({ dataDir: dir });
-    const old = made('old');
+    const old = await made('old');
     await becomes(server, old, 200);
     expect(readdirSync(dir).filter((name) => name.startsWith('keys.db'))).toEqual(['keys.db']);
     copyFileSync(file('keys.db'), file('backup.db'));
-    const late = made('late');
+    const late = await made('late');
     await becomes(server, late, 200);
     renameSync(file('backup.db'), file('keys.db'));
     await becomes(server, late, 401);
     expect(await statusOf(server, old)).toBe(200);
-    expect(keys(['list']).stdout).not.toContain('late');
+    expect((await keys(['list'])).stdout).not.toContain('late');
     // A change of the replacement holds as well.
-    const id = keys(['list']).stdout.match(/^(\w+)\t.*\told$/m)?.[1] as string;
-    expect(keys(['revoke', id]).code).toBe(0);
+    const id = (await keys(['list'])).stdout.match(/^(\w+)\t.*\told$/m)?.[1] as string;
+    expect((await keys(['revoke', id])).code).toBe(0);
     await becomes(server, old, 401);
     await server.stop();
   });
@@ -388,14 +384,14 @@ describe('the file in the data folder', () => {
       rmSync(file('pepper'), { force: true });
       if (left !== undefined) writeFileSync(file('pepper'), left);
       await expect(startServer({ dataDir: dir })).rejects.toThrow(/pepper is (missing|empty), .*backup/);
-      expect(keys(['create', '--name', 'x', '--show'])).toMatchObject({ code: 1, stdout: '' });
+      expect(await keys(['create', '--name', 'x', '--show'])).toMatchObject({ code: 1, stdout: '' });
       if (left === undefined) expect(readdirSync(dir)).not.toContain('pepper');
       else expect(readFileSync(file('pepper'), 'utf8')).toBe('');
     }
     writeFileSync(file('pepper'), pepper);
     writeFileSync(file('keys.db'), 'garbage'.repeat(1000));
     await expect(startServer({ dataDir: dir })).rejects.toThrow(/^\S+keys\.db is damaged, or no key store/);
-    const listed = keys(['list']);
+    const listed = await keys(['list']);
     expect(listed.stderr).toMatch(/^hexcodes: \S+keys\.db is damaged/);
     expect(listed.code).toBe(1);
   });
@@ -407,7 +403,7 @@ describe('the file in the data folder', () => {
     await server.stop();
   });
 
-  test('only `keys init` and the service make a store', () => {
+  test('only `keys init` and the service make a store', async () => {
     const nowhere = file('nowhere');
     for (const args of [
       ['create', '--name', 'x', '--show'],
@@ -416,53 +412,53 @@ describe('the file in the data folder', () => {
       ['disable', 'x'],
       ['revoke', 'x'],
     ]) {
-      const { code, stdout, stderr } = keys(args, nowhere);
+      const { code, stdout, stderr } = await keys(args, nowhere);
       expect(code, args.join(' ')).toBe(1);
       expect(stdout).toBe('');
       expect(stderr).toContain('there is no key store in');
     }
     expect(readdirSync(dir)).toEqual([]);
-    expect(keys(['init'], nowhere).code).toBe(0);
+    expect((await keys(['init'], nowhere)).code).toBe(0);
     expect(readdirSync(nowhere).sort()).toEqual(['keys.db', 'pepper']);
     for (const name of readdirSync(nowhere)) expect(statSync(join(nowhere, name)).mode & 0o777).toBe(0o600);
     const pepper = readFileSync(join(nowhere, 'pepper'), 'utf8');
-    expect(keys(['init'], nowhere).code).toBe(0);
+    expect((await keys(['init'], nowhere)).code).toBe(0);
     expect(readFileSync(join(nowhere, 'pepper'), 'utf8')).toBe(pepper);
-    expect(keys(['list'], nowhere)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await keys(['list'], nowhere)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('the first key is offered only while it is admitted', async () => {
     const server = await startServer({ dataDir: dir });
     expect(server.key).not.toBe('');
     await server.stop();
-    const id = keys(['list']).stdout.split('\t')[0] as string;
-    keys(['revoke', id]);
+    const id = (await keys(['list'])).stdout.split('\t')[0] as string;
+    await keys(['revoke', id]);
     const again = await startServer({ dataDir: dir });
     expect(again.key).toBe('');
     await again.stop();
   });
 
-  test('--out that cannot be written leaves neither a file nor a key', () => {
-    keys(['init']);
+  test('--out that cannot be written leaves neither a file nor a key', async () => {
+    await keys(['init']);
     mkdirSync(file('out'));
     for (const out of [file('out'), join(file('none'), 'key')]) {
-      expect(keys(['create', '--name', 'x', '--out', out]).code).toBe(1);
+      expect((await keys(['create', '--name', 'x', '--out', out])).code).toBe(1);
     }
     expect(readdirSync(file('out'))).toEqual([]);
-    const there = keys(['create', '--name', 'x', '--out', file('pepper')]);
+    const there = await keys(['create', '--name', 'x', '--out', file('pepper')]);
     expect([there.code, there.stderr]).toEqual([
       1,
       expect.stringContaining(`cannot write ${file('pepper')}: it is there already`),
     ]);
     expect(readdirSync(dir).sort()).toEqual(['keys.db', 'out', 'pepper']);
-    expect(keys(['list']).stdout).toBe('');
+    expect((await keys(['list'])).stdout).toBe('');
   });
 
   test('a data folder that others can write to: a warning in the log and of the command', async () => {
     chmodSync(dir, 0o777);
     const server = await startServer({ dataDir: dir });
     expect(server.log()).toContain('other users can write to the data folder');
-    expect(keys(['list']).stderr).toContain('mode 0777');
+    expect((await keys(['list'])).stderr).toContain('mode 0777');
     await server.stop();
   });
 
@@ -471,7 +467,7 @@ describe('the file in the data folder', () => {
   /** Runs a script in a mount namespace of its own, with a tmpfs of 256 KB on `$DISK`. */
   function onOwnDisk(script: string) {
     const whole = `mount -t tmpfs -o size=256k,mode=700 none "$DISK" || exit 99\n${script}`;
-    const env = { ...process.env, DISK: dir, NODE: process.execPath, MAIN };
+    const env = { ...process.env, DISK: dir, NODE: process.execPath, MAIN: 'dist/cli/main.js' };
     return spawnSync('sh', ['-c', 'exec unshare -m sh -c "$0"', whole], { encoding: 'utf8', env });
   }
 
@@ -538,13 +534,8 @@ describe('the file in the data folder', () => {
 });
 
 describe('versions', () => {
-  function keys(args: string[]) {
-    const all = ['dist/cli/main.js', 'keys', ...args, '--data-dir', dir];
-    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' });
-    return { code: status, stdout, stderr };
-  }
-
-  const shown = (id: string) => JSON.parse(keys(['show', id, '--json']).stdout) as Record<string, unknown>;
+  const shown = async (id: string) =>
+    JSON.parse((await keys(['show', id, '--json'])).stdout) as Record<string, unknown>;
 
   async function statusOf(text: string): Promise<number> {
     const server = await startServer({ dataDir: dir });
@@ -568,7 +559,7 @@ describe('versions', () => {
   test('of 0.2.0: opened, its keys admitted for all but admin, brought up to date once', async () => {
     makeOldStore('a text of the old version');
     expect(await statusOf('a text of the old version')).toBe(200);
-    expect(shown('old')).toMatchObject({
+    expect(await shown('old')).toMatchObject({
       name: 'Old key',
       scopes: ['encode', 'decode', 'bulk', 'lookup'],
       created: '2023-11-14T22:13:20.000Z',
@@ -576,9 +567,9 @@ describe('versions', () => {
       limits: {},
       generation: 1,
     });
-    expect(shown('gone').state).toBe('revoked');
+    expect((await shown('gone')).state).toBe('revoked');
     const bytes = readFileSync(file('keys.db'));
-    keys(['list']);
+    await keys(['list']);
     expect(readFileSync(file('keys.db')).equals(bytes)).toBe(true);
   });
 
@@ -598,13 +589,13 @@ describe('versions', () => {
   });
 
   test('of a later version: refused with a sentence, and left as it is', async () => {
-    keys(['init']);
+    await keys(['init']);
     const db = new Database(file('keys.db'));
     db.pragma('user_version = 99');
     db.close();
     const bytes = readFileSync(file('keys.db'));
     for (const args of [['list'], ['init'], ['create', 'x', '--show']]) {
-      const { code, stderr } = keys(args);
+      const { code, stderr } = await keys(args);
       expect([code, stderr]).toEqual([
         1,
         expect.stringContaining('was written by a later version of hexcodes'),

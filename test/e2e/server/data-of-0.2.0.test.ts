@@ -1,13 +1,12 @@
 // The data folder of a service of version 0.2.0 that was used and stopped (test/fixtures/data-0.2.0/, made by its
 // make.mjs with 6dc676b), opened by this one: keys with their bounds, usage and what of it the store had not taken,
 // a shared rate, and positions that wait for their sink.
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServeConfig, startServer, type TestServer } from '../../support/server.js';
-import { sharedFolder } from '../../support/shared.js';
+import { sharedCommand, sharedFolder } from '../../support/shared.js';
 import { HttpSinkServer } from '../../support/traccar.js';
 
 const FIXTURE = 'test/fixtures/data-0.2.0';
@@ -24,6 +23,7 @@ const made = JSON.parse(readFileSync(`${FIXTURE}/made.json`, 'utf8')) as {
 const DAY_POINTS = 1000;
 
 const root = sharedFolder('old-data');
+const command = sharedCommand();
 let dataDir: string;
 let server: TestServer | undefined;
 beforeEach(() => {
@@ -57,8 +57,7 @@ test('its keys: who is admitted, with which bounds, and look-ups for all', async
   expect(await statusOf(ENCODE, map.text, { Origin: 'https://other.example.vn' })).toBe(403);
   expect(await statusOf('/v1/hexcodes/decode?hexcodes=HN-6GHP4-83RFR', map.text)).toBe(403);
   expect(await statusOf(ENCODE, withdrawn.text)).toBe(401);
-  const args = ['dist/cli/main.js', 'keys', 'list', '--json', '--data-dir', dataDir];
-  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const { stdout } = await command.run(['keys', 'list', '--json', '--data-dir', dataDir]);
   const byName = Object.fromEntries(JSON.parse(stdout).map((key: { name: string }) => [key.name, key]));
   expect(byName.fleet).toMatchObject({
     id: fleet.id,
