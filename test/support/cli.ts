@@ -37,7 +37,7 @@ let isBusy = false;
 function mayBeHosted(args: readonly string[], { env = {}, started }: RunOptions): boolean {
   const [command = '', text = ''] = args;
   // A position alone is answered before the program is loaded.
-  const isAlone = args.length === 2 && /^\d/.test(text);
+  const isAlone = command === 'encode' && args.length === 2 && /^\d/.test(text);
   const isOwn = started !== undefined || Object.keys(env).some((name) => ONCE.test(name));
   const isShort =
     SHORT.test(command) ||

@@ -225,24 +225,23 @@ test('completion scripts parse in the installed shells', async () => {
     if (checked.error === undefined) expect([shell, checked.stderr.toString()]).toEqual([shell, '']);
   }
   const { stdout } = await folder.run('completion bash');
-  const asked = (line: string): string => {
-    const words = line.split(' ');
-    const script = `COMP_WORDS=(${line.replace(/ $/, " ''")}); COMP_CWORD=${words.length - 1}; _hexcodes; echo "\${COMPREPLY[@]}"`;
-    const { stdout: replies } = spawnSync('bash', ['-c', `${stdout}\n${script}`], { encoding: 'utf8' });
-    return replies.trim();
+  const script = `${stdout}
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hexcodes; echo "\${COMPREPLY[@]}"; }
+while read -r line; do ask $line; done`;
+  const replies: Readonly<Record<string, string>> = {
+    'hexcodes --he': '--help',
+    'hexcodes encode --hel': '--help',
+    'hexcodes keys list --he': '--help',
+    'hexcodes serve --he': '--help',
+    'hexcodes encode --res': '--resolution --resume',
+    'hexcodes wo': 'worker',
+    'hexcodes worker col': 'collect',
+    'hexcodes worker setup --rep': '--replicas',
+    'hexcodes encode --to p': 'parquet',
   };
-  for (const line of [
-    'hexcodes --he',
-    'hexcodes encode --hel',
-    'hexcodes keys list --he',
-    'hexcodes serve --he',
-  ])
-    expect(asked(line)).toBe('--help');
-  expect(asked('hexcodes encode --res')).toBe('--resolution --resume');
-  expect(asked('hexcodes wo')).toBe('worker');
-  expect(asked('hexcodes worker col')).toBe('collect');
-  expect(asked('hexcodes worker setup --rep')).toBe('--replicas');
-  expect(asked('hexcodes encode --to p')).toBe('parquet');
+  const input = `${Object.keys(replies).join('\n')}\n`;
+  const asked = spawnSync('bash', ['-c', script], { encoding: 'utf8', input });
+  expect(asked.stdout.trim().split('\n')).toEqual(Object.values(replies));
 });
 
 test('colours on terminals only, and never with NO_COLOR', async () => {
@@ -288,6 +287,7 @@ test('check --json is one object', async () => {
 
 describe('the short way of one position', () => {
   const folder = sharedFolder('one');
+  const command = sharedCommand();
 
   const COMMAND = resolve('dist/cli/main.js');
 
@@ -310,8 +310,9 @@ describe('the short way of one position', () => {
     '21',
     '21.0288,105.8525,3',
     '8.6,111.9',
-  ])('%s', (text) => {
-    expect(run(['encode', text])).toEqual(run(['encode', text, '-q']));
+  ])('%s', async (text) => {
+    const { code, stdout, stderr } = await command.run(['encode', text, '-q']);
+    expect(run(['encode', text])).toEqual([code, stdout, stderr]);
   });
 
   test('the code of a position, and of one south of the equator a sentence', () => {

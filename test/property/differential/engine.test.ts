@@ -28,7 +28,7 @@ test('bulk, batches, JSON frames and messages: every spelling, some with every o
 });
 
 test('files: every target and option', async () => {
-  await engine.fileCases(SEED, 5);
+  await engine.fileCases(SEED, 2);
   const { cases, differences, slow } = engine.findings();
   expect(differences).toEqual([]);
   expect(cases).toBeGreaterThan(500);

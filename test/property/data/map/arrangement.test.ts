@@ -44,7 +44,7 @@ test('arranged lines meet at common ends only', () => {
       const flat = Int32Array.from([...edges].flatMap((vertex) => [xs[vertex]!, ys[vertex]!]));
       expect(findCrossing(flat)).toBeNull();
     }),
-    { numRuns: 500 },
+    { numRuns: 125 },
   );
 });
 
@@ -56,7 +56,7 @@ test('a crossing is found whichever way its lines run', () => {
         if (turns.next().value) turned.set([heap[i + 2]!, heap[i + 3]!, heap[i]!, heap[i + 1]!], i);
       expect(findCrossing(turned) === null).toBe(findCrossing(heap) === null);
     }),
-    { numRuns: 500 },
+    { numRuns: 125 },
   );
 });
 
@@ -69,7 +69,7 @@ test('the point inside a face lies in that face', () => {
         if (point) expect(faceAt(point.x, point.y, arrangement, faces.faceOf)).toBe(face);
       });
     }),
-    { numRuns: 500 },
+    { numRuns: 125 },
   );
 });
 
@@ -90,6 +90,6 @@ test('faces with units make a partition; turning one line round breaks it', () =
       };
       expect(() => checkPartition(broken)).toThrow(/One area has units/);
     }),
-    { numRuns: 500 },
+    { numRuns: 125 },
   );
 });

@@ -217,7 +217,7 @@ describe('CSV', () => {
           expect(answer(asked, [bytes], debug).toString('latin1')).toBe(wanted);
         }
       }),
-      500,
+      150,
     );
   });
 
@@ -235,7 +235,7 @@ describe('CSV', () => {
         const single = [...bytes].map((byte) => Uint8Array.of(byte));
         expect(answer(asked, single, release, [...flips.take(single.length)]).equals(whole)).toBe(true);
       }),
-      20,
+      8,
     );
   });
 });
@@ -268,7 +268,7 @@ describe('NDJSON', () => {
           expect(bodies(answer(request(operation, 'ndjson'), [bytes], debug))).toEqual(wanted);
         }
       }),
-      1000,
+      300,
     );
   });
 
@@ -282,7 +282,7 @@ describe('NDJSON', () => {
           expect(answer(asked, chunks, release, [flush]).equals(whole)).toBe(true);
         }
       }),
-      30,
+      12,
     );
   });
 });

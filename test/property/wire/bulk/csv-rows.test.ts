@@ -47,6 +47,6 @@ test('ends of rows are those of the reader without a kernel, however the body is
         for (const kernel of kernels) expect(blocksOf(chunks, delimiter, kernel)).toEqual(due);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 750 },
   );
 });
