@@ -19,9 +19,15 @@ export interface AwayResult {
 
 const NODES = 2;
 
-/** @param awayMs how long the database is stopped; as long there is load before and after, 10 s at most */
-export async function databaseAway(awayMs: number): Promise<AwayResult> {
-  const postgres = await Postgres.start();
+/**
+ * @param awayMs how long the database is stopped; as long there is load before and after, 10 s at most
+ * @param shared a database that is stopped, and started again; default: one of its own
+ */
+export async function databaseAway(
+  awayMs: number,
+  { shared, pauseMs = 5 }: { readonly shared?: Postgres; readonly pauseMs?: number } = {},
+): Promise<AwayResult> {
+  const postgres = shared ?? (await Postgres.start());
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-away-'));
   const store = postgres.newDatabase();
   const nodes: ServeCommand[] = [];
@@ -40,7 +46,7 @@ export async function databaseAway(awayMs: number): Promise<AwayResult> {
       await nodes[i]!.base();
     }
     for (const node of nodes) {
-      const options = { mayLoseNothing: true, pauseMs: 5, singles: 2, batches: 1, uploads: 1, streams: 1 };
+      const options = { mayLoseNothing: true, pauseMs, singles: 2, batches: 1, uploads: 1, streams: 1 };
       loads.push(new Load({ base: await node.base(), key: COMMAND_KEY, ...options }));
     }
     const besideMs = Math.min(awayMs, 10_000);
@@ -85,7 +91,7 @@ export async function databaseAway(awayMs: number): Promise<AwayResult> {
     };
   } finally {
     for (const node of nodes) node.remove();
-    await postgres.remove();
+    if (shared === undefined) await postgres.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
