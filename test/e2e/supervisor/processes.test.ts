@@ -1,6 +1,6 @@
 // `hexcodes serve --processes N`: one port for all, crashes, reloads, signals, and the admin port that speaks for all.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,15 +35,16 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const { pids, port } = await service.line('all processes listen');
     const [firstPid, secondPid] = pids as [number, number];
     const ofFirst = `http://127.0.0.1:${(port as number) + 1}`;
-    const load = new Load({ base: ofFirst, key: COMMAND_KEY, mayLoseNothing: true });
+    const load = new Load({ base: ofFirst, key: COMMAND_KEY, mayLoseNothing: true, pauseMs: 10 });
     const ofOther = new Load({
       base: shared,
       key: COMMAND_KEY,
       mayLoseNothing: false,
+      pauseMs: 10,
       streams: 0,
       uploads: 0,
     });
-    await load.reach(100, 100);
+    await load.reach(40, 40);
     await ofOther.reach(20);
     process.kill(secondPid, 'SIGKILL');
     const died = await service.line('a process has died');
@@ -51,7 +52,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const again = await service.line('the process listens again');
     expect(again).toMatchObject({ process: 2 });
     const { requests, frames } = load;
-    await load.reach(requests + 100, frames + 100);
+    await load.reach(requests + 40, frames + 40);
     await load.stop();
     await ofOther.stop();
     expect(load.faults).toEqual([]);
@@ -72,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     const answers = new Set<number>();
     let isOver = false;
     const asking = (async () => {
-      while (!isOver) answers.add((await fetch(ofFirst, { headers })).status);
+      for (; !isOver; await sleep(20)) answers.add((await fetch(ofFirst, { headers })).status);
     })();
     let pid = ((await service.line('all processes listen')).pids as number[])[1] as number;
     for (let count = 1; count <= 3; count++) {
@@ -132,12 +133,13 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
       base,
       key: COMMAND_KEY,
       mayLoseNothing: false,
+      pauseMs: 10,
       singles: 4,
       batches: 1,
       uploads: 1,
       streams: 1,
     });
-    await load.reach(50, 50);
+    await load.reach(20, 20);
     service.child.kill('SIGHUP');
     await service.line('reloaded');
     for (let i = 0; i < 20; i++) expect((await metaOf(base)).boundary_data.source).toBe('made up');
@@ -149,19 +151,6 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect((pids as number[]).some(isAlive)).toBe(false);
     expect(await service.stop()).toBe(0);
     rmSync(folder, { recursive: true });
-  });
-
-  test('the first process alone makes the first key, and all know it', async () => {
-    const service = serve(['--processes', '3'], { HEXCODES_API_KEYS: '' });
-    const base = await service.base();
-    const key = execFileSync('cat', [/\$\(cat ([^)]+)\)/.exec(service.err)?.[1] ?? ''], {
-      encoding: 'utf8',
-    }).trim();
-    for (let i = 0; i < 12; i++) {
-      const answer = await fetch(`${base}/v1/meta`, { headers: { 'X-API-Key': key, Connection: 'close' } });
-      expect(answer.status).toBe(200);
-    }
-    expect(await service.stop('SIGINT')).toBe(0);
   });
 
   test('a port in use, own ports too, and a process that cannot start: a sentence and exit 1, nothing is left', async () => {
@@ -187,8 +176,14 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(none.err).toBe('hexcodes: the data folder package.json is a file, not a folder\n');
   });
 
-  test('the admin port speaks for all processes, and hands on to each', async () => {
-    const service = serve(['--processes', '2']);
+  test('the first process alone makes the first key, and all know it; the admin port speaks for all, and hands on to each', async () => {
+    const service = serve(['--processes', '2'], { HEXCODES_API_KEYS: '' });
+    const base = await service.base();
+    const key = readFileSync(/\$\(cat ([^)]+)\)/.exec(service.err)?.[1] ?? '', 'utf8').trim();
+    for (let i = 0; i < 12; i++) {
+      const answer = await fetch(`${base}/v1/meta`, { headers: { 'X-API-Key': key, Connection: 'close' } });
+      expect(answer.status).toBe(200);
+    }
     const admin = await service.adminBase();
     const get = async (path: string, method = 'GET'): Promise<[number, string]> => {
       const answer = await fetch(`${admin}${path}`, { method });
@@ -212,7 +207,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     process.kill((pids as number[])[1]!, 'SIGSTOP');
     expect(await get('/readyz')).toEqual([200, 'ready\nwarning: process 2: it does not accept requests\n']);
     process.kill((pids as number[])[1]!, 'SIGCONT');
-    expect(await service.stop()).toBe(0);
+    expect(await service.stop('SIGINT')).toBe(0);
   });
 
   test('the key routes of the admin port know the client behind the supervisor, and do not believe what it says of itself', async () => {
