@@ -25,7 +25,11 @@ interface Running {
 }
 
 function hexcodes(args: string[], env: Record<string, string> = {}, command = process.execPath): Running {
-  const base = { PATH: process.env.PATH ?? '', HEXCODES_DATA_DIR: folder, HEXCODES_ADMIN_PORT: '0' };
+  const base = {
+    ...{ PATH: process.env.PATH ?? '', HEXCODES_DATA_DIR: folder, HEXCODES_ADMIN_PORT: '0' },
+    // Nobody has to notice the end before it.
+    HEXCODES_DRAIN_MS: '0',
+  };
   const child = spawn(command, args, { env: { ...base, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   let out = '';
