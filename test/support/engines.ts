@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SHORT_JVM } from './java.js';
-import { noSpark, runPython } from './python-env.js';
+import { noSpark, PYTHON, runPython } from './python-env.js';
 
 /** The environment of a program that starts Spark. */
 export const SPARK_ENV = { SPARK_LOCAL_IP: '127.0.0.1', JDK_JAVA_OPTIONS: SHORT_JVM.join(' ') };
@@ -106,21 +106,55 @@ export interface SparkRan {
   readonly code: number | null;
   /** Executors that were killed. */
   readonly killed: number;
+  readonly stdout: string;
   readonly stderr: string;
 }
+
+/** The example with one question more to its executors before they end. */
+const LOOKING = `
+import runpy
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+def convert(batches):
+    import hexcodes
+    for batch in batches:
+        code = hexcodes.encode(pa.array([21.0288]), pa.array([105.8525]))
+        yield pa.RecordBatch.from_arrays([pa.array([hexcodes.__file__]), code], names=["file", "code"])
+
+stop = SparkSession.stop
+
+def look(session):
+    print(*session.range(1).mapInArrow(convert, "file string, code string").first())
+    stop(session)
+
+SparkSession.stop = look
+runpy.run_path("EXAMPLE", run_name="__main__")
+`;
 
 /**
  * Runs examples/python/spark_parquet.py and kills one of its executors, with SIGKILL, once a task has written.
  * @param more options of the example
+ * @param zip the package in an archive that executors get by --py-files; standard output tells what one of them loaded,
+ * and a code by it
  */
 export async function runSpark(
   source: string,
   target: string,
   more: readonly string[] = [],
+  zip?: string,
 ): Promise<SparkRan> {
   let isOver = false;
-  const ran = runPython(['examples/python/spark_parquet.py', source, target, ...more], {
-    env: SPARK_ENV,
+  const example = 'examples/python/spark_parquet.py';
+  const [script, env] =
+    zip === undefined
+      ? [[example], {}]
+      : [
+          ['-c', LOOKING.replace('EXAMPLE', example)],
+          { PYSPARK_PYTHON: PYTHON, PYSPARK_SUBMIT_ARGS: `--py-files ${zip} pyspark-shell` },
+        ];
+  const ran = runPython([...script, source, target, ...more], {
+    env: { ...SPARK_ENV, ...env },
   }).finally(() => {
     isOver = true;
   });
@@ -133,8 +167,7 @@ export async function runSpark(
     process.kill(executor, 'SIGKILL');
     killed++;
   }
-  const { code, stderr } = await ran;
-  return { code, killed, stderr };
+  return { ...(await ran), killed };
 }
 
 /** Whether a task has begun to write, below the folder's _temporary. */
