@@ -44,7 +44,7 @@ export default defineConfig({
       ),
       // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
       project('roads', ROADS, []),
-      project('parts', [...OTHERS, ...LONG_UNITS], [...ROADS, ...REST, ...TOGETHER]),
+      project('parts', OTHERS, [...ROADS, ...REST, ...TOGETHER]),
       project('together', TOGETHER, [], false),
       project('rest', REST, []),
     ],

@@ -16,15 +16,14 @@ export const LONG_UNITS = [
 export const TOGETHER = [
   'test/conformance/kernel/{abi,reach,reading,scalar}.test.ts',
   'test/conformance/same-bytes.test.ts',
-  'test/e2e/cli/commands.test.ts',
+  'test/e2e/cli/{commands,config}.test.ts',
   'test/e2e/cli/files/{arrow-types,failed-rows,filter,geo-*,geojson-framings,geopackage-tables}.test.ts',
   'test/e2e/cli/files/{linear,loaded,outputs,slow-rows,workbooks}.test.ts',
   'test/e2e/cli/points/zones.test.ts',
+  'test/e2e/deploy/{files,image}.test.ts',
+  'test/e2e/release.test.ts',
   'test/oracle/**/*.test.ts',
-  'test/property/cli/files/damaged-files.test.ts',
-  'test/property/wire/bulk/bulk-text.test.ts',
-  'test/unit/cli/files/formats/batches.test.ts',
-  'test/unit/wire/bulk.test.ts',
+  ...LONG_UNITS,
 ];
 
 /** One way through each room, end to end. */
