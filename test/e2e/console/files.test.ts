@@ -19,7 +19,6 @@ import {
 } from '../../support/console-page.js';
 import { type BytesAnswer, getBytes } from '../../support/http-calls.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
-import { ServedConsole } from '../../support/served-console.js';
 import { startServer } from '../../support/server.js';
 import { ServerProcess } from '../../support/server-process.js';
 import { sharedServer } from '../../support/shared.js';
@@ -144,15 +143,14 @@ async function convert(
   await expect.poll(() => statusOf(page)).toMatch(done);
 }
 
+/** The page of all conversions. */
+let shared: ConsolePage | undefined;
+
 async function withPage(work: (shown: ConsolePage) => Promise<void>): Promise<void> {
-  const shown = await openConsole(browser, server.port);
-  try {
-    await shown.page.waitForSelector('#panel-place:not([hidden])');
-    await work(shown);
-    expect(shown.faults).toEqual([]);
-  } finally {
-    await shown.close();
-  }
+  shared ??= await openConsole(browser, server.port);
+  await mapState(shared.page);
+  await work(shared);
+  expect(shared.faults).toEqual([]);
 }
 
 describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
@@ -301,18 +299,14 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
 const CASES = consoleCases('file');
 
 describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
-  const served = new ServedConsole(false);
-  const folder = new CliFolder();
-  afterAll(async () => {
-    folder.remove();
+  let page: Page;
+  let faults: string[];
+  beforeAll(async () => {
+    ({ page, faults } = await openConsole(browser, server.port));
+    await mapState(page);
+    await page.click('#tab-file');
   });
 
-  const opened = async (locale = 'en') => {
-    const shown = await served.open({ locale });
-    await mapState(shown.page);
-    await shown.page.click('#tab-file');
-    return shown;
-  };
   const put = async (page: Page, ...names: string[]): Promise<void> => {
     const files = names.map((name) => ({
       name,
@@ -327,7 +321,6 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
 
   test('the table has more than 20 files, all in one drop', async () => {
     expect(CASES.length).toBeGreaterThan(20);
-    const { page, faults, close } = await opened();
     await put(page, ...CASES.map(([name]) => name));
     const answers = await page.locator('.file-answer').allTextContents();
     for (const [i, [name, wanted]] of CASES.entries())
@@ -335,11 +328,10 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
         expect([name, answers[i]]).toEqual([name, expect.stringContaining(words)]);
     expect((await axeOf(page)).violations).toEqual([]);
     expect(faults).toEqual([]);
-    await close();
   });
 
   test('reasons are Vietnamese on the Vietnamese page', async () => {
-    const { page, close } = await opened('vi-VN');
+    await page.click('#language');
     await put(page, 'tọa độ.csv', 'other names.csv', 'old.xls', 'login.csv', 'places.parquet', 'empty.csv');
     const answers = await page.locator('.file-answer').allTextContents();
     for (const [i, words] of [
@@ -351,11 +343,10 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
       'tệp không có nội dung',
     ].entries())
       expect(answers[i]).toContain(words);
-    await close();
+    await page.click('#language');
   });
 
   test('columns are chosen, with ten rows to look at, and names of the file stay', async () => {
-    const { page, faults, close } = await opened();
     await put(page, 'other names.csv');
     const chooser = page.locator('.file-answer details.fold');
     expect(await chooser.locator('td').allTextContents()).toEqual(['Đại Nội', '16.4698', '107.5786']);
@@ -370,11 +361,9 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     );
     expect(await page.locator('#map').getAttribute('data-points')).toBe('1');
     expect(faults).toEqual([]);
-    await close();
   });
 
   test('failed rows are a file of their own', async () => {
-    const { page, close } = await opened();
     await put(page, 'tiếng việt.csv');
     const { name, bytes } = await downloaded(page, '.failed-download');
     expect(name).toBe('tiếng việt-hexcodes-failed.csv');
@@ -384,17 +373,14 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     await put(page, 'lines.ndjson');
     const lines = await downloaded(page, '.failed-download');
     expect(JSON.parse(lines.bytes.toString())).toMatchObject({ status: 'NOT_FOUND' });
-    await close();
   });
 
   test('a table of another encoding leaves with the mark by which spreadsheets know UTF-8, as the command writes it', async () => {
     folder.write('utf16.csv', DISPATCHER_FILES['utf16.csv']!());
     expect((await folder.run('encode utf16.csv -o out.csv -q')).code).not.toBe(2);
-    const { page, close } = await opened();
     await put(page, 'utf16.csv');
     const { bytes } = await downloaded(page, '#file-download');
     expect(bytes.toString()).toBe(folder.bytes('out.csv').toString());
-    await close();
   });
 
   test('GeoJSON leaves as the table that the command writes', async () => {
@@ -416,7 +402,6 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     );
     folder.write('some.geojson', text);
     expect((await folder.run('encode some.geojson -o some.csv -q')).code).not.toBe(2);
-    const { page, close } = await opened();
     await page
       .locator('#file-input')
       .setInputFiles({ name: 'some.geojson', mimeType: 'application/geo+json', buffer: Buffer.from(text) });
@@ -424,11 +409,9 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     const { name, bytes } = await downloaded(page, '#file-download');
     expect(name).toBe('some-hexcodes.csv');
     expect(bytes.toString().replace('\ufeff', '')).toBe(folder.bytes('some.csv').toString());
-    await close();
   });
 
   test('a workbook comes in, sheet by sheet, and leaves as one that the command reads', async () => {
-    const { page, faults, close } = await opened();
     await put(page, 'workbook.xlsx');
     const sheets = page.getByRole('combobox', { name: 'Sheet', exact: true });
     await page.locator('.file-answer summary').last().click();
@@ -454,7 +437,6 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
       .not.toBe(before);
     expect(await page.locator('.file-answer').count()).toBe(1);
     expect(faults).toEqual([]);
-    await close();
   });
 });
 
