@@ -36,7 +36,8 @@ async function pointsOfKey(server: ServerProcess): Promise<number> {
 describe.skipIf(!hasChromium)('needs Chromium', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await openBrowser();
+    // Vehicles on a map of WebGL: the fleet of test/e2e/console/take-away.test.ts.
+    browser = await openBrowser(false);
   });
   afterAll(() => browser?.close());
 
@@ -46,7 +47,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       const { page, faults, close } = await openConsole(browser, server.port);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-      expect(await mapState(page)).toBe('webgl');
+      expect(await mapState(page)).toBe('flat');
       // All of it comes when it is used.
       expect(asked.filter((path) => /fleet/i.test(path))).toEqual([]);
       await drive(page, server.key);

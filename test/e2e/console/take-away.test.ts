@@ -147,16 +147,20 @@ describe('drawings', () => {
 
   let browser: Browser;
 
+  let ofWebgl: Browser;
+
   let library: Hexcodes;
 
   beforeAll(async () => {
     server = await ServerProcess.start({ isQuiet: true });
     library = await Hexcodes.load();
-    if (hasChromium) browser = await openBrowser();
+    // Drawings and files are the same with each map.
+    if (hasChromium) [browser, ofWebgl] = await Promise.all([openBrowser(false), openBrowser()]);
   });
 
   afterAll(async () => {
     await browser?.close();
+    await ofWebgl?.close();
     await server.kill();
   });
 
@@ -215,51 +219,53 @@ describe('drawings', () => {
       });
     });
 
-    test.each(['dark', 'light'] as const)(
-      'paper, with a page that is %s: nothing but the card on A6, nothing but the sheet on A4',
-      async (colorScheme) => {
-        const { page, faults, close } = await openConsole(browser, server.port, { colorScheme }, `#${CODE}`);
-        const printed = async (): Promise<[pages: number, width: number, height: number]> => {
-          const pdf = (await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1');
-          const [, width, height] = /\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/.exec(pdf)!;
-          const mm = (points: string | undefined): number => Math.round((Number(points) / 72) * 25.4);
-          return [pdf.match(/\/Type\s*\/Page\b/g)!.length, mm(width), mm(height)];
-        };
-        /** Elements on paper beside the picture; their background would be printed. */
-        const others = async (): Promise<string[]> => {
-          await page.emulateMedia({ media: 'print' });
-          const found = await page.evaluate(() =>
-            [...document.body.children]
-              .filter((node) => !node.matches('.paper') && node.checkVisibility())
-              .map((node) => node.outerHTML.slice(0, 60)),
-          );
-          await page.emulateMedia({ media: null });
-          return found;
-        };
-        await page.waitForSelector('#place-code');
-        await mapState(page);
-        // The page itself: the sheet of its place.
-        expect(await printed()).toEqual([1, 210, 297]);
-        expect(await page.locator('.paper').count()).toBe(0);
-        await page.click('#tab-take-away');
-        await page.fill('#doorplate-line', 'Nhà Lan');
-        await page.click('#print-doorplate');
-        expect(await printed()).toEqual([1, 148, 105]);
-        expect(await others()).toEqual([]);
-        await page.keyboard.press('Escape');
-        await page.click('#print-sheet');
-        expect(await printed()).toEqual([1, 210, 297]);
-        expect(await others()).toEqual([]);
-        await page.keyboard.press('Escape');
-        await expect.poll(() => page.locator('.paper').count()).toBe(0);
-        // The line that is typed for the card outlives another place and another language.
-        await page.fill('#code', 'HCM-GXC6M-QHR2P');
-        await page.click('#language');
-        expect(await page.inputValue('#doorplate-line')).toBe('Nhà Lan');
-        expect(faults).toEqual([]);
-        await close();
-      },
-    );
+    test('paper, with a page that is dark: nothing but the card on A6, nothing but the sheet on A4', async () => {
+      const { page, faults, close } = await openConsole(
+        ofWebgl,
+        server.port,
+        { colorScheme: 'dark' },
+        `#${CODE}`,
+      );
+      const printed = async (): Promise<[pages: number, width: number, height: number]> => {
+        const pdf = (await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1');
+        const [, width, height] = /\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/.exec(pdf)!;
+        const mm = (points: string | undefined): number => Math.round((Number(points) / 72) * 25.4);
+        return [pdf.match(/\/Type\s*\/Page\b/g)!.length, mm(width), mm(height)];
+      };
+      /** Elements on paper beside the picture; their background would be printed. */
+      const others = async (): Promise<string[]> => {
+        await page.emulateMedia({ media: 'print' });
+        const found = await page.evaluate(() =>
+          [...document.body.children]
+            .filter((node) => !node.matches('.paper') && node.checkVisibility())
+            .map((node) => node.outerHTML.slice(0, 60)),
+        );
+        await page.emulateMedia({ media: null });
+        return found;
+      };
+      await page.waitForSelector('#place-code');
+      await mapState(page);
+      // The page itself: the sheet of its place.
+      expect(await printed()).toEqual([1, 210, 297]);
+      expect(await page.locator('.paper').count()).toBe(0);
+      await page.click('#tab-take-away');
+      await page.fill('#doorplate-line', 'Nhà Lan');
+      await page.click('#print-doorplate');
+      expect(await printed()).toEqual([1, 148, 105]);
+      expect(await others()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.click('#print-sheet');
+      expect(await printed()).toEqual([1, 210, 297]);
+      expect(await others()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.locator('.paper').count()).toBe(0);
+      // The line that is typed for the card outlives another place and another language.
+      await page.fill('#code', 'HCM-GXC6M-QHR2P');
+      await page.click('#language');
+      expect(await page.inputValue('#doorplate-line')).toBe('Nhà Lan');
+      expect(faults).toEqual([]);
+      await close();
+    });
 
     test('the grid of the view is GeoJSON of codes that lie in it; too large a view is refused with the reason', async () => {
       await withPlace(async ({ page }) => {
