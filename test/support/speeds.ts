@@ -1,6 +1,5 @@
 // Which tests run at which speed: `npm run test:fast` has units and roads, `npm test` has parts as well, `npm run
-// test:all` has the rest. The figures are seconds of CPU on 2 × AMD EPYC; docs/development.md says how they are
-// measured.
+// test:all` has the rest.
 
 /** Unit and property tests of several seconds each; they are parts. */
 export const LONG_UNITS = [
