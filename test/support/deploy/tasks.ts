@@ -145,7 +145,7 @@ async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResu
   const arrivedPercent = versions.map(() => 0);
   let ended = 0;
   const sending = versions.map((isHttp1, at) =>
-    sendBodies(behind, { rate: '12M', ...options, isHttp1 }, (percent) => {
+    sendBodies(behind, { rate: '6M', ...options, isHttp1 }, (percent) => {
       arrivedPercent[at] = percent;
     }).finally(() => ended++),
   );
