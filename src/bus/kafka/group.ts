@@ -105,6 +105,8 @@ const BATCH_SPARE_BYTES = 16 * 1024;
 const UNSTABLE_PAUSE_MS = 100;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
+/** Longest beginning of a session: a rebalance, and the end of the transaction that a dead member left open. */
+const BEGIN_MS = 60_000;
 /** Longest absence of a topic, while brokers start. */
 const GONE_MS = 15_000;
 const READ_COMMITTED = 1;
@@ -151,9 +153,12 @@ export class KafkaGroup {
       while (!this.#isStopping) {
         const startedMs = performance.now();
         try {
-          await this.#openSession();
+          const session = await this.#begun();
+          this.#session = session;
+          // Joined again meanwhile.
+          if (this.#joined !== session.joined) session.over.abort();
           this.#goneSinceMs = undefined;
-          await this.#work(this.#session!);
+          await this.#work(session);
         } catch (error) {
           if (this.#isStopping) break;
           const fault = this.#lasting(error);
@@ -311,8 +316,23 @@ export class KafkaGroup {
     await Promise.race([done, sleep(SESSION_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
+  /**
+   * A session, or an error once BEGIN_MS or the grace of `stop` is over: a call of the client may never end, as when a
+   * topic goes while it joins.
+   */
+  #begun(): Promise<Session> {
+    const ended = new AbortController();
+    const late = new Promise<never>((_, reject) => {
+      const end = (): void => reject(new Error(`no session within ${BEGIN_MS / 1000} s`));
+      const timer = setTimeout(end, BEGIN_MS);
+      ended.signal.addEventListener('abort', () => clearTimeout(timer));
+      this.#given.signal.addEventListener('abort', end, { signal: ended.signal });
+    });
+    return Promise.race([this.#openSession(), late]).finally(() => ended.abort());
+  }
+
   /** Joins the group where it is not a member, and finds where its partitions are to be read from. */
-  async #openSession(): Promise<void> {
+  async #openSession(): Promise<Session> {
     const { inputs, outputs } = this.#options;
     const { consumer, admin } = this.#clients();
     await this.#openProducer();
@@ -346,8 +366,7 @@ export class KafkaGroup {
         }
     }
     this.figures.partitions = partitions.length;
-    this.#session = { partitions, metadata, joined, over: new AbortController() };
-    if (this.#joined !== joined) this.#session.over.abort();
+    return { partitions, metadata, joined, over: new AbortController() };
   }
 
   /** Offsets of the group after all transactions: one of a member that died may still be open. */

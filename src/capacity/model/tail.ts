@@ -3,7 +3,7 @@
 
 import { exponential, uniformFrom } from '../generator/arrivals.js';
 import { Latencies } from '../generator/latencies.js';
-import { percentilesOf, ServiceTimes, shareAtMost, simulateTurns } from '../simulate/queue.js';
+import { latenciesOfOne, percentilesOf, ServiceTimes, shareAtMost } from '../simulate/queue.js';
 import type { Costs } from './cost.js';
 import type { Stream } from './fleet.js';
 
@@ -110,7 +110,7 @@ function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: Fle
   const uniform = uniformFrom(SEED);
   const turnUs = mean(streams, ({ wakeUpUs }) => wakeUpUs);
   const alone = (): Float64Array =>
-    simulateTurns(poissonArrivals(fleet.singlePerS), turnUs, servicesOf(costs, streams, uniform));
+    latenciesOfOne(poissonArrivals(fleet.singlePerS), turnUs, servicesOf(costs, streams, uniform));
   const { together, singlePerS, everyUs } = fleet;
   if (together === 0) return [{ us: alone(), share: 1 }];
   const backlogUs = mean(streams, (stream) => stream.backlogUs);
@@ -123,7 +123,7 @@ function latenciesOf(costs: Costs, streams: readonly ProcessStream[], fleet: Fle
   const count = Math.min(MAX_BURSTS, Math.max(MIN_BURSTS, Math.round(BURST_MESSAGES / perBurst)));
   const groupUs = group * mean(streams, ({ kind, backlogUs: us }) => servicesAt(costs, kind, us).meanUs);
   const draw = group === 1 ? servicesOf(costs, streams, uniform) : () => groupUs;
-  const inBursts = simulateTurns(arrivalsOf(crowds, count * perBurst - 1, uniform), turnUs, draw);
+  const inBursts = latenciesOfOne(arrivalsOf(crowds, count * perBurst - 1, uniform), turnUs, draw);
   const [crowded, between] = [
     together + (singlePerS * windowUs) / 1e6,
     (singlePerS * (everyUs - windowUs)) / 1e6,

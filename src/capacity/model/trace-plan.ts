@@ -5,7 +5,7 @@ import { uniformFrom } from '../generator/arrivals.js';
 import type { WayKind } from '../generator/job.js';
 import type { Results } from '../measure/results.js';
 import type { ServiceTimes } from '../simulate/queue.js';
-import { percentilesOf, type SplitSimulated, shareAtMost, simulateSplitTurns } from '../simulate/queue.js';
+import { percentilesOf, type Simulated, shareAtMost, simulateTurns } from '../simulate/queue.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
 import { type Interval, spread } from './bootstrap.js';
 import { Costs } from './cost.js';
@@ -25,7 +25,7 @@ const SERVICE_SEED = 1;
  */
 const ROUTE_SEEDS = [2, 3, 4];
 
-interface TraceSimulated extends SplitSimulated {
+interface TraceSimulated extends Simulated {
   readonly holdsTarget: boolean;
 }
 
@@ -93,7 +93,7 @@ class TraceRun {
     return worst!;
   }
 
-  #simulate(processes: number, edge: Edge, seed: number): SplitSimulated {
+  #simulate(processes: number, edge: Edge, seed: number): Simulated {
     const { arrivalsUs } = this.trace;
     const { backlogUs, larger } = this.#pricedAt(edge);
     const stretch = this.#stretch(processes, edge);
@@ -107,7 +107,7 @@ class TraceRun {
       counts[kindAt[message]!]![process]!++;
     }
     const turnsUs = this.#turnsUs(edge, workUs, counts, stretch);
-    const simulated = simulateSplitTurns({
+    const simulated = simulateTurns({
       arrivalsUs,
       processOf,
       processes,

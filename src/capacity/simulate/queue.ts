@@ -1,13 +1,9 @@
-// A discrete-event simulation of requests before servers that answer one at a time, in the order of arrival.
 import type { Latencies } from '../generator/latencies.js';
 
-// A discrete-event simulation of one process that works in turns of its event loop: a turn takes a time of its own, and
-// then answers all that has arrived by its beginning, one after the other. A message alone pays for its turn alone;
-// those of a burst share one.
-
-// A discrete-event simulation of several processes that each work in turns of their event loop, with
-// connections that stay with one process.
-interface SplitLoad {
+// A discrete-event simulation of processes that each work in turns of their event loop, with connections that stay with
+// one process: a turn takes a time of its own, and then answers all that has arrived by its beginning, one after the
+// other. A message alone pays for its turn alone; those of a burst share one.
+interface Load {
   /** Ascending. */
   readonly arrivalsUs: Float64Array;
   /** Process of each message, from 0. */
@@ -19,20 +15,14 @@ interface SplitLoad {
   serviceUs(message: number): number;
 }
 
-export interface SplitSimulated {
+export interface Simulated {
   /** From arrival to the end of the service, in the order of arrival. */
   readonly latenciesUs: Float64Array;
   /** Share of its time in which the process worked that worked most, until the last answer of all. */
   readonly busiestShare: number;
 }
 
-export function simulateSplitTurns({
-  arrivalsUs,
-  processOf,
-  processes,
-  turnUs,
-  serviceUs,
-}: SplitLoad): SplitSimulated {
+export function simulateTurns({ arrivalsUs, processOf, processes, turnUs, serviceUs }: Load): Simulated {
   const latenciesUs = new Float64Array(arrivalsUs.length);
   // State of each process: when its turn began, when the work of the turn ends, and all its work.
   const startUs = new Float64Array(processes).fill(-1);
@@ -55,28 +45,14 @@ export function simulateSplitTurns({
   return { latenciesUs, busiestShare: openUs > 0 ? Math.max(...busyUs) / openUs : 0 };
 }
 
-/**
- * @param arrivalsUs ascending
- * @param turnUs of a turn, besides its messages
- * @param serviceUs of a message, called once for each in the order of arrival
- * @returns from arrival to the end of the service, in the order of arrival
- */
-export function simulateTurns(
+/** The latencies of one process. @param turnUs of each turn, besides its messages */
+export function latenciesOfOne(
   arrivalsUs: Float64Array,
   turnUs: number,
   serviceUs: (message: number) => number,
 ): Float64Array {
-  const latenciesUs = new Float64Array(arrivalsUs.length);
-  let [next, nowUs] = [0, 0];
-  while (next < arrivalsUs.length) {
-    const startUs = Math.max(nowUs, arrivalsUs[next]!);
-    nowUs = startUs + turnUs;
-    for (; next < arrivalsUs.length && arrivalsUs[next]! <= startUs; next++) {
-      nowUs += serviceUs(next);
-      latenciesUs[next] = nowUs - arrivalsUs[next]!;
-    }
-  }
-  return latenciesUs;
+  const processOf = new Uint16Array(arrivalsUs.length);
+  return simulateTurns({ arrivalsUs, processOf, processes: 1, turnUs: () => turnUs, serviceUs }).latenciesUs;
 }
 
 // Service times to draw from: those measured under backlog, moved to the cost that a plan reckons with.
@@ -140,54 +116,6 @@ export class ServiceTimes {
   draw(uniform: () => number): number {
     return this.quantilesUs[Math.floor(uniform() * QUANTILES)]!;
   }
-}
-
-export interface Simulated {
-  /** From arrival to the end of the service, in the order of arrival. */
-  readonly latenciesUs: Float64Array;
-  /** Share of the servers' time in which they worked, until the last answer. */
-  readonly busyShare: number;
-}
-
-/**
- * One queue for all servers: whichever is free first takes the next request.
- * @param arrivalsUs ascending
- * @param serviceUs called once a request, in the order of arrival
- */
-export function simulateShared(
-  arrivalsUs: Float64Array,
-  servers: number,
-  serviceUs: (request: number) => number,
-): Simulated {
-  const freeUs = new Float64Array(servers);
-  return simulate(arrivalsUs, freeUs, serviceUs, () => {
-    let earliest = 0;
-    for (let server = 1; server < servers; server++)
-      if (freeUs[server]! < freeUs[earliest]!) earliest = server;
-    return earliest;
-  });
-}
-
-function simulate(
-  arrivalsUs: Float64Array,
-  freeUs: Float64Array,
-  serviceUs: (request: number) => number,
-  choose: () => number,
-): Simulated {
-  const latenciesUs = new Float64Array(arrivalsUs.length);
-  let [busyUs, endUs] = [0, 0];
-  for (let request = 0; request < arrivalsUs.length; request++) {
-    const arrivalUs = arrivalsUs[request]!;
-    const server = choose();
-    const service = serviceUs(request);
-    const doneUs = Math.max(arrivalUs, freeUs[server]!) + service;
-    freeUs[server] = doneUs;
-    latenciesUs[request] = doneUs - arrivalUs;
-    busyUs += service;
-    if (doneUs > endUs) endUs = doneUs;
-  }
-  const openUs = endUs - (arrivalsUs[0] ?? 0);
-  return { latenciesUs, busyShare: openUs === 0 ? 0 : busyUs / openUs / freeUs.length };
 }
 
 /** Percentiles (0 to 100) of the values, by the nearest rank. */

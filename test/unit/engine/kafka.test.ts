@@ -1,5 +1,6 @@
 // Kafka without a broker: spans of a partition, and records of batches that were fetched.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { type GroupOptions, KafkaGroup } from '#dist/bus/kafka/group.js';
 import { type Partition, readySpans, recordsOf, type Span, TransactionSize } from '#dist/bus/kafka/spans.js';
 
 // Transactions of a backlog: bounded in bytes and messages, fair to every partition, and as large as brokers commit
@@ -134,4 +135,46 @@ describe('records', () => {
     ];
     expect(read(batches, 0, [[1, 0]])).toEqual({ offsets: [1], next: 4 });
   });
+});
+
+// A call of the client that never ends cannot be had from a broker on purpose.
+test('a session that never begins is given up after a minute, and begun again with other clients', async () => {
+  const noCall = () => {};
+  let producers = 0;
+  const client = {
+    Consumer: class {
+      topics = { trackAll: noCall };
+      on = noCall;
+      close = noCall;
+    },
+    Admin: class {
+      close = noCall;
+    },
+    Producer: class {
+      constructor() {
+        producers++;
+      }
+      beginTransaction = () => new Promise(noCall);
+      close = noCall;
+    },
+  };
+  const said: string[] = [];
+  const group = new KafkaGroup({
+    ...{ client, where: 'broker', group: 'g', inputs: ['in'], outputs: ['out'] },
+    say: (sentence: string) => said.push(sentence),
+  } as unknown as GroupOptions);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const running = group.run();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect([said, producers]).toEqual([[], 1]);
+    await vi.advanceTimersByTimeAsync(1000);
+    vi.useRealTimers();
+    await expect.poll(() => producers).toBe(2);
+    expect(said).toEqual(['broker: no session within 60 s; it is tried again, nothing is lost']);
+    group.stop(0);
+    await running;
+  } finally {
+    vi.useRealTimers();
+  }
 });
