@@ -19,6 +19,7 @@ export async function proveEngine(args: string[]): Promise<void> {
     lengthMs: millisecondsOf(values.for),
     serverKills: 2,
     framesPerSecond: FRAMES_PER_SECOND,
+    minWorkerKills: 1,
     minGivenBack: 1,
   });
   for (const [name, count] of Object.entries(report)) console.log(`${name.padEnd(16)} ${count}`);
@@ -37,6 +38,7 @@ export async function proveKafka(args: string[]): Promise<void> {
     lengthMs: millisecondsOf(values.for),
     brokerKills: 2,
     messagesPerSecond: MESSAGES_PER_SECOND,
+    minWorkerKills: 1,
   });
   for (const [name, count] of Object.entries(report)) console.log(`${name.padEnd(16)} ${count}`);
   if (report.lost + report.doubled + report.wrong + report.disordered > 0) process.exitCode = 1;

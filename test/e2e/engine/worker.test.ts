@@ -802,6 +802,7 @@ test.skipIf(noNats !== undefined)(
       lengthMs: 7000,
       serverKills: 1,
       framesPerSecond: 60,
+      minWorkerKills: 4,
       minGivenBack: 101,
     });
     expect(report).toMatchObject({ lost: 0, doubled: 0, wrong: 0, serverKills: 1 });

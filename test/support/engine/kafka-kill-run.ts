@@ -12,6 +12,8 @@ export interface KafkaKillOptions {
   readonly lengthMs: number;
   readonly brokerKills: number;
   readonly messagesPerSecond: number;
+  /** Messages go on until so many workers were killed, longer than `lengthMs` where workers begin slowly. */
+  readonly minWorkerKills: number;
 }
 
 export interface KafkaKillReport {
@@ -85,11 +87,12 @@ export async function runKafkaKills(
     if (setup.code !== 0) throw new Error(setup.stderr);
     for (let at = 0; at < WORKERS; at++) workers.push(startWorker(at));
     let hasEnded = false;
-    const producing = produce(producer, options).finally(() => {
+    let workerKills = 0;
+    const isEnough = (): boolean => workerKills >= options.minWorkerKills;
+    const producing = produce(producer, options, isEnough).finally(() => {
       hasEnded = true;
     });
     const misfortunes = killBroker(broker, options);
-    let workerKills = 0;
     while (!hasEnded) {
       await sleep(KILL_EVERY_MS);
       const at = workerKills++ % WORKERS;
@@ -124,10 +127,11 @@ export async function runKafkaKills(
 async function produce(
   producer: KafkaProducer<Buffer, Buffer, Buffer, Buffer>,
   { lengthMs, messagesPerSecond }: KafkaKillOptions,
+  isEnough: () => boolean,
 ): Promise<void> {
   const startMs = performance.now();
   let sent = 0;
-  for (let elapsedMs = 0; elapsedMs < lengthMs; elapsedMs = performance.now() - startMs) {
+  for (let elapsedMs = 0; elapsedMs < lengthMs || !isEnough(); elapsedMs = performance.now() - startMs) {
     const due = Math.floor((elapsedMs * messagesPerSecond) / 1000);
     const numbers = Array.from({ length: Math.min(due - sent, 400) }, (_, i) => sent + i);
     sent += numbers.length;

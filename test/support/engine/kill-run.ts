@@ -35,6 +35,8 @@ export interface KillRunOptions {
   /** Only where this process has a network namespace of its own. */
   readonly isCut: boolean;
   readonly framesPerSecond: number;
+  /** Frames go on until so many workers were killed, longer than `lengthMs` where workers begin slowly. */
+  readonly minWorkerKills: number;
   /** Messages that must be given back before the run ends; workers that are killed too soon give none back. */
   readonly minGivenBack: number;
 }
@@ -86,10 +88,11 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
     const jsm = await jetstreamManager(nc);
     await jsm.streams.update('HEXCODES_IN', { max_bytes: INPUT_BYTES });
     const producer = new Producer(nc, options.framesPerSecond);
+    let workerKills = 0;
+    const isEnough = (): boolean => workerKills >= options.minWorkerKills;
     const misfortunes = misfortunesOf(server, options);
     // On a busy machine they take longer than the run.
-    const producing = producer.run(options.lengthMs, misfortunes);
-    let workerKills = 0;
+    const producing = producer.run(options.lengthMs, misfortunes, isEnough);
     while (!producer.hasEnded) {
       await sleep(KILL_EVERY_MS);
       const at = workerKills++ % WORKERS;
@@ -175,8 +178,8 @@ class Producer {
     readonly framesPerSecond: number,
   ) {}
 
-  /** Runs for `lengthMs` and until `other` has ended. @returns how many it has published */
-  async run(lengthMs: number, other: Promise<void>): Promise<number> {
+  /** Runs for `lengthMs`, until `other` has ended and it is enough. @returns how many it has published */
+  async run(lengthMs: number, other: Promise<void>, isEnough: () => boolean): Promise<number> {
     const startMs = performance.now();
     let sent = 0;
     let mayEnd = false;
@@ -184,7 +187,7 @@ class Producer {
       mayEnd = true;
     });
     for (let elapsedMs = 0, isLast = false; !isLast; ) {
-      isLast = elapsedMs >= lengthMs && mayEnd;
+      isLast = elapsedMs >= lengthMs && mayEnd && isEnough();
       elapsedMs = performance.now() - startMs;
       const due = Math.floor((elapsedMs * this.framesPerSecond) / 1000);
       for (; sent < due; sent++) {
