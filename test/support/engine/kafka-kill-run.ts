@@ -12,7 +12,7 @@ export interface KafkaKillOptions {
   readonly lengthMs: number;
   readonly brokerKills: number;
   readonly messagesPerSecond: number;
-  /** Messages go on until so many workers were killed, longer than `lengthMs` where workers begin slowly. */
+  /** Messages go on until this number of workers is killed, for longer than `lengthMs` where workers begin slowly. */
   readonly minWorkerKills: number;
 }
 

@@ -35,7 +35,7 @@ export interface KillRunOptions {
   /** Only where this process has a network namespace of its own. */
   readonly isCut: boolean;
   readonly framesPerSecond: number;
-  /** Frames go on until so many workers were killed, longer than `lengthMs` where workers begin slowly. */
+  /** Frames go on until this number of workers is killed, for longer than `lengthMs` where workers begin slowly. */
   readonly minWorkerKills: number;
   /** Messages that must be given back before the run ends; workers that are killed too soon give none back. */
   readonly minGivenBack: number;
