@@ -2,7 +2,6 @@
 // servers that are known.
 import { describe, expect, test } from 'vitest';
 import { answerTimes, type Behaviour } from '#dist/capacity/control/control-server.js';
-import type { Clock } from '#dist/capacity/generator/arrivals.js';
 import { Schedule } from '#dist/capacity/generator/arrivals.js';
 import { runClosedLoop } from '#dist/capacity/generator/closed-loop.js';
 import { Latencies } from '#dist/capacity/generator/latencies.js';
@@ -14,7 +13,7 @@ import { randomFrom } from '../../support/open-world.js';
 // due at times that a function gives. The figures of a loop can then be held against the exact truth.
 const TURN_MS = 0.01;
 
-class VirtualClock implements Clock {
+class VirtualClock {
   #nowMs = 0;
   #turns: (() => void)[] = [];
   #events: { atMs: number; run: () => void }[] = [];
