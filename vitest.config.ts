@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.js';
-import { LONG_UNITS, REST, ROADS, TOGETHER } from './test/support/speeds.js';
+import { LONG_UNITS, REST, SMOKE, TOGETHER } from './test/support/speeds.js';
 
 /** One project of test files, with the options that all of them share. */
 function project(
@@ -43,8 +43,8 @@ export default defineConfig({
         false,
       ),
       // uWebSockets.js aborts the process when a worker thread that holds an app ends, so every file gets a process.
-      project('roads', ROADS, []),
-      project('parts', OTHERS, [...ROADS, ...REST, ...TOGETHER]),
+      project('smoke', SMOKE, []),
+      project('parts', OTHERS, [...SMOKE, ...REST, ...TOGETHER]),
       project('together', TOGETHER, [], false),
       project('rest', REST, []),
     ],

@@ -1,4 +1,4 @@
-// Which tests run at which speed: `npm run test:fast` has units and roads, `npm test` has parts as well, `npm run
+// Which tests run at which speed: `npm run test:fast` has units and smoke, `npm test` has parts as well, `npm run
 // test:all` has the rest.
 
 /** Unit and property tests of several seconds each; they are parts. */
@@ -25,8 +25,8 @@ export const TOGETHER = [
   ...LONG_UNITS,
 ];
 
-/** One way through each room, end to end. */
-export const ROADS = [
+/** One file for each area, end to end. */
+export const SMOKE = [
   'test/conformance/cli/vectors.test.ts',
   'test/conformance/kernel/vectors.test.ts',
   'test/conformance/library/shipped.test.ts',

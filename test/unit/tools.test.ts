@@ -22,7 +22,7 @@ import { COMMANDS } from '#dist/cli/registry.js';
 import { BUS_NAMES, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
 import { mutated, readMutants } from '../support/mutants.js';
 import { encodeByPeer, packByPeer } from '../support/peers/code-format.js';
-import { LONG_UNITS, LONGEST, REST, ROADS, TOGETHER } from '../support/speeds.js';
+import { LONG_UNITS, LONGEST, REST, SMOKE, TOGETHER } from '../support/speeds.js';
 
 // A base to compare with runs its own files: packages of others are linked into it, and its workspaces are its own,
 // whether it has the layout with workspaces or the one before.
@@ -314,12 +314,12 @@ describe('speeds of tests', () => {
     return FILES.filter((file) => whole.test(file));
   }
 
-  test.each([...LONG_UNITS, ...TOGETHER, ...ROADS, ...REST, ...LONGEST])('%s names test files', (pattern) => {
+  test.each([...LONG_UNITS, ...TOGETHER, ...SMOKE, ...REST, ...LONGEST])('%s names test files', (pattern) => {
     expect(filesOf(pattern).filter((file) => file.endsWith('.test.ts'))).not.toEqual([]);
   });
 
   test('no test file has two speeds', () => {
-    const all = [[...LONG_UNITS, ...TOGETHER], ROADS, REST].map(
+    const all = [[...LONG_UNITS, ...TOGETHER], SMOKE, REST].map(
       (patterns) => new Set(patterns.flatMap(filesOf)),
     );
     for (const [at, files] of all.entries())

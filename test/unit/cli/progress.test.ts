@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { converted } from '../../support/files/roads.js';
+import { converted } from '../../support/files/pipelines.js';
 import { ownFolder } from '../../support/own-folder.js';
 
 const folder = ownFolder('progress');

@@ -16,10 +16,10 @@ test.skipIf(noPackage !== undefined).each([
   ['by rows of bytes', 'parquet', ['--certainty', '--former']],
   ['value by value', 'arrow', ['--errors', 'failed.csv']],
   ['value by value', 'parquet', ['--errors', 'failed.csv']],
-])(`%s into %s${packageNote}`, async (road, format, options) => {
+])(`%s into %s${packageNote}`, async (pipeline, format, options) => {
   const output = `out.${format}`;
   const ran = await folder.run(['encode', 'in.arrow', '-o', output, '--verbose', ...options]);
-  expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(road)]);
+  expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(pipeline)]);
   const checked = await runPython([SCRIPT, 'check', folder.file('in.arrow'), folder.file(output)]);
   expect(checked).toMatchObject({ code: 0, stdout: '' });
 });

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { beforeAll, expect, test } from 'vitest';
 import { loadLibrary } from '#dist/files/library.js';
-import { converted } from '../../../support/files/roads.js';
+import { converted } from '../../../support/files/pipelines.js';
 import { sharedCommand } from '../../../support/shared.js';
 
 const folder = sharedCommand();

@@ -1,4 +1,4 @@
-// Parquet and Arrow by an independent reader, DuckDB: rows, types, order and statistics, on each road.
+// Parquet and Arrow by an independent reader, DuckDB: rows, types, order and statistics, by each pipeline.
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -245,11 +245,11 @@ describe('types of columns', () => {
     ['by rows', ['--errors', 'skip'], /by rows of bytes/],
     ['with more of our columns', ['--certainty', '--former'], /by rows of bytes/],
     ['value by value', ['--errors', 'failed.csv'], /value by value/],
-  ])('stay what they are: %s', async (_, options, road) => {
+  ])('stay what they are: %s', async (_, options, said) => {
     const name = 'in.parquet';
     await made(name, SCALARS);
     const ran = await folder.run(['encode', name, '-o', 'out.parquet', '--verbose', ...options]);
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(road)]);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(said)]);
     const [input, output] = [folder.file(name), folder.file('out.parquet')].map(
       (path) => `read_parquet('${path}')`,
     );
@@ -271,7 +271,7 @@ describe('types of columns', () => {
     ['by rows', ['--errors', 'skip'], /by rows of bytes/],
     ['with more of our columns', ['--certainty', '--former'], /by rows of bytes/],
     ['value by value', ['--errors', 'failed.csv'], /value by value/],
-  ])('decimals that a file stores as few bytes stay so: %s', async (_, options, road) => {
+  ])('decimals that a file stores as few bytes stay so: %s', async (_, options, said) => {
     const names = ['decimal128(9,2)', 'decimal128(38,10)', 'uint32', 'lat', 'lng'];
     const keep = names.flatMap((name) => ['--keep', `"${name}"`]);
     const input = resolve('test/fixtures/types/types.parquet');
@@ -279,7 +279,7 @@ describe('types of columns', () => {
     const flat = await folder.run(['encode', input, ...keep, '--prefix', 'first_', '-o', 'flat.parquet']);
     expect([flat.code, flat.stderr]).toEqual([0, expect.anything()]);
     const ran = await folder.run(['encode', 'flat.parquet', '-o', 'few.parquet', '--verbose', ...options]);
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(road)]);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(said)]);
     const stored = (path: string) =>
       rows(`SELECT name, type, type_length, scale, precision FROM parquet_schema('${path}')
       WHERE name LIKE 'decimal%' AND name NOT LIKE '%256%' ORDER BY name`);
@@ -296,7 +296,7 @@ describe('types of columns', () => {
     return Object.fromEntries(said) as Record<string, string>;
   }
 
-  const ROADS = [
+  const PIPELINES = [
     ['as it is', []],
     ['sorted', ['--sort', 'cell']],
     ['by rows', ['--errors', 'skip']],
@@ -304,7 +304,7 @@ describe('types of columns', () => {
     ['value by value', ['--errors', 'failed.csv']],
   ] as const;
 
-  test.each(ROADS)('the zone in which people read instants stays: %s', async (_, options) => {
+  test.each(PIPELINES)('the zone in which people read instants stays: %s', async (_, options) => {
     const zoned = 'timestamp[us, Asia/Ho_Chi_Minh]';
     const quoted = ['--keep', `"${zoned}"`, '--keep', '"timestamp[us, UTC]",lat,lng'];
     const input = resolve('test/fixtures/types/types.arrows');
@@ -333,7 +333,7 @@ describe('types of columns', () => {
     expect(await saidIn('utc-out.parquet')).toEqual({});
   });
 
-  test.each(ROADS)('a file of GeoParquet stays one: %s', async (_, options) => {
+  test.each(PIPELINES)('a file of GeoParquet stays one: %s', async (_, options) => {
     const input = 'geopandas.parquet';
     folder.write(input, broughtFile(input));
     const ran = await folder.run(['encode', input, '-o', 'geo.parquet', '-q', ...options]);

@@ -44,7 +44,7 @@ import {
   type TypedRow,
   typedRow,
   usualNumber,
-} from '../../../support/files/roads.js';
+} from '../../../support/files/pipelines.js';
 import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('rows');

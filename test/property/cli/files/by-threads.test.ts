@@ -4,7 +4,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { converted, type Request } from '../../../support/files/roads.js';
+import { converted, type Request } from '../../../support/files/pipelines.js';
 import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('threads');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { type Converted, converted, type Request } from '../../../support/files/roads.js';
+import { type Converted, converted, type Request } from '../../../support/files/pipelines.js';
 import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('chosen-members');

@@ -1,5 +1,5 @@
-// Two roads of a conversion side by side: rows of hostile text and numbers, and what readers see of the files that come
-// of them.
+// Two pipelines of a conversion side by side: rows of hostile text and numbers, and what readers see of the files that
+// come of them.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -130,7 +130,7 @@ function arrowSeen(bytes: Buffer) {
   return { fields: table.schema.fields, counts, rows };
 }
 
-/** @throws AssertionError where two roads differ in what they say, count or write */
+/** @throws AssertionError where two pipelines differ in what they say, count or write */
 export async function expectAlike(one: Converted, other: Converted, to: string): Promise<void> {
   strictEqual(one.fault, other.fault);
   strictEqual(one.tally, other.tally);
