@@ -137,7 +137,7 @@ async function sendRefused({ base }: Behind, options: TaskOptions): Promise<Task
 // Nodes that are killed while answers are under way through a proxy, over each version of HTTP: what their clients get
 // must not look whole. Without nodes the proxy answers in the form of the service.
 
-/** Percent of an answer that its client has when the nodes are killed: the end is still in the nodes then. */
+/** Percent that the faster client has of its answer when the nodes are killed: the end is still in the nodes then. */
 const KILLED_AT_PERCENT = 50;
 
 async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResult> {
@@ -149,7 +149,7 @@ async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResu
       arrivedPercent[at] = percent;
     }).finally(() => ended++),
   );
-  while (Math.min(...arrivedPercent) < KILLED_AT_PERCENT && ended === 0) await sleep(10);
+  while (Math.max(...arrivedPercent) < KILLED_AT_PERCENT && ended === 0) await sleep(10);
   for (const node of behind.nodes) node.child.kill('SIGKILL');
   await Promise.all(behind.nodes.map(({ exit }) => exit));
   const sent = await Promise.all(sending);
