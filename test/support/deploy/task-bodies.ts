@@ -56,7 +56,15 @@ async function sendOne(
   check: AnswerCheck,
   onBytes: () => void,
 ): Promise<string | undefined> {
-  const args = ['-sS', '-k', '-X', 'POST', '-w', '%{stderr}%{http_code}', ...settings];
+  const args = [
+    '-sS',
+    '-k',
+    '-X',
+    'POST',
+    '-w',
+    '%{stderr}%{http_code} by HTTP/%{http_version}',
+    ...settings,
+  ];
   const headers = ['-H', 'Content-Type: text/csv', '-H', `X-API-Key: ${COMMAND_KEY}`];
   const child = spawn('curl', [...args, ...headers], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin!.on('error', () => {});
@@ -69,6 +77,6 @@ async function sendOne(
   });
   child.stderr!.on('data', (text: Buffer) => (said += text.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
-  const isFine = code === 0 && said === '200' && check.fault === undefined;
+  const isFine = code === 0 && said.startsWith('200 ') && check.fault === undefined;
   return isFine ? undefined : `curl ended with ${code}, ${said}; ${check.fault ?? 'the answer is whole'}`;
 }
