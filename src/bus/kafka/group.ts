@@ -317,8 +317,7 @@ export class KafkaGroup {
   }
 
   /**
-   * A session, or an error once BEGIN_MS or the grace of `stop` is over: a call of the client may never end, as when a
-   * topic goes while it joins.
+   * A session, or an error once BEGIN_MS or the grace of `stop` is over: a call of the client may never end.
    */
   #begun(): Promise<Session> {
     const ended = new AbortController();

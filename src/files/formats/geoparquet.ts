@@ -61,7 +61,7 @@ export function declaredGeometries(
         return badInput(
           { file, column },
           `the metadata geo gives ${JSON.stringify(twice)} more than once, with different values`,
-          'geopandas writes each member once: geopandas.read_parquet(FILE).to_parquet(OTHER)',
+          'Write the metadata with one value of it',
         );
       const described = Object.hasOwn(columns, column) ? columns[column] : undefined;
       const ofTypes = typed.flatMap((each) => (each.name === column ? (typedFault(each, file) ?? []) : []));

@@ -170,7 +170,9 @@ export function repeatedMember(
     if (unit === OPEN_BRACE) around.push({ name: '', valuesAt: new Map() });
     if (unit === CLOSE_BRACE) around.pop();
     if (unit !== QUOTE) continue;
-    mark.lastIndex = jsonStringEnd(text, at);
+    const end = jsonStringEnd(text, at);
+    if (end < 0) return undefined;
+    mark.lastIndex = end;
     const colon = afterSpace(text, mark.lastIndex);
     if (text.charCodeAt(colon) !== COLON) continue;
     const name = jsonStringOf(text.slice(at, mark.lastIndex));

@@ -275,6 +275,14 @@ describe('the declared column is the position', () => {
     expect(await read(geo(system.replace('3405', '4326')))).toEqual(['HN-6GHP4-83RFR']);
   });
 
+  test('metadata that is cut anywhere is refused or ignored, and read to an end', async () => {
+    const text = geo('OGC:CRS84');
+    for (let length = 0; length < text.length; length++) {
+      const content = arrow(binary(), [POINT_WKB], extension('wkb', undefined), text.slice(0, length));
+      expect(await codesOf('d.arrows', content), text.slice(0, length)).toEqual(['HN-6GHP4-83RFR']);
+    }
+  });
+
   test('a multipoint of one has one answer in texts, too', async () => {
     const text = Buffer.from(wkb('multi')).toString('hex');
     expect(await codesOf('m.csv', `geom\nMULTIPOINT (${LNG} ${LAT})\n${text}\n`)).toEqual([
