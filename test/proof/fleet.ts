@@ -14,7 +14,6 @@ import { demandOf } from '#dist/capacity/model/fleet.js';
 import { proxyOf } from '#dist/capacity/model/proxy.js';
 import { cpuMicrosOf, familyOf, memoryOf } from '#dist/capacity/processes/machine.js';
 import { Traffic } from '#dist/capacity/traffic/traffic.js';
-import { FLEET } from '../support/capacity/made-results.js';
 import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
 import { COMMAND_KEY } from '../support/serve-command.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';
@@ -105,7 +104,10 @@ export default async function proveFleet(args: string[]): Promise<void> {
     const packets = (wireAfter.packets - wireBefore.packets) / (CALM_MS / 1000);
     const wireBytes = (wireAfter.bytes - wireBefore.bytes) / (CALM_MS / 1000);
     const results = parseResults(readFileSync('data/capacity.json', 'utf8'));
-    const demand = demandOf({ ...FLEET, vehicles: count, intervalMs, peakFactor: 1 });
+    const demand = demandOf({
+      ...{ vehicles: count, intervalMs, pointsPerReport: 1, togetherShare: 0, profile: 'stream' },
+      ...{ flush: undefined, gateways: 4, peakFactor: 1, growth: 1, nightly: undefined },
+    });
     const predicted = proxyOf(demand, results, {
       proxies: 1,
       machines: 2,

@@ -1,19 +1,21 @@
 // `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two
 // runs.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { beforeAll, expect, test, vi } from 'vitest';
-import { parseResults, type Results, samplesOf } from '#dist/capacity/measure/results.js';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { type madeResults, samplesOf } from '../../support/capacity/made-results.js';
 import type { Ran } from '../../support/cli.js';
-import { startServer } from '../../support/server.js';
-import { sharedCommand } from '../../support/shared.js';
+import { sharedCommand, sharedServer } from '../../support/shared.js';
+import { shippedFiles } from '../../support/shipped.js';
 
 const folder = sharedCommand();
 let ran: Ran;
-let results: Results;
+let results: ReturnType<typeof madeResults>;
 beforeAll(async () => {
-  ran = await folder.run('bench --tiny --only single,stream --json results.json');
+  ran = await folder.run('bench --tiny --only single,batch,stream,mixed --json results.json');
   if (ran.code !== 0 && ran.code !== 5) throw new Error(`exit ${ran.code}: ${ran.stderr}`);
-  results = parseResults(folder.read('results.json'));
+  results = JSON.parse(folder.read('results.json'));
 }, 600_000);
 
 test('it ends with 0, or with 5 where the machine was too noisy', () => {
@@ -40,22 +42,16 @@ test('the results name machine, versions and seed', () => {
 });
 
 test('each way has its cost, its curve and its service times', () => {
-  expect(results.ways.map(({ name }) => name)).toEqual(['single', 'stream']);
-  for (const {
-    costBacklogUs,
-    backlogPerS,
-    curve,
-    services,
-    sentBytesPerUnit,
-    receivedBytesPerUnit,
-  } of results.ways) {
-    expect(costBacklogUs!.median).toBeGreaterThan(0);
-    expect(backlogPerS!.median).toBeGreaterThan(0);
+  expect(results.ways.map(({ name }) => name)).toEqual(['single', 'batch', 'stream', 'mixed']);
+  for (const { name, costBacklogUs, backlogPerS, curve, services, ...bytes } of results.ways) {
     // On a busy machine most rates are not held.
     expect(curve.length).toBeGreaterThan(0);
+    expect(bytes.sentBytesPerUnit).toBeGreaterThan(30);
+    expect(bytes.receivedBytesPerUnit).toBeGreaterThan(30);
+    if (name === 'mixed') continue;
+    expect(costBacklogUs!.median).toBeGreaterThan(0);
+    expect(backlogPerS!.median).toBeGreaterThan(0);
     expect(services).not.toBe('');
-    expect(sentBytesPerUnit).toBeGreaterThan(30);
-    expect(receivedBytesPerUnit).toBeGreaterThan(30);
   }
 });
 
@@ -64,11 +60,13 @@ test('sizes, ladder, speed-ups and memory are there', () => {
   expect(results.ladder).toHaveLength(7);
   expect(results.speedUps[0]).toMatchObject({ processes: 1 });
   expect(results.memory!.idleBytes).toBeGreaterThan(2 ** 20);
+  expect(results.memory!.perConnectionBytes).toBeGreaterThan(0);
+  for (const noise of results.noise) expect(Math.min(...Object.values(noise))).toBeGreaterThanOrEqual(0);
 });
 
 test('the table has a line for each way', () => {
-  expect(ran.stdout).toMatch(/^single +1 /m);
-  expect(ran.stdout).toMatch(/^stream +1 /m);
+  for (const line of [/^single +1 /m, /^batch +100 /m, /^stream +1 /m, /^mixed +1\.25 /m])
+    expect(ran.stdout).toMatch(line);
 });
 
 test('a comparison with itself sees no difference, and nothing in a single slice of backlog', async () => {
@@ -87,7 +85,7 @@ test('a comparison with itself sees no difference, and nothing in a single slice
 
 test('two files without a figure in common are not a comparison', async () => {
   folder.write('single.json', JSON.stringify({ ...results, ways: results.ways.slice(0, 1), ladder: [] }));
-  folder.write('stream.json', JSON.stringify({ ...results, ways: results.ways.slice(1), ladder: [] }));
+  folder.write('stream.json', JSON.stringify({ ...results, ways: results.ways.slice(2), ladder: [] }));
   const { code, stdout, stderr } = await folder.run('bench --compare single.json stream.json');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain('single.json and stream.json have no figure in common');
@@ -129,23 +127,42 @@ const processesWith = (text: string): string[] =>
     }
   });
 
-test('a server elsewhere is measured without costs; where the disk is full the summary is printed all the same', async () => {
-  const files = {
-    kernel: readFileSync('dist/kernel.wasm'),
-    index: readFileSync('data/index.bin'),
-    reach: readFileSync('data/reach.bin'),
+describe('a server elsewhere', () => {
+  const server = sharedServer({ logLevel: 'warn' }, shippedFiles());
+  const target = (base: string, key: string, ...more: string[]) => {
+    folder.write('key', key);
+    const flags = ['--tiny', '--only', 'single', '--target', base, '--key-file', 'key', ...more];
+    return folder.run(['bench', ...flags]);
   };
-  const server = await startServer({ logLevel: 'warn' }, files);
-  folder.write('key', server.key);
-  const { code, stdout, stderr } = await folder.run(
-    `bench --tiny --only single --target ${server.base} --key-file key --json /dev/full`,
-  );
-  await server.stop();
-  expect(code).toBe(4);
-  expect(stderr).toContain('cannot write /dev/full: the disk is full');
-  expect(stdout).toMatch(/^single +1 +[\d,]+\/s /m);
-  expect(stdout).not.toMatch(/µs|^memory:|^speed-up/m);
-}, 600_000);
+
+  test('it is measured without costs; where the disk is full the summary is printed all the same', async () => {
+    const { code, stdout, stderr } = await target(server.base, server.key, '--json', '/dev/full');
+    expect(code).toBe(4);
+    expect(stderr).toContain('cannot write /dev/full: the disk is full');
+    expect(stdout).toMatch(/^single +1 +[\d,]+\/s /m);
+    expect(stdout).not.toMatch(/µs|^memory:|^speed-up/m);
+  }, 600_000);
+
+  test('a key that is not valid and a server that is not there end the run', async () => {
+    expect((await target(server.base, 'nobody')).stderr).toMatch(/answers 40[13]/);
+    const { code, stderr } = await target('http://127.0.0.1:1', 'nobody');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('127.0.0.1:1 cannot be reached')]);
+  });
+
+  test('a wrong answer ends the run', async () => {
+    // The true answer for one position, whatever is asked.
+    const headers = { 'x-api-key': server.key };
+    const url = `${server.base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525`;
+    const answer = await (await fetch(url, { headers })).text();
+    const wrong = createServer((_, response) => response.end(answer));
+    await new Promise<void>((listening) => wrong.listen(0, '127.0.0.1', listening));
+    const { port } = wrong.address() as AddressInfo;
+    const { code, stdout, stderr } = await target(`http://127.0.0.1:${port}`, server.key);
+    wrong.close();
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/a wrong answer: .*, and \S+ is right\n$/);
+  });
+});
 
 test.each([
   [['--only', 'nothing'], 2, 'there is no such way'],

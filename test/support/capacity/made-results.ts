@@ -1,8 +1,9 @@
 // Results of a bench as a machine of round numbers would give them: every cost is known, so a plan can be reckoned by
 // hand.
-import { Latencies } from '#dist/capacity/generator/latencies.js';
+import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
-import type { PlanRequest } from '#dist/capacity/model/plan.js';
+
+export { samplesOf };
 
 const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 95 };
 
@@ -13,18 +14,23 @@ function point(ratePerS: number, costUs: number): RatePoint {
   };
 }
 
+/** Services that took as long, as text. */
+export function servicesOf(costUs: number, count: number): string {
+  const services = build({ bitBucketSize: 32, numberOfSignificantValueDigits: 3 });
+  services.recordValueWithCount(10 * costUs, count);
+  return encodeIntoCompressedBase64(services);
+}
+
 /** @param costUs of one unit under backlog, of which each service takes exactly as long */
 function way(name: WayResult['name'], pointsPerUnit: number, costUs: number): WayResult {
   const perS = 1e6 / costUs;
-  const services = new Latencies();
-  services.recordMs(costUs / 1000, 1000);
   return {
     ...{ name, pointsPerUnit, connections: 64, backlogBusyShare: 1 },
     costBacklogUs: samplesOf([0.9 * costUs, costUs, 1.1 * costUs]),
     backlogPerS: samplesOf([perS]),
     // A wake-up costs 50 µs while the process sleeps, and less the busier it is.
     curve: [point(100, costUs + 50), point(0.5 * perS, costUs + 10), point(0.8 * perS, costUs + 2)],
-    services: services.encode(),
+    services: servicesOf(costUs, 1000),
     knee: null,
     constant: null,
     ...{ intendedUs: [], naiveUs: [], sentBytesPerUnit: 100, receivedBytesPerUnit: 300, noise: QUIET },
@@ -65,25 +71,3 @@ export function madeResults(changes: Partial<Results> = {}): Results {
     ...changes,
   };
 }
-
-// A fleet of 50,000 vehicles and a request to plan it, as tests change them.
-export type Fleet = PlanRequest['fleet'];
-export type { PlanRequest };
-
-export const FLEET: Fleet = {
-  ...{
-    vehicles: 50_000,
-    intervalMs: 5000,
-    pointsPerReport: 1,
-    togetherShare: 0,
-    profile: 'stream',
-    flush: undefined,
-  },
-  ...{ gateways: 4, peakFactor: 2, growth: 1, nightly: undefined },
-};
-export const requestOf = (fleet: Partial<Fleet> = {}, rest: Partial<PlanRequest> = {}): PlanRequest => ({
-  fleet: { ...FLEET, ...fleet },
-  ...{ targetP99Us: 50_000, headroom: 0.3, survive: 1, coresPerMachine: 4, memoryBytesPerMachine: 16e9 },
-  ...{ linkBitsPerS: 1e9, pricePerCoreHour: 0.04, proxies: 1 },
-  ...rest,
-});

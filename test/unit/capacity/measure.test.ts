@@ -1,9 +1,8 @@
-// Measurements on a machine that is not quiet: noise, repeats, the speed of a core, and the search for a knee.
+// Measurements on a machine that is not quiet: noise, repeats, and the search for a knee.
 import { describe, expect, test } from 'vitest';
 import { QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { searchKnee } from '#dist/capacity/measure/knee-search.js';
-import { areQuiet, measureNoise, type Noise, workSpread } from '#dist/capacity/processes/noise.js';
-import { CoreSpeed } from '#dist/capacity/processes/pinned-process.js';
+import { areQuiet } from '#dist/capacity/processes/noise.js';
 
 type RatePoint = Awaited<ReturnType<Parameters<typeof searchKnee>[0]['measure']>>;
 
@@ -197,39 +196,10 @@ describe('repeats', () => {
   });
 });
 
-// The verdict of the noise control over a whole run.
-describe('noise', () => {
-  const QUIET: Noise = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 100 };
-
-  test('a run is noisy where a thread woke late, or what counts was measured on a slow core or on one that others had', () => {
-    expect(areQuiet([QUIET, { ...QUIET, workUs: 120 }], { stealShare: 0.004, slowness: 1.2 })).toBe(true);
-    expect(areQuiet([QUIET, { ...QUIET, p99Us: 2500 }], { stealShare: 0, slowness: 1 })).toBe(false);
-    expect(areQuiet([QUIET, QUIET], { stealShare: 0.006, slowness: 1 })).toBe(false);
-    expect(areQuiet([QUIET, QUIET], { stealShare: 0, slowness: 1.3 })).toBe(false);
-  });
-
-  test('controls of before, without work, have no spread', () => {
-    const { workUs: _, ...before } = QUIET;
-    expect(workSpread([before, before])).toBe(1);
-    expect(workSpread([before, QUIET, { ...QUIET, workUs: 150 }])).toBe(1.5);
-  });
-
-  test('a control has all its figures', async () => {
-    const noise = await measureNoise(60);
-    for (const value of [noise.p50Us, noise.p99Us, noise.maxUs, noise.workUs])
-      expect(value).toBeGreaterThan(0);
-  });
-});
-
-// How fast the server's core is, asked of a process on it.
-describe('the speed of a core', () => {
-  test('the core is asked again and again', async () => {
-    const core = await CoreSpeed.start();
-    try {
-      for (let asked = 0; asked < 3; asked++) expect(await core.workUs()).toBeGreaterThan(1);
-    } finally {
-      core.end();
-      core.end();
-    }
-  });
+test('a run is noisy where a thread woke late, or what counts was measured on a slow core or on one that others had', () => {
+  const QUIET = { p50Us: 1060, p99Us: 1100, maxUs: 1500, stealShare: 0, workUs: 100 };
+  expect(areQuiet([QUIET, { ...QUIET, workUs: 120 }], { stealShare: 0.004, slowness: 1.2 })).toBe(true);
+  expect(areQuiet([QUIET, { ...QUIET, p99Us: 2500 }], { stealShare: 0, slowness: 1 })).toBe(false);
+  expect(areQuiet([QUIET, QUIET], { stealShare: 0.006, slowness: 1 })).toBe(false);
+  expect(areQuiet([QUIET, QUIET], { stealShare: 0, slowness: 1.3 })).toBe(false);
 });
