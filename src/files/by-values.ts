@@ -2,7 +2,7 @@
 
 import { planOf, RowBatches, typedAdder } from './by-rows.js';
 import { otherColumns as otherColumnNames } from './columns/columns.js';
-import { type PositionReader, positionReader, withoutContradictions } from './columns/position-columns.js';
+import { contradictions, type PositionReader, positionReader } from './columns/position-columns.js';
 import {
   type ConvertedRows,
   type RowConverter,
@@ -16,30 +16,28 @@ import type { Batch, Failure, Pipeline, Reading } from './driver.js';
 import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
-import type { Sides } from './formats/json/feature-shapes.js';
+import { FeatureSides } from './formats/json/feature-rows.js';
 import {
   FeatureInference,
   featureBatches,
-  featureSides,
   frameOf,
   type KnownFeatures,
 } from './formats/json/geojson-source.js';
 import { openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
-  type JsonDocument,
   type RowFit,
   type TableColumn,
   type TableRows,
   type TableSink,
   type TableSource,
   typesOf,
+  type WantedBytes,
 } from './formats/table.js';
 import type { Run } from './request.js';
-import { textAdder, type ValueAdder } from './rows/plain-values.js';
+import { textAdder } from './rows/plain-values.js';
 import type { RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
-import type { GrowingBytes } from './rows/text-rows.js';
 import { ValueRows } from './rows/value-rows.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
@@ -141,13 +139,24 @@ class ValuePipeline implements Pipeline {
 /** Rows whose values become ranges of bytes: the kernel's records are copied after them. */
 class FieldWay extends RowBatches implements Way {
   readonly #values: ValueRows;
+  readonly #wanted: WantedBytes;
+  /** Whether positions are those that the source has of its own. */
+  readonly #hasOwnPosition: boolean;
   readonly #deciding: readonly number[];
   readonly #read: PositionReader;
 
-  private constructor(run: Run, plan: RowPlan, writers: RowWriters, adders: readonly (ValueAdder | null)[]) {
+  private constructor(
+    run: Run,
+    plan: RowPlan,
+    writers: RowWriters,
+    wanted: WantedBytes,
+    position: TableSource['position'],
+  ) {
     super(run, plan, writers);
     const { columns, lat, lng, code, own } = plan;
-    this.#values = new ValueRows(adders);
+    this.#wanted = wanted;
+    this.#hasOwnPosition = lat === position?.lat && lng === position.lng;
+    this.#values = new ValueRows(wanted.adders);
     this.#deciding = [lat, lng, code, own];
     this.#read = positionReader(columns, { kind: 'pair', lat, lng });
   }
@@ -173,43 +182,32 @@ class FieldWay extends RowBatches implements Way {
     if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
     const adderOf = isTyped ? await typedAdder(format) : textAdder;
     const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
-    if (isFeatures) adders.push(...sideAdders(featureSides(plan.sink)));
-    return new FieldWay(run, plan, await RowWriters.open(run, plan), adders);
+    const sides = isFeatures ? new FeatureSides(plan.sink) : null;
+    const wanted = { adders: [...adders, ...(sides?.adders ?? [])], isTyped, sides };
+    return new FieldWay(run, plan, await RowWriters.open(run, plan), wanted, position);
   }
 
-  *batches(given: TableRows, skipped: number): Generator<Batch> {
-    if (given.rowCount <= skipped) return;
-    const { columns, code } = this.plan;
-    const rows = withoutContradictions(given, columns, this.#deciding);
-    const latLngDeg = new Float64Array(2 * rows.rowCount);
-    if (code < 0) this.#read(rows, latLngDeg);
-    const unread = new Map(rows.unread);
-    for (const [row, type] of rows.others?.entries() ?? [])
-      if (type !== null && code < 0) unread.set(row, shapeFault(type));
+  *batches(rows: TableRows, skipped: number): Generator<Batch> {
+    const { rowCount, documents = [] } = rows;
+    if (rowCount <= skipped) return;
+    const { columns, code, frame } = this.plan;
+    const bytes = rows.asBytes?.(this.#wanted);
+    const unread = contradictions(rows, columns, this.#deciding);
+    const latLngDeg = new Float64Array(2 * rowCount);
+    if (code < 0) {
+      if (bytes !== undefined && this.#hasOwnPosition) bytes.readPositions(latLngDeg);
+      else this.#read(rows, latLngDeg);
+      for (const row of unread.keys()) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
+      for (const [row, type] of rows.others ?? []) unread.set(row, shapeFault(type));
+    }
+    const made = bytes?.values ?? rows.values;
+    const values = frame === undefined ? made : [...made, documents, documents];
     let end = 0;
-    const { documents = [] } = rows;
-    const values = this.plan.frame === undefined ? rows.values : [...rows.values, documents, documents];
-    for (const window of this.#values.windows({ ...rows, values, unread }, latLngDeg)) {
+    for (const window of this.#values.windows({ rowCount, values, unread }, latLngDeg, bytes?.add)) {
       end += window.rowCount;
       if (end > skipped) yield* this.batchesOf(window, 0);
     }
   }
-}
-
-/** How the two sides of a feature are added, one after the other. */
-function sideAdders(sidesOf: ReturnType<typeof featureSides>): ValueAdder[] {
-  let sides: Sides;
-  const add = (into: GrowingBytes, side: string | Buffer): void => {
-    if (typeof side === 'string') into.addText(side);
-    else into.add(side);
-  };
-  return [
-    (into, document) => {
-      sides = sidesOf(document as JsonDocument);
-      add(into, sides[0]);
-    },
-    (into) => add(into, sides[1]),
-  ];
 }
 
 /** Rows whose values leave as they are, through sinks. */

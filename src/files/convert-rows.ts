@@ -123,8 +123,8 @@ function encoder(
       const batch = { codes, admins, resolutions, formers, borders, status };
       ourValues.push(...encodeAddedValues(encodeShape, batch));
       const faultOf = (row: number): string => {
-        const other = rows.others?.[row] ?? null;
-        if (other !== null) return shapeFault(other);
+        const other = rows.others?.get(row);
+        if (other !== undefined) return shapeFault(other);
         const reason = rows.unread?.get(row);
         if (reason !== undefined) return reason;
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;

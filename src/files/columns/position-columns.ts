@@ -24,7 +24,7 @@ import {
 import { mattersInGeoJson } from '../../tables/shapes/geojson-shape.js';
 import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { badInput } from '../exit-codes.js';
-import type { TableColumn, TableRows } from '../formats/table.js';
+import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
@@ -99,13 +99,21 @@ export function withoutContradictions(
   columns: readonly TableColumn[],
   indexes: readonly number[],
 ): TableRows {
-  if (rows.documents === undefined) return rows;
+  const unread = contradictions(rows, columns, indexes);
+  return unread.size === 0 ? rows : { ...rows, unread };
+}
+
+/** Why rows are not read: those that were not before, and those that `withoutContradictions` finds. */
+export function contradictions(
+  rows: TableRows,
+  columns: readonly TableColumn[],
+  indexes: readonly number[],
+): Map<number, string> {
   const names = indexes.flatMap((index) => columns[index]?.name ?? []);
   const unread = new Map(rows.unread);
   /** Points of one line have one text. */
   let [before, twice]: (string | undefined)[] = [];
-  for (const [row, { givesOnce, featureText, text }] of rows.documents.entries()) {
-    if (givesOnce === true) continue;
+  const look = (row: number, { featureText, text }: JsonDocument): void => {
     const given = featureText ?? text;
     if (given !== before) {
       const isFeature = featureText !== undefined;
@@ -116,8 +124,11 @@ export function withoutContradictions(
       before = given;
     }
     if (twice !== undefined) unread.set(row, `${twice} ${DIFFERS}`);
-  }
-  return unread.size === 0 ? rows : { ...rows, unread };
+  };
+  const { documents = [] } = rows;
+  for (let row = 0; row < documents.length; row++)
+    if (documents[row]!.givesOnce !== true) look(row, documents[row]!);
+  return unread;
 }
 
 /** Columns by index. */

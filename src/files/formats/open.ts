@@ -6,7 +6,7 @@ import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
-import type { ValueAdder } from '../rows/plain-values.js';
+import type { ValueAdder } from '../rows/text-rows.js';
 import { valueSink } from '../rows/value-rows.js';
 import type { WrittenColumns } from '../rows/write-text.js';
 import { openCsv } from './csv.js';
@@ -189,7 +189,7 @@ export async function sampled(source: TableSource): Promise<{ source: TableSourc
   const first = await batches.next();
   const { columns } = source;
   const rowCount = first.done === true ? 0 : Math.min(first.value.rowCount, SAMPLE_ROWS);
-  const values = first.done === true ? [] : first.value.values;
+  const values = first.done === true ? [] : (first.value.firstValues?.(rowCount) ?? first.value.values);
   const rows = Array.from({ length: rowCount }, (_, row) =>
     columns.map((column, c) => codeTextOf(column, values[c]?.[row])),
   );

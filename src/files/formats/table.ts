@@ -2,6 +2,7 @@
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
+import type { GrowingBytes, ValueAdder, ValueRanges } from '../rows/text-rows.js';
 import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
 import type { TimeUnitName } from './values/calendar.js';
 
@@ -80,10 +81,42 @@ export interface TableRows {
   readonly documents?: readonly JsonDocument[];
   /** The texts of latitude and longitude as the source has them, for rows whose position cannot be read. */
   readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
-  /** Types of the shapes of rows that are not points; null where there is none. */
-  readonly others?: readonly (string | null)[];
+  /** Types of the shapes of rows that are not points, by their numbers in the batch. */
+  readonly others?: ReadonlyMap<number, string>;
   /** Why the position or code of a row is not read, by the number of the row in the batch from 0. */
   readonly unread?: ReadonlyMap<number, string>;
+  /** The values of the first rows alone, of sources that make them on request. */
+  readonly firstValues?: (rows: number) => TableRows['values'];
+  /** The rows for a writer of bytes, of sources that have values as bytes. @throws CliFailure BAD_INPUT */
+  readonly asBytes?: (wanted: WantedBytes) => RowBytes;
+}
+
+/** Values that a writer of bytes takes of rows. */
+export interface WantedBytes {
+  /** How values of the columns are added; null for those that are not wanted. */
+  readonly adders: readonly (ValueAdder | null)[];
+  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  readonly isTyped: boolean;
+  /** How features are cut that are passed on: their sides are two more columns. */
+  readonly sides: {
+    readonly adders: readonly ValueAdder[];
+    /** Where they meet in the bytes of a feature that is written as it is; -1 for another. */
+    splitOf(feature: JsonDocument): number;
+  } | null;
+}
+
+/** Rows whose values need not be made. */
+export interface RowBytes {
+  /** Values of the rows that `add` does not add. */
+  readonly values: TableRows['values'];
+  /**
+   * Adds the values of a row.
+   * @param to its number among the ranges
+   * @returns false for a row whose values are made
+   */
+  add(row: number, text: GrowingBytes, ranges: readonly ValueRanges[], to: number): boolean;
+  /** Reads the positions that the source has of its own. */
+  readPositions(latLngDeg: Float64Array): void;
 }
 
 /** One JSON object of a file. */

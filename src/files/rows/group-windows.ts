@@ -4,8 +4,7 @@
 import { type Coordinates, interleave } from '../formats/parquet/coordinates.js';
 import type { TableColumn } from '../formats/table.js';
 import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
-import type { ValueAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import { GrowingBytes, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
 export const RANGE_BYTES = 16;

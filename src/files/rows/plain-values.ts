@@ -4,10 +4,7 @@
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import type { TableColumn } from '../formats/table.js';
 import { textOf, uuidBytes } from '../formats/values/column-text.js';
-import { type GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
-
-/** Adds a value that is not null. @throws Error for one that the column's type does not hold */
-export type ValueAdder = (into: GrowingBytes, value: unknown) => void;
+import { type GrowingBytes, type TextRows, textAt, type ValueAdder } from './text-rows.js';
 
 /** How the values of a column are added as plain ones. */
 export function plainAdder(column: TableColumn): ValueAdder {
@@ -24,23 +21,6 @@ export function textAdder(column: TableColumn): ValueAdder {
     if (isNumber && typeof value === 'number') into.addNumber(value);
     else into.addText(textOf(column, value));
   };
-}
-
-/** Adds the value of a row, or notes that it has none. */
-export function addValue(
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-  row: number,
-  value: unknown,
-  add: ValueAdder,
-): void {
-  if (value === null || value === undefined) {
-    starts[row] = -1;
-    return;
-  }
-  starts[row] = text.at;
-  add(text, value);
-  ends[row] = text.at;
 }
 
 /** The value that the element of a column holds for one of its own; null where it is the same. */

@@ -10,8 +10,13 @@ import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
 import { type Degrees, GroupWindows, RANGE_BYTES, type Ranges, type WantedRows } from './group-windows.js';
-import { addValue, type ValueAdder } from './plain-values.js';
-import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
+import {
+  addValue,
+  type GrowingBytes,
+  type TextRows,
+  type ValueAdder,
+  type ValueRanges,
+} from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;

@@ -26,9 +26,9 @@ import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import type { Ranges } from './group-windows.js';
 import { LINES_BYTES } from './infer-ndjson.js';
-import { addValue, plainAdder, textAdder, type ValueAdder } from './plain-values.js';
+import { plainAdder, textAdder } from './plain-values.js';
 import type { ReadColumns } from './row-plan.js';
-import { GrowingBytes, numberIn, type TextRows } from './text-rows.js';
+import { addValue, GrowingBytes, numberIn, type TextRows, type ValueAdder } from './text-rows.js';
 
 const VALUE_BYTES = 8;
 const TEXTS = KINDS.text | KINDS.escaped;

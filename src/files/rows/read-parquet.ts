@@ -21,8 +21,13 @@ import type { ColumnKind } from '../formats/table.js';
 import { readBy } from '../formats/values/nested.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
 import { GroupWindows, NUMBER_BYTES, RANGE_BYTES, type Ranges, type WantedRows } from './group-windows.js';
-import { addValue, type ValueAdder } from './plain-values.js';
-import type { GrowingBytes, TextRows, ValueRanges } from './text-rows.js';
+import {
+  addValue,
+  type GrowingBytes,
+  type TextRows,
+  type ValueAdder,
+  type ValueRanges,
+} from './text-rows.js';
 
 const CONTINUED = 0x80;
 

@@ -10,10 +10,10 @@ import { type FileFormat, FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
-import { addValue, plainAdder, type ValueAdder } from './plain-values.js';
+import { plainAdder } from './plain-values.js';
 import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
-import type { TextRows, ValueRanges } from './text-rows.js';
+import { addValue, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import {
   FeatureWriter,
   NO_FRAME,

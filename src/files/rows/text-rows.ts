@@ -153,6 +153,26 @@ export class GrowingBytes {
   }
 }
 
+/** Adds a value that is not null. @throws Error for one that the column's type does not hold */
+export type ValueAdder = (into: GrowingBytes, value: unknown) => void;
+
+/** Adds the value of a row, or notes that it has none. */
+export function addValue(
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+  row: number,
+  value: unknown,
+  add: ValueAdder,
+): void {
+  if (value === null || value === undefined) {
+    starts[row] = -1;
+    return;
+  }
+  starts[row] = text.at;
+  add(text, value);
+  ends[row] = text.at;
+}
+
 /** Writes a whole number below 2^53. @returns after its last digit */
 function digitsAt(bytes: Uint8Array, start: number, value: number): number {
   if (value > MAX_SMALL) {

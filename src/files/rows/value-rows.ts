@@ -1,9 +1,8 @@
 // Rows whose values are known as ranges of bytes, as the writers of rows take them: sources that read value by value,
 // and commands that make rows of their own, write through these.
 
-import type { TableRows, TableSink } from '../formats/table.js';
-import { addValue, type ValueAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows } from './text-rows.js';
+import type { RowBytes, TableRows, TableSink } from '../formats/table.js';
+import { addValue, GrowingBytes, type TextRows, type ValueAdder } from './text-rows.js';
 import type { RowWriter } from './write-text.js';
 
 /** Rows and values of a window at most, and bytes at which it ends. */
@@ -13,6 +12,7 @@ const WINDOW_BYTES = 1 << 20;
 /** Rows whose columns are all values have no records. */
 const NO_RECORDS = new Uint8Array(0);
 const NO_DEGREES = new Float64Array(0);
+const NOTHING: ReadonlyMap<number, string> = new Map();
 
 export class ValueRows {
   readonly #adders: readonly (ValueAdder | null)[];
@@ -33,22 +33,28 @@ export class ValueRows {
   /**
    * Windows of rows; the memory of one is used for the next.
    * @param latLngDeg of the rows, where positions are read
+   * @param add adds all values of a row, or none
    * @throws Error for a value that a column does not hold
    */
-  *windows({ rowCount, values, unread }: TableRows, latLngDeg = NO_DEGREES): Generator<TextRows> {
+  *windows(
+    { rowCount, values, unread = NOTHING }: Pick<TableRows, 'rowCount' | 'values' | 'unread'>,
+    latLngDeg = NO_DEGREES,
+    add: RowBytes['add'] = () => false,
+  ): Generator<TextRows> {
     const text = this.#text;
     for (let first = 0; first < rowCount; ) {
       text.at = 0;
       const most = Math.min(this.#maxRows, rowCount - first);
       let count = 0;
-      while (count < most && text.at < WINDOW_BYTES) this.#add(values, first + count, count++);
-      const window = {
+      for (; count < most && text.at < WINDOW_BYTES; count++)
+        if (!add(first + count, text, this.#columns, count)) this.#add(values, first + count, count);
+      yield {
         text,
         rowCount: count,
         columns: this.#columns,
         latLngDeg: latLngDeg.subarray(2 * first),
+        unread: after(unread, first),
       };
-      yield unread === undefined ? window : { ...window, unread: after(unread, first) };
       first += count;
     }
   }

@@ -14,8 +14,8 @@ import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
 import { textOf } from '../formats/values/column-text.js';
-import { plainAdder, type ValueAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import { plainAdder } from './plain-values.js';
+import { GrowingBytes, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import { type RowWriter, type WrittenColumns, wantedRows } from './write-text.js';
 
 const BATCH_ROWS = 65_536;

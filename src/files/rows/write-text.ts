@@ -21,7 +21,7 @@ import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
 import type { FeatureFrame } from './row-plan.js';
-import { type Area, areaOf, GrowingBytes, type TextRows } from './text-rows.js';
+import { type Area, areaOf, GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 export interface RowWriter {
   /** @param records of the rows, as the kernel has written them */
@@ -201,13 +201,16 @@ class Tails {
 
 /** Bytes that rows take at most. */
 function maxBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofRow: number): number {
-  let sum = 0;
-  for (const { index } of kept) {
-    const { starts, ends } = columns[index]!;
-    // The end of a row without a value is that of another row.
-    for (let row = 0; row < rowCount; row++) if (starts[row] !== -1) sum += ends[row]! - starts[row]!;
-  }
+  const sum = kept.reduce((before, { index }) => before + sumOf(columns[index]!, rowCount), 0);
   return MAX_ESCAPED * (sum + rowCount) + rowCount * ofRow;
+}
+
+/** Bytes of the values of a column. */
+function sumOf({ starts, ends }: ValueRanges, rowCount: number): number {
+  let sum = 0;
+  // The end of a row without a value is that of another row.
+  for (let row = 0; row < rowCount; row++) if (starts[row] !== -1) sum += ends[row]! - starts[row]!;
+  return sum;
 }
 
 export function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): boolean {

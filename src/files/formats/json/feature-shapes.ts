@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { numberIn } from '../../rows/text-rows.js';
-import type { JsonDocument } from '../table.js';
+import type { ColumnKind, JsonDocument } from '../table.js';
 import type { MET_IN } from './json-columns.js';
 
 /** Shapes that are known at a time, and features that are tried for one. */
@@ -13,6 +13,12 @@ const MAX_LOOKS = 64;
 const MAX_LETTERS = 16 * 1024;
 /** Digits of an integer that no double falsifies. */
 const MAX_DIGITS = 15;
+/** Values whose ends are in one array. */
+const ENDS = 1 << 14;
+/** Bytes of a letter that is cut off, at most. */
+const MAX_CUT = 3;
+/** Bytes of such letters: the least of the first ones, and the upper bits of all others. */
+const [BEGINS, CONTINUES] = [0xc0, 0x80] as const;
 /** Approximate memory of a byte of a feature. */
 const BYTE_WEIGHT = 4;
 const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
@@ -42,6 +48,9 @@ export class FeatureShape {
   isCompact = false;
   /** Names of the feature's members. */
   readonly members = new Set<string>();
+  /** Bytes of each piece, and whether each value is a coordinate. */
+  sizes = new Int32Array(0);
+  areNumbers: readonly boolean[] = [];
 
   /** null for a feature without a shape: its text has escapes, say, or lists among its properties */
   static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
@@ -117,6 +126,8 @@ export class FeatureShape {
       compact += token;
     }
     this.#add(text.slice(from), compact);
+    this.sizes = Int32Array.from(this.pieces, ({ length }) => length);
+    this.areNumbers = this.names.map((name, n) => name === null && n !== this.id);
     this.isCompact = this.pieces.every((piece, i) => Buffer.from(this.compact[i]!).equals(piece));
     return written + compact;
   }
@@ -135,57 +146,102 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A feature of a shape. Its text and its value are made on request. */
 export class ShapedFeature implements JsonDocument {
   readonly shape: FeatureShape;
-  readonly hasBigints = false;
-  readonly givesOnce = true;
-  readonly weight: number;
+  /** The bytes of which it is a part, from where to where. */
+  readonly bytes: Buffer;
+  readonly start: number;
   readonly end: number;
-  readonly #bytes: Buffer;
-  readonly #start: number;
-  /** Where each value ends. */
-  readonly #ends: readonly number[];
   /** Whether each number is surely written as `String` writes it. */
-  readonly #isUsual: boolean;
+  readonly isUsual: boolean;
+  /** Where each value ends: those of many features, and the first of this one. */
+  readonly #ends: Int32Array;
+  readonly #at: number;
 
-  constructor(shape: FeatureShape, bytes: Buffer, start: number, { ends, isUsual }: Values) {
+  constructor(shape: FeatureShape, bytes: Buffer, start: number, { ends, at, end, isUsual }: Scan) {
     this.shape = shape;
-    this.end = ends.at(-1)! + shape.pieces.at(-1)!.length;
-    this.weight = BYTE_WEIGHT * (this.end - start);
-    this.#bytes = bytes;
-    this.#start = start;
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.isUsual = isUsual;
     this.#ends = ends;
-    this.#isUsual = isUsual;
+    this.#at = at;
+  }
+
+  get hasBigints(): false {
+    return false;
+  }
+
+  get givesOnce(): true {
+    return true;
+  }
+
+  get weight(): number {
+    return BYTE_WEIGHT * (this.end - this.start);
   }
 
   get text(): string {
-    return this.#bytes.toString('utf8', this.#start, this.end);
+    return this.bytes.toString('utf8', this.start, this.end);
   }
 
   get value(): Record<string, unknown> {
     return JSON.parse(this.text) as Record<string, unknown>;
   }
 
-  #startOf(n: number): number {
-    return (n === 0 ? this.#start : this.#ends[n - 1]!) + this.shape.pieces[n]!.length;
+  startOf(n: number): number {
+    return (n === 0 ? this.start : this.endOf(n - 1)) + this.shape.sizes[n]!;
+  }
+
+  endOf(n: number): number {
+    return this.#ends[this.#at + n]!;
   }
 
   /** A value as JSON.parse gives it. */
   at(n: number): unknown {
-    const [start, end] = [this.#startOf(n), this.#ends[n]!];
-    const first = this.#bytes[start]!;
-    if (first === QUOTE) return this.#bytes.toString('utf8', start + 1, end - 1);
+    const [start, end] = [this.startOf(n), this.endOf(n)];
+    const first = this.bytes[start]!;
+    if (first === QUOTE) return this.bytes.toString('utf8', start + 1, end - 1);
     if (LITERALS.has(first)) return first === NULL ? null : first === TRUE;
-    const number = numberIn(this.#bytes, start, end);
-    return Number.isNaN(number) ? Number(this.#bytes.toString('latin1', start, end)) : number;
+    return this.numberAt(n);
+  }
+
+  numberAt(n: number): number {
+    const [start, end] = [this.startOf(n), this.endOf(n)];
+    const number = numberIn(this.bytes, start, end);
+    return Number.isNaN(number) ? Number(this.bytes.toString('latin1', start, end)) : number;
+  }
+
+  /** Writes latitude and longitude. */
+  readPosition(latLngDeg: Float64Array, at: number): void {
+    const { lng } = this.shape;
+    latLngDeg[at] = this.numberAt(lng + 1);
+    latLngDeg[at + 1] = this.numberAt(lng);
   }
 
   /** The kind of a value, as it is written. */
   kindAt(n: number): keyof typeof MET_IN | null {
-    const start = this.#startOf(n);
-    const first = this.#bytes[start]!;
+    const start = this.startOf(n);
+    const first = this.bytes[start]!;
     if (first === QUOTE) return 'text';
     if (LITERALS.has(first)) return first === NULL ? null : 'boolean';
-    for (let at = start; at < this.#ends[n]!; at++) if (this.#bytes[at] === POINT) return 'fraction';
+    for (let at = start; at < this.endOf(n); at++) if (this.bytes[at] === POINT) return 'fraction';
     return 'integer';
+  }
+
+  /** Whether a value is surely one of a column of the kind. */
+  isOf(n: number, kind: ColumnKind): boolean {
+    const first = this.bytes[this.startOf(n)]!;
+    if (first === NULL || kind === 'json') return true;
+    if (kind === 'text') return first === QUOTE;
+    if (kind === 'boolean') return LITERALS.has(first);
+    return kind === 'double'
+      ? first !== QUOTE && !LITERALS.has(first)
+      : kind === 'long' && this.kindAt(n) === 'integer';
+  }
+
+  /** Where the properties end of a feature that is as JSON.stringify would write it; -1 for another. */
+  get split(): number {
+    const { isCompact, after, closes } = this.shape;
+    if (!isCompact || !(this.isUsual || this.#isAsPrinted())) return -1;
+    return (after === 0 ? this.start : this.endOf(after - 1)) + closes;
   }
 
   /**
@@ -193,12 +249,9 @@ export class ShapedFeature implements JsonDocument {
    * @param isKept whether a property is written; null for all
    */
   around(isKept: ((name: string) => boolean) | null): Sides {
-    const { shape } = this;
-    const { compact, names, first, after, opens, closes } = shape;
-    if (isKept === null && shape.isCompact && (this.#isUsual || this.#isAsPrinted())) {
-      const end = (after === 0 ? this.#start : this.#ends[after - 1]!) + closes;
-      return [this.#bytes.subarray(this.#start, end), this.#bytes.subarray(end, this.end)];
-    }
+    const { compact, names, first, after, opens, closes } = this.shape;
+    const split = isKept === null ? this.split : -1;
+    if (split >= 0) return [this.bytes.subarray(this.start, split), this.bytes.subarray(split, this.end)];
     const parts: string[] = [];
     for (let n = 0; n < first; n++) parts.push(compact[n]!, this.#textOf(n));
     parts.push(compact[first]!.slice(0, opens));
@@ -216,72 +269,102 @@ export class ShapedFeature implements JsonDocument {
   #isAsPrinted(): boolean {
     return this.shape.names.every((_, n) => {
       const value = this.at(n);
-      const [start, end] = [this.#startOf(n), this.#ends[n]];
-      return typeof value !== 'number' || String(value) === this.#bytes.toString('latin1', start, end);
+      const [start, end] = [this.startOf(n), this.endOf(n)];
+      return typeof value !== 'number' || String(value) === this.bytes.toString('latin1', start, end);
     });
   }
 
   #textOf(n: number): string {
-    const start = this.#startOf(n);
-    const text = this.#bytes.toString('utf8', start, this.#ends[n]);
-    return this.#bytes[start] === QUOTE ? text : String(this.at(n));
+    const start = this.startOf(n);
+    const text = this.bytes.toString('utf8', start, this.endOf(n));
+    return this.bytes[start] === QUOTE ? text : String(this.at(n));
   }
 }
 
 /** The shapes that the features of a file have shown. */
 export class FeatureShapes {
   readonly #shapes: FeatureShape[] = [];
+  readonly #scan = new Scan();
   #looks = 0;
+  /** The chunk that was checked last, and whether all of its letters are whole. */
+  #checked: Buffer | null = null;
+  #isUtf8 = false;
 
   /** @returns the feature that begins at a byte; null for one of no shape that is known, and one that is cut off */
   featureAt(bytes: Buffer, start: number): ShapedFeature | null {
+    const scan = this.#scan;
     for (const shape of this.#shapes) {
-      const values = new Values(bytes, shape.names.length);
-      const end = values.read(shape, start);
-      if (end < 0) continue;
-      if (values.highest > MAX_ASCII && !isUtf8(bytes.subarray(start, end))) return null;
-      return new ShapedFeature(shape, bytes, start, values);
+      if (!scan.read(shape, bytes, start)) continue;
+      if (scan.highest > MAX_ASCII && !this.#areLetters(bytes, start, scan.end)) return null;
+      return scan.taken(shape, bytes, start);
     }
     return null;
+  }
+
+  /** Whether a part of a chunk is UTF-8: as a rule the chunk is, but for letters that are cut at its ends. */
+  #areLetters(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#checked !== bytes) {
+      this.#checked = bytes;
+      let [first, last] = [0, bytes.length];
+      while (first < MAX_CUT && (bytes[first]! & 0xc0) === CONTINUES) first++;
+      for (let cut = 1; cut <= MAX_CUT && bytes[last - 1]! > MAX_ASCII; cut++)
+        if (bytes[bytes.length - cut]! >= BEGINS) last = bytes.length - cut;
+      this.#isUtf8 = isUtf8(bytes.subarray(first, last));
+    }
+    return this.#isUtf8 || isUtf8(bytes.subarray(start, end));
   }
 
   /** Learns the shape of a feature that has none of these. */
   learn(document: JsonDocument): void {
     if (this.#looks++ >= MAX_LOOKS) return;
     const shape = FeatureShape.of(document);
-    if (shape === null) return;
+    // A feature of a shape that is known was cut by the end of a chunk.
+    if (shape === null || this.featureAt(Buffer.from(document.text), 0) !== null) return;
     if (this.#shapes.length === MAX_SHAPES) this.#shapes.pop();
     this.#shapes.unshift(shape);
   }
 }
 
-/** The values of one feature. */
-class Values {
-  readonly ends: number[];
+/** The values of the last feature that was read. */
+class Scan {
+  ends = new Int32Array(0);
+  /** Where its values are among all ends. */
+  at = 0;
+  end = 0;
   isUsual = true;
   highest = 0;
-  readonly #bytes: Buffer;
+  #bytes: Buffer = Buffer.alloc(0);
 
-  constructor(bytes: Buffer, count: number) {
+  /** @returns false for a feature of another shape */
+  read({ pieces, areNumbers }: FeatureShape, bytes: Buffer, start: number): boolean {
+    const count = areNumbers.length;
+    // Features that were taken keep the ends before.
+    if (this.at + count > this.ends.length) {
+      this.ends = new Int32Array(Math.max(ENDS, count));
+      this.at = 0;
+    }
     this.#bytes = bytes;
-    this.ends = new Array<number>(count).fill(0);
+    this.isUsual = true;
+    this.highest = 0;
+    let at = start;
+    for (let n = 0; n <= count; n++) {
+      const piece = pieces[n]!;
+      if (at + piece.length > bytes.length) return false;
+      for (let i = 0; i < piece.length; i++) if (bytes[at + i] !== piece[i]) return false;
+      at += piece.length;
+      if (n === count) break;
+      at = this.#valueEnd(at, areNumbers[n]!);
+      if (at < 0) return false;
+      this.ends[this.at + n] = at;
+    }
+    this.end = at;
+    return true;
   }
 
-  /** @returns the end of the feature; -1 where it is of another shape */
-  read({ pieces, names, id }: FeatureShape, start: number): number {
-    const bytes = this.#bytes;
-    let at = start;
-    for (let n = 0; n < pieces.length; n++) {
-      const piece = pieces[n]!;
-      if (at + piece.length > bytes.length) return -1;
-      for (let i = 0; i < piece.length; i++) if (bytes[at + i] !== piece[i]) return -1;
-      at += piece.length;
-      if (n === names.length) break;
-      at = this.#valueEnd(at, names[n] === null && n !== id);
-      if (at < 0) return -1;
-      this.ends[n] = at;
-    }
-    return at;
+  taken(shape: FeatureShape, bytes: Buffer, start: number): ShapedFeature {
+    const feature = new ShapedFeature(shape, bytes, start, this);
+    this.at += shape.names.length;
+    return feature;
   }
 
   #valueEnd(start: number, isNumber: boolean): number {

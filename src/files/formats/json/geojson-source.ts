@@ -5,15 +5,13 @@ import { isJsonNumber, jsonText, parseExact } from '../../../hexcodes/wire/param
 import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { type OtherSystem, otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
-import { jsonTable } from '../../../tables/foreign-files.js';
 import {
   isGeometry,
   otherSystemOf,
   otherSystemOfJsonFg,
   shapeOfGeoJson,
 } from '../../../tables/shapes/geojson-shape.js';
-import { lonePoint, type PointChoice, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
-import { notRead } from '../../content/kinds.js';
+import { type PointChoice, pointsOf } from '../../../tables/shapes/shapes.js';
 import type { Input } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { isRest } from '../../disk/rests.js';
@@ -33,7 +31,15 @@ import type {
   TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
-import { type FeatureShape, hasMember, ShapedFeature, type Sides } from './feature-shapes.js';
+import {
+  FeatureFields,
+  FeatureSides,
+  featureRows,
+  hasOtherId,
+  type IdName,
+  tableProperties,
+} from './feature-rows.js';
+import { type FeatureShape, hasMember, ShapedFeature } from './feature-shapes.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 import {
   DocumentBatch,
@@ -42,15 +48,11 @@ import {
   MET_IN,
   parseObject,
   rowBatches,
-  valueIn,
-  valuesOf,
 } from './json-columns.js';
 
 // Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the
 // text around the features of a collection is passed on unchanged.
 
-/** Letters of a document by which its kind is found. */
-const MAX_SEEN = 4096;
 /** The text of members, and their values where it is written. */
 const COPIES = 8;
 
@@ -69,7 +71,7 @@ export function geoJsonSink(
   frame: CollectionFrame | undefined,
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
-  const sidesOf = featureSides(columns);
+  const sides = new FeatureSides(columns);
   let isFirst = true;
   const opening = (): string => {
     if (!isFirst) return '';
@@ -100,7 +102,7 @@ export function geoJsonSink(
   };
   /** A feature as it was, with our properties. */
   const extended = (document: JsonDocument, { values }: TableRows, row: number): string => {
-    const [before, after] = sidesOf(document);
+    const [before, after] = sides.of(document);
     const ours = columns.added.map((_, a) => {
       const c = columns.kept.length + a;
       return `${names[c]}${writers[c]!(values[c]?.[row])}`;
@@ -122,37 +124,6 @@ export function geoJsonSink(
       await output.write(Buffer.from(opening() + frameOf(frame).end()));
     },
   };
-}
-
-/** How features are cut where our properties stand: without properties that are left out, or have our names. */
-export function featureSides({ added, chosen }: SinkColumns): (document: JsonDocument) => Sides {
-  const listed = new Set(chosen?.names);
-  const ours = added.map(({ name }) => name);
-  const isKept = (name: string): boolean =>
-    listed.has(name) === (chosen?.isKept === true) && !ours.includes(name);
-  const shaped = new Map<FeatureShape, boolean>();
-  return (document) => {
-    if (!(document instanceof ShapedFeature)) return sidesOf(document, isKept);
-    let keepsAll = shaped.get(document.shape);
-    if (keepsAll === undefined) {
-      keepsAll = document.shape.names.every((name) => name === null || isKept(name));
-      shaped.set(document.shape, keepsAll);
-    }
-    return document.around(keepsAll ? null : isKept);
-  };
-}
-
-function sidesOf({ value, hasBigints }: JsonDocument, isKept: (name: string) => boolean): Sides {
-  const write = hasBigints ? jsonText : JSON.stringify;
-  const textOf = (members: [string, unknown][]): string[] =>
-    members.map(([name, each]) => `${JSON.stringify(name)}:${write(each)}`);
-  const members = Object.entries(value);
-  const found = members.findIndex(([name]) => name === 'properties');
-  const at = found < 0 ? members.length : found;
-  const before = textOf(members.slice(0, at)).map((member) => `${member},`);
-  const after = textOf(members.slice(at + 1)).map((member) => `,${member}`);
-  const theirs = textOf(Object.entries(propertiesOf(value)).filter(([name]) => isKept(name)));
-  return [`{${before.join('')}"properties":{${theirs.join(',')}`, `}${after.join('')}}`];
 }
 
 export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {
@@ -207,9 +178,6 @@ export interface KnownFeatures {
   readonly columns: readonly TableColumn[];
   readonly idName: IdName;
 }
-
-/** The column of feature ids: another than `id` where features have a property of this name and another value. */
-type IdName = 'id' | 'feature_id';
 
 /** @param fit whether kinds are those of a target with types */
 function knownOf(documents: readonly JsonDocument[], fit: RowFit): KnownFeatures {
@@ -279,54 +247,6 @@ export class FeatureInference {
   }
 }
 
-function hasOtherId(feature: Record<string, unknown>): boolean {
-  const properties = propertiesOf(feature);
-  if (feature.id === undefined || !Object.hasOwn(properties, 'id')) return false;
-  return jsonText(feature.id) !== jsonText(properties.id);
-}
-
-/**
- * A feature as the fields of a row, but for its position.
- * @throws CliFailure BAD_INPUT if it is not one, or if the table has one column for two ids
- */
-function rowOf(
-  document: JsonDocument,
-  { idName, fit }: { idName: IdName; fit: RowFit },
-  file: string,
-  row: number,
-): Record<string, unknown> {
-  const { value } = document;
-  if (value.type !== 'Feature') {
-    const found = row === 1 ? jsonTable(document.text.slice(0, MAX_SEEN)) : undefined;
-    if (found !== undefined) throw notRead(found, file);
-    if (value.type === 'FeatureCollection')
-      throw badInput({ file, row }, 'a FeatureCollection without a list of features, or within another');
-    throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`);
-  }
-  const properties = tableProperties(value);
-  if (value.id === undefined) return properties;
-  if (idName === 'feature_id') return { feature_id: value.id, ...properties };
-  if (fit !== 'any' && hasOtherId(value)) {
-    throw badInput(
-      { file, row, column: 'id' },
-      `the feature's id ${jsonText(value.id)} is not its property id ${jsonText(propertiesOf(value).id)}`,
-      'Write GeoJSON or NDJSON, which hold both.',
-    );
-  }
-  return { id: value.id, ...properties };
-}
-
-/** Properties that become columns: a position is that of the geometry. */
-function tableProperties(feature: Record<string, unknown>): Record<string, unknown> {
-  const { lat: _lat, lng: _lng, ...properties } = propertiesOf(feature);
-  return properties;
-}
-
-export function propertiesOf(feature: Record<string, unknown>): Record<string, unknown> {
-  const properties = feature.properties;
-  return typeof properties === 'object' && properties !== null ? (properties as Record<string, unknown>) : {};
-}
-
 /** @throws CliFailure BAD_INPUT for another system of coordinates than WGS 84 */
 export function refuseOther(other: OtherSystem | null, file: string, row?: number): void {
   if (other === null) return;
@@ -351,123 +271,16 @@ export async function openGeoJson(
   const batches = pointBatches(featureBatches(input, frame), input.point ?? null);
   const first = (await batches.next()).value ?? [];
   const { columns, idName } = known ?? knownOf(first, fit);
-  const fields = new FeatureFields(columns.slice(2), idName, fit, input.name);
-  /** A column with a type holds numbers: a text is the degrees in it, and any other value is not a number. */
-  const coordinate = (value: unknown, axis: 'lat' | 'lng'): unknown =>
-    fit === 'types' && value != null
-      ? degreesOf(POSITION_COLUMNS[axis === 'lat' ? 0 : 1]!, value, axis)
-      : (value ?? null);
+  const fields = new FeatureFields(columns, idName, fit, input.name);
   return {
     columns,
     position: { lat: 0, lng: 1 },
     frame,
     async *batches() {
-      for await (const [documents, row] of rowBatches(first, batches, columns.length)) {
-        const positions = documents.map(pointOf);
-        const others = documents.map((each, i) => (positions[i] === null ? otherShape(each.value) : null));
-        yield {
-          rowCount: documents.length,
-          values: [
-            positions.map((position) => coordinate(position?.[1], 'lat')),
-            positions.map((position) => coordinate(position?.[0], 'lng')),
-            ...fields.valuesOf(documents, row),
-          ],
-          documents,
-          ...(others.some((each) => each !== null) ? { others } : {}),
-        };
-      }
+      for await (const [documents, row] of rowBatches(first, batches, columns.length))
+        yield featureRows(fields, documents, row);
     },
   };
-}
-
-/** Reads the columns of features, those of their positions aside. */
-class FeatureFields {
-  readonly #columns: readonly TableColumn[];
-  readonly #idName: IdName;
-  readonly #fit: RowFit;
-  readonly #file: string;
-  /** The column of each value of a shape, -1 where it has none; null where a property should have one. */
-  readonly #indexes = new Map<FeatureShape, readonly number[] | null>();
-
-  constructor(columns: readonly TableColumn[], idName: IdName, fit: RowFit, file: string) {
-    this.#columns = columns;
-    this.#idName = idName;
-    this.#fit = fit;
-    this.#file = file;
-  }
-
-  /** @param row number of the first one. @throws CliFailure BAD_INPUT for a feature that does not fit */
-  valuesOf(documents: readonly JsonDocument[], row: number): unknown[][] {
-    const values = this.#columns.map(() => new Array<unknown>(documents.length).fill(null));
-    const parsed: number[] = [];
-    for (const [i, document] of documents.entries())
-      if (!(document instanceof ShapedFeature && this.#take(document, values, i))) parsed.push(i);
-    if (parsed.length === documents.length) return this.#parsedValues(documents, row);
-    let others: unknown[][];
-    try {
-      others = this.#parsedValues(
-        parsed.map((i) => documents[i]!),
-        row,
-      );
-    } catch {
-      // The fault that is told is the first one of the batch, by its own row.
-      return this.#parsedValues(documents, row);
-    }
-    for (const [c, column] of values.entries())
-      for (const [k, i] of parsed.entries()) column[i] = others[c]![k];
-    return values;
-  }
-
-  #parsedValues(documents: readonly JsonDocument[], row: number): unknown[][] {
-    const shape = { idName: this.#idName, fit: this.#fit };
-    const rows = documents.map((document, i) => rowOf(document, shape, this.#file, row + i));
-    return valuesOf(this.#columns, rows, this.#file, row, this.#fit);
-  }
-
-  /** @returns false for a feature that does not fit the columns */
-  #take(feature: ShapedFeature, values: unknown[][], row: number): boolean {
-    const indexes = this.#indexesOf(feature.shape);
-    if (indexes === null) return false;
-    for (let n = 0; n < indexes.length; n++) {
-      const c = indexes[n]!;
-      if (c < 0) continue;
-      const value = valueIn(this.#columns[c]!, feature.at(n), this.#fit);
-      if (value === undefined) return false;
-      values[c]![row] = value;
-    }
-    return true;
-  }
-
-  #indexesOf(shape: FeatureShape): readonly number[] | null {
-    const known = this.#indexes.get(shape);
-    if (known !== undefined) return known;
-    const named = shape.names.map((name, n) => (n === shape.id ? this.#idName : name));
-    const indexes = named.map((name) => this.#columns.findIndex((column) => column.name === name));
-    const isMissing = (name: string | null, n: number): boolean =>
-      indexes[n]! < 0 && name !== null && name !== 'lat' && name !== 'lng';
-    const fitting = this.#fit !== 'any' && named.some(isMissing) ? null : indexes;
-    this.#indexes.set(shape, fitting);
-    return fitting;
-  }
-}
-
-/** The coordinates of a feature of one point, longitude first; null for any other geometry. */
-function pointOf(feature: JsonDocument): readonly unknown[] | null {
-  if (feature instanceof ShapedFeature) {
-    const { lng } = feature.shape;
-    return [feature.at(lng), feature.at(lng + 1)];
-  }
-  const { geometry } = feature.value;
-  const { type, coordinates } = (geometry ?? {}) as { type?: unknown; coordinates?: unknown };
-  if (type === 'Point') return Array.isArray(coordinates) ? coordinates : null;
-  const shape = shapeOfGeoJson(geometry);
-  return shape === null ? null : lonePoint(shape);
-}
-
-/** The type of a geometry that is not a point; null for features without one. */
-function otherShape({ geometry }: Record<string, unknown>): string | null {
-  const shape = shapeOfGeoJson(geometry);
-  return shape === null || pointsOf(shape, 'first').length === 0 ? null : typeName(shape);
 }
 
 /** Features of lines and areas with the point that is meant: for `each`, one feature for each of their points. */
@@ -540,16 +353,20 @@ export async function* featureBatches(
   let row = 0;
   for await (const chunk of input.chunks()) {
     for (const each of splitter.push(chunk)) {
-      row++;
-      const isShaped = each instanceof ShapedFeature;
-      const document = isShaped ? each : asFeature(parseObject(each, file, row), file, row);
-      if (!hasMember(document, 'place')) {
-        firstWithout ??= row;
-        refuseOther(ofSecond, file, row);
-      }
+      const documents =
+        typeof each === 'string' ? [asFeature(parseObject(each, file, row + 1), file, row + 1)] : each;
+      const isLooked = ofSecond !== null || firstWithout === undefined;
+      const without = isLooked ? documents.findIndex((document) => !hasMember(document, 'place')) : -1;
+      if (without >= 0) firstWithout ??= row + 1 + without;
       // Points that are made of lines and areas have no bytes of their own.
-      if (!isShaped && input.point === undefined) splitter.shapes.learn(document);
-      if (batch.add(document)) yield batch.take();
+      if (typeof each === 'string' && input.point === undefined) splitter.shapes.learn(documents[0]!);
+      const whole = without >= 0 && ofSecond !== null ? without : documents.length;
+      for (let taken = 0; taken < whole; ) {
+        taken = batch.addFrom(documents, taken, whole);
+        if (batch.isFull) yield batch.take();
+      }
+      if (without >= 0) refuseOther(ofSecond, file, row + 1 + without);
+      row += documents.length;
     }
     if (isRest(chunk) && batch.size > 0) yield batch.take();
   }

@@ -65,24 +65,20 @@ export class GeoJsonSplitter {
 
   /**
    * Takes a chunk, which must not change afterwards; all that is given has to be taken.
-   * @returns the texts that it completes: features of collections, and whole objects outside of them
+   * @returns the features of collections, and whole objects outside of them, that it completes: some that have shapes,
+   *   or the text of another one
    */
-  *push(chunk: Uint8Array): Generator<string | ShapedFeature> {
+  *push(chunk: Uint8Array): Generator<string | ShapedFeature[]> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i]!;
-      if (byte === OPEN && this.#depth === 0 && this.#part !== 'tail') {
-        const feature = this.shapes.featureAt(bytes, i);
-        if (feature !== null) {
-          i = feature.end - 1;
-          start = feature.end;
-          this.#features++;
-          if (this.#part === 'between') this.#objects++;
-          yield feature;
-          continue;
-        }
+      if (bytes[i] === OPEN && this.#depth === 0 && this.#part !== 'tail') {
+        const shaped: ShapedFeature[] = [];
+        start = i = this.#takeShaped(bytes, i, shaped);
+        if (shaped.length > 0) yield shaped;
+        if (i === bytes.length) break;
       }
+      const byte = bytes[i]!;
       if (this.#isInString) {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (byte === BACKSLASH) this.#isEscaped = true;
@@ -154,6 +150,21 @@ export class GeoJsonSplitter {
     }
   }
 
+  /** Takes features of known shapes. @returns after them and what separates them */
+  #takeShaped(bytes: Buffer, from: number, into: ShapedFeature[]): number {
+    let at = from;
+    while (at < bytes.length && bytes[at] === OPEN) {
+      const feature = this.shapes.featureAt(bytes, at);
+      if (feature === null) break;
+      into.push(feature);
+      at = feature.end;
+      while (at < bytes.length && this.#isSeparator(bytes[at]!)) at++;
+    }
+    this.#features += into.length;
+    if (this.#part === 'between') this.#objects += into.length;
+    return at;
+  }
+
   /** After the last chunk. @throws CliFailure BAD_INPUT if the file is cut off */
   end(): void {
     if (this.#part !== 'between') throw this.#broken('the file ends in the middle');
@@ -161,11 +172,15 @@ export class GeoJsonSplitter {
 
   /** Whether a byte may be between objects, or between features. */
   #isBlank(byte: number): boolean {
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
-    if (this.#part === 'features') return byte === COMMA;
-    if (byte === RECORD_SEPARATOR) return true;
+    if (this.#isSeparator(byte)) return true;
+    if (this.#part === 'features') return false;
     // Files that are put one after another keep their marks.
     return byte === BYTE_ORDER_MARK[this.#marks++ % BYTE_ORDER_MARK.length];
+  }
+
+  #isSeparator(byte: number): boolean {
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
+    return byte === (this.#part === 'features' ? COMMA : RECORD_SEPARATOR);
   }
 
   #endCollection(tail: string): void {

@@ -301,7 +301,18 @@ export class DocumentBatch {
   add(document: JsonDocument): boolean {
     this.#documents.push(document);
     this.#bytes += document.weight;
+    return this.isFull;
+  }
+
+  get isFull(): boolean {
     return this.#documents.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
+  }
+
+  /** Adds documents from one of them to before another until it is full. @returns after the last one that was added */
+  addFrom(documents: readonly JsonDocument[], from: number, to: number): number {
+    let at = from;
+    while (at < to) if (this.add(documents[at++]!)) break;
+    return at;
   }
 
   /** Removes and returns the documents so far. */
