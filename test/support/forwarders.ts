@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { Forwarder } from '#dist/server/traccar/forward/forwarder.js';
-import type { Sink } from '#dist/server/traccar/forward/sinks/sink.js';
 
 export const root = mkdtempSync(join(tmpdir(), 'hexcodes-forwarder-'));
 afterAll(() => rmSync(root, { recursive: true }));
 let folders = 0;
 /** A path below it that nothing is at. */
 export const newFolder = (): string => join(root, String(++folders));
+
+type Sink = Parameters<typeof Forwarder.open>[0]['sink'];
 
 export class FakeSink implements Sink {
   readonly name = 'fake';

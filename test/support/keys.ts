@@ -1,10 +1,32 @@
 // Keys for tests: a key as a store has it, and changes of the keys of a data folder.
-import type { KeySettings, KeyState, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
-import { digestOf, readOrMakePepper } from '#dist/server/keys/secret.js';
-import { type KeyStore, openStore } from '#dist/server/keys/store/open-store.js';
+import { digestOf, pepperCheckOf, readOrMakePepper } from '#dist/server/keys/secret.js';
+import { Follower } from '#dist/server/keys/store/key-store.js';
+import {
+  type KeyStore,
+  openFollowedStore,
+  openOrMakeStore,
+  openStore,
+  type StoreOptions,
+  storePath,
+} from '#dist/server/keys/store/open-store.js';
 
-export type { KeyChanger, KeySettings, KeyStore, StoredKey };
+// The stores of keys, for the tests of their contract.
+export {
+  digestOf,
+  Follower,
+  KeyChanger,
+  type KeyStore,
+  openFollowedStore,
+  openOrMakeStore,
+  openStore,
+  pepperCheckOf,
+  type StoreOptions,
+  storePath,
+};
+
+export type StoredKey = Awaited<ReturnType<KeyStore['keys']>>[number];
+export type KeySettings = Parameters<KeyChanger['create']>[0];
 
 export const PEPPER = 'p'.repeat(32);
 
@@ -76,5 +98,5 @@ export async function changeFirstKey(dataDir: string, changes: Partial<StoredKey
   await store.close();
 }
 
-export const setKeyState = (dataDir: string, state: KeyState): Promise<void> =>
+export const setKeyState = (dataDir: string, state: StoredKey['state']): Promise<void> =>
   changeFirstKey(dataDir, { state });

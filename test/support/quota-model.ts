@@ -2,9 +2,8 @@
 // processes, which reserve and settle pieces of any size, lose answers of the store, die, and find the store away, over
 // days that end.
 import { type NotTaken, Quota, type QuotaPeriod, type QuotaStore } from '#dist/server/ledger/quota.js';
-import { CELLS, cellAt, NOTHING_USED, OK, type UsageBatch } from '#dist/server/usage/batch.js';
 import { randomFrom } from './random.js';
-import { UsageInMemory } from './usage-in-memory.js';
+import { CELLS, cellAt, NOTHING_USED, OK, type UsageBatch, UsageInMemory } from './usage-in-memory.js';
 
 export type QuotaClass = new (
   keyId: string,

@@ -2,17 +2,28 @@
 // given by the function that both stores give by.
 import {
   askedIds,
+  CELLS,
+  cellAt,
+  FAILED,
   grantOf,
+  NOTHING_USED,
+  OK,
   type QuotaGrant,
   type QuotaOrder,
   type RateLevel,
+  REFUSED,
   returnedOf,
   rowsOf,
   SILENT_MS,
   type Stored,
   type UsageBatch,
+  type UsageRow,
   usedOf,
 } from '#dist/server/usage/batch.js';
+
+export type { QuotaOrder, UsageBatch, UsageRow };
+// The messages between service and store, and the words that they count by.
+export { CELLS, cellAt, FAILED, grantOf, NOTHING_USED, OK, REFUSED };
 
 interface Sum {
   requests: number;

@@ -9,13 +9,13 @@ import fc from 'fast-check';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
-import { CELLS, grantOf } from '#dist/server/usage/batch.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
 import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
+import { CELLS, grantOf } from '../support/usage-in-memory.js';
 
 type UsageBatch = NonNullable<ReturnType<Ledger['take']>>;
 

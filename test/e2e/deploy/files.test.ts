@@ -4,15 +4,22 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig, SETTING_NAMES } from '#dist/config/config.js';
 import { hasProgram } from '../../support/deploy/proxies.js';
 
 const UNIT = 'deploy/systemd/hexcodes.service';
 const WORKER_UNIT = 'deploy/systemd/hexcodes-worker@.service';
 
+/** The settings of the service, by the command. */
+const serve = (...flags: string[]) =>
+  spawnSync(process.execPath, ['dist/cli/main.js', 'serve', '--print-config', ...flags], {
+    ...{ encoding: 'utf8', env: { PATH: process.env.PATH } },
+  });
+
 test('the files that are read as configuration have no fault', () => {
-  const config = readConfig(SETTING_NAMES, { config: 'deploy/systemd/hexcodes.env' }, {});
-  expect(config).toMatchObject({ port: 8080, adminPort: 9090, drainMs: 2000 });
+  const { status, stdout } = serve('--check-config', '--config', 'deploy/systemd/hexcodes.env');
+  expect(status).toBe(0);
+  for (const setting of ['PORT=8080', 'ADMIN_PORT=9090', 'DRAIN_MS=2000'])
+    expect(stdout).toMatch(new RegExp(`^HEXCODES_${setting} `, 'm'));
 });
 
 test('every variable that a file of deploy/ sets is a setting', () => {
@@ -22,10 +29,10 @@ test('every variable that a file of deploy/ sets is a setting', () => {
     return [...text.matchAll(/HEXCODES_[A-Z_]+(?=[=:])/g)].map(([name]) => name);
   });
   expect(found.length).toBeGreaterThan(8);
-  const env = Object.fromEntries(
-    found.filter((name) => name !== 'HEXCODES_CONFIG').map((name) => [name, undefined]),
-  );
-  expect(() => readConfig([], {}, env)).not.toThrow();
+  const settings = serve().stdout.match(/^HEXCODES_[A-Z_]+/gm) ?? [];
+  // Beside those of the service, its file and the address of the bus.
+  const known = [...settings, 'HEXCODES_CONFIG', 'HEXCODES_NATS_URL'];
+  expect(found.filter((name) => !known.includes(name))).toEqual([]);
 });
 
 test('workers: options of the units and manifests are those of the command, and KEDA looks at its stream', () => {

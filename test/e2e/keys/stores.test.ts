@@ -17,18 +17,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredKey } from '#dist/server/keys/key-record.js';
-import { KeyChanger } from '#dist/server/keys/manage/key-changes.js';
-import { digestOf, pepperCheckOf } from '#dist/server/keys/secret.js';
-import { Follower } from '#dist/server/keys/store/key-store.js';
 import {
+  allOf,
+  digestOf,
+  Follower,
+  KeyChanger,
   type KeyStore,
   openFollowedStore,
   openOrMakeStore,
   openStore,
+  PEPPER,
+  pepperCheckOf,
+  type StoredKey,
   type StoreOptions,
-} from '#dist/server/keys/store/open-store.js';
-import { allOf, PEPPER, storedKey } from '../../support/keys.js';
+  storedKey,
+} from '../../support/keys.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand, sharedFolder } from '../../support/shared.js';

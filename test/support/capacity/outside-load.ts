@@ -7,9 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
 import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
-import type { Traffic } from '#dist/capacity/traffic/traffic.js';
 
-type WayKind = Parameters<Traffic['exchangesOf']>[0];
+type WayKind = 'single' | 'batch' | 'csv' | 'stream';
+
+/** Requests and answers of a kind, as the generator has them. */
+interface Traffic {
+  exchangesOf(kind: WayKind, points: number, base: URL, key: string): readonly { readonly request: Buffer }[];
+}
 
 /** A service under load. */
 interface Subject {

@@ -1,7 +1,15 @@
 // Frames of positions for the engine's tests, their answers by the library, and the converter of messages.
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
+import { AnswerBuffers, MessageConverter } from '#dist/bus/messages/message-converter.js';
+import {
+  DEFAULT_RULES,
+  MessageLater,
+  readFormatRule,
+  shapeOf,
+  UnreadableMessage,
+} from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
+
+export { AnswerBuffers, MessageLater, readFormatRule, shapeOf, UnreadableMessage };
 
 const HEADER_BYTES = 16;
 const RESOLUTION = 13;

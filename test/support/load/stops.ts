@@ -2,7 +2,6 @@
 // again where they are told that a connection closes. A call on a kept connection that gets no answer is lost; one that
 // finds nobody who listens is not.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '#dist/config/config.js';
 import { COMMAND_KEY, ServeCommand } from '../serve-command.js';
 import { agentFor, call, LostCall } from './calls.js';
 import { Load } from './load.js';
@@ -15,11 +14,11 @@ export interface PlainStop {
   readonly lost: readonly string[];
 }
 
-/** @param drain value of HEXCODES_DRAIN_MS; undefined: the default */
-export async function stopUnderPlainClients(afterMs: number, drain?: string): Promise<PlainStop> {
+/** @param drain value of HEXCODES_DRAIN_MS */
+export async function stopUnderPlainClients(afterMs: number, drain = '2000'): Promise<PlainStop> {
   const service = new ServeCommand([], {
     HEXCODES_LOG_LEVEL: 'info',
-    HEXCODES_DRAIN_MS: drain ?? String(readConfig(['drainMs'], {}, {}).drainMs),
+    HEXCODES_DRAIN_MS: drain,
   });
   const base = await service.base();
   let isOver = false;

@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net';
 import avsc from 'avsc';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AvroReader } from '#dist/bus/messages/avro.js';
-import { MessageLater, UnreadableMessage } from '#dist/bus/messages/message-shape.js';
 import type { Hexcodes } from '#hexcodes';
-import { converterOf, loadLibrary } from '../../support/engine/frames.js';
+import { converterOf, loadLibrary, MessageLater, UnreadableMessage } from '../../support/engine/frames.js';
 
 const POSITION = {
   type: 'record',

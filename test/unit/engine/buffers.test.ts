@@ -1,9 +1,9 @@
 // Memory and marks of workers of a bus: answers that are kept, messages of a turn, and rates of what was reached.
 import { describe, expect, test } from 'vitest';
-import { AnswerBuffers } from '#dist/bus/messages/message-converter.js';
 import { Marks } from '#dist/bus/nats/give-back.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
 import {
+  AnswerBuffers,
   answerByLibrary,
   converterOf,
   encodeFrame,

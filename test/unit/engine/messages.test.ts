@@ -1,7 +1,6 @@
 // Messages of a bus: their formats, subjects, and frames of positions.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readFormatRule, shapeOf, UnreadableMessage } from '#dist/bus/messages/message-shape.js';
 import {
   lastSequenceOf,
   PositionBatch,
@@ -19,7 +18,10 @@ import {
   loadLibrary,
   positionsOf,
   type Rules,
+  readFormatRule,
   rulesOf,
+  shapeOf,
+  UnreadableMessage,
 } from '../../support/engine/frames.js';
 
 // Messages of each format become what the library says; a message that cannot be read says why.

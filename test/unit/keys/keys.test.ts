@@ -5,13 +5,20 @@ import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { KeyInfo, StoredKey } from '#dist/server/keys/key-record.js';
 import { KeyRing } from '#dist/server/keys/key-ring.js';
-import { digestOf } from '#dist/server/keys/secret.js';
-import { Follower } from '#dist/server/keys/store/key-store.js';
-import { type KeyStore, openOrMakeStore, openStore, storePath } from '#dist/server/keys/store/open-store.js';
 import { CliFolder } from '../../support/cli.js';
-import { allOf, PEPPER, storedKey } from '../../support/keys.js';
+import {
+  allOf,
+  digestOf,
+  Follower,
+  type KeyStore,
+  openOrMakeStore,
+  openStore,
+  PEPPER,
+  type StoredKey,
+  storedKey,
+  storePath,
+} from '../../support/keys.js';
 
 // The keys in memory: what is remembered, what every other text costs, and when a key or a text of one ends.
 describe('who is admitted', () => {
@@ -38,7 +45,7 @@ describe('who is admitted', () => {
   }
 
   const digestHex = (text: string) => digestOf(text, PEPPER).toString('hex');
-  const allowed = (ring: KeyRing, text: string): KeyInfo => {
+  const allowed = (ring: KeyRing, text: string) => {
     const verdict = ring.check(text);
     if (verdict.kind !== 'allowed') throw new Error(verdict.kind);
     return verdict.key;

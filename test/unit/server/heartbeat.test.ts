@@ -1,8 +1,7 @@
-// The heartbeat of threads and of the disk, and what readiness makes of it.
+// The heartbeat of threads and of the disk.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { DiskWatch, Heartbeat, HeartbeatWatch } from '#dist/server/observe/heartbeat.js';
-import { Readiness } from '#dist/server/observe/readiness.js';
 
 const TICK_MS = 50;
 const ends: (() => void)[] = [];
@@ -58,20 +57,4 @@ test('a disk that does not answer is a warning, until it does', async () => {
   await expect.poll(() => disk.warning).toMatch(/disk .* has not answered for [\d.]+ s/);
   answer();
   await expect.poll(() => disk.warning, { interval: 5 }).toBeUndefined();
-});
-
-test('every fault is a reason against requests, beside warnings', () => {
-  const readiness = new Readiness();
-  let fault: string | undefined = 'a';
-  readiness.addFault(() => fault);
-  readiness.addFault(() => undefined);
-  readiness.addWarning(() => 'w');
-  expect(readiness.page).toEqual({
-    status: 503,
-    text: 'not ready\nreason: the service is starting\nreason: a\nwarning: w\n',
-  });
-  readiness.accept();
-  expect(readiness.page).toEqual({ status: 503, text: 'not ready\nreason: a\nwarning: w\n' });
-  fault = undefined;
-  expect(readiness.page).toEqual({ status: 200, text: 'ready\nwarning: w\n' });
 });

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { startServer, type TestServer } from '../../../support/server.js';
@@ -14,9 +13,12 @@ const files = shippedFiles();
 
 /** The shipped index with the former province Bắc Ninh in Thái Nguyên, in its header and in its description. */
 const previousIndex = Buffer.from(files.index);
-const unit = readIndexMeta(files.index).units.findIndex(({ name }) => name === 'Bắc Ninh');
 const admin = ADMIN_UNITS.findIndex(({ code }) => code === 'TN');
 const described = `{"name":"Bắc Ninh","admin":`;
+const unit = previousIndex
+  .toString('utf8')
+  .split(described)[0]!
+  .match(/\{"name":"/g)!.length;
 previousIndex[64 + unit] = admin;
 previousIndex[previousIndex.indexOf(described) + Buffer.byteLength(described)] = 48 + admin;
 previousIndex.writeUInt32LE(crc32(previousIndex.subarray(16)), 12);
@@ -25,7 +27,6 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const [current, previous] = [sha256(files.index), sha256(previousIndex)];
 const [LAT, LNG] = [21.0757, 105.9872];
 const now = Hexcodes.from(files).encode(LAT, LNG).hexcodes;
-expect(readIndexMeta(previousIndex).units[unit]!.admin).toBe(admin);
 const before = Hexcodes.from({ ...files, index: previousIndex }).encode(LAT, LNG).hexcodes;
 
 let both: TestServer;

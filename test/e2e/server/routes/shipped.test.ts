@@ -2,19 +2,18 @@
 // tiles, and one answer for every HTTP client.
 
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { get as nodeGet } from 'node:http';
 import { promisify } from 'node:util';
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { request as undiciRequest } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, cellCollection } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
 

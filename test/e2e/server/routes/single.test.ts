@@ -13,7 +13,6 @@ import {
   postJson,
 } from '../../../support/http-calls.js';
 import { openWorld } from '../../../support/open-world.js';
-import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const server = sharedServer();

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Adapter } from '#dist/server/transport/adapter.js';
-import type { Exchange } from '#dist/server/transport/exchange.js';
-import type { SocketData } from '#dist/server/transport/socket-behaviour.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { parseAnswers, sendRaw } from '../../../support/server.js';
 
 const ROW_BYTES = 997;
 const CHUNKED_BYTES = 24 * 2 ** 20;
 const LARGE = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `${i * 7919}`).join(','));
+
+type Exchange = Parameters<Parameters<Adapter['route']>[2]>[0];
 
 let adapter: Adapter;
 let port: number;
@@ -118,7 +118,7 @@ beforeAll(async () => {
   adapter.route('get', '/bodyless/204', (x) => x.send(204, '', ''));
   adapter.route('get', '/bodyless/304', (x) => x.send(304, '', '', '\r\nETag: "a"'));
   adapter.route('any', '/*', (x) => x.send(404, 'text/plain', x.head.method));
-  adapter.websocket<{ name: string } & SocketData>('/socket', {
+  adapter.websocket<{ name: string; turn: undefined }>('/socket', {
     maxPayloadBytes: 1 << 20,
     maxBackpressureBytes: 1 << 20,
     idleTimeoutSeconds: 60,

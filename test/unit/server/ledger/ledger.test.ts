@@ -3,15 +3,13 @@
 import { expect, test, vi } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
-import { OPERATIONS } from '#dist/server/observe/operations.js';
-import { CELLS, cellAt, FAILED, OK, REFUSED } from '#dist/server/usage/batch.js';
-import { UsageInMemory } from '../../../support/usage-in-memory.js';
+import { CELLS, cellAt, FAILED, OK, REFUSED, UsageInMemory } from '../../../support/usage-in-memory.js';
 
 type KeyLedger = ReturnType<Ledger['of']>;
 type KeyLimits = ConstructorParameters<typeof Ledger>[0]['defaults'];
 
-const ENCODE = OPERATIONS.indexOf('encode');
-const BATCH = OPERATIONS.indexOf('encode_batch');
+/** Operations, as the counts number them. */
+const [ENCODE, BATCH] = [0, 2];
 const HOUR_MS = 3_600_000;
 const USED = { dayRequests: 0, dayPoints: 0, monthRequests: 0, monthPoints: 0, dayHeld: 0, monthHeld: 0 };
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Quota } from '#dist/server/ledger/quota.js';
 import { TokenBucket } from '#dist/server/ledger/rates.js';
-import { OPERATIONS } from '#dist/server/observe/operations.js';
 import { UsageInMemory } from '../../../support/usage-in-memory.js';
 
 type KeyLedger = ReturnType<Ledger['of']>;
@@ -183,7 +182,8 @@ describe('one quota of one process', () => {
 // Limits that several processes share, each with meters of its own, over a store of the test with a clock of the
 // test: how far they pass a limit together, and what happens while the store is away.
 describe('limits that processes share', () => {
-  const BATCH = OPERATIONS.indexOf('encode_batch');
+  /** JSON batches, as the counts number operations. */
+  const BATCH = 2;
   const LEASE_MS = 1000;
 
   /** A store with a clock of the test. */
