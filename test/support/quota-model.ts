@@ -5,6 +5,8 @@ import { type NotTaken, Quota, type QuotaPeriod, type QuotaStore } from '#dist/s
 import { randomFrom } from './random.js';
 import { CELLS, cellAt, NOTHING_USED, OK, type UsageBatch, UsageInMemory } from './usage-in-memory.js';
 
+export { Quota };
+
 export type QuotaClass = new (
   keyId: string,
   store: QuotaStore,

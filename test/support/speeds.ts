@@ -73,7 +73,6 @@ export const REST = [
   'test/unit/cli/progress.test.ts',
   'test/unit/cli/files/{value-table,values}.test.ts',
   'test/unit/data/map/**/*.test.ts',
-  'test/unit/server/grid.test.ts',
   'test/unit/tools/words.test.ts',
 ];
 

@@ -1,5 +1,6 @@
 // The store of usage in memory: buckets, sums and quotas as both stores keep them, with a clock of the test. Quotas are
 // given by the function that both stores give by.
+import { Ledger } from '#dist/server/ledger/ledger.js';
 import {
   askedIds,
   CELLS,
@@ -21,7 +22,19 @@ import {
   usedOf,
 } from '#dist/server/usage/batch.js';
 
-export type { QuotaOrder, UsageBatch, UsageRow };
+export type { Ledger, QuotaOrder, UsageBatch, UsageRow };
+
+type LedgerOptions = ConstructorParameters<typeof Ledger>[0];
+export type KeyLedger = ReturnType<Ledger['of']>;
+export type KeyLimits = LedgerOptions['defaults'];
+
+/** A ledger in the zone of Viet Nam, over a store that never hurries unless another is given. */
+export const ledgerOf = (options: Partial<LedgerOptions> = {}): Ledger =>
+  new Ledger({
+    ...{ defaults: {}, pointsPerSecond: 0, zone: 'Asia/Ho_Chi_Minh', isOpen: true },
+    store: { isAway: false, isSlow: false, hurry: () => {} },
+    ...options,
+  });
 // The messages between service and store, and the words that they count by.
 export { CELLS, cellAt, FAILED, grantOf, NOTHING_USED, OK, REFUSED };
 

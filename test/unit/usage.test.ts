@@ -8,16 +8,13 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ledger } from '#dist/server/ledger/ledger.js';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
 import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
-import { CELLS, grantOf } from '../support/usage-in-memory.js';
-
-type UsageBatch = NonNullable<ReturnType<Ledger['take']>>;
+import { CELLS, grantOf, type Ledger, ledgerOf, type UsageBatch } from '../support/usage-in-memory.js';
 
 // Days, months and hours of a time zone, and a clock that is set forward and back.
 describe('the calendar', () => {
@@ -185,11 +182,6 @@ describe('batches in parts', () => {
 
   const KEYS = 2500;
   const keyOf = (n: number) => ({ id: `k${n}`, name: `k${n}`, limits: {} }) as never;
-
-  function ledgerOf(): Ledger {
-    const store = { isAway: false, isSlow: false, hurry: () => {} };
-    return new Ledger({ defaults: {}, pointsPerSecond: 0, zone: 'Asia/Ho_Chi_Minh', store, isOpen: true });
-  }
 
   const count = (ledger: Ledger, n: number): void => ledger.open(keyOf(n), 0).done(n + 1, 0);
   const all = Array.from({ length: KEYS }, (_, n) => n);

@@ -48,7 +48,7 @@ export interface Tile {
 
 /**
  * Resolution by zoom: the finest one of which a tile has up to some 180 cells at the equator, by the mean area. One
- * with cells on its edges and smaller ones than the mean has at most 256 (test/unit/server/grid.test.ts).
+ * with cells on its edges and smaller ones than the mean has at most 256 (test/e2e/server/routes/shipped.test.ts).
  */
 export const RESOLUTION_OF_ZOOM = [
   0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15,

@@ -1,24 +1,23 @@
 // A sink at a URL: what it is sent, and which answers mean that it has taken nothing.
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HttpSink } from '#dist/server/traccar/forward/sinks/sink.js';
+import { startServer, type TestServer } from '../../support/server.js';
+import { shippedFiles } from '../../support/shipped.js';
+import { forwarded, forwardedBody } from '../../support/traccar.js';
 
 const got: { method: string; path: string; type: string; key: string; body: string }[] = [];
-let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 200 };
-let server: Server;
+let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 204 };
+let sink: Server;
+let server: TestServer;
 let base: string;
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += chunk;
-  return text;
-}
-
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  sink = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
-    const body = await textOf(request);
+    let body = '';
+    for await (const chunk of request) body += chunk;
     got.push({
       method,
       path,
@@ -29,54 +28,64 @@ beforeAll(async () => {
     const now = path === '/elsewhere' ? { status: 200 } : answer;
     response.writeHead(now.status, now.headers).end(now.body);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-
-const deliver = (): Promise<void> =>
-  new HttpSink(`${base}/in?token=a`, ['X-Key', 'b']).deliver(
-    Buffer.from('{"id":"1"}\n{"id":"2"}\n'),
-    new AbortController().signal,
+  await new Promise<void>((done) => sink.listen(0, '127.0.0.1', done));
+  base = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
+  const to = { kind: 'http' as const, url: `${base}/in/SECRET?token=a` };
+  server = await startServer(
+    { traccarSink: to, traccarSinkHeader: ['X-Key', 'b'], traccarBatchMs: 5 },
+    shippedFiles(),
   );
-
-test('a batch is one POST of NDJSON with the header of the settings', async () => {
-  answer = { status: 204 };
-  got.length = 0;
-  await deliver();
-  expect(got).toEqual([
-    {
-      method: 'POST',
-      path: '/in?token=a',
-      type: 'application/x-ndjson',
-      key: 'b',
-      body: '{"id":"1"}\n{"id":"2"}\n',
-    },
-  ]);
+});
+afterAll(async () => {
+  await server.stop();
+  sink.closeAllConnections();
+  sink.close();
 });
 
-test.each([400, 401, 404, 429, 500, 503])('%d: it has taken nothing', async (status) => {
-  answer = { status, body: 'no' };
-  await expect(deliver()).rejects.toThrow(`it answers ${status}`);
-});
+let sent = 0;
+/** Forwards the next position. @returns its id */
+async function forward(): Promise<string> {
+  const { status, body } = await forwarded(server, server.key, forwardedBody(sent++));
+  expect(status).toBe(200);
+  return body.id;
+}
 
-test.each([301, 302, 307, 308])('%d is not followed: the batch would go to another', async (status) => {
-  answer = { status, headers: { location: '/elsewhere' } };
-  got.length = 0;
-  await expect(deliver()).rejects.toThrow(`it answers ${status}`);
-  expect(got.map(({ path }) => path)).toEqual(['/in?token=a']);
-});
+const ready = async (): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${server.adminPort}/readyz`)).text();
 
-test('an answer of any length, and one that gives the delivery up', async () => {
+async function becomes(isSo: (page: string) => boolean): Promise<string> {
+  for (;;) {
+    const page = await ready();
+    if (isSo(page)) return page;
+    await sleep(5);
+  }
+}
+
+test('a batch is one POST of NDJSON with the header of the settings, answered by any length', async () => {
   answer = { status: 200, body: 'x'.repeat(100_000) };
-  await deliver();
-  const closed = new HttpSink('http://127.0.0.1:1/', undefined);
-  await expect(closed.deliver(Buffer.from(''), new AbortController().signal)).rejects.toThrow(
-    /bad port|ECONNREFUSED/,
-  );
-  const given = AbortSignal.abort(new Error('over'));
-  await expect(new HttpSink(base, undefined).deliver(Buffer.from(''), given)).rejects.toThrow('over');
+  const id = await forward();
+  while (got.length === 0) await sleep(5);
+  const { body, ...head } = got[0]!;
+  expect(head).toEqual({
+    ...{ method: 'POST', path: '/in/SECRET?token=a', type: 'application/x-ndjson', key: 'b' },
+  });
+  expect([body.endsWith('}\n'), JSON.parse(body).id]).toEqual([true, id]);
+  expect(await ready()).toBe('ready\n');
 });
+
+test.each([400, 401, 404, 429, 500, 503, 301, 302, 307, 308])(
+  '%d: it has taken nothing, is named without path and query, and is sent the position again',
+  async (status) => {
+    answer = { status, headers: { location: '/elsewhere' }, body: 'no' };
+    got.length = 0;
+    const id = await forward();
+    const page = await becomes((text) => text !== 'ready\n');
+    expect(page).toBe(`ready\nwarning: ${base} takes no positions (it answers ${status}): 1 wait on disk\n`);
+    answer = { status: 204 };
+    await becomes((text) => text === 'ready\n');
+    // No batch goes to another address.
+    expect(new Set(got.map(({ path }) => path))).toEqual(new Set(['/in/SECRET?token=a']));
+    expect(got.map(({ body }) => JSON.parse(body).id)).toEqual(got.map(() => id));
+    expect(server.log()).not.toContain('SECRET');
+  },
+);

@@ -1,9 +1,10 @@
 // The keys over the admin port: who may, every call, every refusal; nothing of a text in the log.
 import { beforeAll, expect, test } from 'vitest';
 import { type KeySettings, makeKey } from '../../support/keys.js';
+import { sendRaw } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
-const server = sharedServer();
+const server = sharedServer({ adminNames: ['metrics.example.com'] });
 let admin = '';
 let plain = '';
 const texts: string[] = [];
@@ -302,4 +303,33 @@ test('errors of the admin port are JSON, and say where /v1 is', async () => {
     status: 'INVALID_REQUEST',
     error: { code: 'method_not_allowed' },
   });
+});
+
+test('HEAD is answered as GET, and nothing is kept', async () => {
+  const path = `http://127.0.0.1:${server.adminPort}/livez`;
+  const [get, head] = [await fetch(path), await fetch(path, { method: 'HEAD' })];
+  for (const answer of [get, head])
+    expect([
+      answer.status,
+      answer.headers.get('cache-control'),
+      answer.headers.get('content-length'),
+    ]).toEqual([200, 'no-store', '6']);
+  expect([await get.text(), await head.text()]).toEqual(['alive\n', '']);
+});
+
+test.each([
+  ...['127.0.0.1:9090', '10.1.2.3', '[::1]:9090', 'localhost:9090', 'node-1:9090'],
+  ...['hexcodes.default.svc:9090', 'hexcodes.default.svc.cluster.local', 'Metrics.Example.com.:9090'],
+  undefined,
+])('a request for the host %s is answered', async (host) => {
+  const head = host === undefined ? 'GET /livez HTTP/1.0\r\n' : `GET /livez HTTP/1.1\r\nHost: ${host}\r\n`;
+  const answer = await sendRaw(server.adminPort, `${head}Connection: close\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test.each([
+  ...['evil.example:9090', 'metrics.example.com.evil.vn', '127.0.0.1.evil.vn', '[::1].evil.vn', ''],
+])('a request for the host %j is 421', async (host) => {
+  const head = `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  expect(await sendRaw(server.adminPort, head)).toMatch(/^HTTP\/1\.1 421 /);
 });

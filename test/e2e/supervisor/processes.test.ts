@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.js';
 import { Load } from '../../support/load/load.js';
+import { scrape, sumOf } from '../../support/metrics.js';
 import { OPEN_INDEX } from '../../support/open-world.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 
@@ -202,6 +203,20 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(status).toBe(200);
     expect(metrics).toContain('\nhexcodes_processes_ready 2\n');
     expect(metrics).toContain('\nhexcodes_process_deaths_total 0\n');
+    // One page of both: comments once, all samples of a metric behind its own, each with its process; keys added up.
+    const families = metrics.split(/^(?=# HELP )/m).slice(1);
+    const nameOf = (family: string): string => family.split(' ')[2]!;
+    expect(new Set(families.map(nameOf)).size).toBe(families.length);
+    expect(families.length).toBeGreaterThan(20);
+    for (const family of families) {
+      const samples = family.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+      expect(samples.filter((line) => !line.startsWith(nameOf(family)))).toEqual([]);
+    }
+    const { metrics: read } = await scrape(Number(new URL(admin).port));
+    for (const name of ['hexcodes_http_requests_total', 'hexcodes_http_request_duration_seconds_bucket'])
+      expect(new Set(read.get(name)!.map(({ labels }) => labels.process))).toEqual(new Set(['1', '2']));
+    expect(sumOf(read, 'hexcodes_http_requests_total', { route: '/v1/meta' })).toBe(12);
+    expect(JSON.parse((await get('/activity'))[1]).keys).toMatchObject([{ requests: 12, points: 0 }]);
     // One that cannot say anything is not asked without end.
     const { pids } = await service.line('all processes listen');
     process.kill((pids as number[])[1]!, 'SIGSTOP');

@@ -1,4 +1,4 @@
-// Sinks of positions: files, HTTP and NATS.
+// Sinks of positions: files and NATS. HTTP: test/e2e/forward/http-sink.
 import {
   appendFileSync,
   existsSync,
@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileSink } from '#dist/server/traccar/forward/sinks/file-sink.js';
-import { HttpSink, NatsSink } from '#dist/server/traccar/forward/sinks/sink.js';
+import { NatsSink } from '#dist/server/traccar/forward/sinks/sink.js';
 import { ownFolder } from '../../support/own-folder.js';
 
 // Sinks that are files: what is appended, when another file begins, and a line that a kill has torn.
@@ -156,16 +156,6 @@ describe('files', () => {
     const path = join(root, 'none', 'a.csv');
     await expect(sinkOf(path, 'csv').deliver(Buffer.from(line('1')))).rejects.toThrow('ENOENT');
     expect(existsSync(join(root, 'none'))).toBe(false);
-  });
-});
-
-// The name of a sink at a URL, which is in the log and in /readyz.
-describe('HTTP', () => {
-  test.each([
-    ['https://hooks.example.com/services/T0/SECRET', 'https://hooks.example.com'],
-    ['http://10.0.0.7:8080/in?token=SECRET', 'http://10.0.0.7:8080'],
-  ])('%s is named without path and query', (url, name) => {
-    expect(new HttpSink(url, undefined).name).toBe(name);
   });
 });
 

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { get as nodeGet } from 'node:http';
 import { promisify } from 'node:util';
 import { VectorTile } from '@mapbox/vector-tile';
+import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
 import { request as undiciRequest } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, cellCollection } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
+import { randomFrom } from '../../../support/open-world.js';
 import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
@@ -182,18 +184,82 @@ describe('the grid', () => {
     const { status, text } = await call(server, TILE);
     expect(status).toBe(200);
     expect(codes.length).toBeGreaterThan(50);
-    // The middle of the tile; test/unit/server/grid has its other cells.
     expect(codes).toContain(library.encode(21.0, 105.86, 8).hexcodes);
     const { features } = cellCollection(library, codes);
     expect(JSON.parse(text)).toEqual({ type: 'FeatureCollection', status: 'OK', resolution: 8, features });
   });
 
-  test('a vector tile: the same cells', async () => {
-    const { status, type, bytes } = await tile(`${TILE}.mvt`);
+  /** Where a position is in a tile: 0 to 1 from its west and from its north. */
+  const inTile = (zoom: number, x: number, y: number, lngDeg: number, latDeg: number): [number, number] => [
+    ((lngDeg + 180) / 360) * 2 ** zoom - x,
+    ((1 - Math.asinh(Math.tan((latDeg * Math.PI) / 180)) / Math.PI) / 2) * 2 ** zoom - y,
+  ];
+  const tileAt = (zoom: number, lngDeg: number, latDeg: number) =>
+    inTile(zoom, 0, 0, lngDeg, latDeg).map(Math.floor) as [number, number];
+  const ZOOMS = [0, 4, 7, 10, 12, 14, 16, 19, 22];
+
+  test.each(ZOOMS)(
+    'zoom %i: each cell with a code that has a position in a tile is one of its cells',
+    async (zoom) => {
+      const random = randomFrom(200 + zoom);
+      const hasCode = (cell: string): boolean =>
+        [cellToLatLng(cell), ...cellToBoundary(cell)].some(([latDeg, lngDeg]) => {
+          const admin = library.adminCodeOf(latDeg!, lngDeg!);
+          return admin !== null && library.pack(BigInt(`0x${cell}`), admin) !== null;
+        });
+      for (let tiles = 0; tiles < 12; ) {
+        const [latDeg, lngDeg] = [8 + 15.5 * random(), 102 + 8 * random()];
+        if (library.adminCodeOf(latDeg, lngDeg) === null) continue;
+        tiles++;
+        const [x, y] = tileAt(zoom, lngDeg, latDeg);
+        const { resolution, features } = JSON.parse((await call(server, `/v1/grid/${zoom}/${x}/${y}`)).text);
+        const cells = features.map(({ properties }: Feature) =>
+          library.read(properties.hexcodes)!.cell.toString(16),
+        );
+        // As docs/http.md promises.
+        expect(cells.length).toBeLessThanOrEqual(256);
+        expect(new Set(cells).size).toBe(cells.length);
+        for (const cell of cells) expect(getResolution(cell)).toBe(resolution);
+        for (let n = 0; n < 30; n++) {
+          const lng = ((x + random()) / 2 ** zoom) * 360 - 180;
+          const lat =
+            (Math.atan(Math.sinh(Math.PI * (1 - (2 * (y + random())) / 2 ** zoom))) * 180) / Math.PI;
+          const cell = latLngToCell(lat, lng, resolution);
+          if (hasCode(cell)) expect([zoom, lat, lng, cells.includes(cell)]).toEqual([zoom, lat, lng, true]);
+        }
+      }
+    },
+  );
+
+  test.each(ZOOMS)('zoom %i as a vector tile: codes, and corners to a step', async (zoom) => {
+    const [x, y] = tileAt(zoom, 105.8525, 21.0288);
+    const path = `/v1/grid/${zoom}/${x}/${y}`;
+    const { features } = JSON.parse((await call(server, path)).text);
+    const { status, type, bytes } = await tile(`${path}.mvt`);
     expect([status, type]).toEqual([200, MVT]);
-    const layer = new VectorTile(new PbfReader(bytes)).layers.grid!;
-    const found = Array.from({ length: layer.length }, (_, i) => layer.feature(i).properties.hexcodes);
-    expect(found).toEqual(codes);
+    const { layers } = new VectorTile(new PbfReader(bytes));
+    expect(Object.keys(layers)).toEqual(['grid']);
+    const layer = layers.grid!;
+    expect([layer.version, layer.extent, layer.length]).toEqual([2, 4096, features.length]);
+    for (const [i, { properties, geometry }] of features.entries()) {
+      const feature = layer.feature(i);
+      expect([feature.type, feature.properties]).toEqual([3, properties]);
+      const [ring, ...holes] = feature.loadGeometry();
+      expect(holes).toEqual([]);
+      const corners: [number, number][] = geometry.coordinates[0].toReversed();
+      expect(ring!.length).toBe(corners.length);
+      ring!.forEach((corner, at) => {
+        const [right, down] = inTile(zoom, x, y, ...corners[at]!);
+        expect(Math.abs(corner.x - right * 4096)).toBeLessThanOrEqual(0.5);
+        expect(Math.abs(corner.y - down * 4096)).toBeLessThanOrEqual(0.5);
+      });
+      // Outer rings have a positive area, with y growing downwards.
+      const area = ring!.reduce((sum, corner, at) => {
+        const next = ring![(at + 1) % ring!.length]!;
+        return sum + corner.x * next.y - next.x * corner.y;
+      }, 0);
+      expect(area).toBeGreaterThan(0);
+    }
   });
 
   test.each([

@@ -1,12 +1,19 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
 // counts.
 import { expect, test, vi } from 'vitest';
-import { Ledger } from '#dist/server/ledger/ledger.js';
 import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
-import { CELLS, cellAt, FAILED, OK, REFUSED, UsageInMemory } from '../../../support/usage-in-memory.js';
-
-type KeyLedger = ReturnType<Ledger['of']>;
-type KeyLimits = ConstructorParameters<typeof Ledger>[0]['defaults'];
+import {
+  CELLS,
+  cellAt,
+  FAILED,
+  type KeyLedger,
+  type KeyLimits,
+  type Ledger,
+  ledgerOf,
+  OK,
+  REFUSED,
+  UsageInMemory,
+} from '../../../support/usage-in-memory.js';
 
 /** Operations, as the counts number them. */
 const [ENCODE, BATCH] = [0, 2];
@@ -36,10 +43,9 @@ function world(
     const batch = ledger.take(++batches);
     if (batch !== undefined) ledger.learn(batch, store.add('node', batch), true);
   };
-  const ledger: Ledger = new Ledger({
+  const ledger: Ledger = ledgerOf({
     defaults,
     pointsPerSecond,
-    zone: 'Asia/Ho_Chi_Minh',
     store: {
       isAway: false,
       isSlow: false,
@@ -48,7 +54,6 @@ function world(
         isDue = true;
       },
     },
-    isOpen: true,
     nowMs: () => clocks.nowMs,
     wallMs: () => clocks.wallMs,
   });

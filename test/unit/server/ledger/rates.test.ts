@@ -1,13 +1,15 @@
 // Rates and quotas by themselves: the token bucket, one quota of one process, and limits that processes share.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger } from '#dist/server/ledger/ledger.js';
-import { Quota } from '#dist/server/ledger/quota.js';
 import { TokenBucket } from '#dist/server/ledger/rates.js';
-import { UsageInMemory } from '../../../support/usage-in-memory.js';
-
-type KeyLedger = ReturnType<Ledger['of']>;
-type KeyLimits = ConstructorParameters<typeof Ledger>[0]['defaults'];
+import { Quota } from '../../../support/quota-model.js';
+import {
+  type KeyLedger,
+  type KeyLimits,
+  type Ledger,
+  ledgerOf,
+  UsageInMemory,
+} from '../../../support/usage-in-memory.js';
 
 // The token bucket: its rate, its capacity, work larger than it, and clocks that move.
 describe('the token bucket', () => {
@@ -207,10 +209,7 @@ describe('limits that processes share', () => {
       isOpen = true,
     ) {
       const isAway = (): boolean => this.isAway;
-      this.ledger = new Ledger({
-        defaults: {},
-        pointsPerSecond: 0,
-        zone: 'Asia/Ho_Chi_Minh',
+      this.ledger = ledgerOf({
         store: {
           get isAway() {
             return isAway();
