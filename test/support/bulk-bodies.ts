@@ -50,16 +50,22 @@ export interface RawRequest {
   readonly headers?: readonly string[];
 }
 
-export function requestHead({ path, key, format, headers = [] }: RawRequest, sizeBytes: number): string {
+/** @param sizeBytes undefined: the body comes in chunks, see `chunkOf` */
+export function requestHead({ path, key, format, headers = [] }: RawRequest, sizeBytes?: number): string {
   return [
     `POST ${path} HTTP/1.1`,
     'Host: localhost',
     `X-API-Key: ${key}`,
     `Content-Type: ${MEDIA[format]}`,
-    `Content-Length: ${sizeBytes}`,
+    sizeBytes === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${sizeBytes}`,
     ...headers,
     '\r\n',
   ].join('\r\n');
+}
+
+/** Bytes of a body as one chunk; without any, the end of the body. */
+export function chunkOf(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
 /** The answer to one request on a socket that is then closed: status, head, and the chunks put together. */

@@ -422,7 +422,7 @@ export class BulkResponse {
     // answered.
     const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.head.bodySizeBytes < 0;
     const answer =
-      sizeBytes === 0 || this.#x.head.bodySizeBytes < 0
+      sizeBytes === 0
         ? this.#x.startChunked(200, type, lines, mayEndLate)
         : this.#x.startSized(200, type, lines, sizeBytes);
     if (answer === undefined) throw new Error('the request is answered already');

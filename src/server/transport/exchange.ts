@@ -397,10 +397,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     return this.#startStreamed(status, contentType, headerLines, create);
   }
 
-  /**
-   * Starts an answer of `totalBytes`, at least one. The whole body of the request must have been received, and not in
-   * chunks.
-   */
+  /** Starts an answer of `totalBytes`, at least one. The whole body of the request must have been received. */
   startSized(
     status: number,
     contentType: string,
@@ -434,6 +431,9 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
       lastWrite: () => {
         // A connection that is paused when its answer ends is never read again (README U29).
         if (this.head.isBodyChunked) this.res.pause();
+      },
+      notLastWrite: () => {
+        if (this.head.isBodyChunked) this.res.resume();
       },
       finished: () => this.#over(true),
       guard: (work) => this.guard(work),

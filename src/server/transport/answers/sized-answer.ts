@@ -71,9 +71,12 @@ export class SizedAnswer extends StreamedAnswer {
     const part = mayFitCork && bytes.length > 1 ? bytes.subarray(0, -1) : bytes;
     let isTaken = false;
     let isDone = false;
+    const mayBeLast = this.sentBytes + part.length === this.totalBytes;
     const write = (): void => {
       if (isFirst) this.hooks.writeHead();
+      if (mayBeLast) this.hooks.lastWrite();
       [isTaken, isDone] = this.res.tryEnd(part, this.totalBytes);
+      if (mayBeLast && !isDone) this.hooks.notLastWrite();
     };
     if (isFirst || !this.corkHolder.isOpen) this.res.cork(write);
     else this.corkHolder.runUncorked(write);

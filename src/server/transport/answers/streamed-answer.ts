@@ -189,8 +189,10 @@ export interface AnswerHooks {
   readonly writeHead: () => void;
   /** `end` was called, perhaps before the whole body was received: if reading is stopped, it may resume. */
   readonly ending: () => void;
-  /** The next write is the end of an answer of unknown length. */
+  /** The next write is the end of the answer, if the socket takes all of it. */
   readonly lastWrite: () => void;
+  /** The socket has not taken all of the last write: another follows. */
+  readonly notLastWrite: () => void;
   /** The answer is complete. */
   readonly finished: () => void;
   /** Runs callbacks of timers and turns of the event loop, and handles what they throw. */

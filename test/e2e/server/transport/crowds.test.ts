@@ -137,6 +137,7 @@ describe('fairness', () => {
       ['/v1/hexcodes/encode/batch', 'application/json', '{"points":[[21.03,105.85]]}'],
       ['/v1/hexcodes/encode', 'application/json', '{"lat":21.03,"lng":105.85}'],
       ['/v1/hexcodes/encode/bulk', 'text/csv', 'lat,lng\n21.03,105.85\n'],
+      ['/v1/hexcodes/encode/bulk', 'text/csv\r\nHexcodes-Answer: after-body', 'lat,lng\n21.03,105.85\n'],
     ] as const) {
       const alone = await sendRaw(server.port, chunked(path, type, body, '\r\n'), { idleMs: 1000 });
       expect(alone).toMatch(/^HTTP\/1\.1 200 OK\r\n/);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { dueAnswer, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
+import { chunkOf, dueAnswer, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { call } from '../../../support/http-calls.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { sharedServer } from '../../../support/shared.js';
@@ -14,15 +14,15 @@ const server = sharedServer();
 const body = Buffer.concat(Array.from({ length: 12 }, (_, seq) => encodeFrame(seq, pointsOf(1, 65_536))));
 
 /** The bytes of an answer whose reader rests before its first byte. */
-async function afterRest(restMs: number, headers: readonly string[]): Promise<unknown[]> {
+async function afterRest(restMs: number, headers: readonly string[], isChunked = false): Promise<unknown[]> {
   const peer = await RawBulkPeer.connect(server.port);
   peer.socket.pause();
   const hash = createHash('sha256');
   peer.onBody = (bytes) => hash.update(bytes);
   const asText = ['Accept: application/x-ndjson', ...headers];
   const ask = { path: '/v1/hexcodes/encode/bulk', key: server.key, format: 'frames' as const };
-  peer.socket.write(requestHead({ ...ask, headers: asText }, body.length));
-  peer.socket.write(body);
+  peer.socket.write(requestHead({ ...ask, headers: asText }, isChunked ? undefined : body.length));
+  peer.socket.write(isChunked ? Buffer.concat([chunkOf(body), chunkOf(Buffer.alloc(0))]) : body);
   await sleep(restMs);
   peer.socket.resume();
   await peer.done;
@@ -38,6 +38,7 @@ test('answers in chunks, and of known length', async () => {
   const answers = await Promise.all([
     afterRest(restMs, []),
     afterRest(restMs, ['Hexcodes-Answer: after-body']),
+    afterRest(restMs, ['Hexcodes-Answer: after-body'], true),
   ]);
-  expect(answers).toEqual([whole, whole]);
+  expect(answers).toEqual([whole, whole, whole]);
 });

@@ -124,6 +124,7 @@ function answerOn(
     {
       writeHead: () => res.headsAt.push(res.corks.length),
       lastWrite: () => {},
+      notLastWrite: () => {},
       ending: () => {
         if (!res.isReadingStopped) return;
         res.resume();
@@ -456,6 +457,8 @@ describe('answers of known length', () => {
     freeBytes = 0;
     heads = 0;
     pauses = 0;
+    /** The hooks of the last write pause it. */
+    isPaused = false;
     isDone = false;
     /** Bytes held when the answer was complete: uWS may never send them. */
     heldBytesAtEnd = 0;
@@ -530,7 +533,8 @@ describe('answers of known length', () => {
       res as never,
       {
         writeHead: () => res.heads++,
-        lastWrite: () => {},
+        lastWrite: () => (res.isPaused = true),
+        notLastWrite: () => (res.isPaused = false),
         ending: () => {},
         finished: () => finish(),
         guard: (work) => work(),
@@ -578,10 +582,13 @@ describe('answers of known length', () => {
       }
       answer.end();
       while (!res.isDone) {
+        // A connection that is left paused would neither be read again nor report that it is writable.
+        expect(res.isPaused).toBe(false);
         res.takeMore(1 + random(60_000));
         await turn();
       }
       await finished;
+      expect(res.isPaused).toBe(true);
       const wanted = bytesFrom(0, total);
       expect(Buffer.concat(res.taken).equals(wanted)).toBe(true);
       expect([res.heads, returned]).toEqual([1, pieces.length]);
