@@ -28,8 +28,12 @@ export const PROXIES: readonly ShippedProxy[] = [
     name: 'HAProxy',
     file: 'deploy/haproxy/haproxy.cfg',
     program: 'haproxy',
-    hasHttp2: true,
-    plain: [[/bind :443 ssl .*/, 'bind :80']],
+    // From 3.0 on.
+    get hasHttp2() {
+      const said = spawnSync(this.program, ['-v'], { env: PROXY_ENV, encoding: 'utf8' }).stdout ?? '';
+      return !/version [12]\./.test(said);
+    },
+    plain: [[/bind :443 ssl .*/g, 'bind :80']],
     idle: /^ *(?:timeout http-keep-alive .*|http-after-response set-header Keep-Alive .*)$/gm,
     bounds: /^ *(?:maxconn \d|tcp-request connection reject|http-after-response .*fe_conn).*$/gm,
     check: (path) => ['-c', '-f', path],

@@ -13,12 +13,7 @@ import type { TaskOptions, TaskResult } from './task.js';
 const WARNING = 40;
 const BULK = '/v1/hexcodes/encode/bulk';
 
-/** @param onPercent called with how much of an answer has come */
-export async function sendBodies(
-  { base, nodes }: Behind,
-  options: TaskOptions,
-  onPercent: (percent: number) => void = () => {},
-): Promise<TaskResult> {
+export async function sendBodies({ base, nodes }: Behind, options: TaskOptions): Promise<TaskResult> {
   const { megabytes = 20, rate, isChunked = false, isHttp1 = false } = options;
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-bodies-'));
   const faults: string[] = [];
@@ -35,9 +30,7 @@ export async function sendBodies(
       ...['-T', isChunked ? '-' : path, `${base}${BULK}`],
     ];
     const check = body.check();
-    const fault = await sendOne(settings, isChunked ? path : undefined, check, () =>
-      onPercent((100 * check.bytes) / body.answerBytes),
-    );
+    const fault = await sendOne(settings, isChunked ? path : undefined, check);
     if (fault === undefined) done++;
     else faults.push(fault);
   } finally {
@@ -54,7 +47,6 @@ async function sendOne(
   settings: readonly string[],
   input: string | undefined,
   check: AnswerCheck,
-  onBytes: () => void,
 ): Promise<string | undefined> {
   const args = [
     '-sS',
@@ -71,10 +63,7 @@ async function sendOne(
   if (input !== undefined) createReadStream(input).pipe(child.stdin!);
   else child.stdin!.end();
   let said = '';
-  child.stdout!.on('data', (chunk: Buffer) => {
-    check.add(chunk);
-    onBytes();
-  });
+  child.stdout!.on('data', (chunk: Buffer) => check.add(chunk));
   child.stderr!.on('data', (text: Buffer) => (said += text.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   const isFine = code === 0 && said.startsWith('200 ') && check.fault === undefined;

@@ -9,12 +9,12 @@ import { PASSED, sendInFlights, waysToSend } from '../flights.js';
 import { refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
 import { COMMAND_KEY } from '../serve-command.js';
 import { type Behind, NODE_ADDRESSES } from './behind-proxy.js';
-import { callOnce } from './call-once.js';
 import type { Task, TaskOptions, TaskResult } from './task.js';
 import { sendBodies } from './task-bodies.js';
 import { callBesideFlood } from './task-flood.js';
 import { forgeAddresses } from './task-forged.js';
-import { faultsOfProxy, sendOrdinary } from './task-ordinary.js';
+import { killNodes } from './task-killed.js';
+import { sendOrdinary } from './task-ordinary.js';
 import { reportPaced } from './task-paced.js';
 import { roll } from './task-rolling.js';
 import type { Watched } from './watch-readiness.js';
@@ -132,35 +132,6 @@ async function sendRefused({ base }: Behind, options: TaskOptions): Promise<Task
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, sendNext));
   return { done, faults, notes: [] };
-}
-
-// Nodes that are killed while answers are under way through a proxy, over each version of HTTP: what their clients get
-// must not look whole. Without nodes the proxy answers in the form of the service.
-
-/** Percent that the faster client has of its answer when the nodes are killed: the end is still in the nodes then. */
-const KILLED_AT_PERCENT = 50;
-
-async function killNodes(behind: Behind, options: TaskOptions): Promise<TaskResult> {
-  const versions = options.isHttp1 === true ? [true] : [true, false];
-  const arrivedPercent = versions.map(() => 0);
-  let ended = 0;
-  const sending = versions.map((isHttp1, at) =>
-    sendBodies(behind, { rate: '6M', ...options, isHttp1 }, (percent) => {
-      arrivedPercent[at] = percent;
-    }).finally(() => ended++),
-  );
-  while (Math.max(...arrivedPercent) < KILLED_AT_PERCENT && ended === 0) await sleep(10);
-  for (const node of behind.nodes) node.child.kill('SIGKILL');
-  await Promise.all(behind.nodes.map(({ exit }) => exit));
-  const sent = await Promise.all(sending);
-  const notes = sent.flatMap(({ faults }) => faults);
-  const faults = notes.filter((fault) => fault.includes('curl ended with 0, 200'));
-  if (sent.some(({ done }) => done > 0)) faults.push('an answer was whole before the nodes were killed');
-  const headers = { 'X-API-Key': COMMAND_KEY };
-  const away = await callOnce(`${behind.base}/v1/meta`, { headers });
-  if (away.status < 500) faults.push(`without nodes: ${away.status}`);
-  faults.push(...faultsOfProxy(away));
-  return { done: versions.length, faults, notes };
 }
 
 export const TASKS = {
