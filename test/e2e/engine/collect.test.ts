@@ -18,7 +18,7 @@ import { scrape, sumOf } from '../../support/metrics.js';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../support/nats.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand } from '../../support/shared.js';
-import { VERSION } from '../../support/shipped.js';
+import { shippedFiles, VERSION } from '../../support/shipped.js';
 
 describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
   const folder = sharedCommand();
@@ -186,10 +186,7 @@ describe.skipIf(noNats !== undefined)(`hexcodes worker service${natsNote}`, () =
   beforeAll(async () => {
     // No JetStream is needed.
     server = await NatsServer.start(() => []);
-    const [kernel, index, reach] = ['dist/kernel.wasm', 'data/index.bin', 'data/reach.bin'].map((path) =>
-      readFileSync(path),
-    );
-    http = await startServer({}, { kernel: kernel!, index: index!, reach: reach! });
+    http = await startServer({}, shippedFiles());
     nc = await server.connect();
     for (let i = 0; i < 2; i++) instances.push(new WorkerProcess(server.url, ['service']));
     for (const instance of instances) await instance.says('answers hexcodes.encode and hexcodes.decode');

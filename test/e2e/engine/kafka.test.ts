@@ -51,41 +51,39 @@ if (noKafka === undefined) {
   afterAll(() => broker.remove());
 }
 
-describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
+/** Workers of a block of tests, which end with each test, and topics of a test's own. */
+function kafkaWorkers() {
   const folder = new CliFolder();
-  let workers: WorkerProcess[] = [];
-  let count = 0;
+  const workers: WorkerProcess[] = [];
   afterEach(async () => {
-    for (const worker of workers) await worker.end('SIGKILL');
-    workers = [];
+    for (const worker of workers.splice(0)) await worker.end('SIGKILL');
   });
   afterAll(() => folder.remove());
-
-  const start = (args: string[]): WorkerProcess => {
-    const worker = new WorkerProcess(NATS, [...args, '--report', '100ms']);
-    workers.push(worker);
-    return worker;
+  return {
+    folder,
+    start: (args: string[]): WorkerProcess => {
+      const worker = new WorkerProcess(NATS, [...args, '--report', '100ms']);
+      workers.push(worker);
+      return worker;
+    },
+    /** Makes topics, and returns the options that name them. */
+    setUp: async (partitions = 3): Promise<{ name: string; args: string[] }> => {
+      const name = `t${++topics}`;
+      const subjects = ['--map', `${name}.in=${name}.out`, '--dead-subject', `${name}.dead`];
+      const args = ['--from', broker.plainUrl, ...subjects, '--consumer', name];
+      const made = await folder.run(['worker', 'setup', ...args, '--partitions', String(partitions)]);
+      const lines = /^(made topic .*\n){3}kept for .*\n$/;
+      expect([made.code, made.stderr]).toEqual([0, expect.stringMatching(lines)]);
+      expect(made.stdout).toContain(`--operation Read --operation Describe --topic ${name}.in\n`);
+      return { name, args };
+    },
   };
-  /** Topics of a test's own, and the options that name them. */
-  async function setUp(...more: string[]): Promise<{ name: string; args: string[] }> {
-    const name = `t${++count}`;
-    const args = [
-      '--from',
-      broker.plainUrl,
-      '--map',
-      `${name}.in=${name}.out`,
-      '--dead-subject',
-      `${name}.dead`,
-    ];
-    args.push('--consumer', name);
-    const made = await folder.run(['worker', 'setup', ...args, '--partitions', '3', ...more]);
-    expect([made.code, made.stderr]).toEqual([
-      0,
-      expect.stringMatching(/^(made topic .*\n){3}kept for .*\n$/),
-    ]);
-    expect(made.stdout).toContain(`--operation Read --operation Describe --topic ${name}.in\n`);
-    return { name, args };
-  }
+}
+
+let topics = 0;
+
+describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
+  const { folder, start, setUp } = kafkaWorkers();
   const stored = async (topic: string, wanted: number): Promise<KafkaMessage[]> => {
     await expect.poll(() => broker.messagesOf(topic).length, WITHIN).toBe(wanted);
     return broker.messagesOf(topic);
@@ -280,42 +278,16 @@ const STOPPED_MS = 20_000;
 const TWICE_MS = 1500;
 
 describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kafkaNote}`, () => {
-  const folder = new CliFolder();
+  const { start, setUp: made } = kafkaWorkers();
   let admin: Admin;
-  let workers: WorkerProcess[] = [];
-  let count = 0;
   beforeAll(() => {
     admin = new Admin({ clientId: 'test', bootstrapBrokers: [broker.plain] });
   });
-  afterEach(async () => {
-    for (const worker of workers) await worker.end('SIGKILL');
-    workers = [];
-  });
-  afterAll(async () => {
-    folder.remove();
-    await admin?.close();
-  });
-
-  const start = (args: string[]): WorkerProcess => {
-    const worker = new WorkerProcess(NATS, [...args, '--report', '100ms']);
-    workers.push(worker);
-    return worker;
-  };
-  async function setUp(partitions: number): Promise<{ name: string; args: string[] }> {
-    const name = `h${++count}`;
-    const args = [
-      '--from',
-      broker.plainUrl,
-      '--map',
-      `${name}.in=${name}.out`,
-      '--dead-subject',
-      `${name}.dead`,
-    ];
-    args.push('--consumer', name);
-    const made = await folder.run(['worker', 'setup', ...args, '--partitions', String(partitions)]);
-    expect(made.code, made.stderr).toBe(0);
+  afterAll(() => admin?.close());
+  const setUp = async (partitions: number) => {
+    const { name, args } = await made(partitions);
     return { name, args: [...args, '--as', `${name}.in=csv`] };
-  }
+  };
   const produce = (name: string, from: number, to: number): void =>
     broker.produce(
       `${name}.in`,

@@ -8,7 +8,6 @@ import {
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
-import { BadRequest, RequestAnswerer } from '#dist/bus/messages/request-answer.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import {
@@ -234,14 +233,6 @@ describe('formats', () => {
       readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
     expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
     expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow(UnreadableMessage);
-  });
-
-  test('a request is answered by the endpoint of its operation', async () => {
-    const answerer = new RequestAnswerer((await loadLibrary()).kernel);
-    const frame = encodeFrame(positionsOf(1, 2));
-    expect(answerer.answer('encode', frame)).toMatchObject({ points: 2 });
-    expect(() => answerer.answer('decode', frame)).toThrow(BadRequest);
-    expect(() => answerer.answer('encode', frame.subarray(0, -1))).toThrow(BadRequest);
   });
 });
 
