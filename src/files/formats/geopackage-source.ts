@@ -1,11 +1,11 @@
 // A layer of a GeoPackage as rows in columns: `lat` and `lng` of its geometries stand after its other columns.
 
 import { statSync } from 'node:fs';
-import { type LayerValue, layerIn } from '../../tables/geopackage/geopackage.js';
-import type { PlacedRow } from '../../tables/shapes/shape-rows.js';
+import { type Layer, type LayerRows, type LayerValue, layerIn } from '../../tables/geopackage/geopackage.js';
 import { TableError } from '../../tables/table-error.js';
 import { asInputFault, held } from '../content/brought.js';
 import type { Input } from '../disk/input.js';
+import { addValue } from '../rows/text-rows.js';
 import { BATCH_ROWS, type TableColumn, type TableRows, type TableSource } from './table.js';
 
 /** @throws CliFailure BAD_INPUT */
@@ -23,13 +23,7 @@ export async function openGeoPackage(input: Input): Promise<TableSource> {
       columns,
       position: { lat: columns.length - 2, lng: columns.length - 1 },
       async *batches() {
-        let rows: PlacedRow<LayerValue>[] = [];
-        for (const row of layer.rows()) {
-          if (rows.push(row) < BATCH_ROWS) continue;
-          yield inColumns(columns, rows);
-          rows = [];
-        }
-        if (rows.length > 0) yield inColumns(columns, rows);
+        for (const batch of layer.batches(BATCH_ROWS)) yield tableRows(layer, batch);
       },
     };
   } catch (error) {
@@ -37,16 +31,51 @@ export async function openGeoPackage(input: Input): Promise<TableSource> {
   }
 }
 
-function inColumns(columns: readonly TableColumn[], rows: readonly PlacedRow<LayerValue>[]): TableRows {
-  const own = columns.slice(0, -2).map(({ kind }, c) =>
-    rows.map(({ fields }) => {
-      const value = fields[c]!;
-      return kind === 'long' && typeof value === 'number' ? BigInt(value) : value;
-    }),
-  );
-  const ofPoint = (axis: 0 | 1): (number | null)[] => rows.map(({ point }) => point?.[axis] ?? null);
-  return { rowCount: rows.length, values: [...own, ofPoint(1), ofPoint(0)] };
+function tableRows({ columns, valueAt }: Layer, { rows, points }: LayerRows): TableRows {
+  const longAt = (c: number, row: number): LayerValue => {
+    const value = valueAt(c, row);
+    return columns[c]!.kind === 'long' && typeof value === 'number' ? BigInt(value) : value;
+  };
+  const degrees = (axis: 0 | 1, count: number): (number | null)[] =>
+    rows.slice(0, count).map((_, i) => orNull(points[2 * i + axis]!));
+  const first = (count: number): TableRows['values'] => [
+    ...columns.map((_, c) => rows.slice(0, count).map((row) => longAt(c, row))),
+    degrees(1, count),
+    degrees(0, count),
+  ];
+  return {
+    rowCount: rows.length,
+    get values() {
+      return first(rows.length);
+    },
+    firstValues: first,
+    asBytes({ adders, isTyped }) {
+      const wanted = [...adders.keys()].filter((c) => adders[c] !== null);
+      const read = isTyped ? longAt : valueAt;
+      return {
+        values: [],
+        add(i, text, ranges, to) {
+          for (const c of wanted) {
+            const value =
+              c < columns.length
+                ? read(c, rows[i]!)
+                : orNull(points[2 * i + (c === columns.length ? 1 : 0)]!);
+            addValue(text, ranges[c]!, to, value, adders[c]!);
+          }
+          return true;
+        },
+        readPositions(latLngDeg) {
+          for (let i = 0; i < points.length; i += 2) {
+            latLngDeg[i] = points[i + 1]!;
+            latLngDeg[i + 1] = points[i]!;
+          }
+        },
+      };
+    },
+  };
 }
+
+const orNull = (degrees: number): number | null => (Number.isNaN(degrees) ? null : degrees);
 
 /** @throws TableError for a database whose last changes are in a log or a journal beside it */
 function refuseChangesBeside(file: string): void {

@@ -3,8 +3,8 @@
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { type PlacedRow, placedRows, type ShapeRow } from '../shapes/shape-rows.js';
-import type { PointChoice } from '../shapes/shapes.js';
+import { type PlacedRow, refuseOthers } from '../shapes/shape-rows.js';
+import { lonePoint, type PointChoice, pointsOf } from '../shapes/shapes.js';
 import { shellWord } from '../shell-word.js';
 import { TableError } from '../table-error.js';
 import type { SqlColumn, SqlValue } from './sql-table.js';
@@ -18,8 +18,17 @@ export interface LayerColumn {
 
 export interface Layer {
   readonly columns: readonly LayerColumn[];
-  /** Longs are numbers or bigints. */
-  rows(): Iterable<PlacedRow<LayerValue>>;
+  /** A value of a row of the file; longs are numbers or bigints. */
+  valueAt(column: number, row: number): LayerValue;
+  /** Rows with their positions, a number of them at most at a time. */
+  batches(most: number): Iterable<LayerRows>;
+}
+
+export interface LayerRows {
+  /** Numbers of rows of the file: one with several points is there several times. */
+  readonly rows: readonly number[];
+  /** Longitude and latitude of each; NaN of a row without a shape, or with an empty one. */
+  readonly points: readonly number[];
 }
 
 export type LayerValue = null | number | bigint | boolean | string | Uint8Array;
@@ -28,6 +37,8 @@ const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
 const EXTENDED = 0x20;
 const ROW_BYTES = 64;
 const FIELD_BYTES = 32;
+/** Rows that become CSV at a time. */
+const CSV_ROWS = 1024;
 
 /**
  * @param layer its name; null for the only one
@@ -50,30 +61,57 @@ export function layerIn(
   // The position is that of the geometry.
   const kept = all.flatMap(({ name }, i) => (i === shapeAt || /^(?:lat|lng)$/i.test(name) ? [] : [i]));
   const kinds = kept.map((i) => new KindInference(all[i]!));
-  const rows: ShapeRow<SqlValue>[] = [];
+  const held: SqlValue[][] = kept.map(() => []);
+  /** Longitudes and latitudes; NaN of a row without a point, and of one with another shape. */
+  const points: number[] = [];
+  const others = new Map<number, Shape>();
   for (const values of file.rows(name)) {
-    const fields: SqlValue[] = [];
     let bytes = ROW_BYTES;
     for (let k = 0; k < kept.length; k++) {
       const value = values[kept[k]!]!;
-      fields.push(value);
+      held[k]!.push(value);
       kinds[k]!.meet(value);
       bytes += FIELD_BYTES;
       if (typeof value === 'string') bytes += 2 * value.length;
-      else if (value instanceof Uint8Array) bytes += value.length;
+      else if (typeof value === 'object') bytes += value?.length ?? 0;
     }
     hold(bytes);
-    rows.push({ fields, shape: shapeIn(values[shapeAt], name, systems) });
+    const shape = shapeIn(values[shapeAt], name, systems);
+    const point = shape === null ? null : lonePoint(shape);
+    if (shape !== null && point === null) others.set(points.length / 2, shape);
+    points.push(point?.[0] ?? Number.NaN, point?.[1] ?? Number.NaN);
   }
+  if (choice === null) refuseOthers(others.values());
   const columns = kept.map((i, k) => ({ name: all[i]!.name, kind: kinds[k]!.kind }));
-  const placed = placedRows(rows, choice, passed);
   return {
     columns,
-    *rows() {
-      for (const row of placed)
-        yield { ...row, fields: row.fields.map((value, i) => inKind(value, columns[i]!.kind)) };
-    },
+    valueAt: (column, row) => inKind(held[column]![row]!, columns[column]!.kind),
+    batches: (most) => batchesOf(points, others, most, choice, passed),
   };
+}
+
+function* batchesOf(
+  points: readonly number[],
+  others: ReadonlyMap<number, Shape>,
+  most: number,
+  choice: PointChoice | null,
+  passed: (share: number) => void = () => undefined,
+): Generator<LayerRows> {
+  let batch: { rows: number[]; points: number[] } = { rows: [], points: [] };
+  for (let row = 0; 2 * row < points.length; row++) {
+    passed((2 * row) / points.length);
+    const shape = others.get(row);
+    const several = shape === undefined ? [] : pointsOf(shape, choice ?? 'first');
+    for (let n = 0; n < Math.max(1, several.length); n++) {
+      batch.rows.push(row);
+      batch.points.push(several[n]?.[0] ?? points[2 * row]!, several[n]?.[1] ?? points[2 * row + 1]!);
+      if (batch.rows.length < most) continue;
+      yield batch;
+      batch = { rows: [], points: [] };
+    }
+  }
+  if (batch.rows.length > 0) yield batch;
+  passed(1);
 }
 
 /** The layer as CSV: bytes as base 64, booleans as `true` and `false`. */
@@ -83,9 +121,16 @@ export function geoPackageAsCsv(
   choice: PointChoice | null,
   hold: (bytes: number) => void,
 ): Iterable<Uint8Array> {
-  const { columns, rows } = layerIn(content, layer, choice, hold);
+  const { columns, valueAt, batches } = layerIn(content, layer, choice, hold);
   const texts = function* (): Generator<PlacedRow<string | undefined>> {
-    for (const { fields, point } of rows()) yield { fields: fields.map(textOf), point };
+    for (const { rows, points } of batches(CSV_ROWS))
+      for (const [i, row] of rows.entries()) {
+        const point = [points[2 * i]!, points[2 * i + 1]!] as const;
+        yield {
+          fields: columns.map((_, c) => textOf(valueAt(c, row))),
+          point: Number.isNaN(point[0]) ? null : point,
+        };
+      }
   };
   return rowsAsCsv(
     columns.map(({ name }) => name),
@@ -107,7 +152,7 @@ class KindInference {
   meet(value: SqlValue): void {
     if (value === null) return;
     if (typeof value === 'string') this.#texts++;
-    else if (value instanceof Uint8Array) this.#blobs++;
+    else if (typeof value === 'object') this.#blobs++;
     else {
       this.#numbers++;
       if (typeof value === 'bigint' || Number.isInteger(value)) this.#wholes++;
@@ -221,9 +266,10 @@ function shapeIn(value: SqlValue | undefined, layer: string, systems: Systems): 
   const flags = value[3]!;
   const envelope = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (envelope === undefined || (flags & EXTENDED) !== 0) return null;
-  const view = new DataView(value.buffer, value.byteOffset, 8);
-  const shape = shapeOfWkb(value.subarray(8 + envelope));
-  const other = systems(view.getInt32(4, (flags & 1) === 1)) ?? otherSystem(shape?.system);
+  const shape = shapeOfWkb(value, 8 + envelope);
+  const [a, b, c, d] = (flags & 1) === 1 ? [7, 6, 5, 4] : [4, 5, 6, 7];
+  const system = (value[a!]! << 24) | (value[b!]! << 16) | (value[c!]! << 8) | value[d!]!;
+  const other = systems(system) ?? otherSystem(shape?.system);
   if (other !== null)
     throw notRead(
       `a geometry of the layer ${layer} is in another system than the layer: ${other.called}`,

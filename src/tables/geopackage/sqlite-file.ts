@@ -95,8 +95,8 @@ export class SqliteFile {
   }
 
   /** @throws TableError for a table of a kind that is not read, and where its pages are broken */
-  *rows(name: string): Generator<SqlValue[]> {
-    yield* this.#rowsOf(this.#table(name));
+  rows(name: string): Generator<SqlValue[]> {
+    return this.#rowsOf(this.#table(name));
   }
 
   #table(wanted: string): StoredTable {
@@ -120,7 +120,7 @@ export class SqliteFile {
   *#rowsOf(table: StoredTable): Generator<SqlValue[]> {
     try {
       for (const rows of this.#page(table, table.rootPage, { seen: new Set(), lastRow: null }, 0))
-        yield* rows;
+        for (const row of rows) yield row;
     } catch (error) {
       if (error instanceof RangeError) throw new TableError(BROKEN);
       if (error instanceof TypeError) throw new TableError('a text in it is not of its encoding');
@@ -177,30 +177,26 @@ export class SqliteFile {
     const [headBytes, afterHead] = this.#varint(view, from);
     const headEnd = from + Number(headBytes);
     let [at, body] = [afterHead, headEnd];
-    const values: SqlValue[] = [];
+    const values = new Array<SqlValue>(columns.length);
+    let read = 0;
     while (at < headEnd) {
-      const column = columns[values.length];
+      const column = columns[read];
       if (column === undefined) throw new TableError(BROKEN);
       const [type, next] = this.#varint(view, at);
       at = next;
       body += bytesOf(Number(type));
       if (at > end || body > end) throw new TableError(BROKEN);
       const value = this.#value(view, Number(type), body);
-      const isRowNumber = values.length === rowNumber && value === null;
+      const isRowNumber = read === rowNumber && value === null;
       // Columns of reals store whole numbers as integers.
-      values.push(
-        isRowNumber
-          ? plain(row)
-          : column.affinity === 'real' && typeof value === 'bigint'
-            ? Number(value)
-            : value,
-      );
+      const isReal = column.affinity === 'real' && typeof value === 'bigint';
+      values[read++] = isRowNumber ? plain(row) : isReal ? Number(value) : value;
     }
-    while (values.length < columns.length) {
-      const { name: missing, initial } = columns[values.length]!;
+    while (read < columns.length) {
+      const { name: missing, initial } = columns[read]!;
       if (initial === undefined)
         throw notRead(`the column ${missing} of ${name} was added with a DEFAULT that is not read`, name);
-      values.push(initial);
+      values[read++] = initial;
     }
     return { values, cellBytes: start - cell + localBytes };
   }

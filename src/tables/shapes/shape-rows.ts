@@ -33,7 +33,7 @@ export function placedRows<Value>(
   choice: PointChoice | null,
   passed: (share: number) => void = () => undefined,
 ): Iterable<PlacedRow<Value>> {
-  if (choice === null) refuseOthers(rows);
+  if (choice === null) refuseOthers(rows.map(({ shape }) => shape));
   return (function* () {
     for (const [index, { fields, shape, fault }] of rows.entries()) {
       passed(index / rows.length);
@@ -45,9 +45,10 @@ export function placedRows<Value>(
   })();
 }
 
-function refuseOthers(rows: readonly ShapeRow<unknown>[]): void {
+/** @throws TableError for lines and areas, with their number */
+export function refuseOthers(shapes: Iterable<Shape | null>): void {
   const counts = new Map<string, number>();
-  for (const { shape } of rows) {
+  for (const shape of shapes) {
     if (shape === null || lonePoint(shape) !== null || pointsOf(shape, 'first').length === 0) continue;
     const type = typeName(shape);
     counts.set(type, (counts.get(type) ?? 0) + 1);

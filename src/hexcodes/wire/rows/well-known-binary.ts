@@ -17,6 +17,9 @@ const Z_FLAG = 0x8000_0000;
 const M_FLAG = 0x4000_0000;
 const SYSTEM_FLAG = 0x2000_0000;
 const POSITION_BYTES = 16;
+/** Lists of a point, which nobody fills. */
+const NO_LINES: number[][] = [];
+const NO_POLYGONS: number[][][] = [];
 
 /** The bytes of hexadecimal digits in any case. */
 export function bytesOfHex(digits: string): Uint8Array {
@@ -29,9 +32,9 @@ export function bytesOfHex(digits: string): Uint8Array {
 /** Letters of either case are nine more than their last four bits. */
 const digitOf = (code: number): number => (code & 15) + 9 * (code >> 6);
 
-/** null for bytes that are no such geometry. */
-export function shapeOfWkb(bytes: Uint8Array): Shape | null {
-  const reader = new WkbReader(bytes);
+/** @param from where the geometry begins. @returns null for bytes that are no such geometry */
+export function shapeOfWkb(bytes: Uint8Array, from = 0): Shape | null {
+  const reader = new WkbReader(bytes, from);
   try {
     return reader.read();
   } catch (error) {
@@ -43,14 +46,15 @@ export function shapeOfWkb(bytes: Uint8Array): Shape | null {
 class WkbReader {
   readonly #view: DataView;
   readonly #points: number[] = [];
-  readonly #lines: number[][] = [];
-  readonly #polygons: number[][][] = [];
-  #at = 0;
+  #lines: number[][] = NO_LINES;
+  #polygons: number[][][] = NO_POLYGONS;
+  #at: number;
   #isLittle = true;
   #more = 0;
   #system = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, from: number) {
+    this.#at = from;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -78,6 +82,7 @@ class WkbReader {
       this.#positions(1, this.#points);
       return type;
     }
+    if (this.#lines === NO_LINES) [this.#lines, this.#polygons] = [[], []];
     if (type === 2) this.#lines.push(this.#positions(this.#count()));
     else if (type === 3) this.#polygons.push(this.#rings());
     else for (let left = this.#count(); left > 0; left--) if (this.#geometry(depth + 1) === null) return null;
