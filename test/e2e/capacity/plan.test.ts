@@ -64,14 +64,7 @@ test('--explain adds the arithmetic, and what was measured or assumed', async ()
 test('the bus and a history answer in five lines as well, each beside no other kind of plan', async () => {
   const bus = await folder.run([
     ...FLEET,
-    '--engine',
-    'nats',
-    '--flush',
-    '4096',
-    '--replicas',
-    '3',
-    '--price',
-    '0.04',
+    ...'--engine nats --flush 4096 --replicas 3 --price 0.04'.split(' '),
   ]);
   const once = await folder.run('plan --once 2e9 --format parquet --within 8h --price 0.04');
   for (const { code, stdout } of [bus, once]) {
@@ -109,16 +102,7 @@ test('what does not hold is said before anything else', async () => {
   expect(await firstOf('--memory-per-machine', '150M')).toBe(
     'DOES NOT FIT: 150 MB of memory do not hold one process at its largest.',
   );
-  const large = [
-    '--cores-per-machine',
-    '64',
-    '--memory-per-machine',
-    '1000G',
-    '--link',
-    '100G',
-    '--vehicles',
-    '20M',
-  ];
+  const large = '--cores-per-machine 64 --memory-per-machine 1000G --link 100G --vehicles 20M'.split(' ');
   expect(await firstOf(...large)).toBe(
     'USES 8 OF 64 CORES of a machine: no more was measured. See --assume-linear.',
   );
@@ -144,17 +128,8 @@ test('every flag of a fleet, as JSON', async () => {
   const flags = [
     ...['--profile', 'single', '--points-per-report', '1', '--report-together', '20%', '--peak', '1.5'],
     ...['--nightly', '2e9:6h', '--growth', '30%/y:2y', '--survive', '2', '--cores-per-machine', '4'],
-    ...[
-      '--memory-per-machine',
-      '16G',
-      '--link',
-      '10G',
-      '--price',
-      '0.04/core-h',
-      '--json',
-      '--from',
-      'made.json',
-    ],
+    ...['--memory-per-machine', '16G', '--link', '10G', '--price', '0.04/core-h'],
+    ...['--json', '--from', 'made.json'],
   ];
   const { code, stdout } = await folder.run([...FLEET, ...flags]);
   expect(code).toBe(0);

@@ -6,24 +6,11 @@ import { noPostgres, POSTGRES_PASSWORD, Postgres } from '../../support/postgres.
 import { startServer } from '../../support/server.js';
 
 const ROW = {
-  id: 'd924fde3ba04e052eafcb1bc18c4c188',
-  unique_id: '861',
-  name: 'xe tải\t"\\N"\n',
-  fix_time: '2026-11-22T08:15:02.000Z',
-  device_time: null,
-  server_time: '0000-02-29T00:00:00.000Z',
-  lat: 21.0288,
-  lng: 105.8525,
-  hexcodes: 'HN-6GHP4-83RFR',
-  resolution: 13,
-  admin_code: 'HN',
-  status: 'OK',
-  speed_kn: 1e-7,
-  course: null,
-  altitude_m: -1.5,
-  accuracy_m: null,
-  valid: true,
-  protocol: 'osmand',
+  ...{ id: 'd924fde3ba04e052eafcb1bc18c4c188', unique_id: '861', name: 'xe tải\t"\\N"\n' },
+  ...{ fix_time: '2026-11-22T08:15:02.000Z', device_time: null },
+  ...{ server_time: '0000-02-29T00:00:00.000Z', lat: 21.0288, lng: 105.8525 },
+  ...{ hexcodes: 'HN-6GHP4-83RFR', resolution: 13, admin_code: 'HN', status: 'OK', speed_kn: 1e-7 },
+  ...{ course: null, altitude_m: -1.5, accuracy_m: null, valid: true, protocol: 'osmand' },
 };
 const idOf = (i: number): string => i.toString(16).padStart(32, '0');
 /** Lines as the backlog has them: attributes as text, with digits that a double does not hold. */

@@ -63,12 +63,7 @@ describe('methods', () => {
 
   test('an unknown path is 404, whatever method and key', async () => {
     for (const path of [
-      '/v1',
-      '/v1/',
-      '/v2/hexcodes/encode',
-      `${ENCODE}/`,
-      '/V1/hexcodes/encode',
-      '/v1/encode',
+      ...['/v1', '/v1/', '/v2/hexcodes/encode', `${ENCODE}/`, '/V1/hexcodes/encode', '/v1/encode'],
     ]) {
       expectError(await call(server, path, { method: 'DELETE' }, ''), 404, 'NOT_FOUND');
     }

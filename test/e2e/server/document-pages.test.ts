@@ -8,7 +8,6 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { axeOf, hasChromium, openBrowser } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 const NAMES = ['', 'reference/', 'sql/'].flatMap((folder) =>

@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { call } from '../../support/http-calls.js';
 import { randomFrom } from '../../support/open-world.js';
 import { askRaw, rawClient } from '../../support/raw-client.js';
-import { parseAnswers, sendRaw, startServer, type TestServer } from '../../support/server.js';
+import { parseAnswers, sendRaw } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 const server = sharedServer();

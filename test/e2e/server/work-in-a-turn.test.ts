@@ -3,7 +3,6 @@
 // threads.
 import { expect, test } from 'vitest';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 import { sendWorst, worstRequests } from '../../support/worst-requests.js';
 

@@ -20,31 +20,11 @@ describe('files', () => {
 
   const line = (id: string, name: string | null = null): string =>
     `${JSON.stringify({
-      ...{
-        id,
-        unique_id: '86',
-        name,
-        fix_time: '2026-11-22T08:00:00.000Z',
-        device_time: null,
-        server_time: null,
-      },
-      ...{
-        lat: 21.0288,
-        lng: 105.8525,
-        hexcodes: 'HN-6GHP4-83RFR',
-        resolution: 13,
-        admin_code: 'HN',
-        status: 'OK',
-      },
-      ...{
-        speed_kn: 16.2,
-        course: 3,
-        altitude_m: null,
-        accuracy_m: 0,
-        valid: true,
-        protocol: 'x',
-        attributes: { a: 1 },
-      },
+      ...{ id, unique_id: '86', name, fix_time: '2026-11-22T08:00:00.000Z' },
+      ...{ device_time: null, server_time: null, lat: 21.0288, lng: 105.8525 },
+      ...{ hexcodes: 'HN-6GHP4-83RFR', resolution: 13, admin_code: 'HN', status: 'OK' },
+      ...{ speed_kn: 16.2, course: 3, altitude_m: null, accuracy_m: 0 },
+      ...{ valid: true, protocol: 'x', attributes: { a: 1 } },
     })}\n`;
   const HEADER =
     'id,unique_id,name,fix_time,device_time,server_time,lat,lng,hexcodes,resolution,admin_code,status,speed_kn,course,altitude_m,accuracy_m,valid,protocol\n';

@@ -290,19 +290,8 @@ describe('odd rows', () => {
   }
 
   const JSONS = [
-    '',
-    '{',
-    '[',
-    'nul',
-    'null',
-    '1',
-    '"a"',
-    '{}',
-    '[]',
-    '[1]',
-    '[null]',
-    '{"pointsPerDay":"many"}',
-    '{"a":-1}',
+    ...['', '{', '[', 'nul', 'null', '1', '"a"', '{}', '[]', '[1]', '[null]'],
+    ...['{"pointsPerDay":"many"}', '{"a":-1}'],
   ];
   const GOOD: Record<string, string[]> = {
     scopes: ['[]'],

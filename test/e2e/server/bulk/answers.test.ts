@@ -14,7 +14,6 @@ import {
 } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { isCutOfTheTransport } from '../../../support/raw-websocket.js';
-import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { Wire } from '../../../support/wire.js';

@@ -11,7 +11,6 @@ import {
   RawWebSocket,
   TEXT,
 } from '../../../support/raw-websocket.js';
-import type { TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { Wire } from '../../../support/wire.js';

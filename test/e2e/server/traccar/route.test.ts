@@ -57,25 +57,12 @@ describe('the route', () => {
     });
     await sink.received(before + 1);
     expect(sink.rows[before]).toEqual({
-      id,
-      unique_id: '860123456789012',
-      name: '51C-123.45, "Trường"',
-      fix_time: '2026-11-22T08:00:00.000Z',
-      device_time: '2026-11-22T08:00:00.000Z',
-      server_time: '2026-11-22T08:00:02.000Z',
-      lat: 21.0288,
-      lng: 105.8525,
-      hexcodes: 'HN-6GHP4-83RFR',
-      resolution: 13,
-      admin_code: 'HN',
-      status: 'OK',
-      speed_kn: 16.2,
-      course: 3,
-      altitude_m: 14,
-      accuracy_m: 0,
-      valid: true,
-      protocol: 'teltonika',
-      attributes: forwardedBody(0).position.attributes,
+      ...{ id, unique_id: '860123456789012', name: '51C-123.45, "Trường"' },
+      ...{ fix_time: '2026-11-22T08:00:00.000Z', device_time: '2026-11-22T08:00:00.000Z' },
+      ...{ server_time: '2026-11-22T08:00:02.000Z', lat: 21.0288, lng: 105.8525 },
+      ...{ hexcodes: 'HN-6GHP4-83RFR', resolution: 13, admin_code: 'HN', status: 'OK' },
+      ...{ speed_kn: 16.2, course: 3, altitude_m: 14, accuracy_m: 0, valid: true },
+      ...{ protocol: 'teltonika', attributes: forwardedBody(0).position.attributes },
     });
     expect(sink.headers.at(-1)).toMatchObject({
       method: 'POST',
