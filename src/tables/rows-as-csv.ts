@@ -3,28 +3,62 @@
 import type { PlacedRow } from './shapes/shape-rows.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
-/** Approximate letters of a chunk. */
-const CHUNK_LETTERS = 64 * 1024;
+/** Bytes that end a chunk. */
+const CHUNK_BYTES = 64 * 1024;
+/** Letters of a text that is written letter by letter. */
+const SHORT = 64;
+const MAX_ASCII = 127;
+const [LINE_FEED, BLANK, QUOTE, COMMA] = [10, 32, 34, 44] as const;
 
 export class CsvLines {
-  #lines: string[] = [];
-  #letters = 0;
+  #bytes = new Uint8Array(2 * CHUNK_BYTES);
+  #at = 0;
   readonly #encoder = new TextEncoder();
 
   /** @returns whether it is time to `take` */
   add(fields: readonly (string | undefined)[]): boolean {
-    const line = `${fields.map(quoted).join(',')}\n`;
-    this.#lines.push(line);
-    this.#letters += line.length;
-    return this.#letters >= CHUNK_LETTERS;
+    for (let f = 0; f < fields.length; f++) {
+      const text = fields[f] ?? '';
+      this.#reserve(3 * text.length + 2);
+      if (f > 0) this.#bytes[this.#at++] = COMMA;
+      if (text.length > SHORT || !this.#addPlain(text)) this.#addText(quoted(text));
+    }
+    this.#bytes[this.#at++] = LINE_FEED;
+    return this.#at >= CHUNK_BYTES;
   }
 
   /** Removes and returns the rows so far. */
   take(): Uint8Array {
-    const bytes = this.#encoder.encode(this.#lines.join(''));
-    this.#lines = [];
-    this.#letters = 0;
+    const bytes = this.#bytes.slice(0, this.#at);
+    this.#at = 0;
     return bytes;
+  }
+
+  /** @returns false for a text with quotes, and with other letters than ASCII */
+  #addPlain(text: string): boolean {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      const isBlank = code <= BLANK && (i === 0 || i === text.length - 1 || code !== BLANK);
+      if (isBlank || code > MAX_ASCII || code === QUOTE || code === COMMA) return false;
+      bytes[at + i] = code;
+    }
+    this.#at = at + text.length;
+    return true;
+  }
+
+  #addText(text: string): void {
+    this.#reserve(3 * text.length + 2);
+    this.#at += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#at)).written;
+  }
+
+  /** Makes room for bytes. */
+  #reserve(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(2 * (this.#at + more));
+    larger.set(this.#bytes.subarray(0, this.#at));
+    this.#bytes = larger;
   }
 }
 
@@ -41,6 +75,6 @@ export function* rowsAsCsv(
   yield lines.take();
 }
 
-function quoted(text = ''): string {
+function quoted(text: string): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

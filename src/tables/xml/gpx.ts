@@ -14,11 +14,14 @@ const KINDS: Readonly<Record<string, 'waypoint' | 'route' | 'track'>> = {
   trkpt: 'track',
 };
 const COLLAPSED: ReadonlySet<string> = new Set(VALUES);
-const WANTED: ReadonlySet<string> = new Set(['name', ...VALUES, ...TEXTS]);
+const INDEXES: ReadonlyMap<string, number> = new Map(COLUMNS.map((name, index) => [name, index]));
+const WANTED = new Map(['name', ...VALUES, ...TEXTS].map((name) => [name, INDEXES.get(name)!]));
+const [KIND, NAME, NUMBER, SEGMENT, LAT, LNG] = COLUMNS.keys();
 
 interface Point {
   readonly kind: 'waypoint' | 'route' | 'track';
-  readonly columns: Map<string, string>;
+  /** Texts in the order of the columns; undefined where there is none yet. */
+  readonly columns: (string | undefined)[];
   readonly fields: XmlFields;
 }
 
@@ -50,18 +53,20 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       if (point !== null) {
         if (name === 'link') linkDepth++;
         point.fields.open(qualified, attributesOf(attributes));
-        return;
+        return true;
       }
       const kind = KINDS[name];
       if (kind !== undefined) {
-        const { lat = '', lon = '', ...others } = attributesOf(attributes);
-        const columns = new Map([
-          ['kind', kind],
-          ['lat', lat],
-          ['lng', lon],
-        ]);
+        const columns = new Array<string | undefined>(COLUMNS.length).fill(undefined);
         point = { kind, columns, fields: new XmlFields() };
-        for (const [attribute, value] of Object.entries(others)) point.fields.add(`@${attribute}`, value);
+        columns[KIND!] = kind;
+        columns[LAT!] = columns[LNG!] = '';
+        const read = attributesOf(attributes);
+        for (const attribute of Object.keys(read)) {
+          const index = attribute === 'lat' ? LAT : attribute === 'lon' ? LNG : undefined;
+          if (index === undefined) point.fields.add(`@${attribute}`, read[attribute]!);
+          else columns[index] = read[attribute]!;
+        }
       } else if (name === 'trk' || name === 'rte')
         line = {
           name: undefined,
@@ -73,20 +78,25 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       else if (name === 'trkseg' && line !== null) {
         line.segment++;
         line.isInSegment = true;
-      } else if (line?.isInSegment === false) line.fields.open(qualified, attributesOf(attributes));
+      } else if (line !== null) {
+        if (!line.isInSegment) line.fields.open(qualified, attributesOf(attributes));
+        return true;
+      }
+      return false;
     },
     close(name, text, whole) {
       if (point !== null && point.fields.depth > 0) {
         const { columns, fields } = point;
-        const hasColumn = linkDepth === 0 && WANTED.has(name) && fields.isPlain && !columns.has(name);
-        if (hasColumn) columns.set(name, COLLAPSED.has(name) ? text : whole);
+        const index = linkDepth === 0 && fields.isPlain ? WANTED.get(name) : undefined;
+        const hasColumn = index !== undefined && columns[index] === undefined;
+        if (hasColumn) columns[index] = COLLAPSED.has(name) ? text : whole;
         fields.close(hasColumn ? null : whole);
         if (name === 'link') linkDepth--;
       } else if (point !== null) {
         if (line !== null && point.kind !== 'waypoint') addLine(point, line);
         const { columns, fields } = point;
-        const other = fields.json();
-        lines.add(COLUMNS.map((column) => (column === 'other' ? other : columns.get(column))));
+        columns[columns.length - 1] = fields.json();
+        lines.add(columns);
         point = null;
       } else if (name === 'trk' || name === 'rte') line = null;
       else if (name === 'trkseg' && line !== null) line.isInSegment = false;
@@ -108,9 +118,9 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 
 function addLine({ kind, columns, fields }: Point, line: Line): void {
   requireShort((line.name ?? '').length + line.fields.letters, `what a ${kind} says of itself`);
-  if (!columns.has('name') && line.name !== undefined) columns.set('name', line.name);
-  columns.set('number', String(line.number));
-  if (kind === 'track') columns.set('segment', String(line.segment));
+  columns[NAME!] ??= line.name;
+  columns[NUMBER!] = String(line.number);
+  if (kind === 'track') columns[SEGMENT!] = String(line.segment);
   const value = line.fields.value();
   if (value !== undefined) fields.add(kind, value);
 }

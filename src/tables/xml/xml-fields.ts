@@ -11,13 +11,20 @@ const MAX_LETTERS = 16 * 1024 * 1024;
 /** Letters of a text that is repeated in many rows: the name of a track, the fields of a route. */
 const MAX_REPEATED = 16 * 1024;
 
+/** An element that is not closed yet, with its members where it has any. */
+interface Open {
+  readonly name: string;
+  members: Members | null;
+  hasElements: boolean;
+}
+
 class Listed {
   readonly values: unknown[] = [];
 }
 
 export class XmlFields {
-  readonly #root: Members = new Map();
-  readonly #open: { readonly name: string; readonly members: Members; hasElements: boolean }[] = [];
+  readonly #root: Open = { name: '', members: null, hasElements: false };
+  readonly #open: Open[] = [];
   #letters = 0;
 
   /** Elements that are open below the root. */
@@ -27,8 +34,8 @@ export class XmlFields {
 
   /** Whether the innermost open element is a text alone so far. */
   get isPlain(): boolean {
-    const innermost = this.#open.at(-1);
-    return innermost?.members.size === 0 && !innermost.hasElements;
+    const innermost = this.#open[this.#open.length - 1];
+    return innermost?.members === null && !innermost.hasElements;
   }
 
   /** Approximate letters so far. */
@@ -38,7 +45,9 @@ export class XmlFields {
 
   /** Adds a value to the innermost open element. */
   add(name: string, value: unknown): void {
-    const members = this.#open.at(-1)?.members ?? this.#root;
+    const innermost = this.#open[this.#open.length - 1] ?? this.#root;
+    innermost.members ??= new Map();
+    const { members } = innermost;
     const before = members.get(name);
     if (before === undefined) members.set(name, value);
     else if (before instanceof Listed) before.values.push(value);
@@ -53,18 +62,18 @@ export class XmlFields {
 
   /** @param attributes decoded */
   open(name: string, attributes: Readonly<Record<string, string>>): void {
-    const parent = this.#open.at(-1);
+    const parent = this.#open[this.#open.length - 1];
     if (parent !== undefined) parent.hasElements = true;
-    this.#open.push({ name, members: new Map(), hasElements: false });
-    for (const [attribute, value] of Object.entries(attributes))
-      if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, value);
+    this.#open.push({ name, members: null, hasElements: false });
+    for (const attribute in attributes)
+      if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, attributes[attribute]!);
   }
 
   /** @param text of the element; null where it has a column of its own */
   close(text: string | null): void {
     const { name, members, hasElements } = this.#open.pop()!;
     const isBlank = text === null || text.trim() === '';
-    if (members.size > 0) {
+    if (members !== null) {
       if (!isBlank) members.set('#text', text);
       this.add(name, members);
     } else if (text !== null && !(isBlank && hasElements)) this.add(name, text);
@@ -72,12 +81,13 @@ export class XmlFields {
 
   /** The object as JSON; undefined where there is nothing in it. */
   json(): string | undefined {
-    return this.#root.size === 0 ? undefined : JSON.stringify(plain(this.#root));
+    const { members } = this.#root;
+    return members === null ? undefined : JSON.stringify(plain(members));
   }
 
   /** The object for another one. */
   value(): unknown {
-    return this.#root.size === 0 ? undefined : this.#root;
+    return this.#root.members ?? undefined;
   }
 }
 

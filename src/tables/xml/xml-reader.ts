@@ -10,8 +10,9 @@ export interface XmlEvents {
    * @param name without the prefix of its namespace
    * @param attributes their values as they are: `decoded` reads references in one, `attributesOf` in all
    * @param qualified the name as the file writes it
+   * @returns false where the text of the element is not wanted: `close` is then told of none
    */
-  open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): void;
+  open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): unknown;
   /** @param whole the text with the blanks around it */
   close(name: string, text: string, whole: string): void;
 }
@@ -26,8 +27,8 @@ const ENCODING = /^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/;
 
 export class XmlReader {
   readonly #parser = new Parser();
-  /** Text of the open elements, outermost first. */
-  readonly #texts: string[] = [];
+  /** Text of the open elements, outermost first; of one whose text is not wanted its length. */
+  readonly #texts: (string | number)[] = [];
   #decoder: TextDecoder | undefined;
   /** Bytes since the last tag or text: the parser holds them, and reads them again with each chunk. */
   #sinceEvent = 0;
@@ -41,20 +42,23 @@ export class XmlReader {
     const addText = (text: string): void => {
       this.#sinceEvent = 0;
       if (texts.length === 0) return;
-      const all = texts[texts.length - 1]! + text;
-      if (all.length > MAX_LETTERS) throw new TableError('a text in it is longer than 16 MiB');
+      const before = texts[texts.length - 1]!;
+      const all = typeof before === 'string' ? before + text : before + text.length;
+      if ((typeof all === 'string' ? all.length : all) > MAX_LETTERS)
+        throw new TableError('a text in it is longer than 16 MiB');
       texts[texts.length - 1] = all;
     };
     parser.on('openTag', (name, attributes) => {
       this.#sinceEvent = 0;
       this.#hasRoot = true;
       if (texts.length >= MAX_DEPTH) throw new TableError(`elements are nested more than ${MAX_DEPTH} deep`);
-      texts.push('');
-      events.open(localName(name), attributes as () => Record<string, string>, name);
+      const isWanted = events.open(localName(name), attributes as () => Record<string, string>, name);
+      texts.push(isWanted === false ? 0 : '');
     });
     parser.on('closeTag', (name) => {
       this.#sinceEvent = 0;
-      const whole = texts.pop()!;
+      const text = texts.pop()!;
+      const whole = typeof text === 'string' ? text : '';
       events.close(localName(name), whole.trim(), whole);
     });
     parser.on('text', (text) => addText(decoded(text)));
@@ -85,16 +89,19 @@ export class XmlReader {
     });
   }
 
-  #parseWaiting(last = ''): void {
-    const text = this.#waiting.length === 1 ? this.#waiting[0]! + last : this.#waiting.join('') + last;
-    this.#waiting = [];
-    this.#waitingLetters = 0;
-    this.#parser.write(text);
+  /** @param last the end of the text; else what is after the last tag waits for its end */
+  #parseWaiting(last?: string): void {
+    const text = this.#waiting.join('') + (last ?? '');
+    const end = last === undefined ? text.lastIndexOf('>') + 1 : 0;
+    const rest = end === 0 ? '' : text.slice(end);
+    this.#waiting = [rest];
+    this.#waitingLetters = rest.length;
+    this.#parser.write(end === 0 ? text : text.slice(0, end));
   }
 
   /** @throws TableError where the text ends too early */
   end(): void {
-    this.#write(() => this.#parseWaiting(this.#decoder?.decode()));
+    this.#write(() => this.#parseWaiting(this.#decoder?.decode() ?? ''));
     try {
       this.#parser.end();
     } catch (error) {
@@ -153,8 +160,8 @@ export function attributesOf(
   attributes: () => Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const read = attributes();
-  for (const value of Object.values(read))
-    if (value.includes('&') || value.includes('\r'))
+  for (const name in read)
+    if (read[name]!.includes('&') || read[name]!.includes('\r'))
       return Object.fromEntries(Object.entries(read).map(([name, each]) => [name, decoded(each)]));
   return read;
 }
