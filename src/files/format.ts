@@ -35,29 +35,29 @@ export function requireFormat(name: string, option: '--from' | '--to' | '--forma
 }
 
 /** Words for formats that are not extensions of theirs, or mean another one here. */
-const WORDS: Readonly<Record<string, FileFormat>> = {
-  json: 'ndjson',
-  jsonlines: 'ndjson',
-  ldjson: 'ndjson',
-  excel: 'xlsx',
-  xls: 'xlsx',
-  text: 'csv',
-  table: 'csv',
-  tabs: 'tsv',
-  geo: 'geojson',
-  map: 'geojson',
-  shp: 'geojson',
-  shapefile: 'geojson',
-  gdb: 'gpkg',
-  geopackage: 'gpkg',
-  google: 'kml',
-};
+const WORDS: ReadonlyMap<string, FileFormat> = new Map([
+  ['json', 'ndjson'],
+  ['jsonlines', 'ndjson'],
+  ['ldjson', 'ndjson'],
+  ['excel', 'xlsx'],
+  ['xls', 'xlsx'],
+  ['text', 'csv'],
+  ['table', 'csv'],
+  ['tabs', 'tsv'],
+  ['geo', 'geojson'],
+  ['map', 'geojson'],
+  ['shp', 'geojson'],
+  ['shapefile', 'geojson'],
+  ['gdb', 'gpkg'],
+  ['geopackage', 'gpkg'],
+  ['google', 'kml'],
+]);
 
 /** The format that a word probably means; of formats that are not written, GeoJSON in their place. */
 function meantFormat(name: string, known: readonly FileFormat[]): FileFormat | undefined {
   const plain = name.toLowerCase().replace(/[^a-z]/g, '');
   const found =
-    WORDS[plain] ??
+    WORDS.get(plain) ??
     FILE_FORMATS.find((each) => FORMATS[each].extensions.includes(plain)) ??
     FILE_FORMATS.find((each) => isOneSlip(each, plain));
   return found === undefined || known.includes(found) ? found : 'geojson';

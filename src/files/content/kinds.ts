@@ -27,27 +27,27 @@ export function notRead(found: ForeignFile, file: string): CliFailure {
   return badInput({ file }, `it is ${found.what}, which is not read`, hint);
 }
 
-const NOT_WRITTEN: Readonly<Record<string, string>> = {
-  xls: 'Excel opens -o FILE.xlsx',
-  xlsm: 'Excel opens -o FILE.xlsx',
-  ods: 'LibreOffice opens -o FILE.xlsx',
-  zip: 'Write FILE.gz, or pack the output yourself',
-  bz2: 'Write FILE.gz, or pack the output yourself: | bzip2 > FILE',
-  xz: 'Write FILE.gz, or pack the output yourself: | xz > FILE',
-  zst: 'Write FILE.gz, or pack the output yourself: | zstd > FILE',
-  lz4: 'Write FILE.gz, or pack the output yourself: | lz4 > FILE',
-  kml: 'Write GeoJSON: -o FILE.geojson',
-  kmz: 'Write GeoJSON: -o FILE.geojson',
-  gpx: 'Write GeoJSON: -o FILE.geojson',
-  shp: 'Write GeoJSON: -o FILE.geojson',
-  gpkg: 'Write GeoJSON: -o FILE.geojson',
-  sqlite: 'Write CSV, and import it',
-};
+const NOT_WRITTEN: ReadonlyMap<string, string> = new Map([
+  ['xls', 'Excel opens -o FILE.xlsx'],
+  ['xlsm', 'Excel opens -o FILE.xlsx'],
+  ['ods', 'LibreOffice opens -o FILE.xlsx'],
+  ['zip', 'Write FILE.gz, or pack the output yourself'],
+  ['bz2', 'Write FILE.gz, or pack the output yourself: | bzip2 > FILE'],
+  ['xz', 'Write FILE.gz, or pack the output yourself: | xz > FILE'],
+  ['zst', 'Write FILE.gz, or pack the output yourself: | zstd > FILE'],
+  ['lz4', 'Write FILE.gz, or pack the output yourself: | lz4 > FILE'],
+  ['kml', 'Write GeoJSON: -o FILE.geojson'],
+  ['kmz', 'Write GeoJSON: -o FILE.geojson'],
+  ['gpx', 'Write GeoJSON: -o FILE.geojson'],
+  ['shp', 'Write GeoJSON: -o FILE.geojson'],
+  ['gpkg', 'Write GeoJSON: -o FILE.geojson'],
+  ['sqlite', 'Write CSV, and import it'],
+]);
 
 /** @throws CliFailure USAGE for a name of an output whose extension promises what is not written */
 export function refuseUnwritable(path: string): void {
   const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  const hint = NOT_WRITTEN[extension];
+  const hint = NOT_WRITTEN.get(extension);
   if (hint !== undefined)
     throw new CliFailure(EXIT.USAGE, `${path}: .${extension} is not written`, `${hint}.`);
 }

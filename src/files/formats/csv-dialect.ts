@@ -1,7 +1,12 @@
 // How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
 // it.
 
-import { delimiterOf, HeaderCollector, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
+import {
+  DELIMITER_WORDS,
+  delimiterOf,
+  HeaderCollector,
+  sepLineOf,
+} from '../../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../../hexcodes/wire/job.js';
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../tables/positions/header-row.js';
 import type { ColumnChoice, Sample } from '../columns/columns.js';
@@ -33,21 +38,9 @@ export interface CsvDialect {
   readonly titleRows: number;
 }
 
-const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
-  ',': ',',
-  ';': ';',
-  '\t': '\t',
-  '\\t': '\t',
-  '|': '|',
-  comma: ',',
-  semicolon: ';',
-  tab: '\t',
-  pipe: '|',
-};
-
 /** @throws CliFailure USAGE for any other word */
 export function requireDelimiter(text: string): Delimiter {
-  const delimiter = DELIMITER_WORDS[text];
+  const delimiter = DELIMITER_WORDS.get(text === '\\t' ? 'tab' : text);
   if (delimiter !== undefined) return delimiter;
   throw new CliFailure(
     EXIT.USAGE,

@@ -2,6 +2,7 @@
 // resolution, columns and prefix from the query. The format of a form is that of the file in it, which comes later.
 
 import { EXTRA_NAMES, type ExtraName, extrasWhere } from '../../hexcodes/extras.js';
+import { DELIMITER_WORDS } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { queryHint } from '../../hexcodes/wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
@@ -32,17 +33,6 @@ const KNOWN_TYPES = TYPES.join(', ');
 /** Types that programs give to files whose format they do not know. */
 const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
 const PARAMETERS = ['resolution', 'prefix', 'delimiter', ...EXTRA_NAMES, 'lat', 'lng', 'column'] as const;
-/** Values of the parameter `delimiter`: characters, and words for what is awkward in a URL. */
-const DELIMITER_WORDS: Readonly<Record<string, Delimiter>> = {
-  ',': ',',
-  ';': ';',
-  '\t': '\t',
-  '|': '|',
-  comma: ',',
-  semicolon: ';',
-  tab: '\t',
-  pipe: '|',
-};
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
@@ -151,7 +141,7 @@ function readConversion(
   if (prefix.fault !== undefined || !PREFIX.test(prefix.text ?? '')) {
     refuse('prefix', prefix, 'must be at most 64 letters, digits, dots, hyphens or underscores');
   }
-  const named = query.delimiter.text === undefined ? undefined : DELIMITER_WORDS[query.delimiter.text];
+  const named = query.delimiter.text === undefined ? undefined : DELIMITER_WORDS.get(query.delimiter.text);
   const ofType = input?.delimiter ?? output?.delimiter;
   if (query.delimiter.fault !== undefined || (query.delimiter.text !== undefined && named === undefined)) {
     refuse('delimiter', query.delimiter, 'must be comma, semicolon, tab or pipe');

@@ -8,11 +8,11 @@ import { attributesOf, XmlReader } from './xml-reader.js';
 const VALUES = ['time', 'ele', 'speed', 'course', 'hdop', 'sat', 'hr', 'cad'] as const;
 const TEXTS = ['sym', 'desc'] as const;
 const COLUMNS = ['kind', 'name', 'number', 'segment', 'lat', 'lng', ...VALUES, ...TEXTS, 'other'] as const;
-const KINDS: Readonly<Record<string, 'waypoint' | 'route' | 'track'>> = {
-  wpt: 'waypoint',
-  rtept: 'route',
-  trkpt: 'track',
-};
+const KINDS = new Map([
+  ['wpt', 'waypoint'],
+  ['rtept', 'route'],
+  ['trkpt', 'track'],
+] as const);
 const COLLAPSED: ReadonlySet<string> = new Set(VALUES);
 const INDEXES: ReadonlyMap<string, number> = new Map(COLUMNS.map((name, index) => [name, index]));
 const WANTED = new Map(['name', ...VALUES, ...TEXTS].map((name) => [name, INDEXES.get(name)!]));
@@ -55,7 +55,7 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
         point.fields.open(qualified, attributesOf(attributes));
         return true;
       }
-      const kind = KINDS[name];
+      const kind = KINDS.get(name as 'wpt');
       if (kind !== undefined) {
         const columns = new Array<string | undefined>(COLUMNS.length).fill(undefined);
         point = { kind, columns, fields: new XmlFields() };

@@ -80,13 +80,11 @@ export class XmlReader {
     const heldBytes = this.#sinceEvent;
     this.#sinceEvent += bytes.length;
     if (this.#sinceEvent > MAX_LETTERS) throw new TableError('16 MiB of it have no tag');
-    this.#write(() => {
-      const text = this.#decoder!.decode(bytes, { stream: true });
-      this.#waiting.push(text);
-      this.#waitingLetters += text.length;
-      // Twice as much each time: the same letters are read again a bounded number of times.
-      if (2 * this.#waitingLetters >= heldBytes) this.#parseWaiting();
-    });
+    const text = this.#decoded(bytes, true);
+    this.#waiting.push(text);
+    this.#waitingLetters += text.length;
+    // Twice as much each time: the same letters are read again a bounded number of times.
+    if (2 * this.#waitingLetters >= heldBytes) this.#parseWaiting();
   }
 
   /** @param last the end of the text; else what is after the last tag waits for its end */
@@ -101,7 +99,7 @@ export class XmlReader {
 
   /** @throws TableError where the text ends too early */
   end(): void {
-    this.#write(() => this.#parseWaiting(this.#decoder?.decode() ?? ''));
+    this.#parseWaiting(this.#decoded());
     try {
       this.#parser.end();
     } catch (error) {
@@ -111,12 +109,11 @@ export class XmlReader {
     if (!this.#hasRoot || this.#texts.length > 0) throw new TableError('the file ends in the middle');
   }
 
-  #write(work: () => unknown): void {
+  #decoded(bytes?: Uint8Array, stream = false): string {
     try {
-      work();
-    } catch (error) {
-      if (error instanceof TypeError) throw new TableError('it holds bytes that are not of its encoding');
-      throw error;
+      return this.#decoder?.decode(bytes, { stream }) ?? '';
+    } catch {
+      throw new TableError('it holds bytes that are not of its encoding');
     }
   }
 }

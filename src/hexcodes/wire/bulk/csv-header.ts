@@ -19,6 +19,15 @@ export function sepLineOf(bytes: Uint8Array): { delimiter: Delimiter; sizeBytes:
   return { delimiter: match[2] as Delimiter, sizeBytes: Buffer.byteLength(match[0]) };
 }
 
+/** Words that a parameter or option has for a delimiter: the characters, and words for what is awkward in a URL. */
+export const DELIMITER_WORDS: ReadonlyMap<string, Delimiter> = new Map([
+  ...DELIMITERS.map((each) => [each, each] as const),
+  ['comma', ','],
+  ['semicolon', ';'],
+  ['tab', '\t'],
+  ['pipe', '|'],
+]);
+
 /** The delimiter of a header row; a comma where there is none. @param header whole, or its beginning */
 export function delimiterOf(header: Uint8Array): Delimiter {
   const row = new TextDecoder().decode(header);
