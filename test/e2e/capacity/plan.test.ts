@@ -473,6 +473,20 @@ describe('sizing', () => {
     expect(processesOf(plan)).toBeLessThan(6);
   });
 
+  test('one process holds a p99 that four would miss, as each of the four sleeps more', async () => {
+    const ways = madeResults().ways.map((way) => {
+      const [sleepy, busy] = way.curve;
+      const curve = [
+        { ...sleepy!, ratePerS: 100, costUs: 1505 },
+        { ...busy!, ratePerS: 1000, costUs: 30 },
+      ];
+      return way.name === 'stream' ? { ...way, curve } : way;
+    });
+    const plan = await planOf('--vehicles 900 --headroom 60% --p99 2ms', { ways });
+    expect([processesOf(plan), plan.answer.holdsTarget]).toEqual([1, true]);
+    expect(plan.answer.p99Us.high).toBeLessThan(400);
+  });
+
   test('a knee that was measured bounds the plans of its own p99 and of stricter ones, not of looser ones', async () => {
     const knee = {
       ...{ ratePerS: 20_000, targetP99Us: 50_000, steps: [], isConfirmed: true, isGeneratorLimit: false },
