@@ -5,7 +5,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
 import { SHORT_JVM } from './java.js';
@@ -170,6 +170,14 @@ export class KafkaBroker {
   produceFile(topic: string, key: string, file: string): void {
     const { status, stderr } = spawnSync('kcat', ['-b', this.plain, '-P', '-t', topic, '-k', key, file]);
     if (status !== 0) throw new Error(stderr.toString());
+  }
+
+  /** Stores messages by Java's producer. @param spaces before each message */
+  producePacked(topic: string, codec: string, messages: number, spaces = 0): void {
+    const program = resolve('test/support/engine/Packed.java');
+    const words = [this.plain, topic, codec, messages, spaces].map(String);
+    const { status, stderr } = spawnSync('java', [...JAVA, program, ...words], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
   }
 
   /** Stores messages with the same headers by kcat: `key TAB value` lines. @param options of kcat */

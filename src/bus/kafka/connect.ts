@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
 import type { BusSettings } from '../bus.js';
 import { EngineFault } from '../engine.js';
+import { setDecompression } from './compression.js';
 
 export type Client = typeof import('@platformatic/kafka');
 
@@ -46,7 +47,9 @@ const hostOf = (broker: string): string => broker.replace(/:\d+$/, '').replace(/
 /** @throws EngineFault with the line that installs it, where it is not there */
 export async function loadClient(): Promise<Client> {
   try {
-    return await import('@platformatic/kafka');
+    const client = await import('@platformatic/kafka');
+    setDecompression(client);
+    return client;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${CLIENT}'`)) throw cause;
@@ -118,6 +121,8 @@ export function causeOf(error: unknown): string {
 /** A fault that waiting does not mend; undefined for all others. */
 export function lastingFault(error: unknown, where: string): EngineFault | undefined {
   for (const each of errorsIn(error)) {
+    if (each instanceof EngineFault)
+      return new EngineFault(`${where}: ${each.message}`, each.hint, { cause: error });
     const refusal = REFUSALS[each.apiId ?? ''];
     if (refusal !== undefined)
       return new EngineFault(`${where}: this user ${refusal} (${each.apiId})`, undefined, { cause: error });

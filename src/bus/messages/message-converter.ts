@@ -176,7 +176,8 @@ function frameFault(bytes: Uint8Array): string {
   if (bytes.length < FRAME_HEADER_BYTES)
     return `a frame has a header of ${FRAME_HEADER_BYTES} bytes, and the message has ${bytes.length}`;
   const sizeBytes = requestFrameBytes(bytes);
-  if (sizeBytes === undefined) return 'the header is not that of a request frame';
+  if (sizeBytes === undefined)
+    return 'the header is not that of a request frame; header Hexcodes-Format, or --as, names another format';
   if (sizeBytes !== bytes.length)
     return `by its header the frame has ${sizeBytes} bytes, and the message has ${bytes.length}`;
   return 'the header of the frame has a value that there is not';

@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as zlib from 'node:zlib';
 import { Admin, Producer } from '@platformatic/kafka';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
@@ -204,6 +205,30 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     const [dead] = await stored(`${name}.dead`, 1);
     expect([dead?.key, dead?.value.length]).toEqual(['big', 30_000 * 17]);
     expect(dead?.headers.get('Hexcodes-Reason')).toContain('max.message.bytes');
+  });
+
+  test.each(['gzip', 'snappy', 'lz4', 'zstd'])('batches of Java and of librdkafka in %s', async (codec) => {
+    const { name, args } = await setUp(1);
+    const worker = start([...args, '--as', `${name}.in=json`]);
+    broker.producePacked(`${name}.in`, codec, 1000);
+    const lines = Array.from({ length: 100 }, (_, i) => `kcat${i}\t{"lat":21.0288,"lng":105.8525}`);
+    broker.produce(`${name}.in`, lines, {}, ['-z', codec]);
+    if (codec === 'zstd' && !('zstdDecompressSync' in zlib)) {
+      await expect.poll(() => worker.child.exitCode, WITHIN).toBeGreaterThan(0);
+      expect(worker.text).toContain('22.15');
+      return;
+    }
+    const answers = await stored(`${name}.out`, 1100);
+    expect(new Set(answers.map(({ key }) => key)).size).toBe(1100);
+    expect(answers.every(({ value }) => value.includes('"hexcodes":"HN-'))).toBe(true);
+  });
+
+  test('a batch in gzip that unpacks to 180 MB ends the worker, which names the remedy', async () => {
+    const { name, args } = await setUp(1);
+    const worker = start([...args, '--as', `${name}.in=json`]);
+    broker.producePacked(`${name}.in`, 'gzip', 90, 2_000_000);
+    await expect.poll(() => worker.child.exitCode, WITHIN).toBeGreaterThan(0);
+    expect(worker.text).toContain('--reset-offsets');
   });
 
   test('what cannot be is said in one sentence', async () => {
