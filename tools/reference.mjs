@@ -7,8 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { COMMANDS } from '#dist/cli/registry.js';
 import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
+import { EXIT_CODES } from '#dist/files/exit-codes.js';
+import { COLUMN_NAMES } from '#dist/hexcodes/wire/rows/column-names.js';
 import { OPERATIONS } from '#dist/server/api/operations.js';
 import { STATUS_CATALOGUE } from '#dist/server/api/page/page.js';
+import { CLOSE_CODES } from '#dist/server/api/stream-document.js';
 import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/http/answers.js';
 import { kernelPage } from './reference-kernel.mjs';
 
@@ -101,19 +104,33 @@ ${table(['`status`', 'HTTP', 'elsewhere', 'meaning', 'what to do'], words)}
 The \`code\` of [errors](../http.md#errors). Codes may be added.
 
 - 400: ${REQUEST_CODES.map(code).join(', ')}: a required parameter or member is missing; one is wrong; all else
-- items of a batch: the first two, and ${ITEM_CODES.map(code).join(', ')}: the text is not a hexcode; the position is in no province nor its sea
+- items of a batch: the first two, and ${ITEM_CODES.map(code).join(', ')}: the text is not a hexcode (also of 404 at a code); the position is in no province nor its sea
 ${Object.entries(CODES)
   .map(([status, word]) => `- ${status}: ${code(word)}`)
   .join('\n')}
+
+## Names of columns
+
+Columns of CSV over HTTP and of files, without regard to case, and to blanks around them. Names before a semicolon are
+taken before those after it; \`y\` and \`x\` only if there is none of the others.
+
+${COLUMN_NAMES.map(([kind, lists]) => `- ${kind}: ${lists.map((names) => names.map(code).join(', ')).join('; ')}`).join('\n')}
+
+## Close codes
+
+How the [stream](../stream.md#closing) ends, why, and what to do.
+
+${CLOSE_CODES.map(([number, why]) => `- ${number}: ${why}`).join('\n')}
+- none (1006): The connection was lost, or the client broke RFC 6455 (text that is not UTF-8, no mask), or sent a message of more than twice \`max_frame_bytes\`. Connect again.
 `;
 }
 
 /** The meaning of an option, and its default where the meaning does not say it. */
-export function optionText({ description, defaultValue }) {
+export function optionText({ description, defaultValue, defaultValueDescription }) {
   const usual =
     defaultValue === undefined || defaultValue === '' || typeof defaultValue === 'boolean'
       ? ''
-      : [defaultValue].flat().join(', ');
+      : (defaultValueDescription ?? [defaultValue].flat().join(', '));
   // How many cores this machine has is not part of the page, nor the variable of a setting.
   const about = description
     .replace(/ *\[\w+\]$/, '')
@@ -178,6 +195,10 @@ do. The flags of \`serve\` are its [settings](settings.md).
 ${[...new Set(every.filter(isShared))].join('\n')}
 
 ${sections.join('\n').trimEnd()}
+
+## Exit codes
+
+${EXIT_CODES.map(([number, , whole]) => `- ${number}: ${whole}`).join('\n')}
 `;
 }
 

@@ -1,7 +1,7 @@
 // The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
 import { closeSync, openSync } from 'node:fs';
 import { Command } from 'commander';
-import { CliFailure, EXIT, tellFailure, watchStandardOutput } from '../files/exit-codes.js';
+import { CliFailure, EXIT, EXIT_CODES, tellFailure, watchStandardOutput } from '../files/exit-codes.js';
 import { say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { COMMANDS } from './registry.js';
@@ -63,12 +63,7 @@ Examples:
   $ hexcodes inspect HN-6GHP4-83RFR
 
 Exit codes:
-  0  done; failed rows are as --errors says
-  1  the position or code failed, or every row
-  2  the command line or a setting is wrong
-  3  an input cannot be read, or is malformed
-  4  the output cannot be written
-  5  bench, plan: the machine was too noisy
+${EXIT_CODES.flatMap(([code, short]) => (short === '' ? [] : `  ${code}  ${short}`)).join('\n')}
 
 Documents: docs/command.md of the source, /docs of a running service, man hexcodes`,
   );

@@ -1,5 +1,6 @@
-// The exit codes of the command, which docs/command.md lists, the one error that carries them, and faults of files as
-// sentences: an input that is malformed at some row and column, an output that cannot be written, a system error.
+// The exit codes of the command, which docs/reference/command.md lists, the one error that carries them, and faults of
+// files as sentences: an input that is malformed at some row and column, an output that cannot be written, a system
+// error.
 
 import { paintFor, say, shellWord, visible, visibleMessage } from './terminal/say.js';
 
@@ -100,22 +101,44 @@ export function reasonOf(error: unknown): string {
 }
 
 export const EXIT = {
-  /** Done. Failed rows, if there were any, were treated as `--errors` says. */
   OK: 0,
-  /** The position or code given failed, `check` found invalid codes, or `--errors stop` met a failed row. */
   FAILED: 1,
-  /** The command line itself is wrong. */
   USAGE: 2,
-  /** An input cannot be read, or is not what its format says. */
   BAD_INPUT: 3,
-  /** The output cannot be written. */
   BAD_OUTPUT: 4,
-  /** `bench`: the machine was too noisy for figures of tails. */
   TOO_NOISY: 5,
   /** Ctrl-C or SIGTERM, as shells count them. */
   INTERRUPTED: 130,
   TERMINATED: 143,
 } as const;
+
+/** The meaning of each exit code: for the help, and for docs/reference/command.md. */
+export const EXIT_CODES: readonly (readonly [code: number, short: string, whole: string])[] = [
+  [
+    EXIT.OK,
+    'done; failed rows are as --errors says',
+    'done; if some rows failed, `--errors` decided about them',
+  ],
+  [
+    EXIT.FAILED,
+    'the position or code failed, or every row',
+    'the position or code on the command line failed; every row of the files failed, though the output is written; `check` found invalid codes or rows of another length; `diff` found a code that changes; `--errors stop` met a failed row; `suggest`, `aggregate`, `track` or `cover` found nothing; there is no key store, or no usage; `serve` could not start, as where its port is in use',
+  ],
+  [EXIT.USAGE, 'the command line or a setting is wrong', 'the command line, or a setting, is wrong'],
+  [
+    EXIT.BAD_INPUT,
+    'an input cannot be read, or is malformed',
+    'an input cannot be read, or is malformed; `bench --compare`: the two files have no figure in common',
+  ],
+  [EXIT.BAD_OUTPUT, 'the output cannot be written', 'the output cannot be written'],
+  [
+    EXIT.TOO_NOISY,
+    'bench, plan: the machine was too noisy',
+    '`bench`: the machine was too noisy for figures of tails, all others are in the results; `plan`: the results are of a noisy machine',
+  ],
+  [EXIT.INTERRUPTED, '', 'stopped by Ctrl-C'],
+  [EXIT.TERMINATED, '', 'stopped by SIGTERM'],
+];
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

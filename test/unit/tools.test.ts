@@ -135,7 +135,7 @@ describe('the page for man', () => {
     expect([status, stderr]).toEqual([0, '']);
     const text = stdout.replaceAll(/\s+/g, ' ');
     expect(Object.keys(COMMANDS).filter((name) => !text.includes(` hexcodes ${name}`))).toEqual([]);
-    for (const code of ['0', '1', '2', '3', '4', '5', '130, 143'])
+    for (const code of ['0', '1', '2', '3', '4', '5', '130', '143'])
       expect(stdout.slice(stdout.indexOf('EXIT STATUS'))).toMatch(new RegExp(`^ +${code}\\s`, 'm'));
   });
 

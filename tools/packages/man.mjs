@@ -1,6 +1,6 @@
 // The manual page of the command, hexcodes(1), from the declarations that docs/reference/command.md is written from.
 // bundle.mjs puts it into the package of the command, whose global installation gives it to man.
-import { readFileSync } from 'node:fs';
+import { EXIT_CODES } from '#dist/files/exit-codes.js';
 import { commandsOf, optionText } from '../reference.mjs';
 
 /** Text as roff prints it: hyphens that can be copied, and no line that is a request. */
@@ -11,22 +11,12 @@ const roff = (text) =>
     .replace(/^(?=[.'])/gm, '\\&');
 const bold = (text) => `\\fB${roff(text)}\\fR`;
 
-/** Markdown of a cell of a table, whose code is bold. */
-const cell = (text) =>
+/** Text whose code in backticks is bold. */
+const marked = (text) =>
   text
-    .trim()
-    .replaceAll('\\|', '|')
     .split('`')
     .map((part, i) => (i % 2 === 1 ? bold(part) : roff(part)))
     .join('');
-
-/** A table of two columns in a document as terms and what they mean. */
-function termsOf(heading) {
-  const page = readFileSync('docs/command.md', 'utf8');
-  const [section = ''] = page.split(/^## /m).filter((part) => part.startsWith(`${heading}\n`));
-  const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
-  return rows.map(([, term, meaning]) => `.TP\n${cell(term)}\n${cell(meaning)}`).join('\n');
-}
 
 const optionOf = (option) => {
   const { about, usual } = optionText(option);
@@ -65,7 +55,7 @@ ${bold('-')} is a pipe. ${bold('hexcodes COMMAND --help')} has examples of each 
 .SH COMMANDS
 ${commands.map(sectionOf).join('\n')}
 .SH EXIT STATUS
-${termsOf('Exit codes')}
+${EXIT_CODES.map(([number, , meaning]) => `.TP\n${number}\n${marked(meaning)}`).join('\n')}
 .SH EXAMPLES
 ${examples.join('\n')}
 .SH SEE ALSO

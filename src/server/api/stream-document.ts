@@ -5,16 +5,29 @@ import { VERSION } from '../../hexcodes/version.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { BODIES } from './bodies.js';
 
+/** Codes of a close frame, why it is sent, and what to do. docs/reference/http.md has the table, too. */
 export const CLOSE_CODES: readonly (readonly [number, string])[] = [
-  [1000, 'The client has closed.'],
-  [1001, 'No frame for 10 minutes, or a ping without a pong. Connect again when there is something to send.'],
-  [1003, 'A frame of the other subprotocol. A defect of the client.'],
-  [1009, 'A frame that is too large. A defect of the client.'],
+  [1000, 'The client has closed, with all its answers.'],
+  [
+    1001,
+    'Nothing to answer, and no frame for 10 minutes, or a ping without a pong for 70 s. Connect again when there is something to send.',
+  ],
+  [
+    1003,
+    'A text frame on the binary subprotocol, or a binary one on JSON. A defect of the client: do not connect again.',
+  ],
+  [1009, 'A frame of more than `max_frame_bytes`. A defect of the client.'],
   [1011, 'A defect of the service. Connect again.'],
-  [1012, 'The service stops. Frames that it accepted are answered. Connect again.'],
-  [1013, 'Answers are not taken, or too many bytes are held. Read, and connect again.'],
-  [4001, 'The key is no longer valid. Do not connect again.'],
-  [4002, 'A quota of the key is used up. Do not connect again.'],
+  [1012, 'The service stops. Frames that it accepted are answered; later ones are not. Connect again.'],
+  [1013, 'No waiting answer was taken for 30 s, or too many bytes are buffered. Read, and connect again.'],
+  [
+    4001,
+    'The key was revoked, disabled or replaced, has expired, or no longer allows this client. Do not connect again.',
+  ],
+  [
+    4002,
+    'The quota of the key does not cover a frame: frames before it are answered, it and later ones are not. Connect again when the day or the month is over.',
+  ],
   [4003, 'The window was exceeded. A defect of the client.'],
 ];
 

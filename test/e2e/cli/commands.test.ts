@@ -259,8 +259,8 @@ test('colours on terminals only, and never with NO_COLOR', async () => {
 
 test('the help has groups of all commands, the exit codes of the document and where the documents are', async () => {
   const { stdout } = await folder.run('--help');
-  const document = readFileSync('docs/command.md', 'utf8');
-  const documented = [...document.matchAll(/^\| (\d)(?= \|)/gm)].map(([, code]) => code);
+  const document = readFileSync('docs/reference/command.md', 'utf8');
+  const documented = [...document.matchAll(/^- (\d): /gm)].map(([, code]) => code);
   expect([...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => code)).toEqual(documented);
   expect(stdout).not.toContain('\nCommands:');
   expect(stdout).toContain('Documents: docs/command.md');

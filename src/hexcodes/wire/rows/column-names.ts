@@ -83,6 +83,14 @@ const POSITIONS: readonly string[] = [
   'vi_tri',
 ];
 
+/** The names of each kind, in the order in which they are taken: for docs/reference/http.md. */
+export const COLUMN_NAMES: readonly (readonly [kind: string, names: NameLists])[] = [
+  ['latitude', [...LAT, ['y']]],
+  ['longitude', [...LNG, ['x']]],
+  ['code', CODES],
+  ['whole position, in files only', [POSITIONS]],
+];
+
 const KNOWN = new Set([...LAT.flat(), ...LNG.flat(), ...CODES.flat(), ...POSITIONS, 'x', 'y', 'resolution']);
 
 /** Decomposed, a letter of a known name may be three units. */
