@@ -83,7 +83,7 @@ const POSITIONS: readonly string[] = [
   'vi_tri',
 ];
 
-/** The names of each kind, in the order in which they are taken: for docs/reference/http.md. */
+/** The names of each kind, in the order in which they are taken. docs/reference/http.md is written from them. */
 export const COLUMN_NAMES: readonly (readonly [kind: string, names: NameLists])[] = [
   ['latitude', [...LAT, ['y']]],
   ['longitude', [...LNG, ['x']]],
@@ -91,7 +91,7 @@ export const COLUMN_NAMES: readonly (readonly [kind: string, names: NameLists])[
   ['whole position, in files only', [POSITIONS]],
 ];
 
-const KNOWN = new Set([...LAT.flat(), ...LNG.flat(), ...CODES.flat(), ...POSITIONS, 'x', 'y', 'resolution']);
+const KNOWN = new Set([...COLUMN_NAMES.flatMap(([, lists]) => lists.flat()), 'resolution']);
 
 /** Decomposed, a letter of a known name may be three units. */
 const MAX_KNOWN_UNITS = 3 * Math.max(...[...KNOWN].map((name) => name.length));
