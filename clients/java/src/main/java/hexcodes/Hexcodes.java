@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -97,7 +98,9 @@ public final class Hexcodes implements AutoCloseable {
       return failed;
     }
 
+    /** @throws IndexOutOfBoundsException where there is no such row */
     public Status status(int row) {
+      Objects.checkIndex(row, size());
       return STATUSES[records[Kernel.RECORD_BYTES * row + Kernel.RECORD_BYTES - 1]];
     }
 

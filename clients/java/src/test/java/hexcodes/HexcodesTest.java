@@ -170,6 +170,10 @@ class HexcodesTest {
       }
     }
     assertEquals(0, hexcodes.encodeBatch(new double[0], new double[0], 9).size());
+    Hexcodes.Batch two = hexcodes.encodeBatch(new double[2], new double[2], 9);
+    // The second times the bytes of a record is 4 in 32 bits.
+    for (int row : new int[] {2, 214_748_365, -1})
+      assertThrows(IndexOutOfBoundsException.class, () -> two.code(row));
   }
 
   @Test
