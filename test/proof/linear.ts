@@ -1,7 +1,7 @@
 // `npm run proof -- linear [--for 10m] [--seed S]`: the work of every textual reader is bounded by its bytes. A piece
 // of text that readers stop or turn round at is repeated at every place of every format: four times the bytes take less
-// than eight times the CPU. The small twin is test/e2e/cli/files/linear.test.ts; workbooks and the SQL of GeoPackages
-// have tests of their own, damaged binary files the proof `fuzz-files`.
+// than eight times the CPU. The small twin is test/e2e/cli/files/linear.test.ts; the SQL of GeoPackages
+// has tests of its own, damaged binary files the proof `fuzz-files`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,9 +2,13 @@
 import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 
-type Options = { keep?: readonly string[]; errors?: string; lat?: string; lng?: string } & Partial<
-  Pick<Parameters<typeof convertFiles>[1], 'operation' | 'sort'>
->;
+type Options = {
+  keep?: readonly string[];
+  drop?: readonly string[];
+  errors?: string;
+  lat?: string;
+  lng?: string;
+} & Partial<Pick<Parameters<typeof convertFiles>[1], 'operation' | 'sort'>>;
 
 /**
  * `hexcodes encode INPUT -o OUTPUT`, or another operation; paths, whose extensions are the formats.
@@ -14,7 +18,7 @@ export async function encodeFile(
   library: Hexcodes,
   input: string,
   output: string,
-  { keep, errors, lat, lng, operation = 'encode', sort = null }: Options = {},
+  { keep, drop, errors, lat, lng, operation = 'encode', sort = null }: Options = {},
 ): Promise<void> {
   await convertFiles(
     library,
@@ -27,7 +31,7 @@ export async function encodeFile(
       resolution: 13,
       isFormer: false,
       sort,
-      columns: { prefix: '', keep, lat, lng },
+      columns: { prefix: '', keep, drop, lat, lng },
       csv: { delimiter: null, decimal: '.', hasHeader: true },
       input: {},
       errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },

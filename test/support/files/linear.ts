@@ -7,6 +7,7 @@ import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { foreignFile } from '#dist/tables/foreign-files.js';
 import type { Hexcodes } from '#hexcodes';
 import { pick } from '../mutate.js';
+import { type WorkbookXml, workbookXml } from './workbook-xml.js';
 
 /** CPU that a run may take whatever its size, with a margin. */
 const FIXED_MS = 40;
@@ -19,7 +20,7 @@ interface Place {
   /** CSV rows and items of JSON have a bound of their own, which a piece must not pass. */
   readonly isCell: boolean;
   readonly operation: 'encode' | 'decode';
-  file(text: string): string;
+  file(text: string): string | Uint8Array;
 }
 
 const rows = (row: string): string => `${row}\n`.repeat(ROWS);
@@ -32,7 +33,7 @@ const cell = (
   ...{ name, isCell: true, operation },
   file: (text) => head + rows(row(text)),
 });
-const whole = (name: string, file: (text: string) => string): Place => ({
+const whole = (name: string, file: Place['file']): Place => ({
   ...{ name, isCell: false, operation: 'encode', file },
 });
 const oneLine = (text: string): string => text.replaceAll('\n', ' ');
@@ -43,6 +44,11 @@ const feature = (member: string): string =>
 const gpx = (inside: string): string =>
   `<?xml version="1.0"?><gpx><wpt lat="21" lon="105">${inside}</wpt></gpx>`;
 const kml = (inside: string): string => `<kml><Document><Placemark>${inside}</Placemark></Document></kml>`;
+
+const xlsx = (inRow: string, more: WorkbookXml = {}): Uint8Array => {
+  const head = ['lat', 'lng'].map((name) => `<c t="inlineStr"><is><t>${name}</t></is></c>`).join('');
+  return workbookXml({ sheets: { s: `<row>${head}</row><row>${inRow}</row>` }, ...more });
+};
 
 /** The extension of each file is before the blank of its name. */
 const PLACES: readonly Place[] = [
@@ -73,6 +79,12 @@ const PLACES: readonly Place[] = [
   whole('kml coordinates', (text) => kml(`<LineString><coordinates>${text}</coordinates></LineString>`)),
   whole('kml description', (text) => kml(`<description>${text}</description><Point/>`)),
   whole('kml inside', kml),
+  whole('xlsx inside', xlsx),
+  whole('xlsx value', (text) => xlsx(`<c><v>${text}</v></c>`)),
+  whole('xlsx text', (text) => xlsx(`<c t="str"><v>${text}</v></c>`)),
+  whole('xlsx place', (text) => xlsx(`<c r="${text}1"/>`)),
+  whole('xlsx texts', (texts) => xlsx('<c t="s"><v>0</v></c>', { texts })),
+  whole('xlsx format', (text) => xlsx('<c><v>1</v></c>', { formats: [text] })),
   whole('dat whole', (text) => text),
 ];
 
@@ -186,7 +198,11 @@ const LETTERS = [
 export const hostilePiece = (random: () => number): string =>
   Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(LETTERS, random)).join('');
 
-const filled = (piece: string, letters: number): string => piece.repeat(Math.ceil(letters / piece.length));
+/** `{n}` in a piece is how many are before it. */
+const filled = (piece: string, letters: number): string =>
+  Array.from({ length: Math.ceil(letters / piece.length) }, (_, n) => piece.replaceAll('{n}', `${n}`)).join(
+    '',
+  );
 
 export class LinearWork {
   constructor(

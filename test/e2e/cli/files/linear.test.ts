@@ -12,9 +12,27 @@ const random = randomFrom(1);
 const PIECES = Array.from({ length: 5 }, () => hostilePiece(random));
 /** Met: a line of them took time with its square. */
 const HEADS = ['|', '\r', '|+Z ', '\r\t', '<!-->', '-- \n', '/**/', '{ '];
+/** Comments, sections, tags and references, whole and begun. */
+const XML = [
+  ...[
+    '<!-- - -->',
+    '<!-- ',
+    '- -',
+    '<c ',
+    '&lt;]]&gt;',
+    '<![CDATA[x]]>',
+    '<![CDATA[',
+    '<a b="',
+    '<x/>',
+    '<x{n}/>',
+  ],
+  ...['a ', ` b{n}="x"`, `a='"' `, '&a;&', '&#65;&amp;', '&#1', '_x00', '<?x y?>', '<a><a><a></a></a></a>'],
+  ...['<c/>', '<si/>', '<si><r><t>a</t></r></si>', '<r><t>a</t></r>', '""m', 'y;', '['],
+];
 
 test.each(LinearWork.places)('%s', async (place) => {
-  for (const piece of PIECES) expect(await work.faultOf(place, piece)).toBeUndefined();
+  const pieces = /^(?:gpx|kml|xlsx)/.test(place) ? [...PIECES, ...XML] : PIECES;
+  for (const piece of pieces) expect(await work.faultOf(place, piece)).toBeUndefined();
 });
 
 test.each(['position', 'head'] as const)('a text that is read as a %s', async (reader) => {

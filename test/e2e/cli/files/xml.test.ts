@@ -1,34 +1,34 @@
-// GPX and KML: points, tracks, areas, and every field.
+// GPX and KML through the command: points, tracks, areas, and every field.
 
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { formatOfBytes } from '#dist/tables/formats.js';
-import type { PointChoice } from '#dist/tables/shapes/shapes.js';
-import { gpxAsCsv } from '#dist/tables/xml/gpx.js';
-import { kmlAsCsv } from '#dist/tables/xml/kml.js';
-import { gdal, gdalNote, hasGdal } from '../../support/gdal.js';
+import { gdal, gdalNote, hasGdal } from '../../../support/gdal.js';
+import { sharedCommand } from '../../../support/shared.js';
+
+const folder = sharedCommand();
+
+/** The table of a file, by the command, without the columns that it adds. @throws Error with what it says */
+async function tableOf(
+  content: string | Uint8Array,
+  format: 'gpx' | 'kml' | 'kmz',
+  point?: string,
+): Promise<string[][]> {
+  folder.write(`in.${format}`, content);
+  const choice = point === undefined ? [] : ['--point', point];
+  const { stdout, stderr } = await folder.run(['encode', `in.${format}`, '-q', '--to', 'csv', ...choice]);
+  if (stdout === '') throw new Error(stderr);
+  return (parse(stdout) as string[][]).map((row) => row.slice(0, -4));
+}
 
 // GPX and KML as rows: points of every kind, names that are somebody else's, what is broken, in pieces of any size.
 describe('tracks and places', () => {
-  async function gpx(text: string | Uint8Array, pieceBytes = 1 << 20): Promise<string[]> {
-    const bytes = typeof text === 'string' ? strToU8(text) : text;
-    async function* pieces() {
-      for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
-    }
-    const parts: Uint8Array[] = [];
-    for await (const part of gpxAsCsv(pieces())) parts.push(part);
-    return Buffer.concat(parts).toString().trimEnd().split('\n');
-  }
-
-  const kml = (text: string | Uint8Array, choice: PointChoice | null = null): string[] => {
-    const bytes = typeof text === 'string' ? strToU8(text) : text;
-    return Buffer.concat([...kmlAsCsv(bytes, choice, () => undefined)])
-      .toString()
-      .trimEnd()
-      .split('\n');
-  };
+  const quoted = (cell: string): string => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const linesOf = async (...of: Parameters<typeof tableOf>): Promise<string[]> =>
+    (await tableOf(...of)).map((row) => row.map(quoted).join(','));
+  const gpx = (text: string | Uint8Array): Promise<string[]> => linesOf(text, 'gpx');
+  const kml = (text: string | Uint8Array, point?: string): Promise<string[]> => linesOf(text, 'kml', point);
 
   const GPX = `<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" xmlns:t="urn:t"><metadata><name>all</name></metadata>
 <wpt lat="21.0288" lon="105.8525"><ele>12.5</ele><name>Hồ &amp; Gươm</name><link href="x"><text>no</text><name>no</name></link></wpt>
@@ -45,12 +45,17 @@ describe('tracks and places', () => {
     'track,,2,1,17,107,,,,,,,,,,,',
   ];
 
-  test.each([1 << 20, 7, 1])(
-    'waypoints, routes and tracks of GPX in pieces of %i bytes',
-    async (pieceBytes) => {
-      expect(await gpx(GPX, pieceBytes)).toEqual(ROWS);
-    },
-  );
+  test('waypoints, routes and tracks of GPX, wherever the pieces end in which they are read', async () => {
+    expect(await gpx(GPX)).toEqual(ROWS);
+    const [head, inside] = GPX.slice(0, -6).split('</metadata>\n') as [string, string];
+    // Pieces of an odd number of bytes: the ends of chunks come to lie in every element.
+    const times = 3001;
+    const many = await gpx(`${head}</metadata>${`${inside}\n <!--é-->`.repeat(times)}</gpx>`);
+    expect(new Set(many.map((row) => row.replace(/^((?:track|route),.*?),\d+,/, '$1,#,')))).toEqual(
+      new Set(ROWS.map((row) => row.replace(/^((?:track|route),.*?),\d+,/, '$1,#,'))),
+    );
+    expect(many).toHaveLength(1 + times * (ROWS.length - 1));
+  });
 
   test('a name inside of a link is none of the point, before its own as well', async () => {
     const link = '<link href="x"><name>page</name><desc>of it</desc></link>';
@@ -89,57 +94,48 @@ describe('tracks and places', () => {
   const AREA =
     '<Polygon><outerBoundaryIs><LinearRing><coordinates>105,21,0 107,21,0 107,23,0 105,23,0 105,21,0</coordinates></LinearRing></outerBoundaryIs></Polygon>';
 
-  test('a placemark with data of its own', () => {
+  test('a placemark with data of its own', async () => {
     const inside =
       '<name>A</name><description>x, y</description><ExtendedData><Data name="mã"><value>7</value></Data><SchemaData><SimpleData name="name">n</SimpleData></SchemaData></ExtendedData><Point><coordinates> 105.8525,21.0288,3 </coordinates></Point>';
     const rows = [
       'name,description,folder,time,mã,data_name,other,lat,lng',
       'A,"x, y",Kho,,7,n,"{""Point"":{""coordinates"":{""@height"":""3""}}}",21.0288,105.8525',
     ];
-    expect(kml(place(inside))).toEqual(rows);
-    expect(kml(zipSync({ 'doc.kml': strToU8(place(inside)), 'files/x.png': strToU8('x') }))).toEqual(rows);
+    expect(await kml(place(inside))).toEqual(rows);
+    const packed = zipSync({ 'doc.kml': strToU8(place(inside)), 'files/x.png': strToU8('x') });
+    expect(await linesOf(packed, 'kmz')).toEqual(rows);
   });
 
-  test('a track has a row for each of its points', () => {
+  test('a track has a row for each of its points', async () => {
     const inside =
       '<gx:Track><when>t1</when><when>t2</when><gx:coord>105 21 0</gx:coord><gx:coord>106 22 0</gx:coord></gx:Track>';
-    expect(kml(place(inside)).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,22,106']);
+    expect((await kml(place(inside))).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,22,106']);
     const uneven = inside.replace('<gx:coord>106 22 0</gx:coord>', '');
-    expect(kml(place(uneven)).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,,']);
+    expect((await kml(place(uneven))).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,,']);
   });
 
-  test('areas wait for a word on their point', () => {
-    expect(() => kml(place(AREA))).toThrow('it holds lines or areas: 1 Polygon');
-    expect(kml(place(AREA), 'centroid').slice(1)).toEqual([',,Kho,,,22,106']);
-    expect(kml(place(AREA), 'first').slice(1)).toEqual([',,Kho,,,21,105']);
-    expect(kml(place(AREA), 'each')).toHaveLength(5);
+  test('areas wait for a word on their point', async () => {
+    await expect(kml(place(AREA))).rejects.toThrow('it holds lines or areas: 1 Polygon');
+    expect((await kml(place(AREA), 'centroid')).slice(1)).toEqual([',,Kho,,,22,106']);
+    expect((await kml(place(AREA), 'first')).slice(1)).toEqual([',,Kho,,,21,105']);
+    expect(await kml(place(AREA), 'each')).toHaveLength(5);
   });
 
-  test('a placemark without a place is a row without a position', () => {
-    expect(kml(place('<name>A</name>')).slice(1)).toEqual(['A,,Kho,,,,']);
+  test('a placemark without a place is a row without a position', async () => {
+    expect((await kml(place('<name>A</name>'))).slice(1)).toEqual(['A,,Kho,,,,']);
   });
 });
 
 // GPX and KML of generated elements: no text of a point or a placemark is left out, and GDAL reads the same rows. A
-// tuple that cannot be read fails its row; hostile files take time in proportion to their bytes.
+// tuple that cannot be read fails its row.
 describe('fields', () => {
   type Row = Record<string, string>;
-  const rowsOf = (parts: Iterable<Uint8Array>): Row[] =>
-    parse(Buffer.concat([...parts]), { columns: true, relax_column_count: false }) as Row[];
-
-  async function gpx(content: string | Uint8Array): Promise<Row[]> {
-    const parts: Uint8Array[] = [];
-    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    for await (const part of gpxAsCsv(
-      (async function* () {
-        yield bytes;
-      })(),
-    ))
-      parts.push(part);
-    return rowsOf(parts);
-  }
-  const kml = (content: string | Uint8Array, choice: PointChoice | null = null): Row[] =>
-    rowsOf(kmlAsCsv(typeof content === 'string' ? Buffer.from(content) : content, choice, () => undefined));
+  const rowsOf = async (...of: Parameters<typeof tableOf>): Promise<Row[]> => {
+    const [names, ...rows] = await tableOf(...of);
+    return rows.map((row) => Object.fromEntries(names!.map((name, c) => [name, row[c]!])));
+  };
+  const gpx = (content: string | Uint8Array): Promise<Row[]> => rowsOf(content, 'gpx');
+  const kml = (content: string | Uint8Array, point?: string): Promise<Row[]> => rowsOf(content, 'kml', point);
 
   /** All texts in a row: of its columns, and of the values in its JSON. */
   function textsIn(row: Row): string[] {
@@ -215,7 +211,7 @@ describe('fields', () => {
             expect([each, found.includes(each) || found.includes(each.trim())]).toEqual([each, true]);
         });
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -264,13 +260,13 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
     'styleUrl',
     'atom',
   ];
-  test('no text of a placemark is left out', () => {
-    fc.assert(
-      fc.property(
+  test('no text of a placemark is left out', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.uniqueArray(fc.constantFrom(...KML_NAMES)),
         fc.array(fc.constantFrom('mã', 'speed', 'name', 'other', 'lat', 'a&amp;b'), { maxLength: 6 }),
         fc.array(text, { minLength: 24, maxLength: 24 }),
-        (names, data, pool) => {
+        async (names, data, pool) => {
           const texts = numbered(pool);
           let used = 0;
           const next = (): string => escaped(texts[used++]!);
@@ -280,7 +276,7 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
               `<Data name="${name}"><displayName>${next()}</displayName><value>${next()}</value></Data>`,
           );
           const span = `<TimeSpan><begin>${next()}</begin><end>${next()}</end></TimeSpan>`;
-          const [row, ...more] = kml(
+          const [row, ...more] = await kml(
             place(
               `${inside.join('')}<ExtendedData>${own.join('')}</ExtendedData>${span}<Point><altitudeMode>${next()}</altitudeMode><coordinates>105.8525,21.0288,7</coordinates></Point>`,
             ),
@@ -292,7 +288,7 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
           if (data.includes('a&amp;b')) expect(Object.keys(row!)).toContain('a&b');
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -326,18 +322,18 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
       ),
     },
   );
-  test('a tuple that is not a position fails its row, and no point is left out', () => {
+  test('a tuple that is not a position fails its row, and no point is left out', async () => {
     const good = /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?,?){2,3}$/i;
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(tuple, { minLength: 2, maxLength: 6 }),
         fc.constantFrom(' ', '\n', '  \t'),
-        (tuples, blank) => {
+        async (tuples, blank) => {
           const coordinates = tuples.join(blank);
           const isGood = tuples.every(
             (each) => good.test(each) && !each.endsWith(',') && /^[^,]+(?:,[^,]+){1,2}$/.test(each),
           );
-          const rows = kml(
+          const rows = await kml(
             place(`<LineString><coordinates>${blank}${coordinates}${blank}</coordinates></LineString>`),
             'each',
           );
@@ -355,36 +351,36 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
-  test.skipIf(!hasGdal)(`points that are read are GDAL's${gdalNote}`, () => {
+  test.skipIf(!hasGdal)(`points that are read are GDAL's${gdalNote}`, async () => {
     const tuples = fc.sample(tuple, { numRuns: 150, seed: 9 });
     const contents = tuples.map((each) =>
       place(`<name>n</name><Point><coordinates>${each}</coordinates></Point>`),
     );
     const judged = gdal(JUDGE, ['.kml', 'Name'], JSON.stringify(contents)) as { lng: number | null }[][];
-    contents.forEach((content, i) => {
-      const [row] = kml(content);
+    for (const [i, content] of contents.entries()) {
+      const [row] = await kml(content);
       if (row!.lng !== '') expect(Number(row!.lng)).toBeCloseTo(judged[i]![0]!.lng!, 9);
-    });
+    }
   });
 
-  test('a point of several tuples, a ring, a track', () => {
-    expect(kml(place('<Point><coordinates>105,21 106,22</coordinates></Point>'))[0]).toMatchObject({
+  test('a point of several tuples, a ring, a track', async () => {
+    expect((await kml(place('<Point><coordinates>105,21 106,22</coordinates></Point>')))[0]).toMatchObject({
       lat: '105,21 106,22 is not one tuple of a Point',
       lng: '',
     });
     const ring = '<LinearRing><coordinates>105.8,21,0,105.9,21,0,105.9,21.1,0</coordinates></LinearRing>';
     const area = `<Polygon><outerBoundaryIs>${ring}</outerBoundaryIs></Polygon>`;
-    expect(kml(place(area), 'centroid')[0]).toMatchObject({
+    expect((await kml(place(area), 'centroid'))[0]).toMatchObject({
       lat: '105.8,21,0,105.9,21,0,105.9,21.1,0 is not lng,lat[,height]',
       lng: '',
     });
     const track =
       '<gx:Track><when>t1</when><when>t2</when><gx:coord>105, 21</gx:coord><gx:coord>106 22 0</gx:coord></gx:Track>';
-    expect(kml(place(track)).map(({ time, lat, lng }) => [time, lat, lng])).toEqual([
+    expect((await kml(place(track))).map(({ time, lat, lng }) => [time, lat, lng])).toEqual([
       ['t1', '105, 21 is not lng lat [height]', ''],
       ['t2', '22', '106'],
     ]);
@@ -394,11 +390,11 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
     const link = (href: string, name = 'n'): string =>
       `<NetworkLink><name>${name}</name><Link><href>${href}</href></Link></NetworkLink>`;
     const file = (inside: string): string => `<kml><Document>${inside}</Document></kml>`;
-    test('are named', () => {
-      expect(() => kml(file(link('http://a/b.kml') + link('c.kml')))).toThrow(
+    test('are named', async () => {
+      await expect(kml(file(link('http://a/b.kml') + link('c.kml')))).rejects.toThrow(
         'only links to other files, which are not followed: http://a/b.kml, c.kml',
       );
-      const rows = kml(
+      const rows = await kml(
         file(
           `${link('http://a/b.kml')}<Placemark><Point><coordinates>105,21</coordinates></Point></Placemark>`,
         ),
@@ -409,11 +405,10 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
       ]);
       expect(rows[1]!.other).toContain('http://a/b.kml');
     });
-    test('are followed within an archive', () => {
+    test('are followed within an archive', async () => {
       const inner = file('<Placemark><Point><coordinates>105,21</coordinates></Point></Placemark>');
-      const rows = kml(
-        zipSync({ 'doc.kml': Buffer.from(file(link('./layers/a.kml'))), 'layers/a.kml': Buffer.from(inner) }),
-      );
+      const doc = Buffer.from(file(link('./layers/a.kml')));
+      const rows = await rowsOf(zipSync({ 'doc.kml': doc, 'layers/a.kml': Buffer.from(inner) }), 'kmz');
       expect(rows.map(({ lat }) => lat)).toEqual(['21']);
     });
   });
@@ -427,68 +422,19 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
       for (const isBig of [false, true]) {
         const bytes = Buffer.from(mark + content, 'utf16le');
         if (isBig) bytes.swap16();
-        expect(formatOfBytes(bytes)).toBe(format);
-        const rows = format === 'gpx' ? await gpx(bytes) : kml(bytes);
-        expect(rows).toMatchObject([{ name: 'Hồ' }]);
+        expect(await rowsOf(bytes, format)).toMatchObject([{ name: 'Hồ' }]);
+        folder.write('in', bytes);
+        expect((await folder.run('encode in -q --to csv')).stdout).toContain('Hồ');
       }
   });
 
-  describe('work in proportion to the bytes', () => {
-    const HOSTILE: Readonly<Record<string, (count: number) => string>> = {
-      comments: (count) => '<!-- - -->'.repeat(count),
-      'an open comment': (count) => `<!--${'<!-- '.repeat(count)}`,
-      brackets: (count) => '&lt;]]&gt;'.repeat(count),
-      'open brackets': (count) => '<'.repeat(count),
-      quotes: (count) => `<a b="${"'".repeat(count)}"/>`,
-      'open quotes': (count) => `<a ${'b="'.repeat(count)}`,
-      attributes: (count) => `<a ${Array.from({ length: count }, (_, i) => `b${i}="x"`).join(' ')}/>`,
-      'references of no name': (count) => '&a;&'.repeat(count),
-      references: (count) => '&#65;&amp;'.repeat(count),
-      cdata: (count) => '<![CDATA[x]]>'.repeat(count),
-      'open cdata': (count) => `<![CDATA[${'<![CDATA['.repeat(count)}`,
-      'elements of one name': (count) => '<x/>'.repeat(count),
-      'elements of many names': (count) => Array.from({ length: count }, (_, i) => `<x${i}/>`).join(''),
-      nesting: (count) => `${'<x>'.repeat(300)}${'<y/>'.repeat(count)}${'</x>'.repeat(300)}`,
-      tuples: (count) => `<Point><coordinates>${'1,1 '.repeat(count)}</coordinates></Point>`,
-      commas: (count) => `<LineString><coordinates>${','.repeat(count)}</coordinates></LineString>`,
-      blanks: (count) => `<name>${' \n'.repeat(count)}</name>`,
-      instructions: (count) => '<?x y?>'.repeat(count),
-    };
-    const cpuMs = async (work: () => unknown): Promise<number> => {
-      const { user } = process.cpuUsage();
-      try {
-        await work();
-      } catch (error) {
-        expect((error as Error).name).toBe('TableError');
-      }
-      return (process.cpuUsage().user - user) / 1000;
-    };
-    test.each(Object.keys(HOSTILE))('%s', async (name) => {
-      const of = HOSTILE[name]!;
-      for (const read of [
-        (inside: string) => gpx(`<gpx><wpt lat="1" lon="2">${inside}</wpt></gpx>`),
-        (inside: string) => kml(place(inside), 'each'),
-      ]) {
-        await cpuMs(() => read(of(5000)));
-        // Four times the bytes. A busy machine disturbs single runs, work that is not in proportion shows in each.
-        const ratio = async (): Promise<number> => {
-          const few = await cpuMs(() => read(of(20_000)));
-          return (await cpuMs(() => read(of(80_000)))) / Math.max(few, 50);
-        };
-        let least = await ratio();
-        for (let again = 0; again < 3 && least >= 8; again++) least = Math.min(least, await ratio());
-        expect([name, least < 8]).toEqual([name, true]);
-      }
-    });
-
-    test('texts that every row repeats are short', async () => {
-      const name = 'n'.repeat(20_000);
-      await expect(
-        gpx(`<gpx><trk><name>${name}</name><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>`),
-      ).rejects.toThrow('longer than 16 KiB');
-      expect(() => kml(`<kml><Folder><name>${name}</name><Placemark/></Folder></kml>`)).toThrow(
-        'longer than 16 KiB',
-      );
-    });
+  test('texts that every row repeats are short', async () => {
+    const name = 'n'.repeat(20_000);
+    await expect(
+      gpx(`<gpx><trk><name>${name}</name><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>`),
+    ).rejects.toThrow('longer than 16 KiB');
+    await expect(kml(`<kml><Folder><name>${name}</name><Placemark/></Folder></kml>`)).rejects.toThrow(
+      'longer than 16 KiB',
+    );
   });
 });
