@@ -1,6 +1,6 @@
 // `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
-// service, options of the command, exports of the kernel, alerts) and the table of bench/README.md. With `--check` it
-// writes nothing and ends with 1 where a page is out of date.
+// service, options of the command, exports of kernel and library, alerts) and the table of bench/README.md. With
+// `--check` it writes nothing and ends with 1 where a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ import { STATUS_CATALOGUE } from '#dist/server/api/page/page.js';
 import { CLOSE_CODES } from '#dist/server/api/stream-document.js';
 import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/http/answers.js';
 import { kernelPage } from './reference-kernel.mjs';
+import { libraryPage } from './reference-library.mjs';
 
 const FOLDER = 'docs/reference';
 const BENCH_PAGE = 'bench/README.md';
@@ -253,6 +254,7 @@ export async function referencePages() {
     [join(FOLDER, 'http.md')]: httpPage(),
     [join(FOLDER, 'command.md')]: await commandPage(),
     [join(FOLDER, 'kernel.md')]: kernelPage(WRITTEN),
+    [join(FOLDER, 'library.md')]: libraryPage(WRITTEN),
     [join(FOLDER, 'alerts.md')]: alertsPage(),
   };
 }

@@ -9,7 +9,7 @@ export type HexcodesErrorCode =
   | 'BAD_RESOLUTION'
   /** A text that is not a hexcode, where a call needs one. */
   | 'INVALID_HEXCODES'
-  /** Arguments of the wrong shape: odd length, an output array too small, bytes that are not records. */
+  /** An array of the wrong kind or length, a small output array, an argument too many, an option unknown or wrong. */
   | 'BAD_ARGUMENT'
   /** The kernel, index or reach cannot be used by this build; the message says which and why. */
   | 'BAD_DATA';

@@ -87,9 +87,9 @@ export type ClientErrorCode =
   | 'NETWORK'
   /** No answer within the timeout. */
   | 'TIMEOUT'
-  /** Something else than a hexcodes service answers at this address, or a proxy is between. */
+  /** Another service answers at this address (a `baseUrl` without `/v1`), or a proxy is between. */
   | 'PROTOCOL'
-  /** Misuse by the caller. */
+  /** Misuse by the caller: an unknown option, or a number in place of options. */
   | 'BAD_ARGUMENT'
   /** The call or stream was cancelled or aborted by the caller, or the caller's source failed. */
   | 'ABORTED';
@@ -107,6 +107,7 @@ export interface ClientErrorDetails {
   readonly closeCode?: number | undefined;
   /** Names the request in the service's log. */
   readonly requestId?: string | undefined;
+  /** The wait that the service asks for, with OVER_QUERY_LIMIT and UNAVAILABLE. */
   readonly retryAfterSec?: number | undefined;
   /** Every fault of the request at once, as the service lists them. */
   readonly details?: readonly Fault[] | undefined;

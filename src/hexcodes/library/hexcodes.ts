@@ -258,7 +258,7 @@ export class Hexcodes {
   }
 
   /**
-   * The position of a hexcode, in any spelling that docs/code-format.md allows under Reading.
+   * The position of a hexcode, in any spelling that docs/code-format.md allows under Read.
    * @returns null for any other text, and for anything that is not text
    */
   decode(text: string): Decoded | null {
