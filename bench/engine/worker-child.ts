@@ -5,7 +5,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { AnswerBuffers, MessageConverter } from '#dist/bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
-import { openBus } from '#dist/bus/open-bus.js';
+import { BUSES } from '#dist/bus/open-bus.js';
 import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker } from '#dist/bus/worker.js';
 import { workerKernel } from '#dist/files/library.js';
@@ -72,8 +72,8 @@ async function startWorker(): Promise<Running> {
     'natsTlsKey',
   ];
   const none = Object.fromEntries(names.map((name) => [name, undefined]));
-  const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof openBus>[0];
-  const bus = await openBus(settings, { isPatient: true, say: console.error }, url);
+  const settings = { ...none, natsUrl: [url] } as unknown as Parameters<typeof BUSES.NATS.open>[0];
+  const bus = await BUSES.NATS.open(settings, { isPatient: true, say: console.error });
   const pool =
     subject === 'pool' ? new Pool({ kernel: await workerKernel(), threads: 1, maxQueued: 256 }) : undefined;
   const converter = new MessageConverter((await Hexcodes.load()).kernel, DEFAULT_RULES, pool);

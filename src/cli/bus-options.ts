@@ -9,9 +9,11 @@ import {
   type ReadingRules,
   readFormatRule,
 } from '../bus/messages/message-shape.js';
-import { isKafka } from '../bus/open-bus.js';
+import { BUSES, type BusKind, kindOfBus } from '../bus/open-bus.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
+import { readServers } from '../config/bus.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
+import { Fault } from '../config/setting.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireResolution } from '../files/options.js';
 import { say, visible } from '../files/terminal/say.js';
@@ -91,9 +93,6 @@ export function requireCount(flag: string, text: string, least: number, most: nu
 export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
 /** Default name of the micro service, also the prefix of its endpoints' subjects. */
 export const SERVICE_NAME = 'hexcodes';
-const DEFAULT_MAP = 'hexcodes.in.>=hexcodes.out.>';
-/** Topics of Kafka have no wild words. */
-const KAFKA_MAP = 'hexcodes.in=hexcodes.out';
 
 export interface StreamOptions {
   readonly from?: string;
@@ -110,7 +109,9 @@ export function addStreamOptions(command: Command): Command {
     .option('--from <address>', 'the bus: kafka://host:9092,other:9092, kafka+tls://… or nats://… (--nats)')
     .option(
       '--map <from=to>',
-      `subjects or topics of messages and of their answers, may be given several times (${DEFAULT_MAP}; ${KAFKA_MAP})`,
+      `subjects or topics of messages and of their answers, may be given several times (${Object.values(BUSES)
+        .map(({ map }) => map)
+        .join('; ')})`,
       gathered,
     )
     .option('--stream <name>', 'stream of the messages', 'HEXCODES_IN')
@@ -142,11 +143,21 @@ export function requireSubject(flag: string, text: string): string {
   return text;
 }
 
+/** @throws CliFailure for an address of no bus */
+export function busOf(from: string | undefined): BusKind {
+  const kind = kindOfBus(from);
+  if (kind === undefined)
+    throw new CliFailure(
+      EXIT.USAGE,
+      `--from ${from}: must begin with nats://, tls://, kafka:// or kafka+tls://`,
+    );
+  return kind;
+}
+
 export function mapsOf({ from, map, deadSubject }: StreamOptions): SubjectMap[] {
-  const fallback = from !== undefined && isKafka(from) ? KAFKA_MAP : DEFAULT_MAP;
   return usage(() => {
     requireSubject('--dead-subject', deadSubject);
-    return (map ?? [fallback]).map((text) => new SubjectMap(text));
+    return (map ?? [busOf(from).map]).map((text) => new SubjectMap(text));
   });
 }
 
@@ -219,9 +230,12 @@ function usage<T>(read: () => T): T {
 export async function withBus(command: Command, work: (settings: BusConfig) => Promise<void>): Promise<void> {
   const settings = settingsOf(command, BUS_NAMES);
   if (settings === undefined) return;
+  const { from } = command.opts<{ from?: string }>();
   try {
-    await work(settings);
+    const isNats = from !== undefined && busOf(from) === BUSES.NATS;
+    await work(isNats ? { ...settings, natsUrl: readServers(from) } : settings);
   } catch (error) {
+    if (error instanceof Fault) throw new CliFailure(EXIT.USAGE, `--from ${error.message}`);
     if (error instanceof EngineFault) throw new CliFailure(EXIT.FAILED, error.message, error.hint);
     throw error;
   }

@@ -1,12 +1,12 @@
 // `hexcodes worker setup`: makes the streams and the consumer that workers use. Nothing else makes any.
 import type { Command } from 'commander';
 import type { StreamPlan, StreamSizes } from '../bus/bus.js';
-import { isKafka, openBus } from '../bus/open-bus.js';
 import { type BusLoad, busBytesPerSecond, collectedPoints, lasting, SPARE } from '../bus/sizing.js';
 import type { BusConfig } from '../config/config.js';
 import { grouped, say, visible, visibleLines } from '../files/terminal/say.js';
 import {
   addStreamOptions,
+  busOf,
   COLLECTED_SUBJECT,
   mapsOf,
   namesOf,
@@ -109,12 +109,12 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
     service: SERVICE_NAME,
     givesBack: options.backlog !== undefined,
   };
-  const bus = await openBus(settings, { isPatient: false, say: sayer(false) }, options.from);
+  const kind = busOf(options.from);
+  const bus = await kind.open(settings, { isPatient: false, say: sayer(false) }, options.from);
   try {
     const { lines, permissions } = await bus.setUp(plan);
     for (const line of lines) say(`${visible(line)}\n`);
-    const isBounded = options.from === undefined || !isKafka(options.from);
-    say(`${visible(lastsLine(plan, kept, load, isBounded))}\n`);
+    say(`${visible(lastsLine(plan, kept, load, kind.isBounded))}\n`);
     process.stdout.write(visibleLines(permissions));
   } finally {
     await bus.close();

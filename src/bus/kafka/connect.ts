@@ -17,6 +17,7 @@ export interface KafkaAddress {
 const CLIENT = '@platformatic/kafka';
 const CLIENT_VERSION = '1.35.0';
 const DEFAULT_PORT = 9092;
+const MAX_PORT = 65_535;
 /** Limit of a request, and of a transaction before the brokers give it up. */
 export const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -31,7 +32,10 @@ const SASL_WORDS = {
 export function readKafkaAddress(text: string): KafkaAddress {
   const [, tls, rest = ''] = /^kafka(\+tls)?:\/\/([^/]+)\/?$/i.exec(text) ?? [];
   const brokers = rest.split(',').map((each) => each.trim().replace(/^kafka(\+tls)?:\/\//i, ''));
-  const isRight = brokers.every((broker) => /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(broker));
+  const isRight = brokers.every((broker) => {
+    const [all, port = DEFAULT_PORT] = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(broker) ?? [];
+    return all !== undefined && Number(port) > 0 && Number(port) <= MAX_PORT;
+  });
   if (rest.includes('@'))
     throw new EngineFault('--from must not hold a user or password: --user and HEXCODES_KAFKA_PASSWORD do');
   if (!isRight)

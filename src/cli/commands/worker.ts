@@ -6,7 +6,6 @@ import { AvroReader } from '../../bus/messages/avro.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
 import { RequestAnswerer } from '../../bus/messages/request-answer.js';
-import { openBus } from '../../bus/open-bus.js';
 import { Worker } from '../../bus/worker.js';
 import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
@@ -18,6 +17,7 @@ import {
   addPathOptions,
   addReadingOptions,
   addStreamOptions,
+  busOf,
   COLLECTED_SUBJECT,
   mapsOf,
   namesOf,
@@ -154,7 +154,10 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       collected: COLLECTED_SUBJECT,
     });
     if (options.giveBack !== undefined && giveBack === undefined)
-      throw new CliFailure(EXIT.USAGE, '--give-back is for NATS: topics of Kafka drop messages by their age');
+      throw new CliFailure(
+        EXIT.USAGE,
+        '--give-back is for streams of a bounded size; topics drop messages by age',
+      );
     for (const warning of warnings) saySometimes(`warning: ${warning}`);
     const pool = threads === 0 ? undefined : await poolOf(threads, maxHeldBytes);
     const { schemaRegistry: registry } = options;
@@ -204,7 +207,7 @@ async function onBus(
   work: (bus: Bus, stopped: StopSignal) => Promise<void>,
 ): Promise<void> {
   const stopped = new StopSignal();
-  const bus = await openBus(settings, { isPatient: true, say, signal: stopped.signal }, from);
+  const bus = await busOf(from).open(settings, { isPatient: true, say, signal: stopped.signal }, from);
   try {
     await work(bus, stopped);
   } finally {

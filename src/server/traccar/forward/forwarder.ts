@@ -358,8 +358,8 @@ async function sinkOf(
         natsTlsKey: contentOfFile(config, 'traccarNatsTlsKeyFile'),
       };
       return new NatsSink(`${address.server}/${address.subject}`, async () => {
-        const { openBus } = await import('../../../bus/open-bus.js');
-        const bus = await openBus(settings, { isPatient: false, say: () => {} });
+        const { BUSES } = await import('../../../bus/open-bus.js');
+        const bus = await BUSES.NATS.open(settings, { isPatient: false, say: () => {} });
         return bus.publisher(address.subject);
       });
     }
