@@ -770,3 +770,58 @@ describe('the parts beside the service', () => {
     expect(headline.join('\n')).not.toMatch(/NaN|undefined|null/);
   });
 });
+
+// Values of flags: what is read, and that nothing beyond a bound is.
+describe('quantities', () => {
+  const LONG = '9'.repeat(400);
+  const asked = (flag: string, value: string) => folder.run([...FLEET, '--json', `--${flag}=${value}`]);
+
+  test.each<[string, string, unknown]>([
+    ...[['50000', 50_000] as const, ['50k', 50_000] as const, ['1.005k', 1005] as const].map(
+      ([text, vehicles]): [string, string, unknown] => ['vehicles', text, { fleet: { vehicles } }],
+    ),
+    ['vehicles', '2e3 k', { fleet: { vehicles: 2e6 } }],
+    ['vehicles', '1,234,567', { fleet: { vehicles: 1_234_567 } }],
+    ['memory-per-machine', '16G', { memoryBytesPerMachine: 16e9 }],
+    ['survive', '0', { survive: 0 }],
+    ['peak', '2.5', { fleet: { peakFactor: 2.5 } }],
+    ['interval', '1.5min', { fleet: { intervalMs: 90_000 } }],
+    ['headroom', '40%', { headroom: 0.4 }],
+    ['growth', '30%/y:2y', { fleet: { growth: expect.closeTo(1.69) } }],
+    ['growth', '150%/y:1y', { fleet: { growth: 2.5 } }],
+    ['nightly', '2e9:6h', { fleet: { nightly: { points: 2e9, windowMs: 21_600_000 } } }],
+  ])('--%s %s', async (flag, value, request) => {
+    const { stdout, stderr } = await asked(flag, value);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ request });
+  });
+
+  test.each([
+    ...[
+      '0',
+      '-1',
+      '0.4',
+      '1.5',
+      '50.000',
+      '1,23',
+      '1,2345',
+      '1e13',
+      '1e400',
+      LONG,
+      'NaN',
+      'Infinity',
+      '',
+      'k',
+      '5 %',
+    ].map((text) => ['vehicles', text, 'Write a whole number from 1 to 1,000,000,000']),
+    ...['0.1', 'x', '1e7'].map((text) => ['peak', text, 'from 1 to 1,000,000']),
+    ...['0s', '5', '101y', `${LONG}s`].map((text) => ['interval', text, 'Write a time']),
+    ['headroom', '150%', 'Write a share'],
+    ...['100%/y:10y', `${LONG}/y:1y`].map((text) => ['growth', text, 'No more than 1,000 times']),
+    ['nightly', '2e9:25h', 'a day at most'],
+    ['nightly', '0:6h', 'whole number'],
+  ])('--%s %s is refused', async (flag, value, why) => {
+    const { code, stderr } = await asked(flag!, value!);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why!)]);
+  });
+});

@@ -547,6 +547,21 @@ test('texts of others come out of messages without control characters', async ()
   }
 });
 
+test('controls in texts of others, separators and marks of direction become escapes, and keys are masked', async () => {
+  const codes = [7, 8, 13, 0x1b, 0x7f, 0x80, 0x9b, 0x9f, 0x061c, 0x200e, 0x200f];
+  codes.push(0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069);
+  const plain = 'Hà Nội – 河内 😀 \\u001b';
+  for (const at of [0, 10]) {
+    const some = codes.slice(at, at + 10);
+    folder.write('columns.csv', `${[...some.map((code) => `"a${String.fromCharCode(code)}b"`), plain]}\n1\n`);
+    const { stderr } = await folder.run('encode columns.csv');
+    const shown = [...some.map((code) => `a\\u${code.toString(16).padStart(4, '0')}b`), plain];
+    expect(stderr).toContain(`it has ${shown.join(', ')}\n`);
+  }
+  const { stderr } = await folder.run(['encode', 'hxk_0123456789abcdef.csv']);
+  expect(stderr).toContain('hxk_….csv');
+});
+
 const near = new Hexcodes(shippedKernel()).borderOf(21.0757, 105.9872)!;
 
 test('one position', async () => {

@@ -117,6 +117,20 @@ test('a data folder that cannot be used: a sentence and exit 1', async () => {
   expect(running.err()).toBe('hexcodes: the data folder package.json is a file, not a folder\n');
 });
 
+test('a person at a terminal gets the page, the documents, a first call and the key', async (context) => {
+  const dataDir = join(folder, 'of-a-person');
+  const line = `${process.execPath} dist/cli/main.js serve --port 0 --data-dir ${dataDir}`;
+  const running = hexcodes(['-qec', line, '/dev/null'], {}, 'script');
+  running.child.on('error', () => context.skip());
+  while (!running.out().includes('Ctrl-C ends it.')) await sleep(20);
+  const base = /answers on (http:\S+)/.exec(running.out())![1]!;
+  const key = readFileSync(join(dataDir, 'first-key'), 'utf8').trim();
+  for (const part of [`${base}/\r`, `${base}/docs`, `cat ${join(dataDir, 'first-key')}`, `key is ${key}`])
+    expect(running.out()).toContain(part);
+  running.child.kill('SIGTERM');
+  await running.exit;
+});
+
 test('start-up prints a curl line that works in any folder, with the key in a header; no key goes to pipes or logs; SIGTERM and SIGINT stop cleanly', async () => {
   const dataDir = join(folder, "Bà Trưng's data");
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -98,7 +98,7 @@ describe('conditions', () => {
     [[0, 1], 'at <= "1970-01-01 08:00:01"'],
     [[2, 3], 'finer > 1970-01-01T00:00:01.000250Z'],
     [[], 'took > 5'],
-  ])('rows %j have %s %s', async (rows, ...conditions) => {
+  ])('rows %j: %s', async (rows, ...conditions) => {
     expect(await kept(...conditions)).toEqual(rows);
   });
 

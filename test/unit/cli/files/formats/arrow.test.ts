@@ -5,13 +5,28 @@ import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openArrow } from '#dist/files/formats/arrow/arrow-source.js';
-import { ByteQueue, type Message, messagesOf, once } from '#dist/files/formats/arrow/messages.js';
-import { checkMetadata } from '#dist/files/formats/arrow/sound-metadata.js';
-import { openSink } from '#dist/files/formats/open.js';
 import { CliFolder } from '../../../../support/cli.js';
 import { BAD_INPUT, outcomeOf, sourceOf } from '../../../../support/files/damaged.js';
 import { ownFolder } from '../../../../support/own-folder.js';
+import { sharedCommand } from '../../../../support/shared.js';
+
+const SCHEMA = 1;
+const DICTIONARY = 2;
+const RECORDS = 3;
+const END = Buffer.from('ffffffff00000000', 'hex');
+
+/** The messages of a stream, without its end. */
+function messagesIn(bytes: Uint8Array): { kind: number; bytes: Buffer }[] {
+  const stream = Buffer.from(bytes);
+  const messages: { kind: number; bytes: Buffer }[] = [];
+  for (let at = 0; at < stream.length && stream.readInt32LE(at + 4) > 0; ) {
+    const size = 8 + stream.readInt32LE(at + 4);
+    const { headerType, bodyLength } = arrow.Message.decode(stream.subarray(at + 8, at + size));
+    messages.push({ kind: headerType, bytes: stream.subarray(at, at + size + bodyLength) });
+    at += size + bodyLength;
+  }
+  return messages;
+}
 
 // Compressed Arrow, as pandas and pyarrow write it: LZ4 frames, whose blocks refer to those before them, and
 // Zstandard. The files are of pyarrow 25.0.1: 20,000 rows in one batch, `write_feather(table, name,
@@ -84,19 +99,22 @@ describe('compressed', () => {
 
 // Columns within columns of Arrow, written by Apache Arrow: the check of their metadata calls itself for each level.
 describe('nested columns', () => {
-  /** The metadata of a schema with one column, which has columns within one another. */
-  function nested(levels: number): Uint8Array {
+  const scratch = ownFolder('nested');
+
+  async function outcomeWith(levels: number) {
     let field: Field = new Field('n', new Int32());
     for (let level = 0; level < levels; level++) field = new Field('s', new Struct([field]));
-    const bytes = tableToIPC(new Table(new Schema([field])), 'stream');
-    const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-    return bytes.subarray(8, 8 + size);
+    const path = join(scratch, 'nested.arrows');
+    writeFileSync(path, tableToIPC(new Table(new Schema([field])), 'stream'));
+    return outcomeOf(path);
   }
 
-  test('64 levels are read, more are refused before anything is built of them', () => {
-    for (const levels of [0, 1, 63, 64]) expect(checkMetadata(nested(levels), 0)).toBeNull();
+  test('64 levels are read, more are refused before anything is built of them', async () => {
+    for (const levels of [0, 1, 63, 64]) expect(await outcomeWith(levels)).toEqual({ rows: 0 });
     for (const levels of [65, 66, 200, 1000])
-      expect(() => checkMetadata(nested(levels), 0)).toThrow('columns are nested more than 64 deep');
+      expect(await outcomeWith(levels)).toMatchObject({
+        fault: expect.stringContaining('columns are nested more than 64 deep'),
+      });
   });
 });
 
@@ -109,12 +127,9 @@ describe('dictionaries', () => {
   });
 
   const type = new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), 7);
-  const END = Buffer.from('ffffffff00000000', 'hex');
-  const DICTIONARY = 2;
-  const RECORDS = 3;
 
   /** Schema, dictionary and rows of a stream. */
-  async function messages(texts: readonly string[], keys: readonly number[]) {
+  function messages(texts: readonly string[], keys: readonly number[]) {
     const data = arrow.makeData({
       type,
       length: keys.length,
@@ -123,11 +138,9 @@ describe('dictionaries', () => {
       dictionary: arrow.vectorFromArray(texts, new arrow.Utf8()),
     });
     const table = new arrow.Table({ text: new arrow.Vector([data]) });
-    const found: Message[] = [];
-    const bytes = arrow.tableToIPC(table, 'stream');
-    for await (const message of messagesOf(new ByteQueue(once(bytes)), 'x', false)) found.push(message);
-    const of = (kind: number) => Buffer.from(found.find((message) => message.kind === kind)!.bytes);
-    return { schema: of(1), dictionary: of(DICTIONARY), records: of(RECORDS) };
+    const found = messagesIn(arrow.tableToIPC(table, 'stream'));
+    const of = (kind: number) => found.find((message) => message.kind === kind)!.bytes;
+    return { schema: of(SCHEMA), dictionary: of(DICTIONARY), records: of(RECORDS) };
   }
 
   async function textsOf(...parts: Buffer[]): Promise<unknown[]> {
@@ -149,7 +162,7 @@ describe('dictionaries', () => {
     const due: string[] = [];
     for (let i = 0; i < 30; i++) {
       const text = String.fromCharCode(97 + (i % 26)).repeat(2 ** 20);
-      const { schema, dictionary, records } = await messages([text, `${i}`], [1, 0]);
+      const { schema, dictionary, records } = messages([text, `${i}`], [1, 0]);
       parts.push(...(i === 0 ? [schema] : []), dictionary, records);
       due.push(`${i}`, text);
     }
@@ -157,7 +170,7 @@ describe('dictionaries', () => {
   });
 
   test('a key beyond its dictionary is refused', async () => {
-    const { schema, dictionary, records } = await messages(['a'], [0, 1]);
+    const { schema, dictionary, records } = messages(['a'], [0, 1]);
     await expect(textsOf(schema, dictionary, records)).rejects.toThrow(/entry 1 of a dictionary of 1/);
   });
 
@@ -183,10 +196,7 @@ describe('dictionaries', () => {
       return new arrow.RecordBatch(schema, data as never);
     });
     const bytes = Buffer.from(arrow.tableToIPC(new arrow.Table(schema, batches), 'stream'));
-    const kinds: unknown[] = [];
-    for await (const { claims } of messagesOf(new ByteQueue(once(bytes)), 'x', false))
-      if (claims?.dictionary === 7n) kinds.push(claims.isDelta);
-    expect(kinds).toEqual([false, true, true]);
+    expect(messagesIn(bytes).filter(({ kind }) => kind === DICTIONARY)).toHaveLength(3);
     expect(await textsOf(bytes.subarray(0, -END.length))).toEqual(['a', 'b', 'd', 'a', 'c', 'e', 'b', 'd']);
   });
 });
@@ -194,98 +204,89 @@ describe('dictionaries', () => {
 // Where Arrow IPC ends: a whole file and stream are read, one that is cut off or whose tail a crash has zeroed is
 // refused.
 describe('ends', () => {
-  const BATCHES = 3;
-  const ROWS = 65_536;
-  const END_MARK = Buffer.from('ffffffff00000000', 'hex');
+  const ROWS = 70_000;
+  const folder = sharedCommand();
 
-  /** One column of integers in three record batches, and where each of its messages begins. */
-  async function written(hasFooter: boolean): Promise<{ bytes: Buffer; starts: number[] }> {
-    const parts: Uint8Array[] = [];
-    const starts: number[] = [];
-    let sizeBytes = 0;
-    const output = {
-      name: hasFooter ? 'memory' : 'memory.arrows',
-      holdsBytes: false,
-      write: async (bytes: Uint8Array) => {
-        starts.push(sizeBytes);
-        parts.push(bytes.slice());
-        sizeBytes += bytes.length;
-      },
-      finish: async () => undefined,
-      abandon: () => undefined,
-    };
-    const columns = { kept: [{ name: 'n', kind: 'int' as const }], added: [], isWhole: true };
-    const csv = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
-    const sink = await openSink('arrow', output, columns, { lat: -1, lng: -1 }, undefined, csv, false);
-    const values = [Int32Array.from({ length: ROWS }, (_, row) => row)];
-    for (let batch = 0; batch < BATCHES; batch++) await sink.write({ rowCount: ROWS, values });
-    await sink.close();
-    return { bytes: Buffer.concat(parts), starts };
+  /** A file of several record batches, and where each of its messages and its end begin. */
+  async function written(name: string): Promise<{ bytes: Buffer; starts: number[]; batches: number }> {
+    folder.write('in.csv', `lat,lng\n${'21.0288,105.8525\n'.repeat(ROWS)}`);
+    await folder.run(['encode', 'in.csv', '-o', name, '-q']);
+    const bytes = folder.bytes(name);
+    // Before the stream a file has its magic number.
+    const first = name.endsWith('.arrow') ? 8 : 0;
+    const messages = messagesIn(bytes.subarray(first));
+    const starts = [first];
+    for (const message of messages) starts.push(starts.at(-1)! + message.bytes.length);
+    return { bytes, starts, batches: messages.filter(({ kind }) => kind === RECORDS).length };
   }
 
-  async function rowsIn(bytes: Uint8Array): Promise<number> {
-    async function* chunks(): AsyncGenerator<Uint8Array> {
-      for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
-    }
-    const input: Parameters<typeof openArrow>[0] = {
-      name: 'in.arrow',
-      path: null,
-      sizeBytes: null,
-      isPacked: false,
-      head: bytes.subarray(0, 4096),
-      readBytes: () => 0,
-      hasRows: () => undefined,
-      passed: () => undefined,
-      chunks,
-      plain: null,
-      onClose: () => undefined,
-      close: () => undefined,
-    };
-    let rows = 0;
-    for await (const batch of (await openArrow(input)).batches()) rows += batch.rowCount;
-    return rows;
+  /** The number of rows, or the fault. */
+  async function readAs(name: string, bytes: Uint8Array): Promise<number | string> {
+    const outcome = await outcomeOf(folder.file(folder.write(name, bytes)));
+    return 'rows' in outcome ? outcome.rows : outcome.fault;
   }
+  const CUT = expect.stringContaining('Arrow data is cut off in message');
 
   const zeroedFrom = (bytes: Uint8Array, at: number): Uint8Array =>
     Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]);
 
-  test.each([
-    ['file', true],
-    ['stream', false],
-  ])('a %s is read whole, and refused when cut off or zeroed from any message on', async (_, hasFooter) => {
-    const { bytes, starts } = await written(hasFooter);
-    expect(await rowsIn(bytes)).toBe(BATCHES * ROWS);
-    // After the schema: three record batches and the ending.
-    const afterSchema = starts.slice(-BATCHES - 1);
-    for (const at of afterSchema) {
-      await expect(rowsIn(bytes.subarray(0, at))).rejects.toThrow(/Arrow data is cut off in message/);
-      if (at === afterSchema.at(-1) && !hasFooter) continue;
-      await expect(rowsIn(zeroedFrom(bytes, at))).rejects.toThrow(/Arrow data is cut off in message/);
-    }
-  });
+  test.each(['whole.arrow', 'whole.arrows'])(
+    '%s is read whole, and refused when cut off or zeroed from any message on',
+    async (name) => {
+      const { bytes, starts, batches } = await written(name);
+      expect(batches).toBeGreaterThan(1);
+      expect(await readAs(name, bytes)).toBe(ROWS);
+      // After the schema: record batches and the ending.
+      const afterSchema = starts.slice(-batches - 1);
+      for (const at of afterSchema) {
+        expect(await readAs(name, bytes.subarray(0, at))).toEqual(CUT);
+        if (at === afterSchema.at(-1) && name.endsWith('s')) continue;
+        expect(await readAs(name, zeroedFrom(bytes, at))).toEqual(CUT);
+      }
+    },
+  );
 
   test('a file without its footer, with half of it, or with fewer batches than it lists is refused', async () => {
-    const { bytes, starts } = await written(true);
+    const { bytes, starts } = await written('whole.arrow');
     const ending = starts.at(-1)!;
-    const second = starts.at(-3)!;
     for (const damaged of [
-      bytes.subarray(0, ending + END_MARK.length),
+      bytes.subarray(0, ending + END.length),
       bytes.subarray(0, bytes.length - 3),
-      zeroedFrom(bytes, ending + END_MARK.length),
-      Buffer.concat([bytes.subarray(0, second), END_MARK, bytes.subarray(ending + END_MARK.length)]),
-    ]) {
-      await expect(rowsIn(damaged)).rejects.toThrow(/Arrow data is cut off in message/);
-    }
+      zeroedFrom(bytes, ending + END.length),
+      Buffer.concat([bytes.subarray(0, starts.at(-2)), END, bytes.subarray(ending + END.length)]),
+    ])
+      expect(await readAs('damaged.arrow', damaged)).toEqual(CUT);
   });
 
   test('a stream may end in 4 bytes of zero, as old writers do, and in nothing after them', async () => {
-    const { bytes, starts } = await written(false);
+    const { bytes, starts } = await written('whole.arrows');
     const whole = bytes.subarray(0, starts.at(-1)!);
-    expect(await rowsIn(Buffer.concat([whole, Buffer.alloc(4)]))).toBe(BATCHES * ROWS);
-    await expect(rowsIn(Buffer.concat([whole, Buffer.alloc(8)]))).rejects.toThrow(/cut off/);
-    await expect(rowsIn(Buffer.concat([bytes, bytes]))).rejects.toThrow(
-      'it is several files, one after the other',
+    expect(await readAs('x.arrows', Buffer.concat([whole, Buffer.alloc(4)]))).toBe(ROWS);
+    expect(await readAs('x.arrows', Buffer.concat([whole, Buffer.alloc(8)]))).toEqual(CUT);
+    const several = 'it is several files, one after the other';
+    expect(await readAs('x.arrows', Buffer.concat([bytes, bytes]))).toContain(several);
+  });
+
+  test('streams that are joined are named as such, in both framings, with end marks and without', async () => {
+    const small = arrow.tableToIPC(arrow.tableFromArrays({ lat: Float64Array.of(21) }), 'stream');
+    const messages = messagesIn(small).map((message) => message.bytes);
+    // Before Arrow 0.15 no word was before a message, whose size was padded otherwise.
+    const old = messages.map((message) => {
+      const [size, body] = [message.subarray(4, 8), 8 + message.readInt32LE(4)];
+      const parts = [size, message.subarray(8, body), Buffer.alloc(4), message.subarray(body)];
+      const whole = Buffer.concat(parts);
+      whole.writeInt32LE(body - 4);
+      return whole;
+    });
+    const streams = [[...messages, END], [...old, Buffer.alloc(4)], messages, old].map((parts) =>
+      Buffer.concat(parts),
     );
+    for (const [i, stream] of streams.entries()) {
+      expect(await readAs('joined.arrows', stream)).toEqual(i < 2 ? 1 : CUT);
+      expect(await readAs('joined.arrows', Buffer.concat([stream, Buffer.alloc(4, 0xff)]))).toEqual(CUT);
+      for (const next of streams)
+        expect(await readAs('joined.arrows', Buffer.concat([stream, next]))).toContain('several files');
+    }
   });
 });
 
@@ -386,31 +387,4 @@ describe('lengths', () => {
     }
     expect(refused).toBeGreaterThanOrEqual(2);
   });
-});
-
-test('streams that are joined are named as such, in both framings, with end marks and without', async () => {
-  const bytes = arrow.tableToIPC(arrow.tableFromArrays({ lat: Float64Array.of(21) }), 'stream');
-  const messages: Uint8Array[] = [];
-  for await (const each of messagesOf(new ByteQueue(once(bytes)), 'x', false)) messages.push(each.bytes);
-  const [word, none] = [Buffer.alloc(4, 0xff), Buffer.alloc(0)];
-  // Before Arrow 0.15 no word was before a message.
-  const old = messages.map((message) => message.subarray(4));
-  const streams = [
-    [...messages, word, Buffer.alloc(4)],
-    [...old, Buffer.alloc(4)],
-    [...messages, none],
-    [...old, none],
-  ].map((parts) => Buffer.concat(parts));
-  const read = async (stream: Buffer): Promise<number> => {
-    let count = 0;
-    for await (const _ of messagesOf(new ByteQueue(once(stream)), 'x', false)) count++;
-    return count;
-  };
-  for (const [i, stream] of streams.entries()) {
-    if (i < 2) expect(await read(stream)).toBe(messages.length);
-    else await expect(read(stream)).rejects.toThrow('cut off');
-    await expect(read(Buffer.concat([stream, word]))).rejects.toThrow(/cut off/);
-    for (const next of streams)
-      await expect(read(Buffer.concat([stream, next]))).rejects.toThrow('several files');
-  }
 });

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { openSink } from '#dist/files/formats/open.js';
 import { walkThrift } from '#dist/files/formats/parquet/footer.js';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
-import type { SinkColumns } from '#dist/files/formats/table.js';
 import { outcomeOf } from '../../../../support/files/damaged.js';
 import { ownFolder } from '../../../../support/own-folder.js';
+import { sharedCommand } from '../../../../support/shared.js';
 
 // Numbers that a Parquet file claims of itself and that are not true: refused before anything is made of them.
 describe('claims', () => {
@@ -104,44 +103,19 @@ describe('claims', () => {
 // Metadata of a written Parquet file: by which column its rows are sorted, and where those without a value come; and
 // that a row group ends at as many rows or as much text as it may have.
 describe('what is written', () => {
-  const NOWHERE = { lat: -1, lng: -1 };
-  const CSV = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
+  const folder = sharedCommand();
 
-  async function metadataOf(columns: SinkColumns, batches: unknown[][][]) {
-    const pieces: Uint8Array[] = [];
-    const output = { name: 'x.parquet', write: async (bytes: Uint8Array) => void pieces.push(bytes.slice()) };
-    const sink = await openSink('parquet', output as never, columns, NOWHERE, undefined, CSV, false);
-    for (const values of batches) await sink.write({ rowCount: values[0]!.length, values });
-    await sink.close();
-    const whole = Buffer.concat(pieces);
-    return parquetMetadata(new Uint8Array(whole).buffer);
+  async function groupsOf(rows: string) {
+    folder.write('in.ndjson', rows);
+    await folder.run('encode in.ndjson -q -o out.parquet');
+    return parquetMetadata(new Uint8Array(folder.bytes('out.parquet')).buffer).row_groups;
   }
 
-  const columns = {
-    kept: [],
-    added: [
-      { name: 'id', kind: 'int' },
-      { name: 'code', kind: 'text' },
-    ],
-    isWhole: true,
-  } as const;
-  const rows = [
-    [1, 2, 3],
-    ['A', 'B', null],
-  ];
-
-  test('a file in any order says nothing of an order', async () => {
-    const { row_groups: groups } = await metadataOf(columns, [rows]);
-    expect(groups.map((group) => group.sorting_columns)).toEqual([undefined]);
-  });
-
-  test('a row group ends at 65,536 rows, and at 64 MiB of text', async () => {
-    const many = [Array.from({ length: 40_000 }, () => 1), Array.from({ length: 40_000 }, () => 'A')];
-    const byRows = await metadataOf(columns, [many, many]);
-    expect(byRows.row_groups.map((group) => Number(group.num_rows))).toEqual([65_536, 14_464]);
-    const long = 'x'.repeat(2 ** 20);
-    const texts = [Array.from({ length: 40 }, () => 1), Array.from({ length: 40 }, () => long)];
-    const byText = await metadataOf(columns, [texts, texts, texts]);
-    expect(byText.row_groups.map((group) => Number(group.num_rows))).toEqual([64, 56]);
+  test('a row group ends at 65,536 rows, and at 64 MiB of text; nothing is said of an order', async () => {
+    const byRows = await groupsOf('{"lat":21.0288,"lng":105.8525}\n'.repeat(80_000));
+    expect(byRows.map((group) => Number(group.num_rows))).toEqual([65_536, 14_464]);
+    expect(byRows.map((group) => group.sorting_columns)).toEqual([undefined, undefined]);
+    const byText = await groupsOf(`{"lat":21,"lng":105,"t":"${'x'.repeat(2 ** 20)}"}\n`.repeat(120));
+    expect(byText.map((group) => Number(group.num_rows))).toEqual([64, 56]);
   });
 });
