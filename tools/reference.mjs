@@ -144,6 +144,19 @@ function optionEntry(option) {
   return entry([option.flags], about + (usual === '' ? '' : ` (${usual})`));
 }
 
+/** Paragraphs of a command's help after its options, without examples and settings. */
+function notesOf(command) {
+  let text = '';
+  command.emit('afterHelp', { error: false, command, write: (part) => (text += part) });
+  return text
+    .replace(/^Examples:\n(?: .*\n?)+/m, '')
+    .replace(/^(?:Secrets, f|F)rom the environment or the file only:\n(?: .*\n?)+/m, '')
+    .trim()
+    .split(/\n\n+/)
+    .map((part) => part.replaceAll('\n', ' '))
+    .filter(Boolean);
+}
+
 /** Each command with those below it: its words and its options. */
 const withinCommand = (command, name) => [
   {
@@ -152,6 +165,7 @@ const withinCommand = (command, name) => [
       ...command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)),
     ].join(' '),
     about: command.description(),
+    notes: notesOf(command),
     options: command.options.filter(({ hidden }) => !hidden),
   },
   ...command.commands.flatMap((each) => withinCommand(each, `${name} ${each.name()}`)),
@@ -177,13 +191,14 @@ async function commandPage() {
     const others = every.filter((each) => each !== line && flagOf(each) === flagOf(line));
     return timesOf(line) >= SHARED_BY && others.every((each) => timesOf(each) < timesOf(line));
   };
-  const sections = found.flatMap(({ usage, about, rows }) => {
+  const sections = found.flatMap(({ usage, about, notes, rows }) => {
     const shared = rows.filter(isShared).map((line) => code(flagOf(line)));
     const own = rows.filter((line) => !isShared(line));
     return [
       `## ${escaped(usage)}\n`,
       `${about}${shared.length === 0 ? '' : `\n\nShared options: ${shared.join(', ')}`}\n`,
       ...(own.length === 0 ? [] : [`${own.join('\n')}\n`]),
+      ...notes.map((note) => `${escaped(note)}\n`),
     ];
   });
   return `# Options of the command

@@ -33,6 +33,11 @@ const LIMIT_HELP: Readonly<Record<string, string>> = {
   points_per_month: 'most points a month',
 };
 
+const SCOPES_HELP = `
+Scopes: encode (encode and its batch, /v1/reverse, /v1/traccar), decode (decode and its batch), bulk (both bulk calls and
+the stream), lookup (one code, suggestions, places, grid), admin (the admin port). Provinces, versions and usage take any
+key. Flags may be repeated, or hold several values with commas.`;
+
 export function addKeyFlags(command: Command): Command {
   command
     .option('--scope <scopes>', `what it may do: ${SCOPES.join(', ')} (encode,decode,bulk,lookup)`, collect)
@@ -49,7 +54,7 @@ export function addKeyFlags(command: Command): Command {
     );
   for (const [, name] of LIMIT_NAMES)
     command.option(`--${name.replaceAll('_', '-')} <number>`, `${LIMIT_HELP[name]}; none, default`);
-  return command;
+  return command.addHelpText('after', SCOPES_HELP);
 }
 
 /** Settings from the flags that are given. */

@@ -56,8 +56,19 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
-Rows come sorted by cell, province and time. GeoJSON has the hexagons, or with --by province the provinces.
-Sums of integers are exact; of other numbers they depend on the order of rows in the last digits.
+A cell on a border has a row for each province. Rows are sorted by H3 index, province code and time. GeoJSON has the
+hexagons, or with --by province the areas of the provinces. Rows that are not grouped are counted on stderr.
+
+Buckets are parts of a day (15m, 1h), days, or weeks from Monday on. Times are timestamps of Parquet and Arrow, ISO 8601,
+or Unix time in seconds to nanoseconds; a date without separators (20260102) is not a time. The column time is the
+beginning of the bucket: in CSV and JSON with its offset, in Parquet and Arrow an instant.
+
+Sums and averages leave out empty values and values that are not numbers; the summary counts the latter. Sums of integers
+are exact to 64 bits, beyond which the run ends with exit code 3; those of other numbers, decimals included, are doubles,
+whose last digits depend on the order of rows.
+
+Operators of --where are =, !=, <, <=, > and >=, for numbers, times (of typed columns) and text. A value in quotes is a
+text (id = '007' is not 7), but for columns typed as numbers or times, as in SQL. A row without a value is left out.
 
 Examples:
   $ hexcodes aggregate pings.csv --count --avg speed -o heat.geojson

@@ -97,6 +97,19 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
+Ways: single (one position a call), batch (JSON batches of 100 positions, of six spellings in turns), csv (bulk CSV of 1,000
+rows: plain, quoted and with blanks), stream (frames of one position), mixed (1,000 vehicles on the stream, and a body of CSV
+for every 4,000 frames).
+
+Results are the CPU time of a unit under backlog, and at rising rates from 100/s, where each request wakes a sleeping process
+and costs several times as much; service times; and the knee, the highest rate at which the p99 stays below --p99 with Poisson
+arrivals, confirmed with constant ones. An unconfirmed knee is shown as –. Latency is counted from when a request should have
+started. Requests that have waited for a second are skipped; a rate is not held if more than one in a thousand was skipped or
+refused. Every hundredth answer is compared with the library, and a wrong one ends the run.
+
+--compare prints how the runs differ besides the code, then for each figure better or worse (the middle halves of the samples do
+not overlap, and the medians differ by 3 % or more), no difference seen, or why it was not compared.
+
 Examples:
   $ hexcodes bench --quick --json results.json
   $ hexcodes plan --vehicles 50000 --interval 5s --from results.json

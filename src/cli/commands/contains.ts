@@ -52,7 +52,8 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
-A cell that stands twice in the list belongs to its first zone.
+A cell that stands twice in the list belongs to its first zone. With --all a point outside has no zone; if the list has
+no zones, a column inside is true or false. Cells are compared, not provinces.
 
 Examples:
   $ hexcodes cover zones.geojson --name district > zones.csv

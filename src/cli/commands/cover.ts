@@ -59,6 +59,9 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
+Columns: hexcodes, h3_cell, admin_code, with --name after a column zone. An area has at most 2,000,000 cells. Cells
+abroad are left out; a cell on a border of provinces has the code of its centre's.
+
 Examples:
   $ hexcodes cover zone.geojson > zone.csv
   $ hexcodes cover zones.geojson --name district -r 10 --compact -o zones.parquet

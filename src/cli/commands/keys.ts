@@ -35,7 +35,7 @@ const STANDARD = '-';
 function addArchiving(keys: Command): void {
   for (const [verb, help] of [
     ['export', 'write all keys, as digests, for a store with the same pepper'],
-    ['backup', 'write all keys, as digests, together with the pepper'],
+    ['backup', 'write all keys, as digests, together with the pepper: the file is a secret'],
   ] as const) {
     const write = keys
       .command(verb)
@@ -58,7 +58,10 @@ function addArchiving(keys: Command): void {
     .command('import')
     .description('add keys that another store has exported')
     .argument('<file>', 'as `keys export` writes it; - for standard input')
-    .option('--replace', 'also those whose id is here already; what is revoked stays so');
+    .option(
+      '--replace',
+      'also those whose id is here already, which are refused otherwise; what is revoked stays so',
+    );
   addStoreFlags(add).action((file: string, { replace }: { replace?: boolean }) =>
     withStore(add, async (store, config) => {
       const archive = readFile(file);
@@ -77,7 +80,13 @@ function addArchiving(keys: Command): void {
     .command('restore')
     .description('put a backup in the place of all keys')
     .argument('<file>', 'as `keys backup` writes it; - for standard input')
-    .option('--force', 'even if there are keys, which are lost then, or the store is damaged');
+    .option('--force', 'even if there are keys, which are lost then, or the store is damaged')
+    .addHelpText(
+      'after',
+      `
+All keys are replaced, and the pepper of the data folder, unless the environment has it. A damaged keys.db is renamed to
+keys.db.damaged. A running service follows within a second; if the pepper changed too, it says so and must be restarted.`,
+    );
   addStoreFlags(restore).action((file: string, { force }: { force?: boolean }) =>
     withConfig(restore, async (config) => {
       const archive = readFile(file);

@@ -95,6 +95,11 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
+The file of --trace is CSV or TSV with a header. time: seconds, as 12.5, or ISO 8601, one kind in the file, in any order.
+vehicle: its messages go to one process, drawn three times; without this column each message goes to any. points of the
+message: 1 to 65,536 (10,000 with --profile single and batch), else 1. The plan finds the fewest processes, up to 1,024,
+with which the p99 is held and the busiest keeps the headroom; --trace excludes the flags of a fleet, and --link.
+
 Examples:
   $ hexcodes plan --vehicles 50000 --interval 5s --p99 50ms --headroom 40%
   $ hexcodes plan --vehicles 50k --profile single --report-together 20% --from results.json

@@ -67,8 +67,13 @@ export default function declare(program: Command): void {
     .addHelpText(
       'after',
       `
-Positions of a vehicle must come in the order of time; those that do not are left out and counted. A row is written when its
-stay ends, those of the end in the order in which vehicles appeared.
+Columns: id; hexcodes, h3_cell and admin_code; event, why the row begins (first of the vehicle, another province, else
+cell); previous_admin_code; entered, left and seconds of the first and last position in the cell; and the number of
+points.
+
+Positions of a vehicle must come in the order of time; those that do not are left out and counted. A position outside
+ends a stay, as does a time without positions longer than --gap. A row is written when its stay ends, those of the end in
+the order in which vehicles appeared. One stay of each vehicle is held, some 400 bytes.
 
 Examples:
   $ hexcodes track pings.csv --id vehicle --time ts -o stays.csv

@@ -51,7 +51,14 @@ export default function register(program: Command): void {
       .argument('[file]', 'instead of standard output; .csv and .parquet say the format')
       .option('--csv', 'as CSV')
       .option('--parquet', 'as Parquet')
-      .option('-o, --output <file>', 'the same as the argument'),
+      .option('-o, --output <file>', 'the same as the argument')
+      .addHelpText(
+        'after',
+        `
+Columns: hour (its beginning, in UTC), key_id, operation (encode, decode, encode_batch, decode_batch, encode_bulk,
+decode_bulk, stream, lookup), outcome (ok, failed, refused), requests, points. --from and --to are in the zone of
+--quota-time-zone.`,
+      ),
   );
   exported.action(async (file: string | undefined, options: ExportOptions) => {
     if (file !== undefined && options.output !== undefined)

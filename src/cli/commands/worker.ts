@@ -123,6 +123,10 @@ function declareRun(worker: Command): void {
   ).addHelpText(
     'after',
     `
+A worker pulls as many messages as --hold allows at the largest size, at most 256. --threads is worth it from 10,000 points
+a message. A dead worker of Kafka keeps its partitions waiting up to 20 s; with --instance, one name for each worker, it
+continues as soon as it runs again.
+
 Examples:
   $ hexcodes worker --nats nats://10.0.0.7:4222 --creds worker.creds
   $ hexcodes worker --map 'fleet.*.points=fleet.*.hexcodes' --as 'fleet.*.points=ndjson' --threads 2
@@ -283,6 +287,9 @@ function declareService(worker: Command): void {
     .addHelpText(
       'after',
       `
+A request is a frame of the stream, or the JSON body of a batch. Errors have the status of HTTP in the header
+Nats-Service-Error-Code. A reply subject that begins with $ gets no answer.
+
 Examples:
   $ hexcodes worker service
   $ nats request hexcodes.encode '{"points":[{"lat":21.0288,"lng":105.8525}]}'
@@ -336,6 +343,11 @@ function declareCollect(worker: Command): void {
   ).addHelpText(
     'after',
     `
+Headers of a frame: Hexcodes-Sources, a JSON array with the vehicle of each point (id, vehicle, deviceId, uniqueId, imei
+or the like, at most 1,000 characters, else the subject; a frame ends where the array has 48 KiB), and Hexcodes-Sequences,
+17-240, the first and last message of the frame. Several collectors may run. --give-back works with the default --subject
+only.
+
 Examples:
   $ hexcodes worker setup --collect 'fleet.*.position'
   $ hexcodes worker collect
