@@ -90,6 +90,13 @@ function httpPage() {
 ${WRITTEN}, from what \`/openapi.json\` is made of; that document has the schemas of bodies and answers as well. The
 rules for all of them: [the page of the service](../http.md).
 
+## Operations
+
+${OPERATIONS.map(
+  ({ method, path, summary, description }) =>
+    `- ${code(`${method.toUpperCase()} ${path}`)}: ${escaped(`${summary}.${description === undefined ? '' : ` ${description}`}`).replace(/\bdocs\/(\w[\w-]*)\.md\b/g, '[docs/$1.md](../$1.md)')}`,
+).join('\n')}
+
 ## Parameters
 
 Required are positions, codes, \`uniqueId\` and what is in a path; all else has a default.

@@ -270,7 +270,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...many('encode'),
   ...many('decode'),
   look('/v1/hexcodes/{code}', 'codeInfo', 'What one code says', 'CodeInfo', {
-    description: 'Its province, cell, size, outline, parent and neighbours.',
+    description:
+      'Its province, cell and size; `boundary`, a GeoJSON feature; `parent`, the code one resolution coarser in the same province, null at resolution 0; `neighbors`, up to six codes with the province of their own centre, or else of this code. A `+` in the path stands for itself. A text that is not a hexcode is 404 with INVALID_HEXCODES.',
     parameters: [CODE_IN_PATH],
     errors: [404],
   }),
@@ -280,31 +281,35 @@ export const OPERATIONS: readonly Operation[] = [
     'Valid codes one slip away from a text',
     'Suggestions',
     {
-      description: 'Show them to a person to choose from. An empty list: no code is so close.',
+      description:
+        'Show them to a person to choose from: at most ten, likelier slips first, or with `near` the nearest. An empty list: no code is so close.',
       parameters: [CODE_IN_PATH, NEAR],
     },
   ),
   look('/v1/places', 'places', 'Provinces, towns and landmarks by name', 'Places', {
-    description: 'Some 700 names, no geocoder: streets and houses are not among them.',
+    description:
+      'Some 700 provinces of today and before 2025, towns and landmarks, by names as people type them, older names, misspellings and codes. No geocoder: streets, houses and shops are not among them.',
     parameters: [required(PLACE_NAME), NEAR, LIMIT],
   }),
   look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
     description:
-      'GeoJSON. Resolutions by zoom: docs/http.md. `y` may end in .geojson; an `Accept` that prefers the vector tile gets that.',
+      'GeoJSON, tiles in Mercator with rows from the north. The resolutions of zoom 0 to 22 are 0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15. `y` may end in .geojson; an `Accept` that prefers the vector tile gets that. Cells are whole hexagons, at most 256, with the province of their centre, or else of a corner; the `id` of a feature is its code. A tile that the zoom does not have is 400. While 200 new tiles wait, another is 503.',
     parameters: TILE,
   }),
   look('/v1/grid/{z}/{x}/{y}.mvt', 'gridTile', 'The same as a vector tile', VECTOR_TILE, {
-    description: 'Mapbox Vector Tile 2.1 with one layer, `grid`.',
+    description:
+      'Mapbox Vector Tile 2.1 with one layer, `grid`, whose properties are `hexcodes`, `resolution` and `admin_code`; `promoteId` of maps takes `hexcodes`.',
     parameters: TILE,
   }),
   look('/v1/admin-units', 'adminUnits', 'The 34 provinces', 'AdminUnits', {
-    description: 'Each with those of before July 2025 that were merged into it.',
+    description:
+      'Each with those of before July 2025 that were merged into it. Their order never changes: the index of a province is its admin number in frames.',
   }),
   look('/v1/admin-units/former', 'formerProvinces', 'The 63 provinces before July 2025', 'FormerProvinces', {
     description: 'Each with the province of today that holds it.',
   }),
   look('/v1/admin-units/{admin_code}', 'adminUnit', 'One province and its boundary', 'AdminUnit', {
-    description: 'GeoJSON. Show `notice` wherever the boundary is shown.',
+    description: 'GeoJSON, the sea included. Show `notice` wherever the boundary is shown.',
     parameters: [
       {
         name: 'admin_code',
@@ -323,7 +328,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: 'reverse',
     summary: 'A position to province and code, in the shape of Nominatim',
     description:
-      'For products with a setting for a Nominatim server. Province and code, no streets. The key may also be the query parameter `key`.',
+      'For products with a setting for a Nominatim server. Province and code, no streets; `lat` and `lon` are the centre of the cell. A position in no province is 200 with an `error`, as with Nominatim. `lng`, `latitude` and `longitude` are read, too. The key may also be the query parameter `key`.',
     tag: 'Looking up',
     parameters: [
       required(latitude('lat')),
