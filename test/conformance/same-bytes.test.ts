@@ -1,8 +1,8 @@
-// Service and command answer identical bytes identically, row by row; where they do not, the difference has its
-// line with the reason in docs/command.md. Neither a socket nor a process: test/support/wire.ts converts as the
-// endpoints do, test/support/files/convert.ts as the command.
+// Service and command answer identical bytes identically, row by row; where they do not, the difference has its line
+// in docs/reference/same-bytes.md, which `vitest FILE -u` writes. Neither a socket nor a process: test/support/wire.ts
+// converts as the endpoints do, test/support/files/convert.ts as the command.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -91,86 +91,148 @@ type Case = readonly [body: string | Buffer, served: Answer, ran: Answer];
 const lines = (bodies: readonly string[], service: string, command: string): Case[] =>
   bodies.map((body) => [`${LINE}${body}`, [OK, service], command === 'refused' ? 'refused' : [OK, command]]);
 
-/** Differences by the words of the first column of the table of docs/command.md, each with its bodies. */
-const DIFFERENCES: Readonly<Record<string, Partial<Record<`${Format} ${Format}`, readonly Case[]>>>> = {
-  'a position as people write it: `+21.03`, `21.03°`, `21.03N`, `21°01\'43.7"N`': {
-    'csv csv': ['+21.0288', '21.0288°', '21.0288N', 'N21.0288', '21.0288 N', `"21°01'43.68""N"`].map(
-      (lat) => [`lat,lng\n${lat},105.8525\n`, [BAD], [OK]],
-    ),
-  },
-  'JSON: a position or resolution as text, `"21.0288"`; a resolution that is null': {
-    'ndjson ndjson': [
-      '{"lat":"21.0288","lng":"105.8525"}\n',
-      '{"lat":"21.0288N","lng":"105.8525E"}\n',
-      lineWith('"resolution":"13"'),
-      lineWith('"resolution":null'),
-    ].map((body) => [body, [BAD], [OK]]),
-  },
-  'NDJSON: a line that is not JSON, not UTF-8 or not an object': {
-    'ndjson ndjson': [
-      ...lines(['x', '{', '{"lat":21,"lng":105.8,}', '{"lat":021,"lng":1}', '"x"', '12'], BAD, 'refused'),
-      ...lines(['null', '[]', '["21","105"]', `${LINE.trim()}x`, "{'lat':21}"], BAD, 'refused'),
-      ...lines(['[21.0288,105.8525]'], OK, 'refused'),
-      [Buffer.from(`${LINE}{"a":"\xff"}`, 'latin1'), [OK, BAD], 'refused'],
-    ],
-  },
-  'NDJSON: a number that no double holds, `1e999`; more than 512 levels': {
-    'ndjson ndjson': [
-      ...lines([lineWith('"a":1e999'), lineWith(`"a":${'['.repeat(600)}${']'.repeat(600)}`)], OK, 'refused'),
-      ...lines(['{"lat":-1e999,"lng":105.8525}'], BAD, 'refused'),
-    ],
-  },
-  'NDJSON: an `id` that is neither a number nor a string of 128 characters at most, or two of them': {
-    'ndjson csv': lines(
-      [`"id":"${'x'.repeat(129)}"`, '"id":{}', '"id":null', '"id":true', '"id":1,"id":2'].map(lineWith),
-      BAD,
-      OK,
-    ),
-  },
-  'NDJSON: a line of more than 64 KiB': {
-    'ndjson ndjson': lines([lineWith(`"a":"${'x'.repeat(65_536)}"`)], BAD, OK),
-  },
-  'NDJSON: `LAT`, ` lat `; `lat` in one line and `latitude` in another': {
-    'ndjson csv': [
-      ...lines([LINE.replace('lat', 'LAT'), LINE.replace('lat', ' lat ')], BAD, 'refused'),
-      ...lines([LINE.replace('lat', 'latitude')], OK, 'refused'),
-    ],
-  },
-  'NDJSON, and CSV into NDJSON: a member or column with the name of one that is added': {
-    'ndjson ndjson': lines(
-      ['hexcodes', 'status', 'admin_code'].map((name) => lineWith(`"${name}":"x"`)),
-      OK,
-      'refused',
-    ),
-    'csv ndjson': [['lat,lng,hexcodes\n21.0288,105.8525,x\n', [OK], 'refused']],
-    'csv csv': [['lat,lng,hexcodes\n21.0288,105.8525,x\n', 'refused', 'refused']],
-  },
-  'CSV into NDJSON: two columns of one name': {
-    'csv ndjson': [['lat,lng,a,a\n21.0288,105.8525,x,y\n', [OK], 'refused']],
-    'csv csv': [['lat,lng,a,a\n21.0288,105.8525,x,y\n', [OK], [OK]]],
-  },
-  'NDJSON without a line': { 'ndjson ndjson': ['', '\n', '\r\n\n'].map((body) => [body, [], 'refused']) },
-  'CSV: a quote that is open at the end': {
-    'csv ndjson': [[`${TABLE}"21,105\n1,21\n`, [OK, BAD], 'refused']],
-    'csv csv': [[`${TABLE}"21,105\n1,21\n`, [OK, BAD], 'refused']],
-  },
-  'CSV: titles above the header, no header, one column of whole positions, a header of more than 64 KiB': {
-    'csv csv': [
-      [`Shops of Hà Nội\n${TABLE}`, 'refused', [OK]],
-      [`lat,lng,${'a'.repeat(70_000)}\n21.0288,105.8525,1\n`, 'refused', [OK]],
-    ],
-    'csv ndjson': [
-      ['1,21.0288,105.8525\n2,21.0288,105.8525\n', 'refused', [OK, OK]],
-      ['id,position\n1,"21.0288,105.8525"\n', 'refused', [OK]],
-    ],
-  },
-  'UTF-16 with a byte order mark': {
-    'csv csv': [utf16(TABLE), utf16(TABLE).swap16()].map((body) => [body, 'refused', [OK]]),
-    'ndjson ndjson': [[utf16(LINE), [BAD, BAD], [OK]]],
-  },
+type Difference = readonly [
+  http: string,
+  here: string,
+  cases: Partial<Record<`${Format} ${Format}`, readonly Case[]>>,
+];
+
+/** Differences by the bodies that show them: what the page says of service and command, and the bodies. */
+const DIFFERENCES: Readonly<Record<string, Difference>> = {
+  'a position as people write it: `+21.03`, `21.03°`, `21.03N`, `21°01\'43.7"N`': [
+    '`INVALID_REQUEST`',
+    'read',
+    {
+      'csv csv': ['+21.0288', '21.0288°', '21.0288N', 'N21.0288', '21.0288 N', `"21°01'43.68""N"`].map(
+        (lat) => [`lat,lng\n${lat},105.8525\n`, [BAD], [OK]],
+      ),
+    },
+  ],
+  'JSON: a position or resolution as text, `"21.0288"`; a resolution that is null': [
+    '`INVALID_REQUEST`',
+    'read; the default',
+    {
+      'ndjson ndjson': [
+        '{"lat":"21.0288","lng":"105.8525"}\n',
+        '{"lat":"21.0288N","lng":"105.8525E"}\n',
+        lineWith('"resolution":"13"'),
+        lineWith('"resolution":null'),
+      ].map((body) => [body, [BAD], [OK]]),
+    },
+  ],
+  'NDJSON: a line that is not JSON, not UTF-8 or not an object': [
+    'fails alone; `[21.0288,105.8525]` is read',
+    'refused',
+    {
+      'ndjson ndjson': [
+        ...lines(['x', '{', '{"lat":21,"lng":105.8,}', '{"lat":021,"lng":1}', '"x"', '12'], BAD, 'refused'),
+        ...lines(['null', '[]', '["21","105"]', `${LINE.trim()}x`, "{'lat':21}"], BAD, 'refused'),
+        ...lines(['[21.0288,105.8525]'], OK, 'refused'),
+        [Buffer.from(`${LINE}{"a":"\xff"}`, 'latin1'), [OK, BAD], 'refused'],
+      ],
+    },
+  ],
+  'NDJSON: a number that no double holds, `1e999`; more than 512 levels': [
+    'fails alone if it is the position, else ignored',
+    'refused',
+    {
+      'ndjson ndjson': [
+        ...lines(
+          [lineWith('"a":1e999'), lineWith(`"a":${'['.repeat(600)}${']'.repeat(600)}`)],
+          OK,
+          'refused',
+        ),
+        ...lines(['{"lat":-1e999,"lng":105.8525}'], BAD, 'refused'),
+      ],
+    },
+  ],
+  'NDJSON: an `id` that is neither a number nor a string of 128 characters at most, or two of them': [
+    '`INVALID_REQUEST`',
+    'read, as any column',
+    {
+      'ndjson csv': lines(
+        [`"id":"${'x'.repeat(129)}"`, '"id":{}', '"id":null', '"id":true', '"id":1,"id":2'].map(lineWith),
+        BAD,
+        OK,
+      ),
+    },
+  ],
+  'NDJSON: a line of more than 64 KiB': [
+    '`INVALID_REQUEST`',
+    'read, up to 16 MiB',
+    {
+      'ndjson ndjson': lines([lineWith(`"a":"${'x'.repeat(65_536)}"`)], BAD, OK),
+    },
+  ],
+  'NDJSON: `LAT`, ` lat `; `lat` in one line and `latitude` in another': [
+    'exact names; each line by itself',
+    'names as in CSV; two that could be the same are refused',
+    {
+      'ndjson csv': [
+        ...lines([LINE.replace('lat', 'LAT'), LINE.replace('lat', ' lat ')], BAD, 'refused'),
+        ...lines([LINE.replace('lat', 'latitude')], OK, 'refused'),
+      ],
+    },
+  ],
+  'NDJSON, and CSV into NDJSON: a member or column with the name of one that is added': [
+    'not in the answer',
+    'refused; `--prefix`',
+    {
+      'ndjson ndjson': lines(
+        ['hexcodes', 'status', 'admin_code'].map((name) => lineWith(`"${name}":"x"`)),
+        OK,
+        'refused',
+      ),
+      'csv ndjson': [['lat,lng,hexcodes\n21.0288,105.8525,x\n', [OK], 'refused']],
+      'csv csv': [['lat,lng,hexcodes\n21.0288,105.8525,x\n', 'refused', 'refused']],
+    },
+  ],
+  'CSV into NDJSON: two columns of one name': [
+    'not in the answer',
+    'refused; `--drop`',
+    {
+      'csv ndjson': [['lat,lng,a,a\n21.0288,105.8525,x,y\n', [OK], 'refused']],
+      'csv csv': [['lat,lng,a,a\n21.0288,105.8525,x,y\n', [OK], [OK]]],
+    },
+  ],
+  'NDJSON without a line': [
+    'an empty answer',
+    'refused',
+    { 'ndjson ndjson': ['', '\n', '\r\n\n'].map((body) => [body, [], 'refused']) },
+  ],
+  'CSV: a quote that is open at the end': [
+    'the rest is one row, `INVALID_REQUEST`',
+    'refused',
+    {
+      'csv ndjson': [[`${TABLE}"21,105\n1,21\n`, [OK, BAD], 'refused']],
+      'csv csv': [[`${TABLE}"21,105\n1,21\n`, [OK, BAD], 'refused']],
+    },
+  ],
+  'CSV: titles above the header, no header, one column of whole positions, a header of more than 64 KiB': [
+    'refused',
+    'read',
+    {
+      'csv csv': [
+        [`Shops of Hà Nội\n${TABLE}`, 'refused', [OK]],
+        [`lat,lng,${'a'.repeat(70_000)}\n21.0288,105.8525,1\n`, 'refused', [OK]],
+      ],
+      'csv ndjson': [
+        ['1,21.0288,105.8525\n2,21.0288,105.8525\n', 'refused', [OK, OK]],
+        ['id,position\n1,"21.0288,105.8525"\n', 'refused', [OK]],
+      ],
+    },
+  ],
+  'UTF-16 with a byte order mark': [
+    'refused; as NDJSON each line fails',
+    'read',
+    {
+      'csv csv': [utf16(TABLE), utf16(TABLE).swap16()].map((body) => [body, 'refused', [OK]]),
+      'ndjson ndjson': [[utf16(LINE), [BAD, BAD], [OK]]],
+    },
+  ],
 };
 
-describe.each(Object.entries(DIFFERENCES))('%s', (_, cases) => {
+describe.each(Object.entries(DIFFERENCES))('%s', (_, [, , cases]) => {
   test.each(Object.entries(cases))('%s', async (formats, bodies) => {
     const [from, to] = formats.split(' ') as [Format, Format];
     for (const [body, service, command] of bodies) {
@@ -181,11 +243,22 @@ describe.each(Object.entries(DIFFERENCES))('%s', (_, cases) => {
   });
 });
 
-test('each difference has its line in the document', () => {
-  const page = readFileSync('docs/command.md', 'utf8');
-  const [, table] = /\n### The same bytes over HTTP\n([\s\S]*?)\n#/.exec(page)!;
-  const cells = table!.split('\n').flatMap((line) => /^\| (.*?) \| (?!-)/.exec(line)?.[1] ?? []);
-  expect(cells.slice(1)).toEqual(Object.keys(DIFFERENCES));
+const PAGE = `# The same bytes over HTTP
+
+Where a row of CSV or NDJSON has another status or code in the command than in [/bulk](../http.md#bulk): test/conformance/same-bytes.test.ts
+writes this page and holds each row. *Refused* is exit code 3 of the command (2 where a name clashes), and 400 over HTTP.
+
+| body | over HTTP | command |
+|---|---|---|
+${Object.entries(DIFFERENCES)
+  .map(([body, [http, here]]) => `| ${body} | ${http} | ${here} |`)
+  .join('\n')}
+
+NDJSON with members for the hemisphere (\`lat_ref\`) is refused by the command as a whole; over HTTP a line with one fails alone.
+`;
+
+test('docs/reference/same-bytes.md has each difference', async () => {
+  await expect(PAGE).toMatchFileSnapshot(resolve('docs/reference/same-bytes.md'));
 });
 
 describe('rows that are drawn', () => {
