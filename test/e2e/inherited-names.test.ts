@@ -69,6 +69,11 @@ describe('of the command', () => {
       (word) => [['encode', '-', '--from', 'gpx'], gpx(`<${word}>1</${word}>`, '')],
     ],
     ['an element of a point', (word) => [['encode', '-', '--from', 'gpx'], gpx('', `<${word}>1</${word}>`)]],
+    [
+      'an attribute of a point',
+      (word) => [['encode', '-', '--from', 'gpx'], gpx('', '').replace(POINT, `${POINT} ${word}="1"`)],
+    ],
+    ['an attribute', (word) => [['encode', '-', '--from', 'gpx'], gpx('', `<cmt ${word}="1">x</cmt>`)]],
     ['a member', (word) => [['encode', '-', '--from', 'ndjson'], `{"lat":21.03,"lng":105.85,"${word}":1}\n`]],
     [
       'a property',

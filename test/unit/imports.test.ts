@@ -117,7 +117,6 @@ describe('src', () => {
     '@maplibre/vt-pbf': 'server/routes/grid',
     pmtiles: 'console/map',
     fflate: 'tables',
-    saxen: 'tables',
     'maplibre-gl': ['console/map', 'console/points'],
     '@opentelemetry/exporter-trace-otlp-http': 'server/observe',
   };

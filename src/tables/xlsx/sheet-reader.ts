@@ -1,7 +1,7 @@
 // The cells of a sheet as its XML comes. Cells and rows may say where they are or follow one another.
 
 import { TableError } from '../table-error.js';
-import { XmlReader } from '../xml/xml-reader.js';
+import { type XmlAttributes, XmlReader } from '../xml/xml-reader.js';
 import { type Part, piecesOf } from './archive.js';
 import { isoText, momentText, numberText, textOf } from './cell-text.js';
 import { NUMBER_FORMAT, type NumberFormat } from './number-format.js';
@@ -89,7 +89,7 @@ class SheetReader {
   ) {
     this.#xml = new XmlReader({
       open: (name, attributes) => this.#open(name, attributes),
-      close: (name, _, whole) => this.#close(name, whole),
+      close: (name, text) => this.#close(name, text),
     });
   }
 
@@ -107,25 +107,25 @@ class SheetReader {
     return rows;
   }
 
-  #open(name: string, attributes: () => Readonly<Record<string, string | undefined>>): void {
+  #open(name: string, attributes: XmlAttributes): void {
     const depth = this.#depth++;
     if (depth === SHEET_DATA) {
       this.#isInData = name === 'sheetData';
-      if (name === 'dimension') this.claim(lastColumnOf(attributes().ref ?? ''));
+      if (name === 'dimension') this.claim(lastColumnOf(attributes.get('ref') ?? ''));
     }
     if (!this.#isInData || depth > this.#skippedFrom) return;
     if (depth === ROW) {
       this.#isInRow = name === 'row';
-      if (this.#isInRow) this.#openRow(attributes().r);
+      if (this.#isInRow) this.#openRow(attributes.get('r'));
     } else if (depth === CELL) {
       this.#isInCell = this.#isInRow && name === 'c';
-      if (this.#isInCell) this.#openCell(attributes());
+      if (this.#isInCell) this.#openCell(attributes);
     }
     // How a text is spoken is beside it.
     else if (this.#isInCell && name === 'rPh') this.#skippedFrom = depth;
   }
 
-  #close(name: string, whole: string): void {
+  #close(name: string, text: string): void {
     const depth = --this.#depth;
     if (!this.#isInCell) {
       if (depth === ROW && this.#isInRow) this.#closeRow();
@@ -135,9 +135,9 @@ class SheetReader {
     } else if (depth === VALUE) {
       if (name !== 'v') return;
       if (this.#value !== '') throw this.#broken(`${this.#cellName()} has two values`);
-      this.#value = whole;
+      this.#value = text;
     } else if (depth >= TEXT) {
-      if (name === 't') this.#inline += whole;
+      if (name === 't') this.#inline += text;
     } else if (depth === CELL) {
       this.#isInCell = false;
       this.#closeCell();
@@ -157,13 +157,14 @@ class SheetReader {
     this.#number = number;
   }
 
-  #openCell(of: Readonly<Record<string, string | undefined>>): void {
-    this.#type = of.t ?? 'n';
-    this.#style = of.s ?? '0';
+  #openCell(of: XmlAttributes): void {
+    this.#type = of.get('t') ?? 'n';
+    this.#style = of.get('s') ?? '0';
     this.#value = '';
     this.#inline = '';
     this.#column++;
-    if (of.r !== undefined) this.#locate(of.r);
+    const said = of.get('r');
+    if (said !== undefined) this.#locate(said);
     if (this.#column > MAX_COLUMNS) throw this.#broken(`${this.#cellName()} is beyond the last column`);
   }
 

@@ -2,7 +2,7 @@
 // as they are read and unpacked. Only its shared texts are held.
 
 import { TableError } from '../table-error.js';
-import { decoded, type XmlEvents, XmlReader } from '../xml/xml-reader.js';
+import { type XmlEvents, XmlReader } from '../xml/xml-reader.js';
 import { type Bytes, type Part, partsOf, piecesOf } from './archive.js';
 import { textOf } from './cell-text.js';
 import { builtInFormat, type NumberFormat, numberFormat } from './number-format.js';
@@ -124,8 +124,9 @@ function relationsOf(parts: ReadonlyMap<string, Part>, of: string): Map<string, 
   read(parts.get(pathOf(`${folder}_rels/${of.slice(folder.length)}.rels`)), {
     open(name, attributes) {
       if (name !== 'Relationship') return;
-      const { Id: id = '', Type: type = '', Target: target = '' } = attributes();
-      relations.set(decoded(id), { type, path: resolved(folder, decoded(target).replaceAll('\\', '/')) });
+      const target = attributes.get('Target') ?? '';
+      const path = resolved(folder, target.replaceAll('\\', '/'));
+      relations.set(attributes.get('Id') ?? '', { type: attributes.get('Type') ?? '', path });
     },
     close() {},
   });
@@ -152,11 +153,10 @@ function listIn(part: Part): SheetList {
   read(part, {
     open(name, attributes) {
       if (name === 'sheet') {
-        const of = attributes();
         // The prefix of its namespace may be any.
-        const [, id = ''] = Object.entries(of).find(([key]) => /:id$/.test(key)) ?? [];
-        sheets.push({ name: decoded(of.name ?? ''), id: decoded(id) });
-      } else if (name === 'workbookPr') is1904 = isTrue(attributes().date1904 ?? 'false', 'date1904');
+        const [, id = ''] = attributes.entries().find(([key]) => /:id$/.test(key)) ?? [];
+        sheets.push({ name: attributes.get('name') ?? '', id });
+      } else if (name === 'workbookPr') is1904 = isTrue(attributes.get('date1904') ?? 'false', 'date1904');
     },
     close() {},
   });
@@ -178,10 +178,9 @@ function formatsIn(part: Part | undefined): readonly NumberFormat[] {
   read(part, {
     open(name, attributes) {
       if (name === 'numFmt') {
-        const { numFmtId = '', formatCode = '' } = attributes();
-        codes.set(Number(numFmtId), numberFormat(decoded(formatCode)));
+        codes.set(Number(attributes.get('numFmtId') ?? ''), numberFormat(attributes.get('formatCode') ?? ''));
       } else if (name === 'cellXfs') isOfCells = true;
-      else if (name === 'xf' && isOfCells) styles.push(Number(attributes().numFmtId ?? 0));
+      else if (name === 'xf' && isOfCells) styles.push(Number(attributes.get('numFmtId') ?? 0));
     },
     close(name) {
       if (name === 'cellXfs') isOfCells = false;
@@ -199,7 +198,7 @@ function textsIn(part: Part | undefined, hold: (bytes: number) => void): TextLis
       if (name === 'si') text = '';
       else if (name === 'rPh') phonetic++;
     },
-    close(name, _, whole) {
+    close(name, whole) {
       if (name === 't' && phonetic === 0) text += whole;
       else if (name === 'rPh') phonetic--;
       else if (name === 'si') texts.add(textOf(text));

@@ -2,7 +2,7 @@
 
 import { CsvLines } from '../rows-as-csv.js';
 import { requireShort, XmlFields } from './xml-fields.js';
-import { attributesOf, XmlReader } from './xml-reader.js';
+import { XmlReader } from './xml-reader.js';
 
 /** Elements of a point that become columns, also inside its extensions: numbers and times, and texts. */
 const VALUES = ['time', 'ele', 'speed', 'course', 'hdop', 'sat', 'hr', 'cad'] as const;
@@ -16,6 +16,7 @@ const KINDS = new Map([
 const COLLAPSED: ReadonlySet<string> = new Set(VALUES);
 const INDEXES: ReadonlyMap<string, number> = new Map(COLUMNS.map((name, index) => [name, index]));
 const WANTED = new Map(['name', ...VALUES, ...TEXTS].map((name) => [name, INDEXES.get(name)!]));
+const NO_COLUMNS = new Array<string | undefined>(COLUMNS.length).fill(undefined);
 const [KIND, NAME, NUMBER, SEGMENT, LAT, LNG] = COLUMNS.keys();
 
 interface Point {
@@ -52,21 +53,21 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     open(name, attributes, qualified) {
       if (point !== null) {
         if (name === 'link') linkDepth++;
-        point.fields.open(qualified, attributesOf(attributes));
+        point.fields.open(qualified, attributes.entries());
         return true;
       }
       const kind = KINDS.get(name as 'wpt');
       if (kind !== undefined) {
-        const columns = new Array<string | undefined>(COLUMNS.length).fill(undefined);
+        const columns = NO_COLUMNS.slice();
         point = { kind, columns, fields: new XmlFields() };
         columns[KIND!] = kind;
-        columns[LAT!] = columns[LNG!] = '';
-        const read = attributesOf(attributes);
-        for (const attribute of Object.keys(read)) {
-          const index = attribute === 'lat' ? LAT : attribute === 'lon' ? LNG : undefined;
-          if (index === undefined) point.fields.add(`@${attribute}`, read[attribute]!);
-          else columns[index] = read[attribute]!;
-        }
+        const lat = attributes.get('lat');
+        const lng = attributes.get('lon');
+        columns[LAT!] = lat ?? '';
+        columns[LNG!] = lng ?? '';
+        if (attributes.count > Number(lat !== undefined) + Number(lng !== undefined))
+          for (const [attribute, value] of attributes.entries())
+            if (attribute !== 'lat' && attribute !== 'lon') point.fields.add(`@${attribute}`, value);
       } else if (name === 'trk' || name === 'rte')
         line = {
           name: undefined,
@@ -79,18 +80,18 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
         line.segment++;
         line.isInSegment = true;
       } else if (line !== null) {
-        if (!line.isInSegment) line.fields.open(qualified, attributesOf(attributes));
+        if (!line.isInSegment) line.fields.open(qualified, attributes.entries());
         return true;
       }
       return false;
     },
-    close(name, text, whole) {
+    close(name, text) {
       if (point !== null && point.fields.depth > 0) {
         const { columns, fields } = point;
         const index = linkDepth === 0 && fields.isPlain ? WANTED.get(name) : undefined;
         const hasColumn = index !== undefined && columns[index] === undefined;
-        if (hasColumn) columns[index] = COLLAPSED.has(name) ? text : whole;
-        fields.close(hasColumn ? null : whole);
+        if (hasColumn) columns[index] = COLLAPSED.has(name) ? text.trim() : text;
+        fields.close(hasColumn ? null : text);
         if (name === 'link') linkDepth--;
       } else if (point !== null) {
         if (line !== null && point.kind !== 'waypoint') addLine(point, line);
@@ -103,8 +104,8 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       else if (line?.isInSegment === false && line.fields.depth > 0) {
         const isName =
           name === 'name' && line.fields.depth === 1 && line.fields.isPlain && line.name === undefined;
-        if (isName) line.name = whole;
-        line.fields.close(isName ? null : whole);
+        if (isName) line.name = text;
+        line.fields.close(isName ? null : text);
       }
     },
   });

@@ -7,7 +7,7 @@ import { placedRows, type ShapeRow } from '../shapes/shape-rows.js';
 import type { PointChoice } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
 import { requireShort, XmlFields } from './xml-fields.js';
-import { attributesOf, XmlReader } from './xml-reader.js';
+import { type XmlAttributes, XmlReader } from './xml-reader.js';
 
 const OF_MARK = ['name', 'description', 'folder', 'time'] as const;
 /** The column of all other fields, after the data. */
@@ -128,22 +128,22 @@ class PlacemarksReader {
   read(content: Uint8Array): void {
     const reader = new XmlReader({
       open: (name, attributes, qualified) => this.#open(name, attributes, qualified),
-      close: (name, text, whole) => this.#close(name, text, whole),
+      close: (name, text) => this.#close(name, text.trim(), text),
     });
     for (let at = 0; at < content.length; at += PIECE_BYTES)
       reader.push(content.subarray(at, at + PIECE_BYTES));
     reader.end();
   }
 
-  #open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): void {
+  #open(name: string, attributes: XmlAttributes, qualified: string): void {
     this.#path.push(name);
     const mark = this.#mark;
     if (mark === null) {
       if (name === 'Folder' || name === 'Document') this.#folders.push('');
-      else if (name === 'Placemark' || name === 'NetworkLink') this.#mark = markOf(attributesOf(attributes));
+      else if (name === 'Placemark' || name === 'NetworkLink') this.#mark = markOf(attributes);
       return;
     }
-    const { name: dataName, schemaUrl: _, ...others } = attributesOf(attributes);
+    const dataName = attributes.get('name');
     const isData = name === 'Data' || name === 'SimpleData';
     if (isData) this.#dataName = dataName ?? '';
     else if (name === 'Polygon') this.#rings = [];
@@ -151,7 +151,9 @@ class PlacemarksReader {
       this.#when = [];
       this.#at = 0;
     }
-    mark.other.open(qualified, isData || dataName === undefined ? others : { ...others, name: dataName });
+    const others = attributes.entries().filter(([key]) => key !== 'name' && key !== 'schemaUrl');
+    if (!isData && dataName !== undefined) others.push(['name', dataName]);
+    mark.other.open(qualified, others);
   }
 
   #close(name: string, text: string, whole: string): void {
@@ -258,10 +260,10 @@ class PlacemarksReader {
   }
 }
 
-function markOf(attributes: Readonly<Record<string, string>>): Mark {
+function markOf(attributes: XmlAttributes): Mark {
   const shape = { type: 0, points: [], lines: [], polygons: [], ...SYSTEM };
   const other = new XmlFields();
-  for (const [name, value] of Object.entries(attributes)) other.add(`@${name}`, value);
+  for (const [name, value] of attributes.entries()) other.add(`@${name}`, value);
   return { columns: new Map(), other, shape, types: new Set(), track: [], fault: undefined, href: '' };
 }
 

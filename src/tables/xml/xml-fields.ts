@@ -60,13 +60,12 @@ export class XmlFields {
     if (this.#letters > MAX_LETTERS) throw new TableError('the fields of a row in it are longer than 16 MiB');
   }
 
-  /** @param attributes decoded */
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
+  open(name: string, attributes: readonly (readonly [name: string, value: string])[]): void {
     const parent = this.#open[this.#open.length - 1];
     if (parent !== undefined) parent.hasElements = true;
     this.#open.push({ name, members: null, hasElements: false });
-    for (const attribute in attributes)
-      if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, attributes[attribute]!);
+    for (const [attribute, value] of attributes)
+      if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, value);
   }
 
   /** @param text of the element; null where it has a column of its own */

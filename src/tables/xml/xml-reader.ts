@@ -1,167 +1,358 @@
-// XML as it comes, by saxen: elements by their local names, with the text that is directly in them. Entities of a
-// document's own and other files are not read.
+// XML 1.0 in pieces: elements by their local names, with their attributes and the text that is directly in them.
+// Documents that are not well-formed are refused; entities of a document's own and other files are not read.
 
-import { Parser } from 'saxen';
 import { TableError } from '../table-error.js';
-import { utf16Of } from './utf16.js';
+import { DECLARATION, INSTRUCTION, type Name, Names, TYPE } from './xml-names.js';
+import { broken, CONTROL, dereferenced, withLineFeeds, XmlDecoder } from './xml-text.js';
 
 export interface XmlEvents {
   /**
    * @param name without the prefix of its namespace
-   * @param attributes their values as they are: `decoded` reads references in one, `attributesOf` in all
    * @param qualified the name as the file writes it
    * @returns false where the text of the element is not wanted: `close` is then told of none
    */
-  open(name: string, attributes: () => Readonly<Record<string, string>>, qualified: string): unknown;
-  /** @param whole the text with the blanks around it */
-  close(name: string, text: string, whole: string): void;
+  open(name: string, attributes: XmlAttributes, qualified: string): unknown;
+  /** @param text with the blanks around it */
+  close(name: string, text: string): void;
+}
+
+/** Attributes of the element that opens, until `open` returns. */
+export interface XmlAttributes {
+  readonly count: number;
+  /** The value of an attribute with what its references stand for. */
+  get(qualified: string): string | undefined;
+  /** Names and values, in the order of the file. */
+  entries(): readonly (readonly [qualified: string, value: string])[];
 }
 
 /** Deepest nesting of elements. */
 const MAX_DEPTH = 512;
 /** Text of one element, and bytes without the end of a tag: both are held. */
 const MAX_LETTERS = 16 * 1024 * 1024;
-/** Text between documents that stand one after the other. */
-const OUTSIDE_ROOT = 'non-whitespace outside of root node';
-const ENCODING = /^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)["']/;
+/** Attributes of an element whose names are compared one by one. */
+const FEW = 8;
+const CUT = 'the file ends in the middle';
+const INCOMPLETE = -1;
+const BEYOND = 0x3fff_ffff;
+const [TAB, LINE_FEED, RETURN, BLANK, SLASH] = [9, 10, 13, 32, 47] as const;
+const [BANG, QUOTE, APOSTROPHE, EQUALS, GREATER, QUESTION] = [33, 34, 39, 61, 62, 63] as const;
+const NOT_BLANK = /[^ \t\r\n]/;
+
+/** The next place of a text in another, kept until it is passed. */
+class Mark {
+  #next = -1;
+
+  constructor(private readonly what: string) {}
+
+  reset(): void {
+    this.#next = -1;
+  }
+
+  isIn(text: string, from: number, to: number): boolean {
+    if (this.#next < from) {
+      const next = text.indexOf(this.what, from);
+      this.#next = next < 0 ? BEYOND : next;
+    }
+    return this.#next < to;
+  }
+}
+
+const NO_ENTRIES: readonly (readonly [string, string])[] = [];
+
+class Attributes implements XmlAttributes {
+  count = 0;
+  readonly #names: string[] = [];
+  readonly #values: string[] = [];
+
+  add(name: string, value: string): void {
+    this.#names[this.count] = name;
+    this.#values[this.count++] = value;
+  }
+
+  get(qualified: string): string | undefined {
+    for (let a = 0; a < this.count; a++) if (this.#names[a] === qualified) return this.#values[a];
+    return undefined;
+  }
+
+  entries(): readonly (readonly [string, string])[] {
+    if (this.count === 0) return NO_ENTRIES;
+    const entries: [string, string][] = [];
+    for (let a = 0; a < this.count; a++) entries.push([this.#names[a]!, this.#values[a]!]);
+    return entries;
+  }
+
+  requireDistinct(): void {
+    const names = this.#names;
+    const seen = this.count > FEW ? new Set<string>() : undefined;
+    for (let a = 0; a < this.count; a++)
+      if (seen === undefined ? isAmong(names, a) : seen.size === seen.add(names[a]!).size)
+        throw broken(`attribute <${names[a]}> already defined`);
+  }
+}
+
+/** Whether an item is the same as one before it. */
+function isAmong(names: readonly string[], index: number): boolean {
+  for (let before = 0; before < index; before++) if (names[before] === names[index]) return true;
+  return false;
+}
+
+/** Where in a document the reader is, between its elements. */
+type Stage = 'start' | 'prolog' | 'typed' | 'within' | 'after';
 
 export class XmlReader {
-  readonly #parser = new Parser();
+  readonly #names = new Names();
+  readonly #attributes = new Attributes();
+  readonly #ampersand = new Mark('&');
+  readonly #return = new Mark('\r');
+  readonly #lineFeed = new Mark('\n');
+  readonly #tab = new Mark('\t');
+  readonly #sectionEnd = new Mark(']]>');
+  readonly #open: Name[] = [];
   /** Text of the open elements, outermost first; of one whose text is not wanted its length. */
   readonly #texts: (string | number)[] = [];
-  #decoder: TextDecoder | undefined;
-  /** Bytes since the last tag or text: the parser holds them, and reads them again with each chunk. */
+  #stage: Stage = 'start';
+  readonly #decoder = new XmlDecoder();
+  /** Bytes since the last tag or text. */
   #sinceEvent = 0;
+  /** Letters that are read, their next `<`, and the rest, which begins with markup that is not whole. */
+  #text = '';
+  #nextTag = 0;
+  #rest = '';
   #waiting: string[] = [];
   #waitingLetters = 0;
-  #hasRoot = false;
 
-  constructor(events: XmlEvents) {
-    const parser = this.#parser;
-    const texts = this.#texts;
-    const addText = (text: string): void => {
-      this.#sinceEvent = 0;
-      if (texts.length === 0) return;
-      const before = texts[texts.length - 1]!;
-      const all = typeof before === 'string' ? before + text : before + text.length;
-      if ((typeof all === 'string' ? all.length : all) > MAX_LETTERS)
-        throw new TableError('a text in it is longer than 16 MiB');
-      texts[texts.length - 1] = all;
-    };
-    parser.on('openTag', (name, attributes) => {
-      this.#sinceEvent = 0;
-      this.#hasRoot = true;
-      if (texts.length >= MAX_DEPTH) throw new TableError(`elements are nested more than ${MAX_DEPTH} deep`);
-      const isWanted = events.open(localName(name), attributes as () => Record<string, string>, name);
-      texts.push(isWanted === false ? 0 : '');
-    });
-    parser.on('closeTag', (name) => {
-      this.#sinceEvent = 0;
-      const text = texts.pop()!;
-      const whole = typeof text === 'string' ? text : '';
-      events.close(localName(name), whole.trim(), whole);
-    });
-    parser.on('text', (text) => addText(decoded(text)));
-    parser.on('cdata', (text) => addText(withLineFeeds(text)));
-    // Saxen leaves out attributes that it does not understand or that are given twice.
-    parser.on('warn', ({ message }) => {
-      if (message !== OUTSIDE_ROOT) throw new TableError(`it is not XML as it should be: ${message}`);
-    });
-    parser.on('error', (error) => {
-      throw error instanceof TableError
-        ? error
-        : new TableError(`it is not XML as it should be: ${error.message}`);
-    });
-  }
+  constructor(private readonly events: XmlEvents) {}
 
   /** @throws TableError for what is not XML */
   push(bytes: Uint8Array): void {
-    this.#decoder ??= decoderOf(bytes);
-    const heldBytes = this.#sinceEvent;
     this.#sinceEvent += bytes.length;
     if (this.#sinceEvent > MAX_LETTERS) throw new TableError('16 MiB of it have no tag');
-    const text = this.#decoded(bytes, true);
-    this.#waiting.push(text);
-    this.#waitingLetters += text.length;
-    // Twice as much each time: the same letters are read again a bounded number of times.
-    if (2 * this.#waitingLetters >= heldBytes) this.#parseWaiting();
-  }
-
-  /** @param last the end of the text; else what is after the last tag waits for its end */
-  #parseWaiting(last?: string): void {
-    const text = this.#waiting.join('') + (last ?? '');
-    const end = last === undefined ? text.lastIndexOf('>') + 1 : 0;
-    const rest = end === 0 ? '' : text.slice(end);
-    this.#waiting = [rest];
-    this.#waitingLetters = rest.length;
-    this.#parser.write(end === 0 ? text : text.slice(0, end));
+    this.#take(this.#decoder.decode(bytes, false));
   }
 
   /** @throws TableError where the text ends too early */
   end(): void {
-    this.#parseWaiting(this.#decoded());
-    try {
-      this.#parser.end();
-    } catch (error) {
-      if (!(error instanceof TableError)) throw error;
-      throw new TableError('the file ends in the middle');
+    this.#take(this.#decoder.decode(new Uint8Array(0), true));
+    this.#scan();
+    if (!this.#rest.startsWith('<') && this.#open.length === 0) this.#addOutside(this.#rest);
+    else if (this.#rest !== '') throw new TableError(CUT);
+    if (this.#stage !== 'after') throw new TableError(CUT);
+  }
+
+  #take(text: string): void {
+    const control = text.search(CONTROL);
+    const sound = control < 0 ? text : text.slice(0, control);
+    this.#waiting.push(sound);
+    this.#waitingLetters += sound.length;
+    // Twice as much each time: the same letters are read again a bounded number of times.
+    if (control >= 0 || 2 * this.#waitingLetters >= this.#rest.length) this.#scan();
+    if (control >= 0) throw broken('illegal control character');
+  }
+
+  /** Reads what is whole. */
+  #scan(): void {
+    const text = this.#rest + this.#waiting.join('');
+    this.#text = text;
+    this.#waiting = [];
+    this.#waitingLetters = 0;
+    for (const mark of [this.#ampersand, this.#return, this.#lineFeed, this.#tab, this.#sectionEnd])
+      mark.reset();
+    let from = 0;
+    for (let at = text.indexOf('<'); at >= 0; at = this.#nextTag) {
+      if (at > from) this.#addText(from, at);
+      this.#nextTag = text.indexOf('<', at + 1);
+      const end = this.#markup(at);
+      from = end === INCOMPLETE ? at : end;
+      if (end === INCOMPLETE) break;
+      if (this.#nextTag < end && this.#nextTag >= 0) this.#nextTag = text.indexOf('<', end);
     }
-    if (!this.#hasRoot || this.#texts.length > 0) throw new TableError('the file ends in the middle');
+    this.#rest = text.slice(from);
   }
 
-  #decoded(bytes?: Uint8Array, stream = false): string {
-    try {
-      return this.#decoder?.decode(bytes, { stream }) ?? '';
-    } catch {
-      throw new TableError('it holds bytes that are not of its encoding');
+  /** @returns the end of a tag, comment, section, instruction or type that begins there, or INCOMPLETE */
+  #markup(at: number): number {
+    switch (this.#text.charCodeAt(at + 1)) {
+      case SLASH:
+        return this.#closeTag(at);
+      case BANG:
+        return this.#declaration(at);
+      case QUESTION:
+        return this.#instruction(at);
+      default:
+        return this.#openTag(at);
     }
   }
-}
 
-function decoderOf(head: Uint8Array): TextDecoder {
-  const named =
-    utf16Of(head) ??
-    ENCODING.exec(latin1(head.subarray(0, 300)).replace(/^\xef\xbb\xbf/, ''))?.[1] ??
-    'utf-8';
-  try {
-    return new TextDecoder(named, { fatal: true });
-  } catch {
-    throw new TableError(`its encoding ${named} is not known`);
+  #openTag(at: number): number {
+    const name = this.#names.read(this.#text, at + 1, 'nodeName');
+    if (name === null) return INCOMPLETE;
+    let end = this.#names.end;
+    const attributes = this.#attributes;
+    attributes.count = 0;
+    let code = this.#text.charCodeAt(end);
+    if (code !== GREATER) {
+      end = this.#readAttributes(end);
+      if (end === INCOMPLETE) return INCOMPLETE;
+      code = this.#text.charCodeAt(end);
+    }
+    if (attributes.count > 1) attributes.requireDistinct();
+    this.#sinceEvent = 0;
+    if (this.#open.length >= MAX_DEPTH)
+      throw new TableError(`elements are nested more than ${MAX_DEPTH} deep`);
+    const isWanted = this.events.open(name.local, attributes, name.qualified);
+    this.#open.push(name);
+    this.#texts.push(isWanted === false ? 0 : '');
+    this.#stage = 'within';
+    if (code === GREATER) return end + 1;
+    this.#close();
+    return end + 2;
+  }
+
+  /** @returns where `>` or `/>` is, or INCOMPLETE */
+  #readAttributes(from: number): number {
+    const text = this.#text;
+    for (let end = from; ; ) {
+      const at = this.#afterBlanks(end);
+      const code = text.charCodeAt(at);
+      if (code === GREATER) return at;
+      if (code === SLASH) {
+        if (at + 1 === text.length) return INCOMPLETE;
+        if (text.charCodeAt(at + 1) === GREATER) return at;
+      }
+      if (at === text.length) return INCOMPLETE;
+      if (at === end)
+        throw broken(end === from ? 'invalid nodeName' : 'illegal character after attribute end');
+      end = this.#attribute(at);
+      if (end === INCOMPLETE) return INCOMPLETE;
+    }
+  }
+
+  /** @returns the end of the attribute that begins there, or INCOMPLETE */
+  #attribute(at: number): number {
+    const text = this.#text;
+    const name = this.#names.read(text, at, 'attribute name');
+    if (name === null) return INCOMPLETE;
+    const equals = this.#afterBlanks(this.#names.end);
+    if (equals === text.length) return INCOMPLETE;
+    if (text.charCodeAt(equals) !== EQUALS) throw broken('missing attribute value');
+    const opening = this.#afterBlanks(equals + 1);
+    if (opening === text.length) return INCOMPLETE;
+    const quote = text.charCodeAt(opening);
+    if (quote !== QUOTE && quote !== APOSTROPHE) throw broken('missing attribute value quotes');
+    const from = opening + 1;
+    const to = text.indexOf(quote === QUOTE ? '"' : "'", from);
+    if (this.#nextTag >= 0 && (to < 0 || this.#nextTag < to)) throw broken('missing closing quotes');
+    if (to < 0) return INCOMPLETE;
+    let value = text.slice(from, to);
+    if (this.#return.isIn(text, from, to)) value = withLineFeeds(value);
+    // Blanks of any kind are blanks (XML 1.0, 3.3.3).
+    if (
+      this.#lineFeed.isIn(text, from, to) ||
+      this.#return.isIn(text, from, to) ||
+      this.#tab.isIn(text, from, to)
+    )
+      value = value.replace(/[\t\n]/g, ' ');
+    this.#attributes.add(name.qualified, this.#ampersand.isIn(text, from, to) ? dereferenced(value) : value);
+    return to + 1;
+  }
+
+  #closeTag(at: number): number {
+    const text = this.#text;
+    const name = this.#open[this.#open.length - 1];
+    if (name === undefined) throw broken('missing open tag');
+    const from = at + 2;
+    const end = this.#afterBlanks(from + name.qualified.length);
+    if (end >= text.length && name.qualified.startsWith(text.slice(from).trimEnd())) return INCOMPLETE;
+    if (!text.startsWith(name.qualified, from) || text.charCodeAt(end) !== GREATER)
+      throw broken('closing tag mismatch');
+    this.#sinceEvent = 0;
+    this.#close();
+    return end + 1;
+  }
+
+  #close(): void {
+    const name = this.#open.pop()!;
+    const text = this.#texts.pop()!;
+    if (this.#open.length === 0) this.#stage = 'after';
+    this.events.close(name.local, typeof text === 'string' ? text : '');
+  }
+
+  /** A comment, a CDATA section or a document type. */
+  #declaration(at: number): number {
+    const text = this.#text;
+    if (text.startsWith('<!--', at)) {
+      const end = text.indexOf('--', at + 4);
+      if (end < 0 || end + 2 === text.length) return INCOMPLETE;
+      if (text.charCodeAt(end + 2) !== GREATER) throw broken('"--" in a comment');
+      if (this.#stage === 'start') this.#stage = 'prolog';
+      return end + 3;
+    }
+    if (text.startsWith('<![CDATA[', at) && this.#open.length > 0) {
+      const end = text.indexOf(']]>', at + 9);
+      if (end < 0) return INCOMPLETE;
+      this.#add(withLineFeeds(text.slice(at + 9, end)));
+      return end + 3;
+    }
+    if (
+      text.length < at + 9 &&
+      ['<!--', '<![CDATA[', '<!DOCTYPE'].some((each) => each.startsWith(text.slice(at)))
+    )
+      return INCOMPLETE;
+    if (!text.startsWith('<!DOCTYPE', at) || this.#stage === 'within' || this.#stage === 'typed')
+      throw broken('illegal declaration');
+    const end = text.indexOf('>', at);
+    if (end < 0) return INCOMPLETE;
+    if (!TYPE.test(text.slice(at, end + 1)))
+      throw broken('a document type that is not a name and an address alone');
+    this.#stage = 'typed';
+    return end + 1;
+  }
+
+  #instruction(at: number): number {
+    const end = this.#text.indexOf('?>', at + 2);
+    if (end < 0) return INCOMPLETE;
+    const whole = this.#text.slice(at, end + 2);
+    const isFirst = (this.#stage === 'start' || this.#stage === 'after') && DECLARATION.test(whole);
+    if (!isFirst && !INSTRUCTION.test(whole)) throw broken('illegal instruction');
+    if (isFirst || this.#stage === 'start') this.#stage = 'prolog';
+    return end + 2;
+  }
+
+  #addText(from: number, to: number): void {
+    const text = this.#text;
+    if (this.#open.length === 0) {
+      this.#addOutside(text.slice(from, to));
+      return;
+    }
+    if (this.#sectionEnd.isIn(text, from, to)) throw broken('"]]>" in a text');
+    let piece = text.slice(from, to);
+    if (this.#return.isIn(text, from, to)) piece = withLineFeeds(piece);
+    this.#add(this.#ampersand.isIn(text, from, to) ? dereferenced(piece) : piece);
+  }
+
+  #add(text: string): void {
+    this.#sinceEvent = 0;
+    const innermost = this.#texts.length - 1;
+    const before = this.#texts[innermost]!;
+    const all = typeof before === 'string' ? before + text : before + text.length;
+    if ((typeof all === 'string' ? all.length : all) > MAX_LETTERS)
+      throw new TableError('a text in it is longer than 16 MiB');
+    this.#texts[innermost] = all;
+  }
+
+  /** Text before, between and after documents, of which only the last may follow a byte order mark. */
+  #addOutside(text: string): void {
+    if (NOT_BLANK.test(this.#stage === 'after' ? text.replaceAll('\ufeff', '') : text))
+      throw broken('non-whitespace outside of root node');
+    if (this.#stage === 'start' && text !== '') this.#stage = 'prolog';
+  }
+
+  #afterBlanks(from: number): number {
+    let at = from;
+    for (; at < this.#text.length; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code > BLANK || (code !== BLANK && code !== LINE_FEED && code !== TAB && code !== RETURN)) break;
+    }
+    return at;
   }
 }
-
-const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
-
-function localName(name: string): string {
-  const colon = name.indexOf(':');
-  return colon < 0 ? name : name.slice(colon + 1);
-}
-
-const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const LAST_POINT = 0x10_ffff;
-
-/** Text or an attribute with what its references stand for. Those of a document's own stay as they are. */
-export function decoded(text: string): string {
-  const plain = withLineFeeds(text);
-  if (!plain.includes('&')) return plain;
-  return plain.replace(REFERENCE, (all, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return NAMED[name]!;
-    const point = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
-    return point > LAST_POINT ? all : String.fromCodePoint(point);
-  });
-}
-
-/** Attributes with what references in their values stand for. */
-export function attributesOf(
-  attributes: () => Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const read = attributes();
-  for (const name in read)
-    if (read[name]!.includes('&') || read[name]!.includes('\r'))
-      return Object.fromEntries(Object.entries(read).map(([name, each]) => [name, decoded(each)]));
-  return read;
-}
-
-/** Line ends as a reader of XML has to give them (XML 1.0, 2.11). */
-const withLineFeeds = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { convertFiles } from '#dist/files/run.js';
-import type * as Allowance from '#dist/hexcodes/wire/rows/row-allowance.js';
 import type { Hexcodes } from '#hexcodes';
 import { libraryModule } from '../../../bench/beside.js';
 import { randomFrom } from '../open-world.js';
@@ -25,6 +24,11 @@ import {
 } from './reference.js';
 
 type FilesRequest = Parameters<typeof convertFiles>[1];
+/** Counters of rows that left the fast path: by reason, or in older checkouts one. */
+interface SlowRows {
+  slowRowCounts?(): readonly { readonly rows: number }[];
+  readonly slowWork?: { readonly rows: number };
+}
 
 export interface Difference {
   /** Entry point, formats, options and spelling. */
@@ -134,14 +138,14 @@ export class DifferentialEngine {
     readonly build: Wire,
     readonly files: typeof convertFiles,
     readonly library: Hexcodes,
-    readonly counts: Partial<typeof Allowance>,
+    readonly counts: SlowRows,
   ) {}
 
   /** @param folder of a checkout that is built */
   static async of(folder: string): Promise<DifferentialEngine> {
     const run = await libraryModule<{ convertFiles: typeof convertFiles }>(folder, '../files/run.js');
     const library = await libraryModule<{ loadLibrary(): Promise<Hexcodes> }>(folder, '../files/library.js');
-    const counts = await libraryModule<typeof Allowance>(folder, 'wire/rows/row-allowance.js');
+    const counts = await libraryModule<SlowRows>(folder, 'wire/rows/row-allowance.js');
     const build = await Wire.ofCheckout(folder);
     return new DifferentialEngine(build, run.convertFiles, await library.loadLibrary(), counts);
   }
