@@ -245,7 +245,7 @@ describe.each(Object.entries(DIFFERENCES))('%s', (_, [, , cases]) => {
 
 const PAGE = `# The same bytes over HTTP
 
-Where a row of CSV or NDJSON has another status or code in the command than in [/bulk](../http.md#bulk): test/conformance/same-bytes.test.ts
+Where a row of CSV or NDJSON has another status or code in the command than in \`/bulk\`: test/conformance/same-bytes.test.ts
 writes this page and holds each row. *Refused* is exit code 3 of the command (2 where a name clashes), and 400 over HTTP.
 
 | body | over HTTP | command |
