@@ -115,14 +115,14 @@ function sha256Of({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
     .digest('hex');
 }
 
-function healthRoutes(readiness: Readiness): AdminRoute[] {
+function healthRoutes(pulse: Pulse): AdminRoute[] {
   return [
     { method: 'GET', path: '/livez', handle: () => textAnswer(200, 'alive') },
     {
       method: 'GET',
       path: '/readyz',
       handle: () => {
-        const { status, text } = readiness.page;
+        const { status, text } = pulse.publish();
         return textAnswer(status, ...text.trimEnd().split('\n'));
       },
     },
@@ -177,8 +177,8 @@ export async function listen(
   const { adminHost, adminPort, adminNames } = config;
   const failed = (error: unknown): void => logger.error({ err: error }, 'a handler of the admin port threw');
   const keyRoutes = keyRoutesOf(keys, config.trustedProxies, logger, processInfo?.token);
-  const routes = [...healthRoutes(readiness), ...observation.routes, documentRoute, ...keyRoutes];
   const pulse = new Pulse(readiness);
+  const routes = [...healthRoutes(pulse), ...observation.routes, documentRoute, ...keyRoutes];
   open.steps.release.push(async () => pulse.close());
   const opening = openAdminPort(adminHost, adminPort, routes, failed, adminNames, pulse.shared);
   const admin = await opening.catch(async (error: Error) => {

@@ -115,6 +115,8 @@ export class OpenParts {
   /** Rejects with a message for people; the caller closes what is open by then. */
   async open({ previousIndex, ...files }: ServedData, processInfo: ProcessInfo | undefined): Promise<Parts> {
     const { config, logger, tuning, readiness, steps } = this;
+    // Before files are opened: each fault that follows from too few has a sentence of its own.
+    const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
     const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
     const observer = await openObserver(config, logger);
@@ -128,7 +130,6 @@ export class OpenParts {
     const previous = this.#openPrevious(module, files, previousIndex, observer);
     const budget = budgetOf(config, logger, observer);
     tuning.withBudget?.(budget);
-    const { maxConnections, warning: filesWarning } = connectionsWithin(config.maxConnections);
     const adapter = await TransportAdapter.load(hooksFor(logger, observer, tuning.metering !== false), {
       budget,
       maxPastStopBytes: config.maxPastStopBytes,

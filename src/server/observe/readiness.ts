@@ -113,7 +113,7 @@ const LENGTH_AT = 4;
 const TEXT_AT = 24;
 const MAX_TEXT_BYTES = 16 * 1024;
 
-/** Publishes the page of a Readiness: twenty times a second, and at once when it changes its mind. */
+/** Publishes the page of a Readiness: twenty times a second, when it changes its mind, and when the loop answers it. */
 export class Pulse {
   readonly shared = new SharedArrayBuffer(TEXT_AT + MAX_TEXT_BYTES);
   readonly #beats = new BigInt64Array(this.shared, BEAT_AT, 1);
@@ -123,9 +123,9 @@ export class Pulse {
   #published: ReadinessPage | undefined;
 
   constructor(private readonly readiness: Readiness) {
-    readiness.onChange = () => this.#beat();
-    this.#beat();
-    this.#timer = setInterval(() => this.#beat(), BEAT_MS);
+    readiness.onChange = () => this.publish();
+    this.publish();
+    this.#timer = setInterval(() => this.publish(), BEAT_MS);
     this.#timer.unref();
   }
 
@@ -134,10 +134,11 @@ export class Pulse {
     this.readiness.onChange = undefined;
   }
 
-  #beat(): void {
+  /** Returns the page, which other threads see from now on: an answer of theirs is never older than one of the loop. */
+  publish(): ReadinessPage {
     Atomics.store(this.#beats, 0, process.hrtime.bigint());
     const page = this.readiness.page;
-    if (page.status === this.#published?.status && page.text === this.#published.text) return;
+    if (page.status === this.#published?.status && page.text === this.#published.text) return page;
     this.#published = page;
     const bytes = Buffer.from(page.text).subarray(0, MAX_TEXT_BYTES);
     // Odd while it is written, so that no reader takes a half of it.
@@ -146,6 +147,7 @@ export class Pulse {
     Atomics.store(this.#numbers, LENGTH_AT, bytes.length);
     this.#text.set(bytes);
     Atomics.add(this.#numbers, VERSION_AT, 1);
+    return page;
   }
 }
 

@@ -43,7 +43,7 @@ test('keys take the data folder from the file, and name its faults', async () =>
   expect([code, stderr]).toEqual([2, expect.stringContaining('keys.env:1')]);
 });
 
-test.each([20, 32, 40, 80, 150])(
+test.each([24, 32, 40, 80, 150])(
   'ulimit -n %i: serve says in one sentence what is missing',
   async (files) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-files-'));

@@ -1,7 +1,9 @@
 // A sink at a URL: what it is sent, and which answers mean that it has taken nothing.
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
 import { shippedFiles } from '../../support/shipped.js';
@@ -12,6 +14,13 @@ let answer: { status: number; headers?: Record<string, string>; body?: string } 
 let sink: Server;
 let server: TestServer;
 let base: string;
+const PROBER = `require('node:worker_threads').parentPort.on('message', async ([url, done]) => {
+  const text = await (await fetch(url)).text();
+  Atomics.store(done, 0, 1);
+  Atomics.notify(done, 0);
+  require('node:worker_threads').parentPort.postMessage(text);
+})`;
+const prober = new Worker(PROBER, { eval: true });
 
 beforeAll(async () => {
   sink = createServer(async (request, response) => {
@@ -40,6 +49,7 @@ afterAll(async () => {
   await server.stop();
   sink.closeAllConnections();
   sink.close();
+  await prober.terminate();
 });
 
 let sent = 0;
@@ -59,6 +69,15 @@ async function becomes(isSo: (page: string) => boolean): Promise<string> {
     if (isSo(page)) return page;
     await sleep(5);
   }
+}
+
+/** The page as it is answered while the event loop of service and test stands still. */
+async function pageWhileBlocked(): Promise<string> {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const text = once(prober, 'message');
+  prober.postMessage([`http://127.0.0.1:${server.adminPort}/readyz`, done]);
+  Atomics.wait(done, 0, 0, 5000);
+  return (await text)[0] as string;
 }
 
 test('a batch is one POST of NDJSON with the header of the settings, answered by any length', async () => {
@@ -81,6 +100,8 @@ test.each([400, 401, 404, 429, 500, 503, 301, 302, 307, 308])(
     const id = await forward();
     const page = await becomes((text) => text !== 'ready\n');
     expect(page).toBe(`ready\nwarning: ${base} takes no positions (it answers ${status}): 1 wait on disk\n`);
+    // A page is never older than one that was answered before.
+    expect(await pageWhileBlocked()).toBe(page);
     answer = { status: 204 };
     await becomes((text) => text === 'ready\n');
     // No batch goes to another address.
