@@ -282,7 +282,7 @@ export const OPERATIONS: readonly Operation[] = [
     'Suggestions',
     {
       description:
-        'Show them to a person to choose from: at most ten, likelier slips first, or with `near` the nearest. An empty list: no code is so close.',
+        'Show them to a person to choose from: at most ten, likelier slips first, or with `near` the nearest. An empty list: no code is so close. Costs 10 points.',
       parameters: [CODE_IN_PATH, NEAR],
     },
   ),
@@ -293,7 +293,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   look('/v1/grid/{z}/{x}/{y}', 'grid', 'The cells that touch a tile of a map, with their codes', 'Grid', {
     description:
-      'GeoJSON, tiles in Mercator with rows from the north. The resolutions of zoom 0 to 22 are 0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15. `y` may end in .geojson; an `Accept` that prefers the vector tile gets that. Cells are whole hexagons, at most 256, with the province of their centre, or else of a corner; the `id` of a feature is its code. A tile that the zoom does not have is 400. While 200 new tiles wait, another is 503.',
+      'GeoJSON, tiles in Mercator with rows from the north. The resolutions of zoom 0 to 22 are 0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15. `y` may end in .geojson; an `Accept` that prefers the vector tile gets that. Cells are whole hexagons, at most 256, with the province of their centre, or else of a corner; the `id` of a feature is its code. A tile that the zoom does not have is 400. While 200 new tiles wait, another is 503. Costs a point for each cell.',
     parameters: TILE,
   }),
   look('/v1/grid/{z}/{x}/{y}.mvt', 'gridTile', 'The same as a vector tile', VECTOR_TILE, {
