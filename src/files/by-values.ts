@@ -17,13 +17,8 @@ import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv-dialect.js';
 import { FeatureSides } from './formats/json/feature-rows.js';
-import {
-  FeatureInference,
-  featureBatches,
-  frameOf,
-  type KnownFeatures,
-} from './formats/json/geojson-source.js';
-import { openSink, openSource, sampled } from './formats/open.js';
+import { frameOf, type KnownFeatures } from './formats/json/geojson-source.js';
+import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
   type RowFit,
@@ -47,19 +42,8 @@ import type { SortedSink } from './sorted/sorted-sink.js';
  * @throws CliFailure BAD_INPUT for what is not JSON
  */
 async function inferAll(run: Run): Promise<KnownFeatures | null> {
-  const { request, sourceFormat } = run;
-  if (!FORMATS[sourceFormat].isJson) return null;
-  if (request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
-  const { inferInputs, inferNdjson } = await import('./rows/infer-ndjson.js');
-  if (sourceFormat === 'ndjson') return { columns: await inferNdjson(run), idName: 'id' };
-  const inference = new FeatureInference();
-  await inferInputs(run, async (input, tick) => {
-    for await (const documents of featureBatches(input, { head: '', tail: '', members: new Set() })) {
-      inference.add(documents, true);
-      tick();
-    }
-  });
-  return inference.known(true);
+  if (run.request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
+  return (await inferenceOf(run.sourceFormat)?.(run)) ?? null;
 }
 
 /** Converts and writes rows in columns that are those of the first input. */

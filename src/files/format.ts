@@ -17,6 +17,7 @@ export {
   type FileFormat,
   FORMAT_TITLES,
   FORMATS,
+  type FormatWith,
   formatOfBytes,
   formatOfName,
   isGzipName,

@@ -135,6 +135,10 @@ const LIST = {
 } as const satisfies Readonly<Record<string, Format>>;
 
 export type FileFormat = keyof typeof LIST;
+/** The formats of which something holds. */
+export type FormatWith<Part> = {
+  [Name in FileFormat]: (typeof LIST)[Name] extends Part ? Name : never;
+}[FileFormat];
 /** The formats by their names, as users type them. */
 export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
 export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];

@@ -9,13 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { BAD_INPUT, DAMAGES, type Damage, damagedBytes, outcomeOf } from '../support/files/damaged.js';
+import { BAD_INPUT, DAMAGES, type Damage, damagedBytes, NAMES, outcomeOf } from '../support/files/damaged.js';
 import { arrowWithCount, longTexts, workbook } from '../support/files/hostile.js';
 import { pick } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
 import { optionsOf, RunLength, report } from './run-length.js';
 
-const NAMES = ['whole.csv', 'whole.ndjson', 'whole.geojson', 'whole.parquet', 'whole.arrow', 'whole.csv.gz'];
 /** Files of all types and packings, whose rows are not counted. */
 const KEPT = [
   'types/types.parquet',

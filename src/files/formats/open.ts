@@ -5,13 +5,20 @@ import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
-import { type FileFormat, FORMATS } from '../format.js';
+import { type FileFormat, FORMATS, type FormatWith } from '../format.js';
+import type { Run } from '../request.js';
 import type { ValueAdder } from '../rows/text-rows.js';
 import { valueSink } from '../rows/value-rows.js';
 import type { WrittenColumns } from '../rows/write-text.js';
 import { openCsv } from './csv.js';
 import { type CsvDialect, SAMPLE_ROWS } from './csv-dialect.js';
-import { geoJsonSink, type KnownFeatures, openGeoJson, type PointColumns } from './json/geojson-source.js';
+import {
+  geoJsonSink,
+  inferFeatures,
+  type KnownFeatures,
+  openGeoJson,
+  type PointColumns,
+} from './json/geojson-source.js';
 import { ndjsonSink, openNdjson } from './json/ndjson.js';
 import { atPoints } from './shape-column.js';
 import type {
@@ -41,13 +48,22 @@ interface Sunk {
   readonly isContinued: boolean;
 }
 
-/** How rows of a format are read and written; formats that are read as another one have no `open`. */
+/** How rows of a format are read and written. */
 interface Driver {
-  open?(opened: Opened): TableSource | Promise<TableSource>;
-  sink?(sunk: Sunk): TableSink | Promise<TableSink>;
+  open(opened: Opened): TableSource | Promise<TableSource>;
+  sink(sunk: Sunk): TableSink | Promise<TableSink>;
+  /** The columns of all inputs together, for a target with types. @throws CliFailure BAD_INPUT for what is not JSON */
+  infer(run: Run): Promise<KnownFeatures>;
 }
 
-const DELIMITED: Driver = {
+/** Parts of a driver that a format must have, by its entry in src/tables/formats.ts. */
+type Drivers = Readonly<
+  Record<FormatWith<{ readonly readAs: null }>, Pick<Driver, 'open'>> &
+    Record<FormatWith<{ readonly isWritten: true }>, Pick<Driver, 'sink'>> &
+    Record<FormatWith<{ readonly isJson: true }>, Pick<Driver, 'infer'>>
+>;
+
+const DELIMITED: Omit<Driver, 'infer'> = {
   open: ({ input, dialect }) => openCsv(input, dialect),
   async sink({ output, columns, dialect, isContinued }) {
     const { textWriter } = await import('../rows/write-text.js');
@@ -73,7 +89,7 @@ function written({ kept, added }: SinkColumns): WrittenColumns {
 /** Whether Arrow goes into a file; else it is a stream. */
 export const hasArrowFooter = ({ name }: Output): boolean => !/\.arrows$/i.test(name) && name !== STDOUT_NAME;
 
-const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
+const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   csv: DELIMITED,
   tsv: DELIMITED,
   xlsx: {
@@ -82,6 +98,10 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
   ndjson: {
     open: ({ input, fit, known }) => openNdjson(input, fit, known?.columns ?? null),
     sink: ({ output, columns }) => ndjsonSink(output, columns),
+    infer: async (run) => {
+      const { inferNdjson } = await import('../rows/infer-ndjson.js');
+      return { columns: await inferNdjson(run), idName: 'id' };
+    },
   },
   geojson: {
     open: ({ input, fit, known }) => openGeoJson(input, fit, known),
@@ -89,6 +109,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
       if (position.lat >= 0 && position.lng >= 0) return geoJsonSink(output, columns, position, frame);
       throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
     },
+    infer: inferFeatures,
   },
   gpkg: {
     open: async ({ input }) => (await import('./geopackage-source.js')).openGeoPackage(input),
@@ -111,7 +132,9 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Driver>>> = {
       return valueSink(writer, all.kept.map(arrowAdder));
     },
   },
-};
+} satisfies Drivers;
+
+export const inferenceOf = (format: FileFormat): Driver['infer'] | undefined => DRIVERS[format]?.infer;
 
 /**
  * Opens an input as rows in columns. Every error of a reader becomes a fault of the file with a row.

@@ -1,10 +1,16 @@
 // Files of every format with damaged bytes, and what the command's readers make of them.
 
 import { openInput } from '#dist/files/disk/input.js';
-import { formatOfName } from '#dist/files/format.js';
+import { FORMATS, formatOfName, WRITTEN_FORMATS } from '#dist/files/format.js';
 import { dialectOf } from '#dist/files/formats/csv-dialect.js';
 import { openSource } from '#dist/files/formats/open.js';
 import { below, pick, type Random } from '../mutate.js';
+
+/** Undamaged files: one of each format that is written and has rows of its own, and CSV packed. */
+export const NAMES = [
+  ...WRITTEN_FORMATS.filter((format) => FORMATS[format].readAs === null).map((format) => `whole.${format}`),
+  'whole.csv.gz',
+];
 
 /** The exit code of the command for an input that it cannot read. */
 export const BAD_INPUT = 3;

@@ -17,6 +17,7 @@ import type { Output } from '../../disk/output.js';
 import { isRest } from '../../disk/rests.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
+import type { Run } from '../../request.js';
 import type { FeatureFrame } from '../../rows/row-plan.js';
 import { NO_FRAME } from '../../rows/write-text.js';
 import { shellWord } from '../../terminal/say.js';
@@ -188,7 +189,7 @@ function knownOf(documents: readonly JsonDocument[], fit: RowFit): KnownFeatures
   return fit === 'any' ? { ...known, idName: 'id' } : known;
 }
 
-export class FeatureInference {
+class FeatureInference {
   readonly #withId = new FieldInference();
   readonly #properties = new FieldInference();
   readonly #ids = new FieldInference();
@@ -245,6 +246,19 @@ export class FeatureInference {
     const columns = [...this.#ids.columns(isTyped), ...this.#properties.columns(isTyped)];
     return { idName: 'feature_id', columns: [...POSITION_COLUMNS, ...columns] };
   }
+}
+
+/** The columns of the features of all inputs together. @throws CliFailure BAD_INPUT for what is not GeoJSON */
+export async function inferFeatures(run: Run): Promise<KnownFeatures> {
+  const { inferInputs } = await import('../../rows/infer-ndjson.js');
+  const inference = new FeatureInference();
+  await inferInputs(run, async (input, tick) => {
+    for await (const documents of featureBatches(input, { head: '', tail: '', members: new Set() })) {
+      inference.add(documents, true);
+      tick();
+    }
+  });
+  return inference.known(true);
 }
 
 /** @throws CliFailure BAD_INPUT for another system of coordinates than WGS 84 */
@@ -314,7 +328,7 @@ function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonD
 }
 
 /** Batches of features, whatever holds them. @param frame gets the text around the features of a first collection */
-export async function* featureBatches(
+async function* featureBatches(
   input: Input,
   frame: CollectionFrame,
 ): AsyncGenerator<JsonDocument[], undefined> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
-import { BAD_INPUT, DAMAGES, damagedBytes, outcomeOf } from '../../../support/files/damaged.js';
+import { BAD_INPUT, DAMAGES, damagedBytes, NAMES, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 const SEED = 20_260_603;
@@ -18,8 +18,6 @@ afterAll(() => {
   folder.remove();
   rmSync(scratch, { recursive: true });
 });
-
-const NAMES = ['whole.csv', 'whole.ndjson', 'whole.geojson', 'whole.parquet', 'whole.arrow', 'whole.csv.gz'];
 
 beforeAll(async () => {
   const rows = Array.from({ length: 300 }, (_, i) => `${i},"tên ${i}",${21 + i / 1000},${105 + i / 900}\n`);
