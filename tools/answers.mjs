@@ -1,13 +1,17 @@
 // `node tools/answers.mjs`: asks a service the example of each operation of the OpenAPI document and writes what it
 // says to src/server/api/recorded-answers.json, which the document shows. A test compares.
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { OPERATIONS } from '#dist/server/api/operations.js';
-import { exampleRequests } from '#dist/server/api/page/calls.js';
+
+const isProgram = import.meta.url === pathToFileURL(process.argv[1]).href;
+// dist/ is loaded after it is that of src/.
+if (isProgram) execFileSync(process.execPath, ['build.mjs', '--tests'], { stdio: 'inherit' });
+const { OPERATIONS } = await import('#dist/server/api/operations.js');
+const { exampleRequests } = await import('#dist/server/api/page/calls.js');
 
 const OUT = 'src/server/api/recorded-answers.json';
 const KEY = 'example_0123456789abcdef';
@@ -94,4 +98,4 @@ async function writeAnswers() {
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await writeAnswers();
+if (isProgram) await writeAnswers();

@@ -1,20 +1,25 @@
 // `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
-// service, options of the command, exports of kernel and library, alerts) and the table of bench/README.md. With
-// `--check` it writes nothing and ends with 1 where a page is out of date.
+// service, options of the command, exports of kernel and library, alerts) and the table of bench/README.md, once it has
+// built what has changed. With `--check` it writes no page and ends with 1 where one is out of date.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
-import { COMMANDS } from '#dist/cli/registry.js';
-import { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } from '#dist/config/config.js';
-import { EXIT_CODES } from '#dist/files/exit-codes.js';
-import { COLUMN_NAMES } from '#dist/hexcodes/wire/rows/column-names.js';
-import { OPERATIONS } from '#dist/server/api/operations.js';
-import { STATUS_CATALOGUE } from '#dist/server/api/page/page.js';
-import { CLOSE_CODES } from '#dist/server/api/stream-document.js';
-import { CODES, ITEM_CODES, REQUEST_CODES } from '#dist/server/http/answers.js';
-import { kernelPage } from './reference-kernel.mjs';
 import { libraryPage } from './reference-library.mjs';
+
+const isProgram = import.meta.url === pathToFileURL(process.argv[1] ?? '').href;
+// dist/ is loaded after it is that of src/.
+if (isProgram) execFileSync(process.execPath, ['build.mjs'], { stdio: 'inherit' });
+const { COMMANDS } = await import('#dist/cli/registry.js');
+const { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } = await import('#dist/config/config.js');
+const { EXIT_CODES } = await import('#dist/files/exit-codes.js');
+const { COLUMN_NAMES } = await import('#dist/hexcodes/wire/rows/column-names.js');
+const { OPERATIONS } = await import('#dist/server/api/operations.js');
+const { STATUS_CATALOGUE } = await import('#dist/server/api/page/page.js');
+const { CLOSE_CODES } = await import('#dist/server/api/stream-document.js');
+const { CODES, ITEM_CODES, REQUEST_CODES } = await import('#dist/server/http/answers.js');
+const { kernelPage } = await import('./reference-kernel.mjs');
 
 const FOLDER = 'docs/reference';
 const BENCH_PAGE = 'bench/README.md';
@@ -281,7 +286,7 @@ export async function referencePages() {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (isProgram) {
   const isCheck = process.argv.includes('--check');
   for (const [path, text] of Object.entries(await referencePages())) {
     if (!isCheck) writeFileSync(path, text);

@@ -15,6 +15,7 @@ const args = process.argv.slice(2);
 const at = args.indexOf('--list');
 const [, listed] = at < 0 ? [] : args.splice(at, 2);
 const folder = resolve(args[0] ?? root);
+if (folder === resolve(root)) execFileSync(process.execPath, [join(root, 'build.mjs'), '--tests']);
 const dist = pathToFileURL(join(folder, 'dist/')).href;
 const TURNS = 60;
 /** Longer than the periods of timers. */
