@@ -1,8 +1,9 @@
 // Settings: where they come from, and what they may be.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  BUS_NAMES,
   ConfigError,
   flaglessOf,
   flagsOf,
@@ -185,6 +186,15 @@ describe('sources', () => {
     });
     expect(lines).toHaveLength(SETTING_NAMES.length);
     expect(lines.join()).not.toMatch(/0123456789/);
+  });
+
+  test('every setting is read outside src/config/', () => {
+    const texts = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((path) => /^(?!config\/|.*\bdist\/).*\.ts$/.test(path))
+      .map((path) => readFileSync(join('src', path), 'utf8'));
+    const words = new Set(texts.filter((text) => /config/i.test(text)).flatMap((text) => text.match(/\w+/g)));
+    const names = [...SETTING_NAMES, ...BUS_NAMES, 'readNowhere'];
+    expect(names.filter((name) => !words.has(name))).toEqual(['readNowhere']);
   });
 
   test('a secret has no flag', () => {
