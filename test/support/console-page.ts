@@ -137,3 +137,24 @@ export async function downloaded(page: Page, selector: string): Promise<{ name: 
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }
+
+/** Pixels of the map that are nearly of a colour. */
+export async function pixelsOf(page: Page, wanted: readonly number[]): Promise<number> {
+  const png = (await page.locator('#map').screenshot()).toString('base64');
+  return page.evaluate(
+    async ([data, color]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d')!;
+      context.drawImage(image, 0, 0);
+      const { data: bytes } = context.getImageData(0, 0, image.width, image.height);
+      let found = 0;
+      for (let at = 0; at < bytes.length; at += 4)
+        if ((color as number[]).every((part, i) => Math.abs(bytes[at + i]! - part) <= 3)) found++;
+      return found;
+    },
+    [png, wanted] as const,
+  );
+}

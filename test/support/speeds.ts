@@ -18,7 +18,7 @@ export const TOGETHER = [
   'test/e2e/capacity/{results,trace}.test.ts',
   'test/e2e/cli/{commands,config}.test.ts',
   'test/e2e/cli/files/{arrow-types,failed-rows,filter,geo-*,geojson-framings,geopackage-tables}.test.ts',
-  'test/e2e/cli/files/{linear,loaded,outputs,slow-rows,workbooks,xml}.test.ts',
+  'test/e2e/cli/files/{linear,loaded,outputs,shapes,slow-rows,workbooks,xml}.test.ts',
   'test/e2e/cli/points/{times,zones}.test.ts',
   'test/e2e/deploy/{files,image}.test.ts',
   'test/e2e/release.test.ts',

@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionsWithin } from '#dist/server/transport/system-limits.js';
 import { sharedCommand } from '../../support/shared.js';
 
 const folder = sharedCommand();
@@ -56,17 +55,3 @@ test.each([24, 32, 40, 80, 150])(
     expect(code).toBe(1);
   },
 );
-
-test('connections are as many as there are file descriptors for', () => {
-  expect(connectionsWithin(50_000, 1_048_576)).toEqual({ maxConnections: 50_000, warning: undefined });
-  expect(connectionsWithin(50_000, Number.POSITIVE_INFINITY)).toEqual({
-    maxConnections: 50_000,
-    warning: undefined,
-  });
-  expect(connectionsWithin(50_000, 1024)).toMatchObject({
-    maxConnections: 896,
-    warning: expect.stringContaining('at most 896 connections instead of 50000'),
-  });
-  expect(connectionsWithin(20, 150)).toEqual({ maxConnections: 20, warning: undefined });
-  expect(() => connectionsWithin(50_000, 150)).toThrow('the process may have 150 open files');
-});

@@ -2,9 +2,16 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
+import {
+  axeOf,
+  hasChromium,
+  mapState,
+  openBrowser,
+  openConsole,
+  pixelsOf,
+} from '../../support/console-page.js';
 import { startServer } from '../../support/server.js';
 import { shippedFiles } from '../../support/shipped.js';
 
@@ -68,27 +75,6 @@ const CODE = '#HN-6GHP4-7QQ';
 const LIGHT_WATER = [188, 214, 230];
 
 const DARK_WATER = [19, 37, 47];
-
-/** Pixels of the map that are nearly of a colour. */
-async function pixelsOf(page: Page, wanted: readonly number[]): Promise<number> {
-  const png = (await page.locator('#map').screenshot()).toString('base64');
-  return page.evaluate(
-    async ([data, color]) => {
-      const image = new Image();
-      image.src = `data:image/png;base64,${data}`;
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = canvas.getContext('2d')!;
-      context.drawImage(image, 0, 0);
-      const { data: bytes } = context.getImageData(0, 0, image.width, image.height);
-      let found = 0;
-      for (let at = 0; at < bytes.length; at += 4)
-        if ((color as number[]).every((part, i) => Math.abs(bytes[at + i]! - part) <= 3)) found++;
-      return found;
-    },
-    [png, wanted] as const,
-  );
-}
 
 describe.skipIf(!hasChromium)('needs Chromium: an archive', () => {
   let browser: Browser;

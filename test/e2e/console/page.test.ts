@@ -5,7 +5,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { neighbors } from '#hexcodes/geometry';
 import { consoleCases } from '../../support/console-module.js';
-import { axeOf, type ConsolePage, downloaded, hasChromium, mapState } from '../../support/console-page.js';
+import {
+  axeOf,
+  type ConsolePage,
+  downloaded,
+  hasChromium,
+  mapState,
+  pixelsOf,
+} from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';
@@ -20,22 +27,14 @@ const ROWS = Array.from({ length: 400 }, (_, i) => `${21.026 + (i % 20) / 4000},
 
 /** How many pixels of a picture of the map are nearly of the colour that the summary has for its first province. */
 async function pixelsOfFirstProvince(page: Page): Promise<number> {
-  const png = (await page.locator('#map').screenshot()).toString('base64');
-  return page.evaluate(async (data) => {
-    const swatch = document.querySelector('.by-province .swatch') as HTMLElement;
-    const wanted = (getComputedStyle(swatch).backgroundColor.match(/\d+/g) ?? []).map(Number);
-    const image = new Image();
-    image.src = `data:image/png;base64,${data}`;
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const context = canvas.getContext('2d')!;
-    context.drawImage(image, 0, 0);
-    const { data: bytes } = context.getImageData(0, 0, image.width, image.height);
-    let found = 0;
-    for (let at = 0; at < bytes.length; at += 4)
-      if (wanted.every((part, i) => Math.abs(bytes[at + i]! - part) <= 3)) found++;
-    return found;
-  }, png);
+  const color = await page
+    .locator('.by-province .swatch')
+    .first()
+    .evaluate((swatch) => {
+      const { backgroundColor } = getComputedStyle(swatch);
+      return (backgroundColor.match(/\d+/g) ?? []).map(Number);
+    });
+  return pixelsOf(page, color);
 }
 
 /** Points of a file on the map of a page. */

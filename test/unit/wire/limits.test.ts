@@ -1,7 +1,13 @@
-// The limits of the wire stand in one file; clients that cannot import it have copies, which are compared here.
+// The limits of the wire are in the descriptions of the API; clients and documents have copies.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MAX_BATCH_ITEMS, MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '#dist/hexcodes/wire/limits.js';
+
+const [openapi, asyncapi] = ['openapi', 'asyncapi'].map((name) => readFileSync(`dist/${name}.json`, 'utf8'));
+const MAX_BATCH_ITEMS = Math.max(
+  ...Array.from(openapi!.matchAll(/"maxItems":\s*(\d+)/g), ([, n]) => Number(n)),
+);
+const exampleOf = (name: string): number =>
+  Number(new RegExp(`"${name}":\\{[^}]*"examples":\\[(\\d+)\\]`).exec(asyncapi!.replaceAll(/\s/g, ''))?.[1]);
 
 test('the Python client cuts batches as the service takes them', () => {
   const source = readFileSync('clients/python/hexcodes_client.py', 'utf8');
@@ -17,5 +23,8 @@ test.each(['docs/http.md', 'docs/bulk.md'])('%s says how many items a batch has'
 
 test('the example of a ready frame has the limits of today', () => {
   const ready = /^\{"type":"ready".*\}$/m.exec(readFileSync('docs/stream.md', 'utf8'))?.[0] ?? '{}';
-  expect(JSON.parse(ready)).toMatchObject({ max_frame_bytes: MAX_FRAME_BYTES, max_points: MAX_FRAME_POINTS });
+  expect(JSON.parse(ready)).toMatchObject({
+    max_frame_bytes: exampleOf('max_frame_bytes'),
+    max_points: exampleOf('max_points'),
+  });
 });

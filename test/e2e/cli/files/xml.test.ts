@@ -63,6 +63,12 @@ describe('tracks and places', () => {
     expect(row).toMatch(/^waypoint,own,,,21,105,,,,,,,,,,,"/);
   });
 
+  test('texts of a segment are left out', async () => {
+    const inside = '<extensions><a>1</a></extensions><trkpt lat="21" lon="105"/>';
+    const [, row] = await gpx(`<gpx><trk><name>n</name><trkseg>${inside}</trkseg></trk></gpx>`);
+    expect(row).toBe('track,n,1,1,21,105,,,,,,,,,,,');
+  });
+
   test('GPX with prefixes, and in UTF-16', async () => {
     const prefixed = GPX.replace('<gpx xmlns=', '<gpx xmlns:g=').replace(
       /<(\/?)(gpx|wpt|rte|rtept|trk|trkseg|trkpt|name|ele|time|link)\b/g,

@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadUws, noBuildSentence } from '#dist/server/transport/load-uws.js';
-import { filesBeside, receiveBufferWarning } from '#dist/server/transport/system-limits.js';
+import {
+  connectionsWithin,
+  filesBeside,
+  receiveBufferWarning,
+} from '#dist/server/transport/system-limits.js';
 
 // The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests,
 // and the lockfile holds both packages to theirs.
@@ -131,4 +135,18 @@ test.each([
   [50_000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
 ])('%s connections of %s files leave %s files to answers on disk', (wanted, limit, files) => {
   expect(filesBeside(wanted, limit)).toBe(files);
+});
+
+test('connections are as many as there are file descriptors for', () => {
+  expect(connectionsWithin(50_000, 1_048_576)).toEqual({ maxConnections: 50_000, warning: undefined });
+  expect(connectionsWithin(50_000, Number.POSITIVE_INFINITY)).toEqual({
+    maxConnections: 50_000,
+    warning: undefined,
+  });
+  expect(connectionsWithin(50_000, 1024)).toMatchObject({
+    maxConnections: 896,
+    warning: expect.stringContaining('at most 896 connections instead of 50000'),
+  });
+  expect(connectionsWithin(20, 150)).toEqual({ maxConnections: 20, warning: undefined });
+  expect(() => connectionsWithin(50_000, 150)).toThrow('the process may have 150 open files');
 });
