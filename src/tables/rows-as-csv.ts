@@ -17,11 +17,13 @@ export class CsvLines {
 
   /** @returns whether it is time to `take` */
   add(fields: readonly (string | undefined)[]): boolean {
+    this.#reserve(fields.length + 1);
     for (let f = 0; f < fields.length; f++) {
-      const text = fields[f] ?? '';
-      this.#reserve(3 * text.length + 2);
       if (f > 0) this.#bytes[this.#at++] = COMMA;
-      if (text.length > SHORT || !this.#addPlain(text)) this.#addText(quoted(text));
+      const text = fields[f];
+      if (text === undefined || text === '') continue;
+      this.#reserve(3 * text.length + fields.length + 1);
+      if (text.length > SHORT || !this.#addPlain(text)) this.#addText(quoted(text), fields.length + 1);
     }
     this.#bytes[this.#at++] = LINE_FEED;
     return this.#at >= CHUNK_BYTES;
@@ -48,8 +50,9 @@ export class CsvLines {
     return true;
   }
 
-  #addText(text: string): void {
-    this.#reserve(3 * text.length + 2);
+  /** @param after bytes that there must be room for after the text */
+  #addText(text: string, after: number): void {
+    this.#reserve(3 * text.length + after);
     this.#at += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#at)).written;
   }
 

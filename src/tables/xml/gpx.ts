@@ -16,7 +16,6 @@ const KINDS = new Map([
 const COLLAPSED: ReadonlySet<string> = new Set(VALUES);
 const INDEXES: ReadonlyMap<string, number> = new Map(COLUMNS.map((name, index) => [name, index]));
 const WANTED = new Map(['name', ...VALUES, ...TEXTS].map((name) => [name, INDEXES.get(name)!]));
-const NO_COLUMNS = new Array<string | undefined>(COLUMNS.length).fill(undefined);
 const [KIND, NAME, NUMBER, SEGMENT, LAT, LNG] = COLUMNS.keys();
 
 interface Point {
@@ -46,6 +45,9 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   lines.add(COLUMNS);
   const numbers = { trk: 0, rte: 0 };
   let line: Line | null = null;
+  /** Columns and fields of one point after the other. */
+  const columns = new Array<string | undefined>(COLUMNS.length);
+  const fields = new XmlFields();
   let point: Point | null = null;
   /** Names inside of a link are those of the page that it leads to. */
   let linkDepth = 0;
@@ -58,8 +60,9 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       }
       const kind = KINDS.get(name as 'wpt');
       if (kind !== undefined) {
-        const columns = NO_COLUMNS.slice();
-        point = { kind, columns, fields: new XmlFields() };
+        columns.fill(undefined);
+        fields.clear();
+        point = { kind, columns, fields };
         columns[KIND!] = kind;
         const lat = attributes.get('lat');
         const lng = attributes.get('lon');

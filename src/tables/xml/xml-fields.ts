@@ -13,7 +13,7 @@ const MAX_REPEATED = 16 * 1024;
 
 /** An element that is not closed yet, with its members where it has any. */
 interface Open {
-  readonly name: string;
+  name: string;
   members: Members | null;
   hasElements: boolean;
 }
@@ -24,18 +24,31 @@ class Listed {
 
 export class XmlFields {
   readonly #root: Open = { name: '', members: null, hasElements: false };
+  /** Open elements, and after them closed ones to be used again. */
   readonly #open: Open[] = [];
+  #depth = 0;
   #letters = 0;
+
+  /** Forgets all fields of a row that is done. */
+  clear(): void {
+    this.#root.members = null;
+    this.#depth = 0;
+    this.#letters = 0;
+  }
 
   /** Elements that are open below the root. */
   get depth(): number {
-    return this.#open.length;
+    return this.#depth;
+  }
+
+  get #innermost(): Open {
+    return this.#depth === 0 ? this.#root : this.#open[this.#depth - 1]!;
   }
 
   /** Whether the innermost open element is a text alone so far. */
   get isPlain(): boolean {
-    const innermost = this.#open[this.#open.length - 1];
-    return innermost?.members === null && !innermost.hasElements;
+    const innermost = this.#innermost;
+    return innermost.members === null && !innermost.hasElements;
   }
 
   /** Approximate letters so far. */
@@ -45,7 +58,7 @@ export class XmlFields {
 
   /** Adds a value to the innermost open element. */
   add(name: string, value: unknown): void {
-    const innermost = this.#open[this.#open.length - 1] ?? this.#root;
+    const innermost = this.#innermost;
     innermost.members ??= new Map();
     const { members } = innermost;
     const before = members.get(name);
@@ -61,16 +74,23 @@ export class XmlFields {
   }
 
   open(name: string, attributes: readonly (readonly [name: string, value: string])[]): void {
-    const parent = this.#open[this.#open.length - 1];
-    if (parent !== undefined) parent.hasElements = true;
-    this.#open.push({ name, members: null, hasElements: false });
+    this.#innermost.hasElements = true;
+    const again = this.#open[this.#depth];
+    if (again === undefined) this.#open.push({ name, members: null, hasElements: false });
+    else {
+      again.name = name;
+      again.members = null;
+      again.hasElements = false;
+    }
+    this.#depth++;
     for (const [attribute, value] of attributes)
       if (!/^xmlns(?::|$)/.test(attribute)) this.add(`@${attribute}`, value);
   }
 
   /** @param text of the element; null where it has a column of its own */
   close(text: string | null): void {
-    const { name, members, hasElements } = this.#open.pop()!;
+    const { name, members, hasElements } = this.#innermost;
+    this.#depth--;
     const isBlank = text === null || text.trim() === '';
     if (members !== null) {
       if (!isBlank) members.set('#text', text);

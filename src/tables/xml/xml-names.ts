@@ -33,6 +33,12 @@ export interface Name {
   readonly local: string;
 }
 
+/** Whether a name is in a text at an index: quicker than `startsWith` for the few letters of one. */
+export function isAt(text: string, name: string, at: number): boolean {
+  for (let i = 0; i < name.length; i++) if (text.charCodeAt(at + i) !== name.charCodeAt(i)) return false;
+  return true;
+}
+
 /** Names by their letters: a document has few, each of which is made once. */
 export class Names {
   readonly #kept = new Array<Name | undefined>(256).fill(undefined);
@@ -52,7 +58,7 @@ export class Names {
     this.end = at;
     const index = hash % this.#kept.length;
     const kept = this.#kept[index];
-    if (kept?.qualified.length === at - from && text.startsWith(kept.qualified, from)) return kept;
+    if (kept?.qualified.length === at - from && isAt(text, kept.qualified, from)) return kept;
     const qualified = text.slice(from, at);
     if (!WHOLE_NAME.test(qualified))
       throw broken(`illegal ${kind} ${JSON.stringify(qualified.slice(0, 40))}`);
