@@ -36,6 +36,10 @@ export const EXTRAS: Readonly<Record<ExtraName, Extra>> = {
 /** In the order of their columns. */
 export const EXTRA_NAMES = Object.keys(EXTRAS) as readonly ExtraName[];
 
+/** A value for each extra. */
+export const forExtras = <T>(make: (name: ExtraName) => T): Readonly<Record<ExtraName, T>> =>
+  Object.fromEntries(EXTRA_NAMES.map((name) => [name, make(name)])) as Record<ExtraName, T>;
+
 /** @param isAsked called once for each extra, in the order of their columns */
 export function extrasWhere(isAsked: (name: ExtraName) => boolean): number {
   return EXTRA_NAMES.reduce((bits, name) => (isAsked(name) ? bits | EXTRAS[name].bit : bits), 0);

@@ -3,8 +3,9 @@
 
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { EXTRA_NAMES } from '../../hexcodes/extras.js';
+import { forExtras } from '../../hexcodes/extras.js';
 import { MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
+import { ofOperation, type ParameterName } from '../../hexcodes/wire/params/parameters.js';
 
 /** A schema of bodies.ts, by its name. */
 const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
@@ -203,7 +204,16 @@ const border = {
     ),
   ),
 };
-const extras = Object.fromEntries(EXTRA_NAMES.map((name) => [name, Type.Optional(Type.Boolean())]));
+const extras = forExtras(() => Type.Optional(Type.Boolean()));
+/** Members of the bodies of single calls. */
+const SINGLE: Readonly<Record<ParameterName, TSchema>> = {
+  lat,
+  lng,
+  resolution: Type.Optional(resolution),
+  hexcodes: Type.String({ minLength: 1 }),
+  ...extras,
+  admin_v2: Type.Optional(Type.Boolean()),
+};
 const triedDecode = { lat: orNull(lat), lng: orNull(lng), resolution: orNull(resolution) };
 const ring = Type.Array(position, { minItems: 4 });
 const shape = (geometry: TSchema, properties: TProperties): TObject =>
@@ -268,16 +278,9 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     ...oneOf(...ADMIN_UNITS.map((unit) => unit.code)),
     description: 'One of the 34 provinces since 2025',
   }),
-  EncodeRequest: Type.Object(
-    {
-      lat,
-      lng,
-      resolution: Type.Optional(resolution),
-      ...extras,
-      admin_v2: Type.Optional(Type.Boolean()),
-    },
-    { examples: [{ lat: 21.0288, lng: 105.8525 }] },
-  ),
+  EncodeRequest: Type.Object(ofOperation('encode', SINGLE), {
+    examples: [{ lat: 21.0288, lng: 105.8525 }],
+  }),
   Encoded: answer({
     hexcodes: code,
     lat,
@@ -293,10 +296,9 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   }),
   Point: Type.Object({ lat, lng, resolution: Type.Optional(resolution), id: Type.Optional(id) }),
   CodeItem: Type.Object({ hexcodes: Type.String(), id: Type.Optional(id) }),
-  DecodeRequest: Type.Object(
-    { hexcodes: Type.String({ minLength: 1 }), admin_v2: Type.Optional(Type.Boolean()) },
-    { examples: [{ hexcodes: 'HN-6GHP4-83RFR' }] },
-  ),
+  DecodeRequest: Type.Object(ofOperation('decode', SINGLE), {
+    examples: [{ hexcodes: 'HN-6GHP4-83RFR' }],
+  }),
   DecodeAnswer: answer({
     ...triedDecode,
     hexcodes: Type.String({ description: 'As it was sent' }),

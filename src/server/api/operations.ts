@@ -1,7 +1,8 @@
 // The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
 
-import { EXTRA_NAMES, EXTRAS } from '../../hexcodes/extras.js';
+import { EXTRAS, forExtras } from '../../hexcodes/extras.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
+import { ofOperation, type ParameterName } from '../../hexcodes/wire/params/parameters.js';
 
 export interface Parameter {
   readonly name: string;
@@ -42,7 +43,7 @@ const RESOLUTION = query('resolution', 'Resolution of H3, written without sign, 
 const ADMIN_V2 = query('admin_v2', 'Without effect: codes are always of the structure of 2025', {
   type: 'boolean',
 });
-const EXTRA_PARAMETERS = EXTRA_NAMES.map((name) =>
+const EXTRA_PARAMETERS = forExtras((name) =>
   query(name, EXTRAS[name].does, { type: 'boolean', default: false }),
 );
 const NEAR = query(
@@ -168,7 +169,17 @@ const OF_TRACCAR =
   'docs/traccar.md has its settings. The answer comes once the position is on disk; a position in no province is kept, too, and answered 200. The key may also be the query parameter `key`.';
 const IN_ANY_PART = 'Parameters travel in the query, in a JSON or form body, or in several of them at once.';
 
-const single = (id: 'encode' | 'decode', parameters: readonly Parameter[], summary: string): Operation[] => {
+const SINGLE: Readonly<Record<ParameterName, Parameter>> = {
+  lat: latitude('lat'),
+  lng: longitude('lng'),
+  resolution: RESOLUTION,
+  hexcodes: HEXCODES,
+  ...EXTRA_PARAMETERS,
+  admin_v2: ADMIN_V2,
+};
+
+const single = (id: 'encode' | 'decode', summary: string): Operation[] => {
+  const parameters = [...Object.values(ofOperation(id, SINGLE)), DATA_VERSION];
   const path = `/v1/hexcodes/${id}`;
   const common = {
     path,
@@ -229,7 +240,7 @@ const many = (operation: 'encode' | 'decode'): Operation[] => [
       'gzip both ways. With the header Hexcodes-Answer: after-body the answer waits for the end of the body. A form with one file (`multipart/form-data`) is read, too; docs/bulk.md has it, the columns, lines and frames.',
     tag: 'Many at a time',
     parameters: [
-      ...(operation === 'encode' ? [RESOLUTION, ...EXTRA_PARAMETERS] : []),
+      ...(operation === 'encode' ? [RESOLUTION, ...Object.values(EXTRA_PARAMETERS)] : []),
       ...COLUMNS[operation],
       DELIMITER,
       PREFIX,
@@ -261,12 +272,8 @@ const look = (
 });
 
 export const OPERATIONS: readonly Operation[] = [
-  ...single(
-    'encode',
-    [latitude('lat'), longitude('lng'), RESOLUTION, ...EXTRA_PARAMETERS, ADMIN_V2, DATA_VERSION],
-    'A position to its code',
-  ),
-  ...single('decode', [HEXCODES, ADMIN_V2, DATA_VERSION], 'A code to the centre of its cell'),
+  ...single('encode', 'A position to its code'),
+  ...single('decode', 'A code to the centre of its cell'),
   ...many('encode'),
   ...many('decode'),
   look('/v1/hexcodes/{code}', 'codeInfo', 'What one code says', 'CodeInfo', {

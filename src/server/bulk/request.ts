@@ -1,7 +1,7 @@
 // Reads the head of a /bulk request, before its body: formats from Content-Type and Accept, gzip in both directions,
 // resolution, columns and prefix from the query. The format of a form is that of the file in it, which comes later.
 
-import { EXTRA_NAMES, type ExtraName, extrasWhere } from '../../hexcodes/extras.js';
+import { EXTRA_NAMES, type ExtraName, extrasWhere, forExtras } from '../../hexcodes/extras.js';
 import { DELIMITER_WORDS } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { queryHint } from '../../hexcodes/wire/params/names.js';
@@ -158,7 +158,7 @@ function readConversion(
       refuse(name, parameter, 'needs an answer in text/csv or application/x-ndjson');
     return isTrue;
   };
-  const extras = Object.fromEntries(EXTRA_NAMES.map((name) => [name, isAsked(name)]));
+  const extras = forExtras(isAsked);
   const columnOf = (name: 'lat' | 'lng' | 'column'): string | undefined => {
     if (!parametersOf(operation).includes(name)) return undefined;
     const { text, fault } = query[name];

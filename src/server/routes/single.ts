@@ -5,7 +5,7 @@ import { EXTRA_NAMES, EXTRAS, extraFault } from '../../hexcodes/extras.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { READ_RESOLUTION_AT, RECORD_TEXT_BYTES } from '../../hexcodes/kernel/output-layout.js';
 import { WITH_CERTAINTY, WITH_FORMER } from '../../hexcodes/kernel/text-memory.js';
-import { OUTSIDE_MESSAGE } from '../../hexcodes/wire/job.js';
+import { type Operation, OUTSIDE_MESSAGE } from '../../hexcodes/wire/job.js';
 import { decimalText } from '../../hexcodes/wire/params/number.js';
 import { decodeFaults, EncodeInput, SingleParameters } from '../../hexcodes/wire/params/parameters.js';
 import { booleanFault } from '../../hexcodes/wire/params/query.js';
@@ -34,10 +34,10 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
   const codeBytes = Buffer.from(buffer, byteOffset, RECORD_TEXT_BYTES);
 
   /** Bits of the extras that the answer is to have; adds the faults of their parameters to `input`. */
-  function extrasWanted({ extras }: SingleParameters): number {
+  function extrasWanted(parameters: SingleParameters): number {
     let wanted = 0;
     for (const name of EXTRA_NAMES) {
-      const parameter = extras[name];
+      const parameter = parameters[name];
       if (!parameter.isGiven) continue;
       const { bit } = EXTRAS[name];
       const isWanted = parameter.fault === undefined && parameter.text === 'true';
@@ -68,7 +68,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
       fail(x, 400, faultsMessage(faults) + hint, { faults, input });
       return;
     }
-    const later = (): void => encode(x, keptOf(x, parameters), true);
+    const later = (): void => encode(x, parameters, true);
     if (!isAdmitted && !admitPoints(x, 1, later, input)) return;
     const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
     if (!isOk) {
@@ -95,7 +95,7 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
       fail(x, 400, faultsMessage(faults) + nameHint(parameters), { faults });
       return;
     }
-    const later = (): void => decode(x, keptOf(x, parameters), true);
+    const later = (): void => decode(x, parameters, true);
     if (!isAdmitted && !admitPoints(x, 1, later)) return;
     const text = parameters.hexcodes.text as string;
     const isOk = kernel.readText(text) === OK;
@@ -105,14 +105,6 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     x.send(200, JSON_TYPE, isOk ? decodedBody(kernel, text) : invalidBody(text), x.notes.hint);
   }
 
-  const inTick = new SingleParameters();
-  /** Parameters that stay what they are in later turns of the event loop. */
-  function keptOf(x: Exchange, parameters: SingleParameters): SingleParameters {
-    if (parameters !== inTick) return parameters;
-    const kept = new SingleParameters();
-    kept.addQuery(x.head.rawQuery);
-    return kept;
-  }
   return (
     [
       [ENCODE_PATH, 'encode', encode],
@@ -123,11 +115,11 @@ export function singleRoutes({ kernel, logsPositions }: SingleDeps): Route[] {
     methods: ['GET', 'POST'],
     access: operation,
     operation,
-    handle: (x) => withParameters(x, inTick, answer),
+    handle: (x) => withParameters(x, operation, answer),
   }));
 }
 
-/** Names that no parameter has are ignored, and a header says so. */
+/** Names that the operation does not have are ignored, and a header says so. */
 function addHint(x: Exchange, parameters: SingleParameters): void {
   if (parameters.unknown !== undefined) x.notes.hint = `\r\nHexcodes-Hint: ${parameters.hint}`;
 }
@@ -155,21 +147,19 @@ function decodedBody({ output, outputFloats }: Kernel, text: string): string {
 /** Calls `answer` with the parameters of query and body; answers 406, 413, 415 and unreadable bodies itself. */
 function withParameters(
   x: Exchange,
-  inTick: SingleParameters,
+  operation: Operation,
   answer: (x: Exchange, parameters: SingleParameters) => void,
 ): void {
   if (!requireJson(x)) return;
+  const parameters = new SingleParameters(operation);
+  parameters.addQuery(x.head.rawQuery);
   if (x.head.bodySizeBytes === 0) {
-    inTick.clear();
-    inTick.addQuery(x.head.rawQuery);
-    answer(x, inTick);
+    answer(x, parameters);
     return;
   }
   const { contentType } = x.head;
   const type = isJson(contentType) ? JSON_TYPE : utf8TypeOf(contentType);
   readWhole(x, MAX_BODY_BYTES, (body) => {
-    const parameters = new SingleParameters();
-    parameters.addQuery(x.head.rawQuery);
     if (body.length > 0) {
       if (type !== JSON_TYPE && type !== FORM_TYPE) {
         fail(x, 415, 'a body must be application/json or application/x-www-form-urlencoded, in UTF-8');

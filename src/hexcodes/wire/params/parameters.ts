@@ -2,7 +2,7 @@
 // count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge
 // them.
 
-import { EXTRA_NAMES, type ExtraName } from '../../extras.js';
+import type { ExtraName } from '../../extras.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
 import { addUnknown, hemisphereFault, hintAbout, isSide, NO_PARAMETER } from './names.js';
 import { readDecimal, readJsonResolution, resolutionOf } from './number.js';
@@ -61,7 +61,11 @@ class ReadParameter implements Parameter {
   name: string | undefined = undefined;
   text: string | undefined = undefined;
   fault: string | undefined = undefined;
-  constructor(readonly kind: 'number' | 'string' | 'boolean') {}
+  constructor(
+    readonly kind: 'number' | 'string' | 'boolean',
+    /** Single calls that have it: to another it is unknown. */
+    readonly operations: readonly Operation[],
+  ) {}
   clear(): void {
     this.name = undefined;
     this.text = undefined;
@@ -70,11 +74,6 @@ class ReadParameter implements Parameter {
 
   get isGiven(): boolean {
     return this.text !== undefined || this.fault !== undefined;
-  }
-
-  calledBy(name: string): this {
-    this.name ??= name;
-    return this;
   }
 }
 
@@ -88,35 +87,54 @@ export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): 
   return Number.isFinite(readDecimal(text)) ? `${said}, without quotes` : said;
 }
 
-export class SingleParameters {
-  readonly lat = new ReadParameter('number');
-  readonly lng = new ReadParameter('number');
-  readonly resolution = new ReadParameter('number');
-  readonly hexcodes = new ReadParameter('string');
-  readonly adminV2 = new ReadParameter('boolean');
-  readonly extras: Readonly<Record<ExtraName, ReadParameter>> = {
-    former: new ReadParameter('boolean'),
-    certainty: new ReadParameter('boolean'),
-  };
-  /** `latitude`, and `longitude` or `lon`: read where `lat` or `lng` is missing. */
-  readonly latitude = new ReadParameter('number');
-  readonly longitude = new ReadParameter('number');
-  /** Names that no parameter has, of which the first are kept. */
+type Operation = 'encode' | 'decode';
+const ENCODE = ['encode'] as const;
+const DECODE = ['decode'] as const;
+const BOTH = [...ENCODE, ...DECODE];
+
+/** The parameters of single calls, by the names of requests. */
+class Parameters implements Readonly<Record<ExtraName, ReadParameter>> {
+  readonly lat = new ReadParameter('number', ENCODE);
+  readonly latitude = new ReadParameter('number', ENCODE);
+  readonly lng = new ReadParameter('number', ENCODE);
+  readonly longitude = new ReadParameter('number', ENCODE);
+  readonly lon = this.longitude;
+  readonly resolution = new ReadParameter('number', ENCODE);
+  readonly hexcodes = new ReadParameter('string', DECODE);
+  readonly former = new ReadParameter('boolean', ENCODE);
+  readonly certainty = new ReadParameter('boolean', ENCODE);
+  readonly admin_v2 = new ReadParameter('boolean', BOTH);
+}
+
+/** Names that stand in for `lat` and `lng` where these are missing. */
+type StandIn = 'latitude' | 'longitude' | 'lon';
+export type ParameterName = Exclude<keyof Parameters, StandIn>;
+
+const namesOf = (operation: Operation): readonly (keyof Parameters)[] =>
+  Object.entries(new Parameters()).flatMap(([name, { operations }]) =>
+    operations.includes(operation) ? [name as keyof Parameters] : [],
+  );
+const NAMES = { encode: namesOf('encode'), decode: namesOf('decode') };
+
+/** The values of a table that an operation has, in the order of the parameters. */
+export const ofOperation = <T>(
+  operation: Operation,
+  table: Readonly<Record<ParameterName, T>>,
+): Record<string, T> =>
+  Object.fromEntries(
+    NAMES[operation].flatMap((name) => (name in table ? [[name, table[name as ParameterName]]] : [])),
+  );
+
+export class SingleParameters extends Parameters {
+  readonly #names: readonly (keyof Parameters)[];
+  /** Names that the operation does not have, of which the first are kept. */
   unknown: string[] | undefined = undefined;
   /** Names that say a hemisphere. */
   readonly sides: string[] = [];
 
-  clear(): void {
-    this.lat.clear();
-    this.lng.clear();
-    this.resolution.clear();
-    this.hexcodes.clear();
-    this.adminV2.clear();
-    for (const name of EXTRA_NAMES) this.extras[name].clear();
-    this.latitude.clear();
-    this.longitude.clear();
-    this.unknown = undefined;
-    this.sides.length = 0;
+  constructor(operation: Operation) {
+    super();
+    this.#names = NAMES[operation];
   }
 
   /** The parameter that names the latitude of the request. */
@@ -129,7 +147,7 @@ export class SingleParameters {
     return !this.lng.isGiven && this.longitude.isGiven ? this.longitude : this.lng;
   }
 
-  /** A hint about names that no parameter has, for a header; empty where there are none. */
+  /** A hint about names that the operation does not have, for a header; empty where there are none. */
   get hint(): string {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER);
   }
@@ -141,18 +159,15 @@ export class SingleParameters {
 
   /** Names of parameters that the request has not given. */
   #absent(): string[] {
-    const given = {
-      lat: this.latGiven,
-      latitude: this.latGiven,
-      lng: this.lngGiven,
-      lon: this.lngGiven,
-      longitude: this.lngGiven,
-      resolution: this.resolution,
-      hexcodes: this.hexcodes,
-      admin_v2: this.adminV2,
-      ...this.extras,
+    const { latGiven: lat, lngGiven: lng } = this;
+    const axes: Partial<Record<string, ReadParameter>> = {
+      lat,
+      latitude: lat,
+      lng,
+      longitude: lng,
+      lon: lng,
     };
-    const absent = Object.entries(given).flatMap(([name, { isGiven }]) => (isGiven ? [] : [name]));
+    const absent = this.#names.filter((name) => !(axes[name] ?? this[name]).isGiven);
     return [...absent, 'apikey'];
   }
 
@@ -197,32 +212,14 @@ export class SingleParameters {
   }
 
   #parameter(name: string): ReadParameter | undefined {
-    switch (name) {
-      case 'lat':
-        return this.lat;
-      case 'lng':
-        return this.lng;
-      case 'resolution':
-        return this.resolution;
-      case 'hexcodes':
-        return this.hexcodes;
-      case 'admin_v2':
-        return this.adminV2;
-      case 'former':
-      case 'certainty':
-        return this.extras[name];
-      case 'latitude':
-        return this.latitude.calledBy(name);
-      case 'longitude':
-      case 'lon':
-        return this.longitude.calledBy(name);
-      case 'apikey':
-      case 'id':
-        return undefined;
-      default:
-        this.#addUnknown(name);
-        return undefined;
+    for (const known of this.#names) {
+      if (known !== name) continue;
+      const parameter = this[known];
+      parameter.name ??= name;
+      return parameter;
     }
+    if (name !== 'apikey' && name !== 'id') this.#addUnknown(name);
+    return undefined;
   }
 
   #addUnknown(name: string): void {
@@ -275,8 +272,8 @@ export class EncodeInput {
     const resolution = resolutionOf(from.resolution);
     this.resolution = typeof resolution === 'number' ? resolution : -1;
     if (typeof resolution === 'string') this.add('resolution', resolution);
-    if (from.adminV2.text !== undefined || from.adminV2.fault !== undefined) {
-      const message = booleanFault(from.adminV2);
+    if (from.admin_v2.text !== undefined || from.admin_v2.fault !== undefined) {
+      const message = booleanFault(from.admin_v2);
       if (message !== undefined) this.add('admin_v2', message);
     }
     this.#contradicted(from.lat, from.latitude, 'lat');
@@ -322,7 +319,7 @@ export function decodeFaults(from: SingleParameters): ParameterFault[] | undefin
   else if (text === undefined) faults.push({ parameter: 'hexcodes', message: 'is required' });
   else if (text === '')
     faults.push({ parameter: 'hexcodes', message: 'is required, and given without a value' });
-  const message = booleanFault(from.adminV2);
+  const message = booleanFault(from.admin_v2);
   if (message !== undefined) faults.push({ parameter: 'admin_v2', message });
   return faults.length === 0 ? undefined : faults;
 }

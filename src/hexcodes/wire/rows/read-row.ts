@@ -110,14 +110,14 @@ function tooLong(maxItemBytes: number): ReadRow {
 }
 
 function codeOf(text: string): ReadRow {
-  const parameters = new SingleParameters();
+  const parameters = new SingleParameters('decode');
   parameters.hexcodes.text = JSON.parse(text) as string;
   return judgeCode(parameters, undefined, undefined);
 }
 
 /** Reads an array of JSON whose first element, or closing bracket, is at `from` or after white space there. */
 function pairOf(text: string, from: number, resolution: number): ReadRow {
-  const parameters = new SingleParameters();
+  const parameters = new SingleParameters('encode');
   let count = 0;
   for (let at = afterSpace(text, from); text[at] !== ']'; count++) {
     const name = PAIR[count];
@@ -134,7 +134,7 @@ function pairOf(text: string, from: number, resolution: number): ReadRow {
 function readObject(operation: Operation, text: string, resolution: number): ReadRow {
   let id: string | undefined;
   let idFault: ParameterFault | undefined;
-  const parameters = new SingleParameters();
+  const parameters = new SingleParameters(operation);
   const isObject = eachMember(text, (name, valueText, kind) => {
     if (name !== 'id') parameters.addMember(name, valueText, kind);
     else if (!isId(valueText, kind))
@@ -144,7 +144,7 @@ function readObject(operation: Operation, text: string, resolution: number): Rea
   });
   if (!isObject) return NOT_JSON;
   // A parameter of single requests; in an item it is a member like any other.
-  parameters.adminV2.clear();
+  parameters.admin_v2.clear();
   if (idFault !== undefined) id = undefined;
   return operation === 'encode'
     ? judgePoint(parameters, resolution, id, idFault)
@@ -199,7 +199,7 @@ export function readCsvRow(
     const message = `has ${fields.length} fields where the header has ${shape.columns}`;
     return unread([fault('row', message)]);
   }
-  const parameters = new SingleParameters();
+  const parameters = new SingleParameters(operation);
   const field = (column: number): string | undefined => fields[column] || undefined;
   if (operation === 'decode') {
     parameters.hexcodes.text = field(shape.hexcodes);
@@ -216,7 +216,7 @@ export function readCsvRow(
 
 /** A position that came as two numbers. */
 export function readPosition(latDeg: number, lngDeg: number, resolution: number): ReadRow {
-  const parameters = new SingleParameters();
+  const parameters = new SingleParameters('encode');
   parameters.lat.text = String(latDeg);
   parameters.lng.text = String(lngDeg);
   return judgePoint(parameters, resolution, undefined, undefined);

@@ -151,6 +151,20 @@ describe.each(OPTIONS)('%s', (option, points, wanted) => {
   });
 });
 
+test('a parameter that only the other operation has is unknown, and no hint advises it', async () => {
+  const hint = async (path: string): Promise<string | null> =>
+    (await call(server, `/v1/hexcodes/${path}`)).headers.get('Hexcodes-Hint');
+  for (const name of ['lat', 'lng', 'latitude', 'longitude', 'lon', 'resolution', 'former', 'certainty'])
+    expect(await hint(`decode?hexcodes=HN-6GHP4-83RFR&admin_v2=true&${name}=1`)).toBe(
+      `${name} is not a parameter`,
+    );
+  expect(await hint('decode?certainti=true')).toBe('certainti is not a parameter');
+  expect(await hint('decode?hexcode=1')).toBe('hexcode is not a parameter; perhaps hexcodes');
+  const encode = 'encode?lat=21&lng=105.8&resolution=9&admin_v2=true&former=true';
+  expect(await hint(`${encode}&certainti=true`)).toBe('certainti is not a parameter; perhaps certainty');
+  expect(await hint(`${encode}&certainty=true&hexcodes=1`)).toBe('hexcodes is not a parameter');
+});
+
 test('/v1/meta has the bands', async () => {
   const { boundary_data } = (await call(server, '/v1/meta')).body;
   const { bands } = boundary_data;
