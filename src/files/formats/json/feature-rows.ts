@@ -374,6 +374,7 @@ function placed(
   const isText = first === QUOTE;
   const isNumber = !isText && first < LETTER_A;
   if (way === 'none' || (way === 'text') !== isText || (way === 'number') !== isNumber) return false;
+  if (isText && feature.isEscaped(n)) return false;
   if (isNumber && !feature.isUsual) {
     const value = numberIn(feature.bytes, start, end);
     if (Number.isNaN(value)) return false;

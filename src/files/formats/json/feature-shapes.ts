@@ -25,8 +25,11 @@ const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
 const [BACKSLASH, BLANK, MAX_ASCII] = [92, 32, 127] as const;
 const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
 const [TRUE, , NULL] = LITERALS.keys();
-/** Strings with escapes are none of these. */
-const TOKEN = /[ \t\r\n]*("[^"\\]*"|-?\d[\d.eE+-]*|[[\]{},:]|true|false|null)/y;
+const LETTER_U = 117;
+/** Letters of escapes, but for that of numbers, and digits of the latter. */
+const ESCAPED: ReadonlySet<number | undefined> = new Set(Buffer.from('"\\/bfnrt'));
+const HEX: ReadonlySet<number | undefined> = new Set(Buffer.from('0123456789abcdefABCDEF'));
+const TOKEN = /[ \t\r\n]*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{},:]|true|false|null)/y;
 
 /** Where features have values, and what is between them. */
 export class FeatureShape {
@@ -52,7 +55,7 @@ export class FeatureShape {
   sizes = new Int32Array(0);
   areNumbers: readonly boolean[] = [];
 
-  /** null for a feature without a shape: its text has escapes, say, or lists among its properties */
+  /** null for a feature without a shape: there are lists among its properties, say */
   static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
     const { geometry, properties } = value as { geometry?: Fields | null; properties?: Fields | null };
     const isPoint =
@@ -123,7 +126,7 @@ export class FeatureShape {
           continue;
         }
       }
-      compact += token;
+      compact += token[0] === '"' ? JSON.stringify(JSON.parse(token)) : token;
     }
     this.#add(text.slice(from), compact);
     this.sizes = Int32Array.from(this.pieces, ({ length }) => length);
@@ -152,16 +155,24 @@ export class ShapedFeature implements JsonDocument {
   readonly end: number;
   /** Whether each number is surely written as `String` writes it. */
   readonly isUsual: boolean;
+  /** Whether a string has escapes. */
+  readonly hasEscapes: boolean;
   /** Where each value ends: those of many features, and the first of this one. */
   readonly #ends: Int32Array;
   readonly #at: number;
 
-  constructor(shape: FeatureShape, bytes: Buffer, start: number, { ends, at, end, isUsual }: Scan) {
+  constructor(
+    shape: FeatureShape,
+    bytes: Buffer,
+    start: number,
+    { ends, at, end, isUsual, hasEscapes }: Scan,
+  ) {
     this.shape = shape;
     this.bytes = bytes;
     this.start = start;
     this.end = end;
     this.isUsual = isUsual;
+    this.hasEscapes = hasEscapes;
     this.#ends = ends;
     this.#at = at;
   }
@@ -182,6 +193,10 @@ export class ShapedFeature implements JsonDocument {
     return this.bytes.toString('utf8', this.start, this.end);
   }
 
+  get featureText(): string {
+    return this.text;
+  }
+
   get value(): Record<string, unknown> {
     return JSON.parse(this.text) as Record<string, unknown>;
   }
@@ -198,9 +213,20 @@ export class ShapedFeature implements JsonDocument {
   at(n: number): unknown {
     const [start, end] = [this.startOf(n), this.endOf(n)];
     const first = this.bytes[start]!;
-    if (first === QUOTE) return this.bytes.toString('utf8', start + 1, end - 1);
+    if (first === QUOTE)
+      return this.isEscaped(n)
+        ? (JSON.parse(this.bytes.toString('utf8', start, end)) as string)
+        : this.bytes.toString('utf8', start + 1, end - 1);
     if (LITERALS.has(first)) return first === NULL ? null : first === TRUE;
     return this.numberAt(n);
+  }
+
+  /** Whether a value has escapes. */
+  isEscaped(n: number): boolean {
+    if (!this.hasEscapes) return false;
+    const end = this.endOf(n);
+    for (let at = this.startOf(n); at < end; at++) if (this.bytes[at] === BACKSLASH) return true;
+    return false;
   }
 
   numberAt(n: number): number {
@@ -240,7 +266,7 @@ export class ShapedFeature implements JsonDocument {
   /** Where the properties end of a feature that is as JSON.stringify would write it; -1 for another. */
   get split(): number {
     const { isCompact, after, closes } = this.shape;
-    if (!isCompact || !(this.isUsual || this.#isAsPrinted())) return -1;
+    if (!isCompact || this.hasEscapes || !(this.isUsual || this.#isAsPrinted())) return -1;
     return (after === 0 ? this.start : this.endOf(after - 1)) + closes;
   }
 
@@ -276,8 +302,8 @@ export class ShapedFeature implements JsonDocument {
 
   #textOf(n: number): string {
     const start = this.startOf(n);
-    const text = this.bytes.toString('utf8', start, this.endOf(n));
-    return this.bytes[start] === QUOTE ? text : String(this.at(n));
+    if (this.bytes[start] !== QUOTE) return String(this.at(n));
+    return this.isEscaped(n) ? JSON.stringify(this.at(n)) : this.bytes.toString('utf8', start, this.endOf(n));
   }
 }
 
@@ -332,6 +358,7 @@ class Scan {
   at = 0;
   end = 0;
   isUsual = true;
+  hasEscapes = false;
   highest = 0;
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -345,6 +372,7 @@ class Scan {
     }
     this.#bytes = bytes;
     this.isUsual = true;
+    this.hasEscapes = false;
     this.highest = 0;
     let at = start;
     for (let n = 0; n <= count; n++) {
@@ -377,8 +405,13 @@ class Scan {
       for (let at = start + 1; at < bytes.length; at++) {
         const byte = bytes[at]!;
         if (byte === QUOTE) return at + 1;
-        if (byte === BACKSLASH || byte < BLANK) return -1;
+        if (byte < BLANK) return -1;
         if (byte > this.highest) this.highest = byte;
+        if (byte === BACKSLASH) {
+          this.hasEscapes = true;
+          at = this.#escapeEnd(at + 1) - 1;
+          if (at < 0) return -1;
+        }
       }
       return -1;
     }
@@ -386,6 +419,14 @@ class Scan {
     if (word === undefined || start + word.length > bytes.length) return -1;
     for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word[i]) return -1;
     return start + word.length;
+  }
+
+  /** The end of an escape whose letter is at a byte; -1 for none that JSON has. */
+  #escapeEnd(letter: number): number {
+    const byte = this.#bytes[letter];
+    if (byte !== LETTER_U) return ESCAPED.has(byte) ? letter + 1 : -1;
+    for (let at = letter + 1; at <= letter + 4; at++) if (!HEX.has(this.#bytes[at])) return -1;
+    return letter + 5;
   }
 
   /** The end of a number without an exponent that a double holds; -1 for others, and for a zero with a sign. */

@@ -272,3 +272,51 @@ describe('members around features', () => {
     expect(features.map((feature) => 'bbox' in feature)).toEqual([true, false, false]);
   });
 });
+
+/** Values of properties: those of most features, and now and then another. */
+const usual = fc.constantFrom(
+  '"x"',
+  '"Bến Nghé"',
+  '"B\\u1ebfn\\/\\ud83d\\ude00\\n\\""',
+  '7',
+  '2.50',
+  'null',
+  'true',
+);
+const unusual = fc.constantFrom('[1,"\\u00e0"]', '{"a":{}}', '12345678901234567890', '"\\ud800"');
+const names = fc.constantFrom(['name', 'x'], ['t\\u00ean', 'a\\/b', 'x'], ['id', 'q\\"']);
+
+test('properties of features that look alike are read and kept as JSON.parse reads them', async () => {
+  const values = fc.array(fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: unusual }), {
+    minLength: 300,
+    maxLength: 300,
+  });
+  await fc.assert(
+    fc.asyncProperty(names, values, fc.constantFrom(',', ', '), async (keys, drawn, comma) => {
+      const features = Array.from({ length: drawn.length / keys.length }, (_, row) => {
+        const members = keys.map((key, n) => `"${key}":${drawn[row * keys.length + n]}`);
+        return `{"type":"Feature"${comma}"properties":{${members.join(comma)}},"geometry":${point(row)}}`;
+      });
+      folder.write('in.geojson', `{"type":"FeatureCollection","features":[${features.join(comma)}]}`);
+      const keep = keys.map((key) => JSON.parse(`"${key}"`) as string);
+      const due = features.map((text) => (JSON.parse(text) as { properties: object }).properties);
+      for (const [name, options] of [
+        ['out.ndjson', { keep }],
+        ['out.geojson', {}],
+      ] as const) {
+        await encodeFile(library, folder.file('in.geojson'), folder.file(name), options);
+        const text = folder.read(name);
+        const found = name.endsWith('.geojson')
+          ? (JSON.parse(text) as { features: { properties: Record<string, unknown> }[] }).features.map(
+              ({ properties }) => properties,
+            )
+          : text
+              .trimEnd()
+              .split('\n')
+              .map((line) => JSON.parse(line) as Record<string, unknown>);
+        expect(found.map((row) => Object.fromEntries(keep.map((key) => [key, row[key]])))).toEqual(due);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
