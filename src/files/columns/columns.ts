@@ -29,10 +29,17 @@ export interface Sample extends FirstRows {
   readonly position?: { readonly lat: number; readonly lng: number } | undefined;
 }
 
-function has(names: readonly string[]): string {
-  const more = names.length > 20 ? ` and ${names.length - 20} more` : '';
-  return names.length === 0 ? 'it has no columns' : `it has ${names.slice(0, 20).join(', ')}${more}`;
+/** Names that a message has, at most. */
+const MAX_NAMES = 20;
+
+/** The first names of a list, and how many more there are. */
+export function listed(names: readonly string[], between = ', '): string {
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(between)}${more}`;
 }
+
+const has = (names: readonly string[]): string =>
+  names.length === 0 ? 'it has no columns' : `it has ${listed(names)}`;
 
 /** The failure for a column that is not there. */
 export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
@@ -56,25 +63,27 @@ export function onlyOne(
   file: string,
 ): number {
   if (found.length <= 1) return found[0] ?? -1;
-  const both = found.map((i) => names[i]).join(', ');
+  const both = listed(found.map((i) => names[i]!));
   throw badInput({ file }, `more than one column could be ${wanted}: ${both}`);
 }
 
 /** @throws CliFailure BAD_INPUT for a name that two columns have, with the remedy */
 export function refuseTwice(columns: readonly TableColumn[], file: string, wayOut: string): void {
-  const names = columns.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw badInput({ file, column: twice }, 'the header names it twice', wayOut);
+  const seen = new Set<string>();
+  for (const { name } of columns) {
+    if (seen.has(name)) throw badInput({ file, column: name }, 'the header names it twice', wayOut);
+    seen.add(name);
+  }
 }
 
 /** Indexes of the columns that are kept, in the order of the output. */
 export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
   const names = columns.map(({ name }) => name);
-  for (const [option, listed] of [
+  for (const [option, wanted] of [
     ['--keep', choice.keep],
     ['--drop', choice.drop],
   ] as const) {
-    for (const name of listed ?? []) {
+    for (const name of wanted ?? []) {
       if (!names.includes(name)) throw badInput({ file, column: name }, `no such column, named by ${option}`);
     }
   }

@@ -26,7 +26,7 @@ import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
 import { badInput } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
-import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
+import { type ColumnChoice, listed, noColumn, onlyOne, type Sample } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
 
@@ -54,7 +54,10 @@ export function codeColumn(
   const isList = names.length === 1;
   if (chosen === undefined && isList && (!hasHeader || fitting.length === 1)) return 0;
   if (chosen === undefined && !hasHeader && fitting.length === 1) return fitting[0]!;
-  const perhaps = fitting.map((i) => `--column ${JSON.stringify(names[i])}`).join(' or ');
+  const perhaps = listed(
+    fitting.map((i) => `--column ${JSON.stringify(names[i])}`),
+    ' or ',
+  );
   const hint = perhaps === '' ? 'Name it with --column.' : `Name it with --column, perhaps ${perhaps}.`;
   throw noColumn(names, chosen ?? 'hexcodes', file, hint);
 }
@@ -329,7 +332,7 @@ function hintFor(
   const lat = lacksLat && fitting.lat.length === 1 ? [option('--lat', fitting.lat[0]!)] : [];
   const lng = lacksLng && fitting.lng.length === 1 ? [option('--lng', fitting.lng[0]!)] : [];
   const whole = names.flatMap((_, i) => (holdsPositions(sample, i) ? [option('--position', i)] : []));
-  const perhaps = lat.length + lng.length > 0 ? [...lat, ...lng].join(' ') : whole.join(' or ');
+  const perhaps = lat.length + lng.length > 0 ? [...lat, ...lng].join(' ') : listed(whole, ' or ');
   const other = lacksLat && lacksLng ? ', or a column of whole positions with --position' : '';
   return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
 }

@@ -32,7 +32,7 @@ function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values 
   const holdsShapes = (index: number): boolean => {
     for (let row = 0; row < rowCount; row++) {
       const shape = shapeInText(codeTextOf(columns[index]!, values[index]?.[row]));
-      if (shape !== null) return isLineOrArea(shape);
+      if (shape !== null && isLineOrArea(shape)) return true;
     }
     return false;
   };

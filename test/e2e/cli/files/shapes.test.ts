@@ -77,6 +77,10 @@ test('first and each', async () => {
   expect((await codesOf([shape]))[0]).toHaveLength(6);
   for (const point of ['centroid', 'first'])
     expect(await codesOf(['LINESTRING EMPTY'], point)).toEqual([NONE]);
+  // A point before a line does not make the column one of points.
+  const stdin = 'wkt\nPOINT(105.8 21)\n"LINESTRING(105.8 21,106 22)"\n';
+  const { stdout } = await folder.run('encode --position wkt --point first -q', { stdin });
+  expect(stdout.match(/,OK$/gm)).toHaveLength(2);
 });
 
 describe('well-known binary', () => {
