@@ -11,23 +11,10 @@ const MODULES = [
   ['hexcodes/geometry', [], ['geometry.d.ts']],
   ['hexcodes/client', ['client/client.d.ts'], ['client/public.d.ts']],
 ];
-/** Declarations that the package keeps for itself, and types that users do not name. */
-const LEFT_OUT = [
-  ...[
-    'ExtraName',
-    'EXTRAS',
-    'EXTRA_NAMES',
-    'extrasWhere',
-    'extrasOf',
-    'extraColumns',
-    'onlyExtras',
-    'NO_FORMER',
-    'extraFault',
-  ],
-  'Platform',
-  'StandardWebSocket',
-  'WebSocketConstructor',
-];
+/** Types that users do not name. */
+const LEFT_OUT = ['Platform', 'StandardWebSocket', 'WebSocketConstructor'];
+/** The names that users meet of a file whose others the package keeps for itself. */
+const NAMED = { 'extras.d.ts': ['ExtrasAsked'] };
 
 /** Members that users neither call nor read. */
 const OF_THE_INSIDE = /^(?:#private|protected |name = |\[Symbol|new (?!CellSet|HexcodesClient\())/;
@@ -119,7 +106,8 @@ function declarationsOf(path) {
       ]);
     } else found.set(name, [entry('', kind === 'const' ? name : shortened(code), comment)]);
   }
-  return [...found].filter(([name]) => exported.has(name));
+  const named = NAMED[path];
+  return [...found].filter(([name]) => exported.has(name) && (named === undefined || named.includes(name)));
 }
 
 /** Entries of what a file exports from others. */

@@ -1,4 +1,4 @@
-// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of docs/development.md, Words. Each fault
+// `node tools/words.mjs [PATH …]`: comments and identifiers against the rules of CONTRIBUTING.md, Words. Each fault
 // is a line with file, line and rule; the exit code is 1 if there is one.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -39,7 +39,7 @@ describe('versions', () => {
     expect(new Set([version, ...own.flatMap(versionsOf)])).toEqual(new Set([VERSION]));
   });
 
-  test.each(['src/cli/README.md', 'src/server/README.md', 'docs/operations.md'])(
+  test.each(['src/cli/README.md', 'src/server/README.md', 'deploy/README.md'])(
     '%s names tarballs of it',
     (path) => {
       const named = [...readFileSync(path, 'utf8').matchAll(/hexcodes[\w-]*-(\d+\.\d+\.\d+)\.tgz/g)];

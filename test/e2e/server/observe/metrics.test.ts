@@ -246,13 +246,13 @@ describe('metrics', () => {
     );
     const expressions = drawn();
     expect(expressions.length).toBeGreaterThan(30);
-    const documents = ['deploy/prometheus/alerts.yml', 'docs/operations.md', 'docs/reference/metrics.md'];
+    const documents = ['deploy/prometheus/alerts.yml', 'deploy/README.md', 'docs/reference/metrics.md'];
     for (const [where, text] of [
       ['dashboard', expressions.join('\n')],
       ...documents.map((path) => [path, readFileSync(path, 'utf8')]),
     ] as [string, string][]) {
       const names = namesIn(text);
-      expect(names.length, where).toBeGreaterThan(where === 'docs/operations.md' ? 0 : 5);
+      expect(names.length, where).toBeGreaterThan(where === 'deploy/README.md' ? 0 : 5);
       expect(
         names.filter((name) => !known.has(name)),
         where,
