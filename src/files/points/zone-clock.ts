@@ -206,9 +206,10 @@ export class ZoneClock {
 
   /** `2026-11-01T08:00:00+07:00` */
   text(utcMs: number): string {
-    const offset = this.offsetMs(utcMs);
-    const local = new Date(utcMs + offset).toISOString();
-    const minutes = Math.round(Math.abs(offset) / MINUTE_MS);
+    const offset = Math.round(this.offsetMs(utcMs) / MINUTE_MS);
+    // The offsets of before the zones had seconds, which no text has: the instant counts.
+    const local = new Date(utcMs + offset * MINUTE_MS).toISOString();
+    const minutes = Math.abs(offset);
     const sign = offset < 0 ? '-' : '+';
     return `${local.replace(/\.000Z$|Z$/, '')}${sign}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
   }

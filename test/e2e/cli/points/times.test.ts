@@ -238,6 +238,9 @@ describe('the clock of a zone', () => {
       '2026-03-29T01:59:59+01:00',
       '2026-03-29T03:00:00+02:00',
     ]);
+    // An offset of 7:06:30 until 1911: the text has none with seconds, and the instant counts.
+    const [old] = await zoned('Asia/Ho_Chi_Minh', '1906-01-01T00:00:00Z');
+    expect(new Date(old!).toISOString()).toBe('1906-01-01T00:00:00.000Z');
     expect(await zoned('UTC', '2026-11-01T01:00:00.5Z')).toEqual(['2026-11-01T01:00:00.500+00:00']);
     expect(await zoned('America/New_York', '2026-11-01T12:00:00Z')).toEqual(['2026-11-01T07:00:00-05:00']);
     await expect(zoned('Hanoi', '2026-11-01')).rejects.toThrow('is not a time zone');
