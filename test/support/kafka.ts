@@ -172,10 +172,10 @@ export class KafkaBroker {
     if (status !== 0) throw new Error(stderr.toString());
   }
 
-  /** Stores messages by Java's producer. @param spaces before each message */
-  producePacked(topic: string, codec: string, messages: number, spaces = 0): void {
+  /** Stores messages by Java's producer. */
+  producePacked(topic: string, codec: string, messages: number): void {
     const program = resolve('test/support/engine/Packed.java');
-    const words = [this.plain, topic, codec, messages, spaces].map(String);
+    const words = [this.plain, topic, codec, String(messages)];
     const { status, stderr } = spawnSync('java', [...JAVA, program, ...words], { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
   }

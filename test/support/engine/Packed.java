@@ -1,5 +1,4 @@
-// Java's own producer: messages as one batch packed by `compression.type`. Arguments: brokers, topic, codec, messages,
-// characters of spaces before each.
+// Java's own producer: messages in batches packed by `compression.type`. Arguments: brokers, topic, codec, messages.
 import java.util.Properties;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -11,13 +10,9 @@ public class Packed {
     settings.put("bootstrap.servers", args[0]);
     settings.put("compression.type", args[2]);
     settings.put("linger.ms", "1000");
-    settings.put("batch.size", "200000000");
-    settings.put("buffer.memory", "400000000");
-    settings.put("max.request.size", "300000000");
-    String spaces = " ".repeat(Integer.parseInt(args[4]));
     try (var producer = new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
       for (int i = 0; i < Integer.parseInt(args[3]); i++)
-        producer.send(new ProducerRecord<>(args[1], "key" + i, spaces + "{\"lat\":21.0288,\"lng\":105.8525,\"id\":" + i + "}"));
+        producer.send(new ProducerRecord<>(args[1], "key" + i, "{\"lat\":21.0288,\"lng\":105.8525,\"id\":" + i + "}"));
     }
   }
 }
