@@ -1,12 +1,11 @@
 // `node tools/reference.mjs`: writes the pages of docs/reference/ that the code knows (settings, requests of the
-// service, options of the command, exports of kernel and library, alerts) and the table of bench/README.md, once it has
+// service, options of the command, exports of the kernel, alerts) and the table of bench/README.md, once it has
 // built what has changed. With `--check` it writes no page and ends with 1 where one is out of date.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
-import { libraryPage } from './reference-library.mjs';
 
 const isProgram = import.meta.url === pathToFileURL(process.argv[1] ?? '').href;
 // dist/ is loaded after it is that of src/.
@@ -281,7 +280,6 @@ export async function referencePages() {
     [join(FOLDER, 'http.md')]: httpPage(),
     [join(FOLDER, 'command.md')]: await commandPage(),
     [join(FOLDER, 'kernel.md')]: kernelPage(WRITTEN),
-    [join(FOLDER, 'library.md')]: libraryPage(WRITTEN),
     [join(FOLDER, 'alerts.md')]: alertsPage(),
   };
 }

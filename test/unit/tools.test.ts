@@ -169,9 +169,7 @@ describe('pages of reference', async () => {
   test('the committed pages are the printed ones', () => {
     expect(Object.keys(pages).sort()).toEqual([
       'bench/README.md',
-      ...['alerts', 'command', 'http', 'kernel', 'library', 'settings'].map(
-        (name) => `docs/reference/${name}.md`,
-      ),
+      ...['alerts', 'command', 'http', 'kernel', 'settings'].map((name) => `docs/reference/${name}.md`),
     ]);
     for (const [path, text] of Object.entries(pages)) expect(readFileSync(path, 'utf8')).toBe(text);
   });
