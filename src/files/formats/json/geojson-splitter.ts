@@ -141,13 +141,15 @@ export class GeoJsonSplitter {
           throw this.#broken('a collection with two lists of features');
       }
     }
-    if (start < bytes.length) {
-      this.#held.push(bytes.subarray(start));
-      this.#heldBytes += bytes.length - start;
-      if (this.#heldBytes > MAX_OBJECT_BYTES) {
-        throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
-      }
-    }
+    if (start < bytes.length) this.#hold(bytes.subarray(start));
+  }
+
+  /** Keeps the beginning of an object whose end is in a later chunk. */
+  #hold(bytes: Buffer): void {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > MAX_OBJECT_BYTES)
+      throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
   }
 
   /** Takes features of known shapes. @returns after them and what separates them */
