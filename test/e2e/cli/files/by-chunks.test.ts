@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { beforeAll, expect, test } from 'vitest';
-import { loadLibrary } from '#dist/files/library.js';
+import { Hexcodes } from '#hexcodes';
 import { converted } from '../../../support/files/pipelines.js';
 import { sharedCommand } from '../../../support/shared.js';
 
@@ -194,7 +194,7 @@ test('pages of a list that do not fit their row group are refused', async () => 
   const bytes = readFileSync(source);
   const { row_groups: groups } = parquetMetadata(new Uint8Array(bytes).buffer);
   const meta = groups[0]!.columns[2]!.meta_data!;
-  const hexcodes = await loadLibrary();
+  const hexcodes = await Hexcodes.load();
   const start = Number(meta.dictionary_page_offset ?? meta.data_page_offset);
   const faults: string[] = [];
   // The head of its first page, bit by bit.

@@ -1,5 +1,5 @@
-// Where results go: links, devices, FIFOs and descriptors; and the line of a run about rows that were read the slow
-// way.
+// Where results go: links, devices, FIFOs and descriptors; what a run that crashed leaves, and how the next one begins;
+// and the formats of names and of first bytes.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -8,11 +8,15 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedCommand } from '../../../support/shared.js';
 
@@ -211,5 +215,204 @@ describe('outputs', () => {
     expect(await ended).toBe(0);
     expect(folder.read('shared.csv')).toBe((await folder.run('encode all.csv -q')).stdout);
     expect(leftOvers().filter((name) => name.startsWith('shared'))).toEqual([]);
+  });
+});
+
+// Files on the disk after a crash at each step of a run, and how the next run begins.
+describe('runs that crashed', () => {
+  const RUN = ['encode', 'rows.csv', '--errors', 'bad.csv', '-o', 'out.csv'];
+  const FILES = ['out.csv', 'bad.csv', 'precious'];
+  const LOCK = 'out.csv.partial.lock';
+  const JOURNAL = 'out.csv.partial.journal';
+  /** Loaded before the command: its process is killed before a file gets its name, or before the journal goes. */
+  const KILL = `
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { renameSync, rmSync } = fs;
+    const done = [];
+    const before = (step) => {
+      done.push(step);
+      if (done.filter((each) => each === step).join(' ') === process.env.KILL_AT) process.kill(process.pid, 'SIGKILL');
+    };
+    fs.renameSync = (from, to) => void (before(to.split('/').at(-1)), renameSync(from, to));
+    fs.rmSync = (path, ...more) => void (done.includes('bad.csv') && before('end'), rmSync(path, ...more));
+    syncBuiltinESMExports();`;
+  let whole: readonly Buffer[];
+  let left: ReadonlyMap<string, Buffer>;
+
+  const removeAll = (): void => {
+    for (const name of folder.names())
+      if (FILES.some((each) => name.startsWith(each))) rmSync(folder.file(name), { recursive: true });
+  };
+  /** Runs until a step. */
+  async function crashed(at: string): Promise<void> {
+    const env = { KILL_AT: at, HEXCODES_CHECKPOINT_BYTES: '65536', NODE_OPTIONS: '--import ./kill.mjs' };
+    removeAll();
+    expect((await folder.run([...RUN, '-q'], { env })).code).toBe(null);
+  }
+  /** Lays down what a crash between two journals has left. */
+  function afterCrash(): void {
+    removeAll();
+    for (const [name, bytes] of left) folder.write(name, bytes);
+  }
+  const resumed = async (...more: string[]) => {
+    const { code, stderr } = await folder.run([...RUN, '--resume', ...more]);
+    return { code, stderr };
+  };
+  const expectWhole = (): void => {
+    for (const [i, bytes] of whole.entries()) expect(folder.bytes(FILES[i]!).equals(bytes)).toBe(true);
+    expect(leftOvers()).toEqual([]);
+  };
+  const leftOvers = (): string[] => folder.names().filter((name) => /^(out|bad).*\.partial/.test(name));
+
+  beforeAll(async () => {
+    folder.write('kill.mjs', KILL);
+    const row = (i: number): string => (i % 100 === 7 ? `${i},0,0` : `${i},21.03,105.8`);
+    folder.write('rows.csv', `id,lat,lng\n${Array.from({ length: 30_000 }, (_, i) => row(i)).join('\n')}\n`);
+    expect((await folder.run([...RUN, '-q'])).code).toBe(0);
+    whole = [folder.bytes('out.csv'), folder.bytes('bad.csv')];
+    await crashed(`${JOURNAL} ${JOURNAL}`);
+    left = new Map(leftOvers().map((name) => [name, folder.bytes(name)]));
+    expect([...left.keys()]).toEqual(expect.arrayContaining([JOURNAL, LOCK, 'bad.csv.partial']));
+  });
+
+  test('rows after the journal are cut off; a run between its last journal and a name has only names to give', async () => {
+    afterCrash();
+    expect(await resumed()).toMatchObject({ code: 0, stderr: expect.stringContaining('Going on after row') });
+    expectWhole();
+    for (const step of ['out.csv', 'bad.csv', 'end']) {
+      await crashed(step);
+      expect(await resumed(), step).toMatchObject({
+        stderr: expect.stringContaining('were written already'),
+      });
+      expectWhole();
+    }
+  });
+
+  test('without --resume, or without the partial file, the run starts again and says so', async () => {
+    afterCrash();
+    const { stderr } = await folder.run(RUN);
+    expect(stderr).toContain('is overwritten');
+    expectWhole();
+    afterCrash();
+    rmSync(folder.file('out.csv.partial'));
+    expect((await resumed()).stderr).toContain('The unfinished output is gone');
+    expectWhole();
+  });
+
+  test('a journal that is not as it was written is refused by name, whichever byte is another or missing', async () => {
+    const journal = left.get(JOURNAL)!;
+    const { state } = JSON.parse(journal.toString()) as { state: object };
+    const altered = [...journal.keys()]
+      .filter((i) => i % 11 === 0)
+      .flatMap((i) => [Buffer.from(journal).fill(journal[i]! ^ 1, i, i + 1), journal.subarray(0, i)]);
+    // Members that a person may have typed.
+    for (const bytes of [...altered, Buffer.from(JSON.stringify(state)), Buffer.from('null')]) {
+      afterCrash();
+      folder.write(JOURNAL, bytes);
+      expect(await resumed(), bytes.toString()).toEqual({
+        ...{
+          code: 4,
+          stderr: expect.stringContaining(`cannot resume by ${folder.file(JOURNAL)}: it is not as`),
+        },
+      });
+      expect(folder.bytes('out.csv.partial').equals(left.get('out.csv.partial')!)).toBe(true);
+    }
+  });
+
+  test('a partial file that is shorter than its journal, or a link to another, is neither resumed nor changed', async () => {
+    afterCrash();
+    folder.write('out.csv.partial', 'id\n');
+    expect(await resumed()).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('has 3 bytes, its journal'),
+    });
+    expect(folder.read('out.csv.partial')).toBe('id\n');
+    const precious = folder.file('precious');
+    for (const link of [symlinkSync, linkSync]) {
+      afterCrash();
+      folder.write('precious', 'precious\n'.repeat(99_999));
+      rmSync(folder.file('out.csv.partial'));
+      link(precious, folder.file('out.csv.partial'));
+      expect(await resumed()).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('not the file of the earlier'),
+      });
+      expect((await folder.run([...RUN, '-q'])).code).toBe(0);
+      expect(folder.read('precious')).toBe('precious\n'.repeat(99_999));
+      expectWhole();
+    }
+  });
+
+  test('a lock that is empty, or of an ended process, is taken over; one of another host, or that cannot be read, is not', async () => {
+    const { pid } = spawnSync('true');
+    const ended = JSON.stringify({ host: hostname(), pid, started: null });
+    removeAll();
+    for (const [lock, stale] of [[ended], ['', ended]] as const) {
+      folder.write(LOCK, lock);
+      if (stale !== undefined) folder.write(`${LOCK}.stale`, stale);
+      expect((await folder.run([...RUN, '-q'])).code).toBe(0);
+      expectWhole();
+    }
+    for (const lock of [JSON.stringify({ host: 'elsewhere', pid, started: null }), 'no JSON']) {
+      folder.write(LOCK, lock);
+      expect(await resumed()).toMatchObject({ code: 4, stderr: expect.stringContaining('is writing it') });
+      expect(folder.read(LOCK)).toBe(lock);
+    }
+    rmSync(folder.file(LOCK));
+    symlinkSync('nowhere', folder.file(LOCK));
+    expect(await resumed()).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('another run is writing it'),
+    });
+  });
+});
+
+// The table of docs/command.md has every format and extension: what a name ends in, or else the first bytes, decides.
+describe('formats', () => {
+  const TABLE = readFileSync('docs/command.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| '));
+  const EXTENSIONS = TABLE.flatMap((line) =>
+    [...line.split(' | ')[1]!.matchAll(/`\.(\w+)`/g)].map((match) => match[1]!),
+  ).filter((extension) => !['xlsm', 'arrows'].includes(extension));
+  const ROW = '{"lat":21,"lng":105}\n';
+
+  test('each has a row there, and each extension makes its format, packed or not, or is refused', async () => {
+    const { stderr } = await folder.run('encode in.csv --from none');
+    const names = stderr
+      .slice(stderr.indexOf('one of') + 7)
+      .trim()
+      .split(', ');
+    expect(names.filter((name) => !EXTENSIONS.includes(name))).toEqual([]);
+    folder.write('one.ndjson', ROW);
+    const made = async (name: string, ...to: string[]) =>
+      (await folder.run(['encode', 'one.ndjson', '-q', '-o', name, ...to])).code === 0
+        ? folder.bytes(name)
+        : null;
+    let format = '';
+    for (const extension of EXTENSIONS) {
+      if (names.includes(extension)) format = extension;
+      const wanted = ['gpx', 'kml', 'gpkg'].includes(format) ? null : await made('as', '--to', format);
+      const upper = await made(`a.b.${extension.toUpperCase()}`);
+      const packed = await made(`a.${extension}.gz`);
+      const head = wanted?.subarray(0, 8);
+      for (const bytes of [upper, packed && gunzipSync(packed)])
+        expect([extension, bytes?.subarray(0, head?.length)]).toEqual([extension, head]);
+    }
+  });
+
+  test.each([
+    ['id,lat,lng\n1,21,105\n', /^id,lat,lng,hexcodes/],
+    ['lat,lng,a\tb\n21,105,1\n', /^lat,lng,a\tb,hexcodes/],
+    ['\ufefflat\tlng\n21\t105\n', /^\ufeff?lat\tlng\thexcodes/],
+    [` ${ROW}`, /^ ?\{"lat":21,"lng":105,"hexcodes"/],
+    [
+      '\u001e{"type":"Feature","geometry":{"type":"Point","coordinates":[105,21]},"properties":{}}\n',
+      /^\{"type":"Fea.*hexcodes/s,
+    ],
+  ])('%j is told by its first bytes', async (stdin, wanted) => {
+    const { code, stdout } = await folder.run('encode -q', { stdin });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(wanted)]);
   });
 });

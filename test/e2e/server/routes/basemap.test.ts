@@ -1,13 +1,19 @@
 // The operator's archive over HTTP, by byte ranges under the version of the archive; and the page, whose policy lets in
 // no other host for it.
-import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
 import { getBytes } from '../../../support/http-calls.js';
+import { randomFrom } from '../../../support/open-world.js';
+import { ownFolder } from '../../../support/own-folder.js';
 import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const ARCHIVE = 'test/fixtures/basemap/vector.pmtiles';
+
+const folder = ownFolder('basemap');
 
 const server = sharedServer({ basemap: ARCHIVE });
 let path: string;
@@ -91,4 +97,126 @@ test.each([
   const wrong = await run('text.pmtiles');
   expect(wrong.code).not.toBe(0);
   folder.remove();
+});
+
+// A file that is not an archive, a damaged one and one of another schema are refused in one sentence that names it.
+describe('archives', () => {
+  let files = 0;
+  /** The path of a file with these bytes. */
+  function fileOf(bytes: Uint8Array): string {
+    const path = join(folder, `${files++}.pmtiles`);
+    writeFileSync(path, bytes);
+    return path;
+  }
+  const changed = (change: (bytes: Buffer) => void, path = ARCHIVE): string => {
+    const bytes = readFileSync(path);
+    change(bytes);
+    return fileOf(bytes);
+  };
+
+  /** The archive with other metadata, after all the rest. */
+  function withMetadata(metadata: object): Buffer {
+    const bytes = readFileSync(ARCHIVE);
+    const text = gzipSync(JSON.stringify(metadata));
+    bytes.writeBigUInt64LE(BigInt(bytes.length), 24);
+    bytes.writeBigUInt64LE(BigInt(text.length), 32);
+    return Buffer.concat([bytes, text]);
+  }
+
+  /** The archive with metadata that are not a gzip. */
+  function noisyMetadata(): Buffer {
+    const bytes = readFileSync(ARCHIVE);
+    const at = Number(bytes.readBigUInt64LE(24));
+    return bytes.fill(0xa5, at, at + Number(bytes.readBigUInt64LE(32)));
+  }
+
+  /** The sentence with which a start refuses the file; empty where it is served. */
+  async function refusalOf(basemap: string): Promise<string> {
+    const refusal = await startServer({ basemap, dataDir: folder }).then(
+      (started) => started.stop().then(() => ''),
+      (error: Error) => error.message,
+    );
+    if (refusal === '') return '';
+    expect(refusal.startsWith(`the basemap ${basemap} `), refusal).toBe(true);
+    expect(refusal).not.toContain('\n');
+    return refusal;
+  }
+
+  test.each([
+    ['a file that is not there', () => join(folder, 'none.pmtiles'), 'is not there'],
+    ['a folder', () => folder, /is (?:not a file|a folder)/],
+    ['nothing', () => fileOf(new Uint8Array()), 'is not a PMTiles archive'],
+    ['a picture', () => 'docs/pictures/console-counts.png', 'is not a PMTiles archive'],
+    ['a gzipped archive', () => fileOf(gzipSync(readFileSync(ARCHIVE))), 'is not a PMTiles archive'],
+    [
+      'a header that ends',
+      () => fileOf(readFileSync(ARCHIVE).subarray(0, 60)),
+      'is cut off: it should have 127 bytes and has 60',
+    ],
+    ['another version', () => changed((bytes) => bytes.writeUInt8(2, 7)), 'version 2, where 3 is read'],
+    [
+      'a download that ended early',
+      () => fileOf(readFileSync(ARCHIVE).subarray(0, 20_000)),
+      /is cut off: it should have \d+ bytes and has 20000$/,
+    ],
+    [
+      'tiles of an unknown kind',
+      () => changed((bytes) => bytes.writeUInt8(9, 99)),
+      'tiles of an unknown kind',
+    ],
+    [
+      'tiles in Brotli, which browsers cannot unpack',
+      () => changed((bytes) => bytes.writeUInt8(3, 98)),
+      'tiles of another compression than none and gzip',
+    ],
+    ['zooms upside down', () => changed((bytes) => bytes.writeUInt8(20, 100)), 'its zooms are 20 to 13'],
+    ['metadata of noise', () => fileOf(noisyMetadata()), 'is damaged: '],
+    [
+      'a directory outside of the file',
+      () => changed((bytes) => bytes.writeBigUInt64LE(2n ** 60n, 8)),
+      /is (?:cut off|damaged)/,
+    ],
+    [
+      'layers of another schema',
+      () => fileOf(withMetadata({ vector_layers: [{ id: 'transportation' }, { id: 'poi' }] })),
+      "has the layers transportation, poi: the page draws those of Protomaps' basemap, earth, water, roads",
+    ],
+    ['no layers', () => fileOf(withMetadata({})), 'names no layers'],
+  ])('%s is refused', async (_, path, reason) => {
+    expect(await refusalOf(path())).toMatch(reason);
+  });
+
+  test('two maps are one too many', async () => {
+    const tilesUrl = 'https://tiles.example/{z}/{x}/{y}.png';
+    await expect(startServer({ basemap: ARCHIVE, tilesUrl, dataDir: folder })).rejects.toThrow('two maps');
+  });
+
+  test('bytes that are changed anywhere end in one sentence, or an open archive', async () => {
+    const random = randomFrom(11);
+    const whole = readFileSync(ARCHIVE);
+    let refused = 0;
+    for (let round = 0; round < 20; round++) {
+      const bytes = Buffer.from(whole);
+      for (let i = 0; i < 2; i++) {
+        // Most of them in the header and the metadata.
+        const at = Math.floor(random() * (random() < 0.8 ? 1500 : bytes.length));
+        bytes[at] = Math.floor(random() * 256);
+      }
+      if ((await refusalOf(fileOf(bytes))) !== '') refused++;
+    }
+    expect(refused).toBeGreaterThan(5);
+    expect(refused).toBeLessThan(20);
+  });
+
+  test('a file that is made shorter while it is served fails by the range', async () => {
+    const basemap = changed(() => {});
+    const other = await startServer({ basemap });
+    try {
+      truncateSync(basemap, 1000);
+      const answer = await getBytes(other, path, { Range: 'bytes=2000-2009' });
+      expect(answer.status).toBe(500);
+    } finally {
+      await other.stop();
+    }
+  });
 });
