@@ -1,6 +1,6 @@
 // Answers one block of a bulk body: whole rows or frames come in, as many leave, in the same order. The same job and
 // block give the same bytes in every thread.
-import type { Kernel } from '../../kernel/kernel.js';
+import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
 import {
   FROM_CSV,
   FROM_FRAMES,
@@ -40,75 +40,194 @@ import {
   MAX_NDJSON_ROW_BYTES,
   ROW_STATUSES,
 } from '../job.js';
-import { answerRows, preparedMemoryOf, type RowsTask } from '../rows/convert-rows.js';
+import { preparedMemoryOf, RowAnswers, type RowsTask } from '../rows/convert-rows.js';
 import type { RowAllowance } from '../rows/row-allowance.js';
 import { RowReport } from '../rows/row-report.js';
 
-// Answers the frames of a block, as frames or as rows of text. Every frame is converted on its own; one that is
-// answered in part leaves its other points as a frame with a header of its own.
 /** Cost of a frame in rows, however few points it has. */
 const ROWS_PER_FRAME = 32;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
-/** Adds the answers to a block of frames; returns where those begin that the allowance does not cover. */
-function convertFrames(
-  kernel: Kernel,
-  job: BulkJob,
-  task: RowsTask,
-  block: Uint8Array,
-  sink: AnswerSink,
-  allowance: RowAllowance | undefined,
-): number {
-  const memory = preparedMemoryOf(kernel);
-  for (let at = 0; at < block.length; ) {
-    if (allowance?.rows === 0) return at;
-    allowance?.takeRows(ROWS_PER_FRAME);
-    const header = readFrameHeader(block, at);
-    if (header === undefined || at + header.sizeBytes > block.length) {
-      // No next frame can be found, so the rest of the block is answered as one bad frame.
-      addBadFrame(memory, job, block.subarray(at), sink);
-      return block.length;
-    }
-    const frame = block.subarray(at, at + header.sizeBytes);
-    if (header.operation !== job.operation || (job.output !== 'frames' && !isPlainFrame(frame))) {
-      addBadFrame(memory, job, frame, sink);
-    } else if (job.output === 'frames') {
-      addFrame(kernel, memory, job, frame, header, sink);
-      allowance?.takeRows(header.count);
-    } else {
-      const answered = addFrameAsText(kernel, memory, task, frame, header, sink, allowance);
-      if (answered < header.count) return at + beginFrameAt(frame, header, answered);
-    }
-    at += header.sizeBytes;
-  }
-  return block.length;
-}
+/**
+ * The answers to one block, added to a sink. Every frame is converted on its own, as a frame or as rows of text; one
+ * that is answered in part leaves its other points as a frame with a header of its own.
+ */
+class BlockAnswers {
+  readonly #kernel: Kernel;
+  readonly #memory: TextMemory;
+  readonly #job: BulkJob;
+  readonly #task: RowsTask;
+  readonly #sink: AnswerSink;
+  readonly #allowance: RowAllowance | undefined;
+  readonly #rows: RowAnswers;
 
-function addFrame(
-  kernel: Kernel,
-  memory: TextMemory,
-  job: BulkJob,
-  frame: Uint8Array,
-  { count, isCells }: FrameHeader,
-  sink: AnswerSink,
-): void {
-  if (job.refusal !== undefined) {
-    sink.add(refusedFrame(frame, frameStatusOf(job.refusal)));
-    memory.statusCounts[ROW_STATUSES.indexOf(job.refusal)]! += count;
-    return;
+  constructor(kernel: Kernel, job: BulkJob, sink: AnswerSink, { report, allowance }: Conversion) {
+    this.#kernel = kernel;
+    this.#memory = preparedMemoryOf(kernel);
+    this.#job = job;
+    this.#task = taskOf(job, report);
+    this.#sink = sink;
+    this.#allowance = allowance;
+    this.#rows = new RowAnswers(kernel, this.#task, sink, allowance);
   }
-  // No answer is longer than one with a record for each point.
-  const target = sink.reserve(FRAME_HEADER_BYTES + count * RECORD_BYTES);
-  const answer = answerFrame(kernel, frame, target);
-  if (answer[2] !== FRAME_OK) {
-    memory.statusCounts[INVALID_REQUEST]!++;
-    sink.add(answer);
-    return;
+
+  /** Adds the answers to a block of frames; returns where those begin that the allowance does not cover. */
+  frames(block: Uint8Array): number {
+    const [job, allowance] = [this.#job, this.#allowance];
+    for (let at = 0; at < block.length; ) {
+      if (allowance?.rows === 0) return at;
+      allowance?.takeRows(ROWS_PER_FRAME);
+      const header = readFrameHeader(block, at);
+      if (header === undefined || at + header.sizeBytes > block.length) {
+        // No next frame can be found, so the rest of the block is answered as one bad frame.
+        this.#addBadFrame(block.subarray(at));
+        return block.length;
+      }
+      const frame = block.subarray(at, at + header.sizeBytes);
+      if (header.operation !== job.operation || (job.output !== 'frames' && !isPlainFrame(frame))) {
+        this.#addBadFrame(frame);
+      } else if (job.output === 'frames') {
+        this.#addFrame(frame, header);
+        allowance?.takeRows(header.count);
+      } else {
+        const answered = this.#addFrameAsText(frame, header);
+        if (answered < header.count) return at + beginFrameAt(frame, header, answered);
+      }
+      at += header.sizeBytes;
+    }
+    return block.length;
   }
-  sink.commit(answer.length);
-  if (failedOf(answer) === 0) memory.statusCounts[0]! += count;
-  else countStatuses(memory, answer, FRAME_HEADER_BYTES, job.operation === 'decode', count, isCells);
+
+  #addFrame(frame: Uint8Array, { count, isCells }: FrameHeader): void {
+    const sink = this.#sink;
+    const { refusal } = this.#job;
+    const { statusCounts } = this.#memory;
+    if (refusal !== undefined) {
+      sink.add(refusedFrame(frame, frameStatusOf(refusal)));
+      statusCounts[ROW_STATUSES.indexOf(refusal)]! += count;
+      return;
+    }
+    // No answer is longer than one with a record for each point.
+    const target = sink.reserve(FRAME_HEADER_BYTES + count * RECORD_BYTES);
+    const answer = answerFrame(this.#kernel, frame, target);
+    if (answer[2] !== FRAME_OK) {
+      statusCounts[INVALID_REQUEST]!++;
+      sink.add(answer);
+      return;
+    }
+    sink.commit(answer.length);
+    if (failedOf(answer) === 0) statusCounts[0]! += count;
+    else this.#countStatuses(answer, FRAME_HEADER_BYTES, count, isCells);
+  }
+
+  #addBadFrame(rest: Uint8Array): void {
+    const [job, sink] = [this.#job, this.#sink];
+    this.#memory.statusCounts[INVALID_REQUEST]!++;
+    if (job.output === 'frames') {
+      sink.add(refusedFrame(rest, FRAME_BAD));
+      return;
+    }
+    if (job.output === 'csv') {
+      const empty = String.fromCharCode(job.delimiter).repeat(job.operation === 'encode' ? 5 : 4);
+      sink.addText(`${empty}INVALID_REQUEST\n`);
+    } else {
+      const message = 'the body is not a sequence of whole frames of this operation';
+      sink.addText(`{"status":"INVALID_REQUEST","message":"${message}"}\n`);
+    }
+  }
+
+  /** @returns how many points are answered */
+  #addFrameAsText(frame: Uint8Array, header: FrameHeader): number {
+    const [kernel, allowance] = [this.#kernel, this.#allowance];
+    const itemBytes = itemBytesOf(header);
+    for (let from = 0; from < header.count; ) {
+      const limit = Math.min(kernel.capacity, allowance?.rows ?? kernel.capacity);
+      const count = Math.min(limit, header.count - from);
+      if (count === 0) return from;
+      this.#memory.openRows(count, header.operation === 'decode' ? NO_RESOLUTION : header.resolution);
+      const start = FRAME_HEADER_BYTES + from * itemBytes;
+      kernel.inputBytes.set(frame.subarray(start, start + count * itemBytes));
+      const answered = this.#rows.add(count, header.resolution);
+      from += answered;
+      if (answered < count) return from;
+    }
+    return header.count;
+  }
+
+  /** Counts the point statuses of records that start at `body` as row statuses; returns how many failed. */
+  #countStatuses(answer: Uint8Array, body: number, count: number, isCells: boolean): number {
+    const { statusCounts } = this.#memory;
+    const isDecode = this.#job.operation === 'decode';
+    let failed = 0;
+    for (let i = 0; i < count; i++) {
+      const statusAt = isDecode
+        ? positionStatusAt(count, i)
+        : isCells
+          ? cellStatusAt(count, i)
+          : recordStatusAt(i);
+      const status = answer[body + statusAt]!;
+      statusCounts[status === 0 ? 0 : isDecode ? INVALID_HEXCODES : status]!++;
+      if (status !== 0) failed++;
+    }
+    return failed;
+  }
+
+  /** Adds the answers to a block of text. @returns as frames() */
+  text(block: Uint8Array): number {
+    const [kernel, memory, job] = [this.#kernel, this.#memory, this.#job];
+    const [task, allowance] = [this.#task, this.#allowance];
+    if (block.length > memory.blockBytes)
+      throw new RangeError(`A block has at most ${memory.blockBytes} bytes, not ${block.length}`);
+    const { exports, blockAt } = memory;
+    const isDecode = job.operation === 'decode';
+    const isCsv = job.input === 'csv';
+    const shape = job.csv;
+    if (isCsv) {
+      if (shape === undefined) throw new TypeError('A job of CSV needs the shape that its header gives');
+      exports.useCsvColumns(
+        shape.columns,
+        isDecode ? shape.hexcodes : shape.lat,
+        isDecode ? -1 : shape.lng,
+        isDecode ? -1 : shape.resolution,
+        job.delimiter,
+      );
+    }
+    copyBytes(memory.block, block);
+    const end = blockAt + block.length;
+    let padding = 0;
+    for (let at = blockAt; at < end; ) {
+      const limit = Math.min(kernel.capacity, allowance?.rows ?? kernel.capacity);
+      if (limit === 0) return at - blockAt;
+      const scan = isCsv ? exports.scanCsv : exports.scanNdjson;
+      const count = scan(at, end, limit, isDecode, job.resolution);
+      at = (isCsv ? exports.csvEnd : exports.jsonEnd).value;
+      if (count === 0) continue;
+      if (task.columns & WITH_ROW) {
+        padding += exports.csvMissing.value;
+        if (padding > MAX_PADDING)
+          throw new BulkInputError('The rows have far fewer fields than the header row');
+      }
+      const isMixed = !isCsv || (shape?.resolution ?? -1) >= 0;
+      const answered = this.#rows.add(count, isMixed ? EACH_ITS_OWN : job.resolution);
+      if (task.output === 'records' && answered > 0) this.#addRecords(answered);
+      if (answered < count) return memory.rowBounds(answered)[0];
+    }
+    return block.length;
+  }
+
+  /** Adds the answers to rows of text as one answer frame. */
+  #addRecords(count: number): void {
+    const [{ output }, sink, { operation, refusal }] = [this.#kernel, this.#sink, this.#job];
+    if (refusal !== undefined) {
+      const empty = answerOfRecords(operation, output, 0, 0);
+      sink.add(refusedFrame(empty, frameStatusOf(refusal)));
+      this.#memory.statusCounts[ROW_STATUSES.indexOf(refusal)]! += count;
+      return;
+    }
+    const failed = this.#countStatuses(output, 0, count, false);
+    sink.add(answerOfRecords(operation, output, count, failed));
+  }
 }
 
 /** The number of failed points, from the header of an answer. */
@@ -121,47 +240,6 @@ function isPlainFrame(frame: Uint8Array): boolean {
   const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
   const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;
   return isKnown && !isReserved;
-}
-
-function addBadFrame(memory: TextMemory, job: BulkJob, rest: Uint8Array, sink: AnswerSink): void {
-  memory.statusCounts[INVALID_REQUEST]!++;
-  if (job.output === 'frames') {
-    sink.add(refusedFrame(rest, FRAME_BAD));
-    return;
-  }
-  if (job.output === 'csv') {
-    const empty = String.fromCharCode(job.delimiter).repeat(job.operation === 'encode' ? 5 : 4);
-    sink.addText(`${empty}INVALID_REQUEST\n`);
-  } else {
-    const message = 'the body is not a sequence of whole frames of this operation';
-    sink.addText(`{"status":"INVALID_REQUEST","message":"${message}"}\n`);
-  }
-}
-
-/** @returns how many points are answered */
-function addFrameAsText(
-  kernel: Kernel,
-  memory: TextMemory,
-  task: RowsTask,
-  frame: Uint8Array,
-  header: FrameHeader,
-  sink: AnswerSink,
-  allowance: RowAllowance | undefined,
-): number {
-  const itemBytes = itemBytesOf(header);
-  for (let from = 0; from < header.count; ) {
-    const limit = Math.min(kernel.capacity, allowance?.rows ?? kernel.capacity);
-    const count = Math.min(limit, header.count - from);
-    if (count === 0) return from;
-    memory.openRows(count, header.operation === 'decode' ? NO_RESOLUTION : header.resolution);
-    const start = FRAME_HEADER_BYTES + from * itemBytes;
-    kernel.inputBytes.set(frame.subarray(start, start + count * itemBytes));
-    const ownTask = { ...task, resolution: header.resolution };
-    const answered = answerRows(kernel, ownTask, count, false, sink, allowance);
-    from += answered;
-    if (answered < count) return from;
-  }
-  return header.count;
 }
 
 /**
@@ -177,30 +255,6 @@ function beginFrameAt(frame: Uint8Array, header: FrameHeader, point: number): nu
 
 function itemBytesOf({ operation }: FrameHeader): number {
   return operation === 'decode' ? RECORD_BYTES : POINT_BYTES;
-}
-
-/** Counts the point statuses of records that start at `body` as row statuses; returns how many failed. */
-function countStatuses(
-  memory: TextMemory,
-  answer: Uint8Array,
-  body: number,
-  isDecode: boolean,
-  count: number,
-  isCells: boolean,
-): number {
-  const { statusCounts } = memory;
-  let failed = 0;
-  for (let i = 0; i < count; i++) {
-    const statusAt = isDecode
-      ? positionStatusAt(count, i)
-      : isCells
-        ? cellStatusAt(count, i)
-        : recordStatusAt(i);
-    const status = answer[body + statusAt]!;
-    statusCounts[status === 0 ? 0 : isDecode ? INVALID_HEXCODES : status]!++;
-    if (status !== 0) failed++;
-  }
-  return failed;
 }
 
 function frameStatusOf(refusal: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE'): number {
@@ -260,17 +314,15 @@ export function convertInto(
 ): ConvertedPart {
   const memory = preparedMemoryOf(kernel);
   memory.statusCounts.fill(0);
-  const { report, allowance } = conversion;
-  const restAt =
-    job.input === 'frames'
-      ? convertFrames(kernel, job, taskOf(job, FROM_FRAMES, report), block, sink, allowance)
-      : convertText(kernel, memory, job, block, sink, conversion);
+  const answers = new BlockAnswers(kernel, job, sink, conversion);
+  const restAt = job.input === 'frames' ? answers.frames(block) : answers.text(block);
   const byStatus = memory.statusCounts.slice();
   const rows = byStatus.reduce((sum, count) => sum + count, 0);
   return { rows, failed: rows - byStatus[0]!, byStatus, restAt };
 }
 
-function taskOf(job: BulkJob, source: number, report: RowReport | undefined): RowsTask {
+function taskOf(job: BulkJob, report: RowReport | undefined): RowsTask {
+  const source = job.input === 'frames' ? FROM_FRAMES : job.input === 'csv' ? FROM_CSV : FROM_JSON;
   const isRowKept = source === FROM_CSV && job.output === 'csv';
   const hasOwnResolution = isRowKept && (job.csv?.resolution ?? -1) >= 0;
   const columns =
@@ -293,65 +345,4 @@ function taskOf(job: BulkJob, source: number, report: RowReport | undefined): Ro
     report,
     origin: 'bulk',
   };
-}
-
-function convertText(
-  kernel: Kernel,
-  memory: TextMemory,
-  job: BulkJob,
-  block: Uint8Array,
-  sink: AnswerSink,
-  { report, allowance }: Conversion,
-): number {
-  if (block.length > memory.blockBytes)
-    throw new RangeError(`A block has at most ${memory.blockBytes} bytes, not ${block.length}`);
-  const { exports, blockAt } = memory;
-  const isDecode = job.operation === 'decode';
-  const isCsv = job.input === 'csv';
-  const task = taskOf(job, isCsv ? FROM_CSV : FROM_JSON, report);
-  const shape = job.csv;
-  if (isCsv) {
-    if (shape === undefined) throw new TypeError('A job of CSV needs the shape that its header gives');
-    exports.useCsvColumns(
-      shape.columns,
-      isDecode ? shape.hexcodes : shape.lat,
-      isDecode ? -1 : shape.lng,
-      isDecode ? -1 : shape.resolution,
-      job.delimiter,
-    );
-  }
-  copyBytes(memory.block, block);
-  const end = blockAt + block.length;
-  let padding = 0;
-  for (let at = blockAt; at < end; ) {
-    const limit = Math.min(kernel.capacity, allowance?.rows ?? kernel.capacity);
-    if (limit === 0) return at - blockAt;
-    const scan = isCsv ? exports.scanCsv : exports.scanNdjson;
-    const count = scan(at, end, limit, isDecode, job.resolution);
-    at = (isCsv ? exports.csvEnd : exports.jsonEnd).value;
-    if (count === 0) continue;
-    if (task.columns & WITH_ROW) {
-      padding += exports.csvMissing.value;
-      if (padding > MAX_PADDING)
-        throw new BulkInputError('The rows have far fewer fields than the header row');
-    }
-    const isMixed = !isCsv || (shape?.resolution ?? -1) >= 0;
-    const answered = answerRows(kernel, task, count, isMixed, sink, allowance);
-    if (task.output === 'records' && answered > 0) addRecords(kernel, memory, job, answered, sink);
-    if (answered < count) return memory.rowBounds(answered)[0];
-  }
-  return block.length;
-}
-
-/** Adds the answers to rows of text as one answer frame. */
-function addRecords(kernel: Kernel, memory: TextMemory, job: BulkJob, count: number, sink: AnswerSink): void {
-  const { operation, refusal } = job;
-  if (refusal !== undefined) {
-    const empty = answerOfRecords(operation, kernel.output, 0, 0);
-    sink.add(refusedFrame(empty, frameStatusOf(refusal)));
-    memory.statusCounts[ROW_STATUSES.indexOf(refusal)]! += count;
-    return;
-  }
-  const failed = countStatuses(memory, kernel.output, 0, operation === 'decode', count, false);
-  sink.add(answerOfRecords(operation, kernel.output, count, failed));
 }

@@ -203,9 +203,7 @@ enum CsvState {
 
 export class CsvSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
-  readonly #delimiter: number;
-  #state = CsvState.Opens;
-  readonly #kernel: Kernel | undefined;
+  readonly #rows: CsvRows;
   /** Bytes of the partial block that have been read, and where the last whole row of them ends. */
   #readBytes = 0;
   #wholeEnd = 0;
@@ -217,8 +215,7 @@ export class CsvSplitter implements BlockSplitter {
    * @param kernel reads rows with quotes, which take four times as long without it
    */
   constructor(delimiter: number, buffers = new BlockBuffers(), kernel?: Kernel) {
-    this.#delimiter = delimiter;
-    this.#kernel = kernel;
+    this.#rows = new CsvRows(delimiter, kernel);
     this.#partial = new PartialBlock(buffers);
   }
 
@@ -252,14 +249,14 @@ export class CsvSplitter implements BlockSplitter {
   end(): Block[] {
     this.#refuseTooLong();
     let { size } = this.#partial;
-    if (this.#state !== CsvState.Quoted) while (size > 0 && this.#partial.bytes[size - 1] === CR) size--;
+    if (!this.#rows.isQuoted) while (size > 0 && this.#partial.bytes[size - 1] === CR) size--;
     return size === 0 ? [] : [this.#cut(size)];
   }
 
   /** Ends the input, which may leave no quote open. @throws BulkInputError for one, after the rows before it */
   *endClosed(): Generator<Block> {
     yield* this.flush();
-    if (this.#state === CsvState.Quoted) throw new BulkInputError('a quote is not closed');
+    if (this.#rows.isQuoted) throw new BulkInputError('a quote is not closed');
     yield* this.end();
   }
 
@@ -278,110 +275,108 @@ export class CsvSplitter implements BlockSplitter {
   /** Reads the new bytes of the partial block. */
   #findRows(): void {
     const { bytes, size } = this.#partial;
-    const known = bytes.subarray(0, size);
-    const found = rowsEnd(known, this.#readBytes, this.#state, this.#delimiter, this.#kernel);
-    if (found.end > 0) this.#wholeEnd = found.end;
-    this.#state = found.state;
+    this.#wholeEnd = this.#rows.endIn(bytes.subarray(0, size), this.#readBytes) || this.#wholeEnd;
     this.#readBytes = size;
   }
 }
 
-interface FoundRows {
-  /** The end of the last whole row, 0 where none of the bytes ends one. */
-  readonly end: number;
-  /** After all bytes. */
-  readonly state: CsvState;
-}
+/** Finds the ends of CSV rows: field by field where quotes may hide line ends, at once where none is near. */
+class CsvRows {
+  readonly #delimiter: number;
+  readonly #kernel: Kernel | undefined;
+  readonly #isFirst: boolean;
+  /** After the bytes that are read. */
+  #state = CsvState.Opens;
 
-/** Reads rows of CSV by the kernel, from `from` on. */
-function rowsEndByKernel(
-  { exports }: Kernel,
-  bytes: Uint8Array,
-  from: number,
-  state: CsvState,
-  delimiter: number,
-): FoundRows {
-  const area = new Uint8Array(exports.memory.buffer, exports.CSV_PIECE.value, exports.CSV_PIECE_BYTES.value);
-  let end = 0;
-  for (let at = from; at < bytes.length; at += area.length) {
-    const piece = bytes.subarray(at, at + area.length);
-    area.set(piece);
-    const found = exports.csvRows(piece.length, delimiter, state);
-    state = found & 3;
-    if (found > 3) end = at + (found >>> 2);
+  /** @param isFirst whether to stop after the first row */
+  constructor(delimiter: number, kernel?: Kernel, isFirst = false) {
+    this.#delimiter = delimiter;
+    this.#kernel = kernel;
+    this.#isFirst = isFirst;
   }
-  return { end, state };
-}
 
-/**
- * Reads rows of CSV: field by field where quotes may hide line ends, at once where none is near.
- * @param from where the bytes begin that are not read yet
- * @param state in which they begin
- * @param isFirst whether to stop after the first row
- */
-function rowsEnd(
-  bytes: Uint8Array,
-  from: number,
-  state: CsvState,
-  delimiter: number,
-  kernel?: Kernel,
-  isFirst = false,
-): FoundRows {
-  const size = bytes.length;
-  let end = 0;
-  let at = from;
-  // After a row without a quote, the rows before the next quote are passed over.
-  let mayPass = !isFirst && state < CsvState.Quoted;
-  let hasQuote = false;
-  while (at < size) {
-    if (mayPass) {
-      mayPass = false;
-      const quote = indexOf(bytes, QUOTE, at);
-      const rest = bytes.subarray(at, quote < 0 ? size : quote);
-      const feed = rest.lastIndexOf(LF);
-      if (feed >= 0) {
-        end = at + feed + 1;
-        at = end;
+  get isQuoted(): boolean {
+    return this.#state === CsvState.Quoted;
+  }
+
+  /**
+   * Reads bytes from `from` on, where the bytes before ended.
+   * @returns the end of the last whole row, 0 where none of them ends one
+   */
+  endIn(bytes: Uint8Array, from: number): number {
+    const [delimiter, kernel] = [this.#delimiter, this.#kernel];
+    let state = this.#state;
+    const size = bytes.length;
+    let end = 0;
+    let at = from;
+    // After a row without a quote, the rows before the next quote are passed over.
+    let mayPass = !this.#isFirst && state < CsvState.Quoted;
+    let hasQuote = false;
+    while (at < size) {
+      if (mayPass) {
+        mayPass = false;
+        const quote = indexOf(bytes, QUOTE, at);
+        const rest = bytes.subarray(at, quote < 0 ? size : quote);
+        const feed = rest.lastIndexOf(LF);
+        if (feed >= 0) {
+          end = at + feed + 1;
+          at = end;
+          state = CsvState.Opens;
+        }
+        if (quote < 0) {
+          const last = bytes[size - 1];
+          state = last === LF || last === delimiter ? CsvState.Opens : CsvState.Plain;
+          break;
+        }
+        continue;
+      }
+      if (kernel !== undefined) {
+        this.#state = state;
+        return this.#endByKernel(kernel, bytes, at) || end;
+      }
+      if (state === CsvState.Quoted) {
+        while (at < size && bytes[at] !== QUOTE) at++;
+        if (at === size) break;
         state = CsvState.Opens;
+        at++;
+        continue;
       }
-      if (quote < 0) {
-        const last = bytes[size - 1];
-        state = last === LF || last === delimiter ? CsvState.Opens : CsvState.Plain;
-        return { end, state };
-      }
-      continue;
-    }
-    if (kernel !== undefined) {
-      const found = rowsEndByKernel(kernel, bytes, at, state, delimiter);
-      return { end: found.end || end, state: found.state };
-    }
-    if (state === CsvState.Quoted) {
-      while (at < size && bytes[at] !== QUOTE) at++;
-      if (at === size) break;
-      state = CsvState.Opens;
+      const byte = bytes[at]!;
       at++;
-      continue;
+      if (byte === QUOTE && state === CsvState.Opens) {
+        state = CsvState.Quoted;
+        hasQuote = true;
+        continue;
+      }
+      if (byte !== LF && byte !== delimiter) {
+        state = CsvState.Plain;
+        while (at < size && bytes[at] !== LF && bytes[at] !== delimiter) at++;
+        continue;
+      }
+      state = CsvState.Opens;
+      if (byte !== LF) continue;
+      end = at;
+      if (this.#isFirst) break;
+      mayPass = !hasQuote;
+      hasQuote = false;
     }
-    const byte = bytes[at]!;
-    at++;
-    if (byte === QUOTE && state === CsvState.Opens) {
-      state = CsvState.Quoted;
-      hasQuote = true;
-      continue;
-    }
-    if (byte !== LF && byte !== delimiter) {
-      state = CsvState.Plain;
-      while (at < size && bytes[at] !== LF && bytes[at] !== delimiter) at++;
-      continue;
-    }
-    state = CsvState.Opens;
-    if (byte !== LF) continue;
-    end = at;
-    if (isFirst) break;
-    mayPass = !hasQuote;
-    hasQuote = false;
+    this.#state = state;
+    return end;
   }
-  return { end, state };
+
+  #endByKernel({ exports }: Kernel, bytes: Uint8Array, from: number): number {
+    const { memory, CSV_PIECE, CSV_PIECE_BYTES } = exports;
+    const area = new Uint8Array(memory.buffer, CSV_PIECE.value, CSV_PIECE_BYTES.value);
+    let end = 0;
+    for (let at = from; at < bytes.length; at += area.length) {
+      const piece = bytes.subarray(at, at + area.length);
+      area.set(piece);
+      const found = exports.csvRows(piece.length, this.#delimiter, this.#state);
+      this.#state = found & 3;
+      if (found > 3) end = at + (found >>> 2);
+    }
+    return end;
+  }
 }
 
 /**
@@ -390,13 +385,14 @@ function rowsEnd(
  */
 export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolean, kernel: Kernel): boolean {
   if (!isLast && bytes.at(-1) !== LF) return false;
-  const { end, state } = rowsEnd(bytes, 0, CsvState.Opens, delimiter, kernel);
-  return isLast ? state !== CsvState.Quoted : end === bytes.length;
+  const rows = new CsvRows(delimiter, kernel);
+  const end = rows.endIn(bytes, 0);
+  return isLast ? !rows.isQuoted : end === bytes.length;
 }
 
 /** The offset after the first CSV row and its line end; -1 where no row ends. */
 export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
-  return rowsEnd(bytes, 0, CsvState.Opens, delimiter, undefined, true).end || -1;
+  return new CsvRows(delimiter, undefined, true).endIn(bytes, 0) || -1;
 }
 
 export class FrameSplitter implements BlockSplitter {

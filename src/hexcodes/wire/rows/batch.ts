@@ -2,7 +2,7 @@
 // bytes. The HTTP batch endpoints and the JSON frames of the stream use it.
 
 import { EXTRA_NAMES, type ExtraName, extraFault, extrasWhere } from '../../extras.js';
-import type { Kernel } from '../../kernel/kernel.js';
+import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
 import { FROM_JSON, JSON_CLOSED, JSON_OPEN, WITH_RESOLUTION } from '../../kernel/text-memory.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { MAX_NDJSON_ROW_BYTES, type Operation, ROW_STATUSES } from '../job.js';
@@ -12,7 +12,7 @@ import { memberHint } from '../params/names.js';
 import { DEFAULT_RESOLUTION, readJsonResolution } from '../params/number.js';
 import type { ParameterFault } from '../params/parameters.js';
 import { DIFFERS } from '../params/query.js';
-import { answerRows, BrokenArrayError, preparedMemoryOf, type RowsTask } from './convert-rows.js';
+import { BrokenArrayError, preparedMemoryOf, RowAnswers, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-allowance.js';
 
@@ -371,7 +371,7 @@ function answerElements(
   allowance: RowAllowance | undefined,
 ): number {
   try {
-    return answerRows(kernel, task, count, true, sink, allowance);
+    return new RowAnswers(kernel, task, sink, allowance).add(count, EACH_ITS_OWN);
   } catch (error) {
     if (error instanceof BrokenArrayError) throw broken(nameOf(task.operation), 'is not valid JSON');
     throw error;

@@ -2,7 +2,7 @@
 // it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
 // write-answer.ts.
 import type { Border } from '../../kernel/index-file.js';
-import { EACH_ITS_OWN, INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
+import { INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
   positionResolutionAt,
   positionStatusAt,
@@ -91,87 +91,205 @@ export function preparedMemoryOf(kernel: Kernel): TextMemory {
   return memory;
 }
 
-/**
- * Converts the rows of the last scan, as far as the allowance goes, and adds their answers to the sink.
- * @param scanned number of these rows
- * @param isMixed whether each has its own resolution
- * @returns how many of the first rows are answered
- */
-export function answerRows(
-  kernel: Kernel,
-  task: RowsTask,
-  scanned: number,
-  isMixed: boolean,
-  sink: AnswerSink,
-  allowance?: RowAllowance,
-): number {
-  const memory = preparedMemoryOf(kernel);
-  const items = new Map<number, ReadRow>();
-  const count = readHostRows(kernel, memory, task, items, scanned, allowance);
-  if (task.refusal === 0) {
-    if (task.operation === 'decode') kernel.exports.decodeBatch(count);
-    else kernel.exports.encodeBatch(count, isMixed ? EACH_ITS_OWN : task.resolution);
+/** Answers to the rows of the kernel's scans of one body, in their order. */
+export class RowAnswers {
+  readonly #kernel: Kernel;
+  readonly #memory: TextMemory;
+  readonly #task: RowsTask;
+  readonly #sink: AnswerSink;
+  readonly #allowance: RowAllowance | undefined;
+  /** Rows of the last scan whose answers the host must write too. */
+  readonly #items = new Map<number, ReadRow>();
+
+  constructor(kernel: Kernel, task: RowsTask, sink: AnswerSink, allowance?: RowAllowance) {
+    this.#kernel = kernel;
+    this.#memory = preparedMemoryOf(kernel);
+    this.#task = task;
+    this.#sink = sink;
+    this.#allowance = allowance;
   }
-  const answered =
-    task.output === 'records' ? count : writeRows(kernel, memory, task, count, items, sink, allowance);
-  allowance?.takeRows(answered);
-  return answered;
+
+  /**
+   * Converts the rows of the last scan, as far as the allowance goes, and adds their answers to the sink.
+   * @param scanned number of these rows
+   * @param resolution of all of them, or EACH_ITS_OWN
+   * @returns how many of the first rows are answered
+   */
+  add(scanned: number, resolution: number): number {
+    const { operation, refusal, output } = this.#task;
+    const { exports } = this.#kernel;
+    const count = this.#readHostRows(scanned);
+    if (refusal === 0) {
+      if (operation === 'decode') exports.decodeBatch(count);
+      else exports.encodeBatch(count, resolution);
+    }
+    const answered = output === 'records' ? count : this.#write(count);
+    this.#allowance?.takeRows(answered);
+    return answered;
+  }
+
+  /**
+   * Reads into INPUT the rows that the scan has left to the host.
+   * @returns how many rows can be converted: all, or those before the first that the allowance does not cover
+   */
+  #readHostRows(scanned: number): number {
+    const [kernel, memory, task] = [this.#kernel, this.#memory, this.#task];
+    this.#items.clear();
+    const count = task.source === FROM_FRAMES ? 0 : memory.hostRowCount;
+    for (let i = 0; i < count; i++) {
+      const index = memory.hostRows[i]!;
+      if (!this.#takeSlow(index)) return index;
+      if (task.source === FROM_CSV) {
+        countSlow(task.origin, task.operation === 'decode' ? 'code' : 'number');
+        if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
+        else
+          for (const axis of [0, 1] as const)
+            kernel.input[2 * index + axis] = hardNumber(memory, index, axis, task.delimiter);
+        continue;
+      }
+      const row = readItem(task, memory.rowText(index));
+      if (task.isArray && isNotJson(row)) throw new BrokenArrayError();
+      countSlow(task.origin, row.faults === undefined ? 'spelling' : 'refused');
+      this.#items.set(index, row);
+      memory.setStatus(index, INVALID_REQUEST);
+      if (row.faults !== undefined) continue;
+      if (task.operation === 'decode') {
+        putCode(kernel, index, row.hexcodes as string);
+      } else {
+        kernel.input[2 * index] = row.latDeg;
+        kernel.input[2 * index + 1] = row.lngDeg;
+        kernel.resolutions[index] = row.resolution;
+      }
+    }
+    return scanned;
+  }
+
+  /** Counts a row that the host is to read or write; false where the allowance does not cover it. */
+  #takeSlow(index: number): boolean {
+    const sizeBytes = this.#task.source === FROM_FRAMES ? 0 : this.#memory.rowSizeBytes(index);
+    if (this.#allowance?.takeSlow(sizeBytes) === false) return false;
+    slowWork.rows++;
+    slowWork.bytes += sizeBytes;
+    return true;
+  }
+
+  /** @returns how many rows are written: all, or those before the first that the allowance does not cover */
+  #write(count: number): number {
+    const [memory, task, sink] = [this.#memory, this.#task, this.#sink];
+    const { exports, textOutAt } = memory;
+    const { operation, source, columns, delimiter, separator, refusal } = task;
+    const isJson = task.output === 'json';
+    const feed = task.lineEnd.length === 2 ? 13 : 10;
+    const writeFrom = (from: number): number => {
+      if (operation === 'encode') {
+        return isJson
+          ? exports.writeEncodedJson(from, count, columns, separator, refusal)
+          : exports.writeRows(from, count, source, delimiter, feed, refusal);
+      }
+      return isJson
+        ? exports.writeDecodedJson(count, from, count, source, separator, refusal)
+        : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
+    };
+    if (operation === 'encode' && !isJson)
+      memory.usePieces(csvPieces(columns, delimiter, source === FROM_CSV ? task.resolution : null));
+    let from = 0;
+    while (from < count) {
+      const offset = sink.textOffset;
+      exports.setTextEnd(textOutAt + offset);
+      const okBefore = memory.statusCounts[0]!;
+      const stop = writeFrom(from);
+      if (columns & WITH_ROW)
+        task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset, okBefore);
+      sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
+      if (stop === from) {
+        // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
+        const freeBytes = memory.textOut.length - offset;
+        // A ragged row is padded to all columns.
+        const maxBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
+        if (freeBytes < maxBytes && sink.freeTextOut()) continue;
+        // A row that the host has read is counted already.
+        if (!memory.isLeftToHost(stop) && !this.#takeSlow(stop)) break;
+        const answer = this.#answerOf(stop, count);
+        const status = ROW_STATUSES.indexOf(answer.status);
+        if (!memory.isLeftToHost(stop)) countSlow(task.origin, slowReasonOf(answer));
+        memory.statusCounts[status]!++;
+        memory.setStatus(stop, status);
+        if (isJson) {
+          sink.addText(jsonOf(answer) + String.fromCharCode(separator));
+        } else {
+          if (columns & WITH_ROW) throw new RangeError('A decoded position is beyond the range of printing');
+          const withId = (columns & WITH_ID) !== 0;
+          sink.addText(csvOf(answer, withId, String.fromCharCode(delimiter)) + task.lineEnd);
+        }
+        from++;
+      } else {
+        from = stop;
+      }
+    }
+    task.report?.endScan(from, refusal === 0);
+    return from;
+  }
+
+  /** The answer to a row that the host must write. @param count rows of the scan that are converted */
+  #answerOf(index: number, count: number): RowAnswer {
+    const [kernel, task] = [this.#kernel, this.#task];
+    const { operation } = task;
+    const row = this.#items.get(index) ?? this.#readRow(index);
+    const status = this.#statusOf(index, count, row);
+    const added = {
+      ...(task.columns & WITH_FORMER ? { formerProvince: formerAt(kernel, status, index) } : {}),
+      ...(task.columns & WITH_CERTAINTY ? { border: borderAt(kernel, status, index) } : {}),
+    };
+    if (status === 'INVALID_REQUEST') {
+      return { operation, row, status, ...added, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
+    }
+    if (status !== 'OK') return { operation, row, status, ...added };
+    if (operation === 'encode')
+      return { operation, row, status, ...added, code: kernel.textAt(recordAt(index)) };
+    const position = {
+      latDeg: kernel.outputFloats[2 * index]!,
+      lngDeg: kernel.outputFloats[2 * index + 1]!,
+      resolution: kernel.output[positionResolutionAt(count, index)]!,
+    };
+    return { operation, row, status, position };
+  }
+
+  #readRow(index: number): ReadRow {
+    const [kernel, memory, task] = [this.#kernel, this.#memory, this.#task];
+    const { operation, source, resolution } = task;
+    if (source === FROM_JSON) return readItem(task, memory.rowText(index));
+    if (source === FROM_CSV)
+      return readCsvRow(operation, memory.rowText(index), task.csv!, task.delimiter, resolution);
+    if (operation === 'encode')
+      return readPosition(kernel.input[2 * index]!, kernel.input[2 * index + 1]!, memory.resolutionOf(index));
+    const record = kernel.inputBytes.subarray(recordAt(index), recordAt(index) + RECORD_TEXT_BYTES);
+    const end = record.indexOf(0);
+    return readCode(lenient.decode(end < 0 ? record : record.subarray(0, end)));
+  }
+
+  #statusOf(index: number, count: number, row: ReadRow): RowStatus {
+    const [{ output }, task] = [this.#kernel, this.#task];
+    if (row.faults !== undefined) return 'INVALID_REQUEST';
+    if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
+    if (task.operation === 'encode') return ROW_STATUSES[output[recordStatusAt(index)]!]!;
+    return output[positionStatusAt(count, index)] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
+  }
 }
 
-/**
- * Reads into INPUT the rows that the scan has left to the host.
- * @param items takes those whose answers the host must write too
- * @returns how many rows can be converted: all, or those before the first that the allowance does not cover
- */
-function readHostRows(
-  kernel: Kernel,
-  memory: TextMemory,
-  task: RowsTask,
-  items: Map<number, ReadRow>,
-  scanned: number,
-  allowance: RowAllowance | undefined,
-): number {
-  const count = task.source === FROM_FRAMES ? 0 : memory.hostRowCount;
-  for (let i = 0; i < count; i++) {
-    const index = memory.hostRows[i]!;
-    if (!takeSlowRow(memory, task, index, allowance)) return index;
-    if (task.source === FROM_CSV) {
-      countSlow(task.origin, task.operation === 'decode' ? 'code' : 'number');
-      if (task.operation === 'decode') putCode(kernel, index, lenient.decode(memory.codeText(index)));
-      else
-        for (const axis of [0, 1] as const)
-          kernel.input[2 * index + axis] = hardNumber(memory, index, axis, task.delimiter);
-      continue;
-    }
-    const row = readItem(task, memory.rowText(index));
-    if (task.isArray && isNotJson(row)) throw new BrokenArrayError();
-    countSlow(task.origin, row.faults === undefined ? 'spelling' : 'refused');
-    items.set(index, row);
-    memory.setStatus(index, INVALID_REQUEST);
-    if (row.faults !== undefined) continue;
-    if (task.operation === 'decode') {
-      putCode(kernel, index, row.hexcodes as string);
-    } else {
-      kernel.input[2 * index] = row.latDeg;
-      kernel.input[2 * index + 1] = row.lngDeg;
-      kernel.resolutions[index] = row.resolution;
-    }
-  }
-  return scanned;
+/** Why the host writes an answer to a row that the kernel has read. */
+function slowReasonOf({ status }: RowAnswer): SlowReason {
+  return status === 'INVALID_REQUEST' ? 'refused' : 'answer';
 }
 
-/** Counts a row that the host is to read or write; false where the allowance does not cover it. */
-function takeSlowRow(
-  memory: TextMemory,
-  task: RowsTask,
-  index: number,
-  allowance: RowAllowance | undefined,
-): boolean {
-  const sizeBytes = task.source === FROM_FRAMES ? 0 : memory.rowSizeBytes(index);
-  if (allowance?.takeSlow(sizeBytes) === false) return false;
-  slowWork.rows++;
-  slowWork.bytes += sizeBytes;
-  return true;
+function formerAt(kernel: Kernel, status: RowStatus, index: number): string | null {
+  if (status !== 'OK') return null;
+  const unit = kernel.exports.unitOf(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
+  return kernel.formerProvinces?.[unit] ?? null;
+}
+
+function borderAt(kernel: Kernel, status: RowStatus, index: number): Border {
+  if (status !== 'OK') return { borderM: null, certainty: null };
+  return kernel.borderAt(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
 }
 
 /** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
@@ -197,134 +315,6 @@ export function putCode(kernel: Kernel, index: number, text: string): void {
     kernel.inputBytes.fill(0, at, at + RECORD_BYTES);
     kernel.inputBytes[at] = NO_CODE;
   }
-}
-
-/** @returns how many rows are written: all, or those before the first that the allowance does not cover */
-function writeRows(
-  kernel: Kernel,
-  memory: TextMemory,
-  task: RowsTask,
-  count: number,
-  items: ReadonlyMap<number, ReadRow>,
-  sink: AnswerSink,
-  allowance: RowAllowance | undefined,
-): number {
-  const { exports, textOutAt } = memory;
-  const { operation, source, columns, delimiter, separator, refusal } = task;
-  const isJson = task.output === 'json';
-  const feed = task.lineEnd.length === 2 ? 13 : 10;
-  const writeFrom = (from: number): number => {
-    if (operation === 'encode') {
-      return isJson
-        ? exports.writeEncodedJson(from, count, columns, separator, refusal)
-        : exports.writeRows(from, count, source, delimiter, feed, refusal);
-    }
-    return isJson
-      ? exports.writeDecodedJson(count, from, count, source, separator, refusal)
-      : exports.writeDecodedCsv(count, from, count, columns, source, delimiter, feed, refusal);
-  };
-  if (operation === 'encode' && !isJson)
-    memory.usePieces(csvPieces(columns, delimiter, source === FROM_CSV ? task.resolution : null));
-  let from = 0;
-  while (from < count) {
-    const offset = sink.textOffset;
-    exports.setTextEnd(textOutAt + offset);
-    const okBefore = memory.statusCounts[0]!;
-    const stop = writeFrom(from);
-    if (columns & WITH_ROW)
-      task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset, okBefore);
-    sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
-    if (stop === from) {
-      // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
-      const freeBytes = memory.textOut.length - offset;
-      // A ragged row is padded to all columns.
-      const maxBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
-      if (freeBytes < maxBytes && sink.freeTextOut()) continue;
-      // A row that the host has read is counted already.
-      if (!memory.isLeftToHost(stop) && !takeSlowRow(memory, task, stop, allowance)) break;
-      const answer = answerOf(kernel, memory, task, stop, count, items.get(stop));
-      const status = ROW_STATUSES.indexOf(answer.status);
-      if (!memory.isLeftToHost(stop)) countSlow(task.origin, slowReasonOf(answer));
-      memory.statusCounts[status]!++;
-      memory.setStatus(stop, status);
-      if (isJson) {
-        sink.addText(jsonOf(answer) + String.fromCharCode(separator));
-      } else {
-        if (columns & WITH_ROW) throw new RangeError('A decoded position is beyond the range of printing');
-        const withId = (columns & WITH_ID) !== 0;
-        sink.addText(csvOf(answer, withId, String.fromCharCode(delimiter)) + task.lineEnd);
-      }
-      from++;
-    } else {
-      from = stop;
-    }
-  }
-  task.report?.endScan(from, refusal === 0);
-  return from;
-}
-
-/** Why the host writes an answer to a row that the kernel has read. */
-function slowReasonOf({ status }: RowAnswer): SlowReason {
-  return status === 'INVALID_REQUEST' ? 'refused' : 'answer';
-}
-
-function answerOf(
-  kernel: Kernel,
-  memory: TextMemory,
-  task: RowsTask,
-  index: number,
-  count: number,
-  item: ReadRow | undefined,
-): RowAnswer {
-  const { operation } = task;
-  const row = item ?? readRow(kernel, memory, task, index);
-  const status = statusOf(kernel, task, index, count, row);
-  const added = {
-    ...(task.columns & WITH_FORMER ? { formerProvince: formerAt(kernel, status, index) } : {}),
-    ...(task.columns & WITH_CERTAINTY ? { border: borderAt(kernel, status, index) } : {}),
-  };
-  if (status === 'INVALID_REQUEST') {
-    return { operation, row, status, ...added, isSwapped: looksSwapped(kernel, row.latDeg, row.lngDeg) };
-  }
-  if (status !== 'OK') return { operation, row, status, ...added };
-  if (operation === 'encode')
-    return { operation, row, status, ...added, code: kernel.textAt(recordAt(index)) };
-  const position = {
-    latDeg: kernel.outputFloats[2 * index]!,
-    lngDeg: kernel.outputFloats[2 * index + 1]!,
-    resolution: kernel.output[positionResolutionAt(count, index)]!,
-  };
-  return { operation, row, status, position };
-}
-
-function formerAt(kernel: Kernel, status: RowStatus, index: number): string | null {
-  if (status !== 'OK') return null;
-  const unit = kernel.exports.unitOf(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
-  return kernel.formerProvinces?.[unit] ?? null;
-}
-
-function borderAt(kernel: Kernel, status: RowStatus, index: number): Border {
-  if (status !== 'OK') return { borderM: null, certainty: null };
-  return kernel.borderAt(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
-}
-
-function readRow(kernel: Kernel, memory: TextMemory, task: RowsTask, index: number): ReadRow {
-  const { operation, source, resolution } = task;
-  if (source === FROM_JSON) return readItem(task, memory.rowText(index));
-  if (source === FROM_CSV)
-    return readCsvRow(operation, memory.rowText(index), task.csv!, task.delimiter, resolution);
-  if (operation === 'encode')
-    return readPosition(kernel.input[2 * index]!, kernel.input[2 * index + 1]!, memory.resolutionOf(index));
-  const record = kernel.inputBytes.subarray(recordAt(index), recordAt(index) + RECORD_TEXT_BYTES);
-  const end = record.indexOf(0);
-  return readCode(lenient.decode(end < 0 ? record : record.subarray(0, end)));
-}
-
-function statusOf(kernel: Kernel, task: RowsTask, index: number, count: number, row: ReadRow): RowStatus {
-  if (row.faults !== undefined) return 'INVALID_REQUEST';
-  if (task.refusal !== 0) return ROW_STATUSES[task.refusal]!;
-  if (task.operation === 'encode') return ROW_STATUSES[kernel.output[recordStatusAt(index)]!]!;
-  return kernel.output[positionStatusAt(count, index)] === INVALID_HEXCODE ? 'INVALID_HEXCODES' : 'OK';
 }
 
 /** Lists of CSV by columns, delimiter and resolution. */
