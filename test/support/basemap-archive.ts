@@ -6,8 +6,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { GeoJSONVT } from '@maplibre/geojson-vt';
 import { fromGeojsonVt } from '@maplibre/vt-pbf';
-import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
 import { randomFrom } from './open-world.js';
+import { bordersOf } from './region/borders.js';
 
 /** West, south, east and north of what the archive covers: Hà Nội and around. */
 const COVERED = [105.5, 20.8, 106.1, 21.3] as const;
@@ -65,7 +65,7 @@ function streets(): Feature[] {
 }
 
 function layersOfHaNoi(): Record<string, Feature[]> {
-  const borders = new ProvinceBorders(new Uint8Array(readFileSync('data/index.bin')));
+  const borders = bordersOf(readFileSync('data/index.bin'));
   const lake = [
     [105.8505, 21.0265],
     [105.854, 21.0265],

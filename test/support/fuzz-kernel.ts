@@ -1,10 +1,9 @@
 // Arbitrary bytes in every input area of the kernel: no call traps, and none writes outside its own output. Every round
 // fills the areas, makes many calls, and compares all other memory with a copy, and the tables with the module's.
-import { readFileSync } from 'node:fs';
-import { exportsOf } from '#dist/hexcodes/kernel/exports.js';
 import type { Kernel } from '#hexcodes';
 import { below, pick, type Random } from './mutate.js';
-import { type Build, KERNEL_FILES } from './open-world.js';
+import type { Build } from './open-world.js';
+import { bareKernel } from './region/bare-kernel.js';
 import { Wire } from './wire.js';
 
 /** Where an area begins and ends, in bytes of the memory. */
@@ -30,7 +29,7 @@ export class KernelFuzz {
   ) {
     this.#wire = new Wire(kernel);
     const { exports } = kernel;
-    const fresh = exportsOf(new WebAssembly.Module(readFileSync(KERNEL_FILES[build])));
+    const fresh = bareKernel(build);
     this.#tables = Buffer.from(fresh.memory.buffer.slice(0, fresh.INPUT.value));
     const at = (start: { value: number }, sizeBytes: number): Area => [start.value, start.value + sizeBytes];
     this.#memory = Buffer.from(exports.memory.buffer);

@@ -65,10 +65,14 @@ function rectangles(): Partition {
 
 export const OPEN_INDEX = writeIndexFile(rectangles(), 'none');
 
+/** The file of a reach, by 401 masks of provinces for each head of a code. @throws HexcodesError */
+export const reachOf = encodeReach;
+
 /** Every row that a hexcode can have allows all 34 provinces. */
-export const OPEN_REACH = encodeReach(
-  BigUint64Array.from({ length: REACH_ROWS }, (_, row) => (isReachRow(row) ? (1n << 34n) - 1n : 0n)),
+export const OPEN_MASKS = BigUint64Array.from({ length: REACH_ROWS }, (_, row) =>
+  isReachRow(row) ? (1n << 34n) - 1n : 0n,
 );
+export const OPEN_REACH = reachOf(OPEN_MASKS);
 
 /** The three binaries of the open world, for `Hexcodes.from`. */
 export function openWorld(build: Build = 'kernel') {

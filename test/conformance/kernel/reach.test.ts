@@ -1,10 +1,16 @@
 // A reach that allows about half of what codes could carry: every call that reads or writes a code keeps to it, each
-// alike.
+// alike. And files of a reach that are damaged.
 
 import { expect, test } from 'vitest';
-import { encodeReach, isReachRow, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
-import { ADMIN_UNITS, Hexcodes, type Kernel } from '#hexcodes';
-import { type Build, openKernel, openWorld, randomFrom } from '../../support/open-world.js';
+import { ADMIN_UNITS, Hexcodes, HexcodesError, type Kernel } from '#hexcodes';
+import {
+  type Build,
+  OPEN_MASKS,
+  openKernel,
+  openWorld,
+  randomFrom,
+  reachOf,
+} from '../../support/open-world.js';
 import { randomCodes, SYMBOLS } from '../../support/typos.js';
 
 const SEED = 20251122;
@@ -15,15 +21,15 @@ const RECORD_BYTES = 20;
 
 /** The mask of each row: provinces allowed under it, drawn for each row. */
 function patchyMasks(random: () => number): BigUint64Array {
-  return BigUint64Array.from({ length: REACH_ROWS }, (_, row) => {
-    if (!isReachRow(row)) return 0n;
+  return OPEN_MASKS.map((all) => {
+    if (all === 0n) return 0n;
     return ADMIN_UNITS.reduce((mask, _unit, n) => (random() < 0.5 ? mask | (1n << BigInt(n)) : mask), 0n);
   });
 }
 
 function patchyKernel(masks: BigUint64Array, build?: Build): Kernel {
   const { kernel, index } = openWorld(build);
-  return Hexcodes.from({ kernel, index, reach: encodeReach(masks) }).kernel;
+  return Hexcodes.from({ kernel, index, reach: reachOf(masks) }).kernel;
 }
 
 /** Whether a canonical code is within the masks: its row is its first symbol and the first pair. */
@@ -32,7 +38,7 @@ function isWithin(masks: BigUint64Array, code: string): boolean {
   const admin = ADMIN_UNITS.findIndex((unit) => unit.code === code.slice(0, letters));
   const values = [...code.slice(letters).replaceAll('-', '')].map((symbol) => SYMBOLS.indexOf(symbol));
   const pair = values.length < 4 ? 0 : 20 * values[1]! + values[2]!;
-  return ((masks[reachRow(values[0]!, pair)]! >> BigInt(admin)) & 1n) === 1n;
+  return ((masks[401 * values[0]! + pair]! >> BigInt(admin)) & 1n) === 1n;
 }
 
 test.each(['kernel', 'kernel.debug'] as const)(
@@ -108,4 +114,42 @@ test.each(['kernel', 'kernel.debug'] as const)('%s: no code outside the reach is
     for (let n = 0; n < 200; n++)
       expect(exports.encodeOne(points[2 * n]!, points[2 * n + 1]!, resolution)).toBe(expected[n]);
   }
+});
+
+/** The code of the error that is thrown, if any. */
+function refusalOf(make: () => unknown): unknown {
+  try {
+    make();
+    return undefined;
+  } catch (error) {
+    return error instanceof HexcodesError ? error.code : error;
+  }
+}
+
+test('tables of impossible rows or provinces are not written', () => {
+  // 13 heads with none or 399 pairs, 3 with none
+  expect(OPEN_MASKS.filter((mask) => mask !== 0n)).toHaveLength(13 * 400 + 3);
+  const withMask = (row: number, mask: bigint): BigUint64Array =>
+    OPEN_MASKS.map((own, n) => (n === row ? mask : own));
+  for (const masks of [
+    new BigUint64Array(3),
+    withMask(5, 1n),
+    withMask(401 + 400, 1n),
+    withMask(401 + 5, 1n << 34n),
+  ])
+    expect(refusalOf(() => reachOf(masks))).toBe('BAD_ARGUMENT');
+});
+
+test('every flipped bit, cut and added byte of the file is BAD_DATA', () => {
+  const world = openWorld();
+  const kernel = new WebAssembly.Module(world.kernel);
+  const file = reachOf(OPEN_MASKS.map((mask, row) => (row > 400 && row < 406 ? mask : 0n)));
+  const flipped = Array.from({ length: 8 * file.length }, (_, bit) =>
+    file.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte)),
+  );
+  const cut = Array.from(file, (_, size) => file.slice(0, size));
+  const codes = [file, ...flipped, ...cut, Uint8Array.of(...file, 0)].map((reach) =>
+    refusalOf(() => Hexcodes.from({ ...world, kernel, reach })),
+  );
+  expect([codes[0], ...new Set(codes.slice(1))]).toEqual([undefined, 'BAD_DATA']);
 });

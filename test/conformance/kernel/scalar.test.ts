@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import binaryen from 'assemblyscript/binaryen';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { randomFrom } from '../../support/open-world.js';
+import { shippedKernel } from '../../support/shipped.js';
 import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';
 
 const SIMD = 'dist/kernel.wasm';
@@ -28,7 +28,9 @@ class Host {
     const index = readFileSync('data/index.bin');
     const missing = this.at('INDEX') + index.length - memory.buffer.byteLength;
     memory.grow(Math.max(0, Math.ceil(missing / 65536)));
-    new BigUint64Array(memory.buffer, this.at('REACH')).set(decodeReach(readFileSync('data/reach.bin')));
+    const { exports } = shippedKernel();
+    const reach = new Uint8Array(exports.memory.buffer, exports.REACH.value, exports.REACH_BYTES.value);
+    new Uint8Array(memory.buffer).set(reach, this.at('REACH'));
     new Uint8Array(memory.buffer).set(index, this.at('INDEX'));
     expect([this.call('useReach'), this.call('useIndex', index.length)]).toEqual([0, 0]);
     this.bytes = new Uint8Array(memory.buffer);

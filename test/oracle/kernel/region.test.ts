@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { INDEX_REFUSALS } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes, type KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
@@ -294,6 +293,8 @@ describe('damaged maps', () => {
   const SEED = 20261123;
   const random = randomFrom(SEED);
   const good = writeIndexFile(fieldsPartition(random, { columns: 5, rows: 5, field: 9_000 }), 'none');
+  const page = readFileSync('docs/reference/kernel.md', 'utf8');
+  const REFUSALS = [...page.matchAll(/^- (\d+): /gm)].map(([, number]) => Number(number));
   let kernel: KernelExports;
 
   beforeAll(() => {
@@ -325,8 +326,7 @@ describe('damaged maps', () => {
 
   function expectRefused(file: Uint8Array, why?: number): void {
     const refusal = putIndex(kernel, file);
-    expect(refusal).toBeGreaterThan(0);
-    expect(INDEX_REFUSALS[refusal]).toBeTypeOf('string');
+    expect(REFUSALS).toContain(refusal);
     if (why !== undefined) expect(refusal).toBe(why);
     expect(kernel.regionOf((SOUTH + 20_000) / 1e6, (WEST + 20_000) / 1e6)).toBe(255);
   }

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 import { libraryModule } from '../../../bench/beside.js';
+import type { ConvertFiles, Request } from '../files/convert.js';
 import { randomFrom } from '../open-world.js';
 import { csvByPeer, itemByPeer } from '../peers/bulk-text.js';
 import { codeSpellings, csvSpellings, jsonSpellings, type SpelledRows } from '../spellings.js';
@@ -23,7 +23,6 @@ import {
   textOf,
 } from './reference.js';
 
-type FilesRequest = Parameters<typeof convertFiles>[1];
 /** Counters of rows that left the fast path: by reason, or in older checkouts one. */
 interface SlowRows {
   slowRowCounts?(): readonly { readonly rows: number }[];
@@ -54,7 +53,7 @@ const WIRE_OPTIONS: Readonly<Record<string, Extras>> = {
 };
 
 interface FileOption {
-  readonly request: Partial<FilesRequest>;
+  readonly request: Partial<Request>;
   readonly asked?: Extras;
   readonly keep?: readonly string[];
   readonly drop?: readonly string[];
@@ -136,14 +135,14 @@ export class DifferentialEngine {
 
   private constructor(
     readonly build: Wire,
-    readonly files: typeof convertFiles,
+    readonly files: ConvertFiles,
     readonly library: Hexcodes,
     readonly counts: SlowRows,
   ) {}
 
   /** @param folder of a checkout that is built */
   static async of(folder: string): Promise<DifferentialEngine> {
-    const run = await libraryModule<{ convertFiles: typeof convertFiles }>(folder, '../files/run.js');
+    const run = await libraryModule<{ convertFiles: ConvertFiles }>(folder, '../files/run.js');
     const library = await libraryModule<{ loadLibrary(): Promise<Hexcodes> }>(folder, '../files/library.js');
     const counts = await libraryModule<SlowRows>(folder, 'wire/rows/row-allowance.js');
     const build = await Wire.ofCheckout(folder);
@@ -378,7 +377,7 @@ export class DifferentialEngine {
     if (gotText !== dueText) this.#differ(`${cell}: ${spelling}`, gotText!, dueText!);
   }
 
-  #requestOf(path: string, target: string, request: Partial<FilesRequest>): FilesRequest {
+  #requestOf(path: string, target: string, request: Partial<Request>): Request {
     return {
       ...{ operation: 'encode', inputs: [path], output: join(this.#folder, `out.${target}`) },
       ...{ from: null, to: null, resolution: RESOLUTION },
@@ -386,14 +385,14 @@ export class DifferentialEngine {
       ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
       ...{ threads: 1, isQuiet: true, isVerbose: true },
       ...request,
-    } as FilesRequest;
+    } as Request;
   }
 
   /** @returns the rows of the output, or null where there is none, which is a difference */
   async #converted(
     cell: string,
     spelling: string,
-    request: FilesRequest,
+    request: Request,
     target: string,
     rows: number,
   ): Promise<Table | null> {

@@ -2,13 +2,32 @@
 import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
 
+export type ConvertFiles = typeof convertFiles;
+export type Request = Parameters<ConvertFiles>[1];
+type Given = Partial<Request> & Pick<Request, 'inputs' | 'output'>;
 type Options = {
   keep?: readonly string[];
   drop?: readonly string[];
   errors?: string;
   lat?: string;
   lng?: string;
-} & Partial<Pick<Parameters<typeof convertFiles>[1], 'operation' | 'sort'>>;
+} & Partial<Pick<Request, 'operation' | 'sort'>>;
+
+/**
+ * A conversion with the options of the command that are not given, by one thread.
+ * @throws CliFailure as the command says it
+ */
+export const convert = (library: Hexcodes, given: Given, say: (line: string) => void = () => undefined) =>
+  convertFiles(
+    library,
+    {
+      ...{ operation: 'encode', from: null, to: null, resolution: 13, isFormer: false, sort: null },
+      ...{ columns: { prefix: '' }, csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {} },
+      ...{ errors: { kind: 'keep' }, isResume: false, threads: 1, isQuiet: true },
+      ...given,
+    },
+    say,
+  );
 
 /**
  * `hexcodes encode INPUT -o OUTPUT`, or another operation; paths, whose extensions are the formats.
@@ -18,27 +37,10 @@ export async function encodeFile(
   library: Hexcodes,
   input: string,
   output: string,
-  { keep, drop, errors, lat, lng, operation = 'encode', sort = null }: Options = {},
+  { keep, drop, errors, lat, lng, ...more }: Options = {},
 ): Promise<void> {
-  await convertFiles(
-    library,
-    {
-      operation,
-      inputs: [input],
-      output,
-      from: null,
-      to: null,
-      resolution: 13,
-      isFormer: false,
-      sort,
-      columns: { prefix: '', keep, drop, lat, lng },
-      csv: { delimiter: null, decimal: '.', hasHeader: true },
-      input: {},
-      errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },
-      isResume: false,
-      threads: 1,
-      isQuiet: true,
-    },
-    () => undefined,
-  );
+  await convert(library, {
+    ...{ inputs: [input], output, columns: { prefix: '', keep, drop, lat, lng }, ...more },
+    errors: errors === undefined ? { kind: 'keep' } : { kind: 'file', path: errors },
+  });
 }

@@ -2,11 +2,11 @@
 // and at every place of it, of a size and of four times that size.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { convertFiles } from '#dist/files/run.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { foreignFile } from '#dist/tables/foreign-files.js';
 import type { Hexcodes } from '#hexcodes';
 import { pick } from '../mutate.js';
+import { encodeFile } from './convert.js';
 import { type WorkbookXml, workbookXml } from './workbook-xml.js';
 
 /** CPU that a run may take whatever its size, with a margin. */
@@ -227,13 +227,8 @@ export class LinearWork {
   }
 
   async #convert(path: string, operation: Place['operation']): Promise<void> {
-    const options = {
-      ...{ operation, inputs: [path], output: join(this.folder, 'out.ndjson'), from: null, to: null },
-      ...{ resolution: 13, isFormer: false, sort: null, columns: { prefix: '' }, input: {}, isResume: false },
-      csv: { delimiter: null, decimal: '.' as const, hasHeader: true },
-      ...{ errors: { kind: 'keep' as const }, threads: 1, isQuiet: true },
-    };
-    await convertFiles(this.library, options, () => undefined).catch((error: unknown) => {
+    const output = join(this.folder, 'out.ndjson');
+    await encodeFile(this.library, path, output, { operation }).catch((error: unknown) => {
       if ((error as Error).name !== 'CliFailure') throw error;
     });
   }

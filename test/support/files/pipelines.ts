@@ -25,10 +25,10 @@ import {
 } from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { convertFiles } from '#dist/files/run.js';
 import type { Hexcodes } from '#hexcodes';
+import { convert, type Request } from './convert.js';
 
-export type Request = Parameters<typeof convertFiles>[1];
+export type { Request };
 
 export interface Converted {
   readonly lines: string[];
@@ -46,21 +46,15 @@ export async function converted(
   given: Partial<Request>,
 ): Promise<Converted> {
   const lines: string[] = [];
-  const request = {
-    ...{ operation: 'encode', inputs, output, from: null, to: null, resolution: 12 },
-    ...{ isFormer: false, sort: null, columns: { prefix: '' }, errors: { kind: 'keep' } },
-    ...{ csv: { delimiter: null, decimal: '.', hasHeader: true }, input: {}, isResume: false },
-    ...{ threads: 1, isQuiet: true, isVerbose: true },
-    ...given,
-  } as Request;
+  const request = { inputs, output, resolution: 12, isVerbose: true, ...given };
   try {
-    const { tally } = await convertFiles(hexcodes, request, (line) => lines.push(line));
-    const { errors } = request;
+    const { tally } = await convert(hexcodes, request, (line) => lines.push(line));
+    const { errors } = given;
     return {
       lines,
       tally: tallyText(tally),
       bytes: readFileSync(output),
-      rejected: errors.kind === 'file' ? readFileSync(errors.path) : null,
+      rejected: errors?.kind === 'file' ? readFileSync(errors.path) : null,
     };
   } catch (error) {
     return { lines, fault: (error as Error).message };

@@ -1,7 +1,6 @@
 // The bulk conversions of text once more, slowly: csv-parse, JSON.parse, Number and String, one object a row, and the
 // library. convertBlock must give the same bytes, but for the wording of messages.
 import { parse } from 'csv-parse/sync';
-import { eachMember } from '#dist/hexcodes/wire/params/json-grammar.js';
 import type { Hexcodes } from '#hexcodes';
 import type { Operation } from '../wire.js';
 
@@ -174,18 +173,12 @@ export function itemByPeer(
   } catch {
     return body(operation, NOTHING, undefined);
   }
-  const members = new Map<string, string[]>();
-  if (typeof item === 'object' && item !== null && !Array.isArray(item)) {
-    eachMember(text, (name, valueText) => {
-      members.set(name, [...(members.get(name) ?? []), valueText]);
-    });
-  } else if (operation === 'decode' && typeof item === 'string') {
-    members.set('hexcodes', [JSON.stringify(item)]);
-  } else if (operation === 'encode' && Array.isArray(item) && item.length === 2) {
+  const isObject = typeof item === 'object' && item !== null && !Array.isArray(item);
+  const members = isObject ? membersOf(text) : new Map<string, string[]>();
+  if (operation === 'decode' && typeof item === 'string') members.set('hexcodes', [JSON.stringify(item)]);
+  else if (operation === 'encode' && Array.isArray(item) && item.length === 2)
     members.set('lat', [JSON.stringify(item[0])]).set('lng', [JSON.stringify(item[1])]);
-  } else {
-    return body(operation, NOTHING, undefined);
-  }
+  else if (!isObject) return body(operation, NOTHING, undefined);
   const ids = members.get('id') ?? [];
   const id = ids[0] === undefined ? undefined : (JSON.parse(ids[0]) as unknown);
   const isIdRight =
@@ -216,6 +209,26 @@ export function itemByPeer(
   if (latDeg === null || lngDeg === null || resolution === null || !isIdRight || isTwofold)
     return body(operation, known, idText);
   return body(operation, encodeOne(library, latDeg, lngDeg, resolution), idText);
+}
+
+/** The members of a JSON object by their names, values as they are written. */
+function membersOf(text: string): Map<string, string[]> {
+  const members = new Map<string, string[]>();
+  let [depth, from, last] = [0, 0, ''];
+  let name: string | undefined;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g)) {
+    if (depth === 1 && token === ':') {
+      name = JSON.parse(last) as string;
+      from = index + 1;
+    } else if (depth === 1 && name !== undefined && /[,}]/.test(token[0]!)) {
+      members.set(name, [...(members.get(name) ?? []), text.slice(from, index).trim()]);
+      name = undefined;
+    }
+    if (token === '{' || token === '[') depth++;
+    if (token === '}' || token === ']') depth--;
+    last = token;
+  }
+  return members;
 }
 
 /** The value, if all texts are of the kind and mean the same. */

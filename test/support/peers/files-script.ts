@@ -9,14 +9,14 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { latLngToCell } from 'h3-js';
 import whichPolygon from 'which-polygon';
-import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
 import { ADMIN_UNITS } from '#hexcodes';
+import { bordersOf } from '../region/borders.js';
 import { packByPeer } from './code-format.js';
 
 const RESOLUTION = 13;
 
 const [input, output] = process.argv.slice(2) as [string, string];
-const borders = new ProvinceBorders(readFileSync('data/index.bin'));
+const borders = bordersOf(readFileSync('data/index.bin'));
 const province = whichPolygon<{ code: string }>({
   type: 'FeatureCollection',
   features: ADMIN_UNITS.map(({ code }, place) => ({

@@ -1,15 +1,16 @@
 // Cells of codes: families, shapes, GeoJSON, boxes, and the borders of provinces.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as h3 from 'h3-js';
-import { cellToBoundary, latLngToCell } from 'h3-js';
+import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
-import { CellBoxes } from '#dist/hexcodes/geometry/cell-boxes.js';
-import { cellBox, cellCollection, cellFeature, centerFeature } from '#dist/hexcodes/geometry/geojson.js';
-import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
-import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import {
   area,
   boundary,
+  cellCollection,
+  cellFeature,
+  centerFeature,
   children,
   distance,
   edge,
@@ -20,9 +21,12 @@ import {
 } from '#hexcodes/geometry';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
+import { encodeFile } from '../../support/files/convert.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
+import { bordersOf } from '../../support/region/borders.js';
 import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
 
 // Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
@@ -186,32 +190,6 @@ describe('families and shapes', () => {
   });
 });
 
-// Boxes of many cells against cellBox, bit for bit: cells anywhere in the country at every resolution, each twice.
-describe('boxes', () => {
-  test('every resolution, the sea and the islands', async () => {
-    const { kernel } = await Hexcodes.load();
-    const random = randomFrom(33);
-    const boxes = new CellBoxes();
-    let compared = 0;
-    for (let n = 0; n < 12_000; n++) {
-      const resolution = n % 16;
-      const cell = BigInt.asUintN(
-        64,
-        kernel.exports.cellOf(5 + random() * 20, 100 + random() * 19, resolution),
-      );
-      if (cell === 0n || kernel.exports.centerOf(cell) !== 0) continue;
-      const [lat, lng] = [kernel.outputFloats[0]!, kernel.outputFloats[1]!];
-      const wanted = cellBox(cell.toString(16));
-      for (let turn = 0; turn < 2; turn++) {
-        const box = boxes.boxOf(Number(cell >> 32n), Number(cell & 0xffff_ffffn), lat, lng, resolution);
-        expect([...box]).toEqual(wanted);
-      }
-      compared++;
-    }
-    expect(compared).toBeGreaterThan(10_000);
-  });
-});
-
 // Province borders as GeoJSON: rings are closed, have the right direction, and hold the area that the kernel answers.
 describe('borders of provinces', () => {
   function twiceArea(ring: readonly (readonly [number, number])[]): number {
@@ -241,7 +219,7 @@ describe('borders of provinces', () => {
 
   test('a unit inside a hole of a unit', () => {
     const file = writeIndexFile(nested(), 'CC0-1.0');
-    const borders = new ProvinceBorders(file);
+    const borders = bordersOf(file);
     const outer = borders.ofAdmin(5).coordinates;
     expect(outer.map((polygon) => polygon.length)).toEqual([2, 1]);
     expect(outer[0]![0]).toContainEqual([(WEST - 300) / 1e6, (SOUTH - 300) / 1e6]);
@@ -251,50 +229,12 @@ describe('borders of provinces', () => {
     expect(borders.ofAdmin(7)).toEqual({ type: 'MultiPolygon', coordinates: [] });
   });
 
-  test('units, notice, licence and source are read from the file', () => {
-    expect(readIndexMeta(writeIndexFile(nested(), 'CC0-1.0'))).toEqual({
-      units: [
-        { name: 'a', admin: 5 },
-        { name: 'b', admin: 6 },
-      ],
-      notice: 'a notice',
-      licence: 'CC0-1.0',
-      source: { name: 'squares', date: '2026-02-03' },
-    });
-    expect(() => readIndexMeta(new Uint8Array(200))).toThrow();
-    expect(() => readIndexArcs(writeIndexFile(nested(), '').slice(0, -1))).toThrow();
-  });
-
-  test('metadata that is damaged, incomplete or of other units is BAD_DATA', () => {
-    const good = writeIndexFile(nested(), 'CC0-1.0');
-    const header = new DataView(good.buffer, good.byteOffset);
-    const text = new TextDecoder().decode(good.subarray(128, 128 + header.getUint32(52, true)));
-    const units = readIndexMeta(good).units.length;
-    expect(units).toBeGreaterThan(0);
-    const fileOf = (meta: string) => {
-      const bytes = new TextEncoder().encode(meta);
-      const file = new Uint8Array(128 + bytes.length);
-      file.set(good.subarray(0, 128));
-      file.set(bytes, 128);
-      new DataView(file.buffer).setUint32(8, file.length, true);
-      new DataView(file.buffer).setUint32(52, bytes.length, true);
-      return file;
-    };
-    expect(readIndexMeta(fileOf(text))).toEqual(readIndexMeta(good));
-    for (const part of ['"units"', '"notice"', '"licence"', '"source"', '"name"', '"date"', '"admin"'])
-      expect(() => readIndexMeta(fileOf(text.replace(part, '"other"'))), part).toThrow(
-        expect.objectContaining({ code: 'BAD_DATA' }),
-      );
-    for (const meta of ['', 'null', '[]', '{}', text.slice(1), text.replace(/"admin":(\d+)/, '"admin":1$1')])
-      expect(() => readIndexMeta(fileOf(meta)), meta).toThrow(expect.objectContaining({ code: 'BAD_DATA' }));
-  });
-
   test('rings of a made-up map are closed, have the right direction and hold the area that the kernel answers', () => {
     const random = randomFrom(20261124);
     const kernel = bareKernel();
     const file = writeIndexFile(fieldsPartition(random, { columns: 6, rows: 6, field: 1_000, units: 8 }), '');
     expect(putIndex(kernel, file)).toBe(0);
-    const borders = new ProvinceBorders(file);
+    const borders = bordersOf(file);
     const counted = new Map<number, number>();
     for (let y = SOUTH - 600; y < SOUTH + 7_000; y += 10)
       for (let x = WEST - 600; x < WEST + 7_000; x += 10) {
@@ -319,10 +259,11 @@ describe('borders of provinces', () => {
   });
 });
 
-// Boxes of cells: every position of a cell lies in its box, and the box is no larger than that needs.
+// Boxes of cells in sorted files: every position of a cell lies in its box, and the box is no larger than that needs.
 describe('the box of a cell', () => {
   const EXACT = 1e-9;
-  const ROUNDING = 2e-7;
+  const ROUNDING = 1e-7 + EXACT;
+  const folder = ownFolder('boxes');
 
   /** Points on the great circle between two corners. */
   function arc([latA, lngA]: number[], [latB, lngB]: number[], steps: number): [number, number][] {
@@ -337,28 +278,35 @@ describe('the box of a cell', () => {
     });
   }
 
-  test.each(Array.from({ length: 16 }, (_, resolution) => resolution))('resolution %i', (resolution) => {
-    const random = randomFrom(31 + resolution);
-    for (let i = 0; i < 60; i++) {
-      // Both sides of the equator: cells of resolution 0 and 1 reach beyond it.
-      const [lat, lng] = [-10 + 35 * random(), 99 + 20 * random()];
-      const cell = latLngToCell(lat, lng, resolution);
-      const [west, south, east, north] = cellBox(cell);
-      expect(lat >= south && lat <= north && lng >= west && lng <= east).toBe(true);
-      const corners = cellToBoundary(cell);
-      const outline = corners.flatMap((corner, at) => arc(corner, corners[(at + 1) % corners.length]!, 200));
-      const lats = outline.map(([each]) => each);
-      const lngs = outline.map(([, each]) => each);
-      expect(south).toBeLessThanOrEqual(Math.min(...lats) + EXACT);
-      expect(north).toBeGreaterThanOrEqual(Math.max(...lats) - EXACT);
-      expect(west).toBeLessThanOrEqual(Math.min(...lngs) + EXACT);
-      expect(east).toBeGreaterThanOrEqual(Math.max(...lngs) - EXACT);
+  test('every resolution, the sea and the islands', async () => {
+    const random = randomFrom(33);
+    const rows = Array.from(
+      { length: 12_000 },
+      (_, n) => `${4 + 22 * random()},${99 + 21 * random()},${n % 16}\n`,
+    );
+    writeFileSync(join(folder, 'in.csv'), `lat,lng,resolution\n${rows.join('')}`);
+    const output = join(folder, 'out.parquet');
+    await encodeFile(Hexcodes.from(openWorld()), join(folder, 'in.csv'), output, {
+      sort: { memoryBytes: 2 ** 20 },
+    });
+    const { buffer } = new Uint8Array(readFileSync(output));
+    const found = await parquetReadObjects({ file: buffer });
+    for (const { status, h3: cell, resolution, xmin, ymin, xmax, ymax } of found) {
+      if (status !== 'OK') continue;
       // Between two of its points the outline of a coarse cell rises a little more.
-      const missed = resolution < 5 ? 1e-3 : 0;
-      expect(south).toBeGreaterThan(Math.min(...lats) - ROUNDING - missed);
-      expect(north).toBeLessThan(Math.max(...lats) + ROUNDING + missed);
-      expect(west).toBeGreaterThan(Math.min(...lngs) - ROUNDING);
-      expect(east).toBeLessThan(Math.max(...lngs) + ROUNDING);
+      const [steps, missed] = resolution < 6 ? [200, 1e-5 / 7 ** resolution] : [30, 0];
+      const corners = h3.cellToBoundary((cell as bigint).toString(16));
+      const outline = corners.flatMap((corner, at) =>
+        arc(corner, corners[(at + 1) % corners.length]!, steps),
+      );
+      const [lats, lngs] = [outline.map(([lat]) => lat), outline.map(([, lng]) => lng)];
+      const spare = [
+        ...[Math.min(...lngs) - xmin, xmax - Math.max(...lngs)],
+        ...[Math.min(...lats) - ymin - missed, ymax - Math.max(...lats) - missed],
+      ];
+      expect(Math.min(...spare), cell).toBeGreaterThan(-EXACT - 2 * missed);
+      expect(Math.max(...spare), cell).toBeLessThan(ROUNDING);
     }
+    expect(found.filter(({ status }) => status === 'OK').length).toBeGreaterThan(9000);
   });
 });

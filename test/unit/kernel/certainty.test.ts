@@ -1,4 +1,6 @@
-// The bands of an index: which ones can be used, and what they say of a distance.
+// The description of an index: its units and sources, and its bands, which ones can be used and what they say of a
+// distance.
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
@@ -16,6 +18,24 @@ function libraryWith(bands: unknown): Hexcodes {
   const index = writeIndexFile({ ...partition, bands: bands as [] }, 'none');
   return Hexcodes.from({ ...openWorld(), index });
 }
+
+test('units, notice, licence and source are read, none where a part is damaged, missing or of other units', () => {
+  const file = writeIndexFile(partition, 'CC0-1.0');
+  const { units, notice, source } = partition;
+  expect(Hexcodes.from({ ...openWorld(), index: file }).kernel.meta).toEqual({
+    ...{ units, notice, licence: 'CC0-1.0', source },
+  });
+  const names = ['units', 'notice', 'licence', 'source', 'name', 'date', 'admin'];
+  const parts = [...names, '"source":{"name', '{', '"admin":1'];
+  for (const part of parts) {
+    const index = Buffer.from(file);
+    const at = index.indexOf(part);
+    expect(at, part).toBeGreaterThan(0);
+    index[at + part.length - 1]! ^= 1;
+    index.writeUInt32LE(crc32(index.subarray(16)), 12);
+    expect([part, Hexcodes.from({ ...openWorld(), index }).kernel.meta]).toEqual([part, null]);
+  }
+});
 
 test('a band begins where the one before ends', () => {
   const random = randomFrom(3);
