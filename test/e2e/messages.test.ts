@@ -4,11 +4,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES, shapeOf } from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
 import * as geometry from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
+import { converterOf, rulesOf, shapeOf } from '../support/engine/frames.js';
 import { call } from '../support/http-calls.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { shippedKernel } from '../support/shipped.js';
@@ -82,8 +81,8 @@ async function ofMessage(input: string, body: Uint8Array): Promise<string> {
   const [format = '', ...headers] = input.split(' ');
   const own = headers.map((header) => header.split(':') as [string, string]);
   try {
-    const shape = shapeOf('a', new Map([['Hexcodes-Format', format], ...own]), DEFAULT_RULES);
-    await new MessageConverter(library.kernel, DEFAULT_RULES).convert(body, shape);
+    const shape = shapeOf('a', new Map([['Hexcodes-Format', format], ...own]), rulesOf());
+    await converterOf(library).convert(body, shape);
     return 'no error';
   } catch (error) {
     return `${(error as Error).name} ${(error as Error).message}`;

@@ -9,9 +9,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseResults } from '#dist/capacity/measure/results.js';
-import { demandOf } from '#dist/capacity/model/fleet.js';
-import { proxyOf } from '#dist/capacity/model/proxy.js';
 import { cpuMicrosOf, familyOf, memoryOf } from '#dist/capacity/processes/machine.js';
 import { Traffic } from '#dist/capacity/traffic/traffic.js';
 import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
@@ -103,17 +100,7 @@ export default async function proveFleet(args: string[]): Promise<void> {
     );
     const packets = (wireAfter.packets - wireBefore.packets) / (CALM_MS / 1000);
     const wireBytes = (wireAfter.bytes - wireBefore.bytes) / (CALM_MS / 1000);
-    const results = parseResults(readFileSync('data/capacity.json', 'utf8'));
-    const demand = demandOf({
-      ...{ vehicles: count, intervalMs, pointsPerReport: 1, togetherShare: 0, profile: 'stream' },
-      ...{ flush: undefined, gateways: 4, peakFactor: 1, growth: 1, nightly: undefined },
-    });
-    const predicted = proxyOf(demand, results, {
-      proxies: 1,
-      machines: 2,
-      ports: Math.max(1, ownPorts),
-      cores: 2,
-    });
+    const predicted = plannedProxy(count, intervalMs);
     console.log(
       `packets of the proxy: ${predicted.packetsPerS.toFixed(0)}/s predicted, ${packets.toFixed(0)}/s seen, of ${(wireBytes / packets).toFixed(0)} bytes; its CPU: ${(100 * predicted.cores).toFixed(1)} % of a core predicted, ${(calmUs / CALM_MS / 10).toFixed(1)} % seen`,
     );
@@ -132,6 +119,14 @@ export default async function proveFleet(args: string[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   report('fleet', `${vehicles} vehicles`, 1, faults);
+}
+
+/** The proxy before two machines of two cores, by `hexcodes plan`. */
+function plannedProxy(vehicles: number, intervalMs: number) {
+  const flags = `--vehicles ${vehicles} --interval ${intervalMs}ms --peak 1 --proxies 1 --cores-per-machine 2 --json`;
+  const { stdout } = spawnSync(process.execPath, ['dist/cli/main.js', 'plan', ...flags.split(' ')]);
+  type Plan = { readonly proxy: Record<'packetsPerS' | 'cores' | 'reconnectS', number> };
+  return (JSON.parse(stdout.toString()) as Plan).proxy;
 }
 
 /** A proxy has two descriptors for each vehicle, and some of its own. */

@@ -6,7 +6,7 @@ const MIN_BYTES = 16 * 1024;
 /** Free memory that is kept. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-export class KeptMemory {
+class KeptMemory {
   /** The free buffers of each size, a power of two. */
   readonly #free = new Map<number, ArrayBuffer[]>();
   #freeBytes = 0;
@@ -36,11 +36,6 @@ export class KeptMemory {
     sameSize.push(buffer as ArrayBuffer);
     this.#free.set(wholeBytes, sameSize);
     this.#freeBytes += wholeBytes;
-  }
-
-  /** Bytes of free memory. */
-  get freeBytes(): number {
-    return this.#freeBytes;
   }
 }
 

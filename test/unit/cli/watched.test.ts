@@ -1,8 +1,9 @@
 // The admin port of a worker has the bounds of the service's: the names by which it is asked, and one call at a time.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Durations } from '#dist/bus/durations.js';
 import { Watched } from '#dist/cli/watched.js';
+
+const NO_TIMES = { counts: [], sumS: 0, add: () => {} };
 
 let watched: Watched;
 let port = 0;
@@ -17,7 +18,7 @@ beforeEach(async () => {
     {
       role: 'worker',
       look: async () => ({ waiting: 0, underWay: 0, streams: [] }),
-      figures: () => ({ counters: { points: 1 }, times: new Durations() }),
+      figures: () => ({ counters: { points: 1 }, times: NO_TIMES }),
       say: () => {},
     },
     { adminPort: '0', adminHost: '127.0.0.1' },
@@ -78,7 +79,7 @@ test('a worker that stores nothing for a minute while messages wait is not ready
     {
       role: 'worker',
       look: async () => ({ waiting, underWay: 0, streams: [] }),
-      figures: () => ({ counters, times: new Durations() }),
+      figures: () => ({ counters, times: NO_TIMES }),
       say: () => {},
     },
     { adminPort: '0', adminHost: '127.0.0.1' },

@@ -1,5 +1,6 @@
 // Positions on disk: what a kill leaves, and folders of processes that are gone.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -14,7 +15,6 @@ import {
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { checkedText } from '#dist/config/checked-state.js';
 import { Backlog } from '#dist/server/traccar/forward/backlog/backlog.js';
 import { LeftFolders, leave, nameOwn, release } from '#dist/server/traccar/forward/backlog/owner.js';
 import { line, newFolder, opened, root, texts, until } from '../../support/forwarders.js';
@@ -43,6 +43,12 @@ describe('the backlog', () => {
       found.push(...rows.map((line) => (JSON.parse(line) as { n: number }).n));
       await backlog.accept(piece);
     }
+  }
+  /** A state file as every version has written it. */
+  function checkedText(state: unknown): string {
+    const text = JSON.stringify(state);
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    return `{"digest":"${digest}","state":${text}}`;
   }
   const numbers = (from: number, to: number): number[] =>
     Array.from({ length: to - from }, (_, i) => from + i);

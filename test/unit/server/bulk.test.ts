@@ -6,8 +6,6 @@ import { batchBody, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
-import { Guarded } from '#dist/server/transport/exchange.js';
-import { keptMemory } from '#dist/server/transport/kept-memory.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/stream-frames.js';
 import { Wire } from '../../support/wire.js';
@@ -80,21 +78,27 @@ describe('batches in slices', () => {
   const slices = new SlicedBatches(kernel);
 
   /** The part of an exchange that slices use. */
-  class FakeExchange extends Guarded {
+  class FakeExchange {
     held = 0;
     fault: unknown;
-    readonly body = { keep: (body: Uint8Array) => keptMemory.copyOf(body) };
+    onOver: (() => void) | undefined;
+    readonly body = { keep: (body: Uint8Array) => new Uint8Array(body) };
     hold(bytes: number): void {
       this.held = bytes;
     }
+    guard(work: () => void): void {
+      try {
+        work();
+      } catch (error) {
+        this.fault = error;
+        this.end();
+      }
+    }
     /** The answer has left, or the peer is gone. */
     end(): void {
-      this.state = 'over';
-      this.notifyOver();
-    }
-    protected thrown(error: unknown): void {
-      this.fault = error;
-      this.end();
+      const { onOver } = this;
+      this.onOver = undefined;
+      onOver?.();
     }
   }
 

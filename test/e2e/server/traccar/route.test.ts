@@ -1,6 +1,6 @@
 // /v1/traccar on the real server, with a real HTTP server as its sink, which may be away, refuse or hang.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -203,6 +203,17 @@ describe('the route', () => {
       ]);
     await sleep(50);
     expect(sink.rows).toHaveLength(before + 1);
+  });
+
+  test('a disk that takes no position is an error of the request alone', async () => {
+    const away = await startServer({ ...settings, traccarSink: { kind: 'http', url: sink.url } }, files);
+    const folder = join(away.dataDir, 'traccar');
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    for (const status of [503, 503]) expect((await forward(away, forwardedBody(0))).status).toBe(status);
+    rmSync(folder);
+    expect((await forward(away, forwardedBody(0))).status).toBe(200);
+    await away.stop();
   });
 
   test('without a sink the answer has the code, and says that nothing goes on', async () => {
