@@ -21,6 +21,7 @@ import {
   type UsageRow,
   usedOf,
 } from '#dist/server/usage/batch.js';
+import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
 
 export type { Ledger, QuotaOrder, UsageBatch, UsageRow };
 
@@ -36,7 +37,7 @@ export const ledgerOf = (options: Partial<LedgerOptions> = {}): Ledger =>
     ...options,
   });
 // The messages between service and store, and the words that they count by.
-export { CELLS, cellAt, FAILED, grantOf, NOTHING_USED, OK, REFUSED };
+export { CELLS, cellAt, FAILED, grantOf, NOTHING_USED, OK, openOrMakeUsage, openUsage, REFUSED, usagePath };
 
 interface Sum {
   requests: number;

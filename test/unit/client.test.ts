@@ -1,10 +1,10 @@
 // The client without a service: windows of a stream, records, and pauses before a retry.
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { HttpCalls } from '#dist/hexcodes/client/http/calls.js';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { decodeRequest, encodeRequest } from '#dist/hexcodes/client/stream/frames.js';
 import { pauseMs } from '#dist/hexcodes/client/stream/stream.js';
 import { Hexcodes } from '#hexcodes';
+import { HexcodesClient } from '#hexcodes/client';
 import { openWorld } from '../support/open-world.js';
 import { READING_ROWS } from '../support/vectors.js';
 
@@ -285,9 +285,8 @@ describe('pauses of calls', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     vi.spyOn(Math, 'random').mockReturnValue(chance);
     const tries: number[] = [];
-    const calls = new HttpCalls({
-      baseUrl: new URL('http://127.0.0.1:1/'),
-      apiKey: undefined,
+    const client = new HexcodesClient({
+      baseUrl: 'http://127.0.0.1:1/v1',
       timeoutMs: 3_600_000,
       retries: 4,
       fetch: async () => {
@@ -296,7 +295,7 @@ describe('pauses of calls', () => {
         return new Response(JSON.stringify(body), { status: 503, headers });
       },
     });
-    const failed = calls.get('v1/x', undefined).catch((error: unknown) => error);
+    const failed = client.meta().catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(600_000);
     expect(await failed).toMatchObject({ code: 'UNAVAILABLE' });
     return tries.slice(1).map((time, i) => Math.round(time - tries[i]!));

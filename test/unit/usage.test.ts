@@ -11,10 +11,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
-import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
-import { CELLS, grantOf, type Ledger, ledgerOf, type UsageBatch } from '../support/usage-in-memory.js';
+import {
+  CELLS,
+  grantOf,
+  type Ledger,
+  ledgerOf,
+  openOrMakeUsage,
+  openUsage,
+  type UsageBatch,
+  usagePath,
+} from '../support/usage-in-memory.js';
 
 // Days, months and hours of a time zone, and a clock that is set forward and back.
 describe('the calendar', () => {

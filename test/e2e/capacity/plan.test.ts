@@ -279,9 +279,19 @@ test('counts take the place of --peak, and a page is that of a fleet', async () 
     ['--vehicles', '5', '--engine', 'nats', '--counts', 'week.csv'],
   ])
     expect((await folder.run(['plan', ...flags])).code).toBe(2);
-  expect((await folder.run([...FLEET, '--html', 'none/x.html'])).code).toBe(4);
+  for (const path of ['none/x.html', '', '.'])
+    expect((await folder.run([...FLEET, '--html', path])).code).toBe(4);
+  folder.write('plan.html', 'old');
+  expect((await folder.run([...FLEET, '--html', 'plan.html', '--json'])).code).toBe(0);
+  expect(folder.read('plan.html')).toMatch(/^<!doctype html>/);
+  expect(folder.names().filter((name) => /partial|none/.test(name))).toEqual([]);
   const { stdout } = await folder.run([...FLEET, '--html', '-']);
   expect(stdout).toMatch(/^<!doctype html>/);
+});
+
+test('in JSON a figure without bound is a text', async () => {
+  const { stdout } = await folder.run('plan --vehicles 1000000000 --interval 1s --json');
+  expect(stdout).toContain('"low":"Infinity","high":"Infinity"');
 });
 
 const processesOf = ({ answer }: { answer: { carrying: number; processesPerMachine: number } }): number =>

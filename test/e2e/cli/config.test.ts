@@ -55,3 +55,45 @@ test.each([24, 32, 40, 80, 150])(
     expect(code).toBe(1);
   },
 );
+
+/** Loaded before the command: another Node and C library, on which the builds do not load. */
+const OTHER_SYSTEM = `
+  import Module from 'node:module';
+  const { node, failures, glibc } = JSON.parse(process.env.OTHER_SYSTEM);
+  const load = Module._load;
+  Module._load = (name, ...more) => {
+    if (name in failures) throw new Error(failures[name]);
+    return load(name, ...more);
+  };
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node } });
+  process.report.getReport = () => ({ header: { glibcVersionRuntime: glibc } });`;
+const OLD = { 'uWebSockets.js': "version `GLIBC_2.38' not found", 'uws-pack': 'Cannot find module' };
+const NONE = { 'uWebSockets.js': 'Cannot find module', 'uws-pack': 'Cannot find it' };
+
+test.each([
+  [
+    '26.1.0',
+    NONE,
+    '2.41',
+    '',
+    /^hexcodes: Node 26\.1\.0 cannot .* Node 20, 22 and 24.*npx -p node@22 hexcodes serve.*uws-pack: Cannot find it/,
+  ],
+  [
+    '24.21.0',
+    OLD,
+    '2.36',
+    '',
+    /glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can with uws-pack@20\.0\.8: npx -p node@22/,
+  ],
+  ['22.21.0', OLD, '2.36', '', /npm install uws-pack@20\.0\.8 beside hexcodes-server/],
+  ['22.1.0', {}, '2.41', 'nothing', /HEXCODES_UWS names.*nothing: Cannot find/],
+] as const)(
+  'Node %s without a build says in one sentence why, and the way out',
+  async (node, failures, glibc, build, wanted) => {
+    folder.write('other.mjs', OTHER_SYSTEM);
+    const other = JSON.stringify({ node, failures, glibc });
+    const env = { NODE_OPTIONS: '--import ./other.mjs', OTHER_SYSTEM: other, HEXCODES_UWS: build };
+    const { code, stderr } = await folder.run('serve --port 0 --admin-port 0 --data-dir data', { env });
+    expect([code, stderr.trimEnd().split('\n')]).toEqual([1, [expect.stringMatching(wanted)]]);
+  },
+);

@@ -15,11 +15,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openOrMakeUsage, openUsage } from '#dist/server/usage/store/open-usage.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedFolder } from '../../support/shared.js';
-import { CELLS, type QuotaOrder, type UsageBatch, type UsageRow } from '../../support/usage-in-memory.js';
+import {
+  CELLS,
+  openOrMakeUsage,
+  openUsage,
+  type QuotaOrder,
+  type UsageBatch,
+  type UsageRow,
+} from '../../support/usage-in-memory.js';
 
 const MAIN = 'dist/cli/main.js';
 

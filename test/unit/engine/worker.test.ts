@@ -273,7 +273,7 @@ describe('the worker', () => {
 
   test('what makes storing throw, and damaged headers, are dead letters', async () => {
     const engine = new MemoryEngine([{ id: 'odd', bytes: encodeFrame(positionsOf(1, 1)) }], (message) => {
-      if (message.subject === 'out.a.odd') throw new TypeError('no header has this name');
+      if (message.subject === 'out.a.odd') throw new TypeError('x'.repeat(600));
       return 'stored';
     });
     const worker = workerOf(engine);
@@ -283,7 +283,7 @@ describe('the worker', () => {
     await run;
     expect([engine.verdicts.get('odd'), worker.figures.dead]).toEqual(['accepted', 1]);
     const letter = engine.stored.get('dead.in.a.odd');
-    expect(letter?.headers.get('Hexcodes-Reason')).toBe('no header has this name');
+    expect(letter?.headers.get('Hexcodes-Reason')).toBe('x'.repeat(500));
     expect(letter?.headers.has('X-Own')).toBe(false);
   });
 
@@ -333,7 +333,6 @@ describe('the worker', () => {
 // Storing is tried again while the bus is away, at longer and longer intervals, and not where it can never succeed.
 describe('stores that fail for a while', () => {
   const message = { subject: 's', id: 'i', bytes: new Uint8Array(1), headers: new Map<string, string>() };
-  const dead = { ...message, origin: 'message 1' };
 
   test('the pauses between two tries grow, up to some seconds, and differ from worker to worker', async () => {
     const pauses: number[] = [];
@@ -352,43 +351,5 @@ describe('stores that fail for a while', () => {
       expect([i, delayMs >= meanMs / 2 && delayMs < meanMs * 1.5]).toEqual([i, true]);
     }
     expect(new Set(pauses.slice(6).map(Math.round)).size).toBeGreaterThan(1);
-  });
-
-  test('a signal ends the waiting', async () => {
-    const store = new PatientStore({
-      store: async () => {
-        throw new StoreFault('full', 'full');
-      },
-      ...{ deadPrefix: 'dead', say: () => undefined, signal: AbortSignal.abort() },
-    });
-    expect(await store.store(message)).toBeUndefined();
-  });
-
-  test('a fault that does not pass is given back at once', async () => {
-    const fault = new StoreFault('too-large', 'too large');
-    const store = new PatientStore({
-      store: async () => {
-        throw fault;
-      },
-      ...{ deadPrefix: 'dead', say: () => undefined, signal: new AbortController().signal },
-    });
-    expect([await store.store(message), store.faults]).toEqual([fault, 0]);
-  });
-
-  test('a dead letter that is too large is stored without its bytes, and says where they are', async () => {
-    const stored: number[] = [];
-    const said: string[] = [];
-    const store = new PatientStore({
-      store: async ({ bytes, headers }) => {
-        if (bytes.length > 0) throw new StoreFault('too-large', 'too large');
-        stored.push(bytes.length);
-        expect(headers.get('Hexcodes-Reason')).toMatch(/^x{11}; its bytes are in message 1|^x{500}$/);
-        return 'stored';
-      },
-      ...{ deadPrefix: 'dead', say: (sentence) => said.push(sentence), signal: new AbortController().signal },
-    });
-    expect(await store.bury(dead, `x${'x'.repeat(10)}`)).toBe(true);
-    expect(await store.bury(dead, 'x'.repeat(5000))).toBe(true);
-    expect([stored, said.length]).toEqual([[0, 0], 2]);
   });
 });

@@ -31,6 +31,13 @@ async function lineOf(server: TestServer, isMeant: (line: Line) => boolean): Pro
   }
 }
 
+test('the first line of a service names the build of uWebSockets.js that was tested', async () => {
+  const { transport, transport_version } = await lineOf(plain, ({ msg }) => msg === 'listening');
+  expect(['@btc-vision/uwebsockets.js 20.57.0', 'uws-pack 20.0.8']).toContain(
+    `${transport} ${transport_version}`,
+  );
+});
+
 let calls = 0;
 /** The line of a call with these headers. */
 function lineFor(server: TestServer, headers: Record<string, string>, path = '/v1/meta', body?: string) {

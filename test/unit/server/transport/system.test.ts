@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { loadUws, noBuildSentence } from '#dist/server/transport/load-uws.js';
 import {
   connectionsWithin,
   filesBeside,
@@ -64,43 +63,6 @@ describe('builds', () => {
       expect(entry?.hasInstallScript).toBeUndefined();
     },
   );
-
-  test('the build that loads here is one of the two, or the one that HEXCODES_UWS names', async () => {
-    const { build } = await loadUws();
-    const forced = process.env.HEXCODES_UWS;
-    const allowed = forced === undefined ? Object.values(PACKAGES) : [PACKAGES[forced]];
-    expect(allowed).toContainEqual(build);
-  });
-
-  test('a Node without a build gets a sentence with the way out first, and what was tried', () => {
-    const sentence = noBuildSentence('26.1.0', ['uWebSockets.js: Cannot find module', 'uws-pack: the same']);
-    expect(sentence).toMatch(/^Node 26\.1\.0 cannot run the web server/);
-    expect(sentence).toContain('Node 20, 22 and 24');
-    expect(sentence).toContain('npx -p node@22 hexcodes serve');
-    expect(sentence.indexOf('npx -p node@22')).toBeLessThan(sentence.indexOf('uws-pack: the same'));
-    expect(sentence).not.toContain('\n');
-  });
-
-  test('Node 24 on an older C library is told which one it wants, and which is here', () => {
-    const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
-    const sentence = noBuildSentence('24.21.0', failures, undefined, '2.36');
-    expect(sentence).toMatch(
-      /^Node 24\.21\.0 cannot run the web server on this system, whose C library is glibc 2\.36: .* glibc 2\.38 or newer \(Debian 13, Ubuntu 24\.04\)\. Node 22 can with uws-pack@20.0.8: npx -p node@22 hexcodes serve/,
-    );
-  });
-
-  test('Node 20 and 22 on an older C library are told the package that serves there', () => {
-    const failures = ['uWebSockets.js: version `GLIBC_2.38` not found', 'uws-pack: Cannot find module'];
-    expect(noBuildSentence('22.21.0', failures, undefined, '2.36')).toContain(
-      'npm install uws-pack@20.0.8 beside hexcodes-server',
-    );
-  });
-
-  test('a build that HEXCODES_UWS names and that does not load is named as such', () => {
-    const sentence = noBuildSentence('22.1.0', ['nothing: Cannot find package'], 'nothing');
-    expect(sentence).toContain('HEXCODES_UWS');
-    expect(sentence).toContain('nothing: Cannot find package');
-  });
 });
 
 // The warning about a system that lets one peer keep the transport reading.
