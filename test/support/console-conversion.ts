@@ -1,8 +1,8 @@
 // The module by which the page's worker converts a file, without a browser.
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
 import type { Kernel } from '#hexcodes';
 import { Hexcodes } from '#hexcodes';
 import { consoleModule } from './console-module.js';
+import { BlockBuffers } from './wire.js';
 
 export interface FileConversion {
   readonly points: { take(): PointsToDraw };

@@ -2,20 +2,29 @@
 // build, or of another checkout that is built.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { MessageConverter } from '#dist/bus/messages/message-converter.js';
-import { DEFAULT_RULES } from '#dist/bus/messages/message-shape.js';
 import { type Conversion, convertBlock, convertInto } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
+import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { ByteSink, KernelSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import { answerFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation } from '#dist/hexcodes/wire/job.js';
-import { batchBody, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
+import { answerFrame, framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
+import {
+  type BulkFormat,
+  type BulkJob,
+  type BulkRequest,
+  type ConvertedBlock,
+  type Operation,
+  ROW_STATUSES,
+} from '#dist/hexcodes/wire/job.js';
+import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import type { Kernel } from '#hexcodes';
 import { libraryModule } from '../../bench/beside.js';
+import { DEFAULT_RULES, MessageConverter } from './engine/frames.js';
 
 export type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation };
+export { BlockBuffers, failedRowsOf, framesAnswerBytes, ROW_STATUSES };
 
 /** A request of /bulk: the format of its body, and options that are not the default. */
 export type Asked = Partial<BulkRequest> & Pick<BulkRequest, 'input'>;
@@ -30,10 +39,19 @@ export interface CutBody {
 
 const PARTS = {
   ...{ BulkReader, ByteSink, KernelSink, convertBlock, convertInto, answerFrame },
-  ...{ batchBody, convertBatch, openBatch, answerJsonFrame, slowWork, MessageConverter, DEFAULT_RULES },
+  ...{
+    batchBody,
+    convertAllowed,
+    convertBatch,
+    openBatch,
+    answerJsonFrame,
+    slowWork,
+    MessageConverter,
+    DEFAULT_RULES,
+  },
 };
 type Parts = typeof PARTS;
-type Buffers = ConstructorParameters<typeof BulkReader>[1];
+type Allowance = NonNullable<Conversion['allowance']>;
 
 /** Holds the answer to a block until it is copied. */
 const BUFFER = new Uint8Array(4 * 2 ** 20);
@@ -82,6 +100,11 @@ export class Wire {
     return this.#parts.slowWork.rows;
   }
 
+  /** Cuts a body into blocks of whole rows, chunk by chunk. */
+  reader(asked: Asked, buffers?: BlockBuffers): BulkReader {
+    return new this.#parts.BulkReader(requestOf(asked), buffers, this.kernel);
+  }
+
   /**
    * @param chunks in which the body comes
    * @param flushes after which of them the reader gives out what it has
@@ -91,9 +114,9 @@ export class Wire {
     asked: Asked,
     chunks: readonly (Uint8Array | string)[],
     flushes: readonly boolean[] = [],
-    buffers?: Buffers,
+    buffers?: BlockBuffers,
   ): CutBody {
-    const reader = new this.#parts.BulkReader(requestOf(asked), buffers, this.kernel);
+    const reader = this.reader(asked, buffers);
     const blocks = chunks.flatMap((chunk, i) => [
       ...reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk),
       ...(flushes[i] ? reader.flush() : []),
@@ -107,9 +130,11 @@ export class Wire {
     return this.#parts.convertBlock(this.kernel, job, block);
   }
 
-  /** Adds the answer to a block, or to its first rows, to a sink. */
-  blockInto(sink: ByteSink, job: BulkJob, block: Uint8Array, conversion: Conversion) {
-    return this.#parts.convertInto(this.kernel, job, block, sink, conversion);
+  /** The answer to the first rows of a block, as many as the allowance covers. */
+  part(job: BulkJob, block: Uint8Array, allowance: Allowance) {
+    this.#sink.start();
+    const { restAt } = this.#parts.convertInto(this.kernel, job, block, this.#sink, { allowance });
+    return { bytes: Buffer.from(this.#sink.take()), restAt };
   }
 
   /** The pieces in which the service passes on the answers to all blocks. */
@@ -144,14 +169,22 @@ export class Wire {
     return batchBody(convertBatch(this.kernel, openBatch(operation, body, this.kernel), this.#sink));
   }
 
+  /** The answer to a batch, undefined where the allowance does not cover all items. */
+  batchWithin(operation: Operation, body: Uint8Array, allowance: Allowance) {
+    const { batchBody, convertAllowed, openBatch } = this.#parts;
+    const batch = openBatch(operation, body, this.kernel);
+    const converted = convertAllowed(this.kernel, batch, this.#sink, allowance);
+    return converted && Buffer.from(batchBody(converted));
+  }
+
   /** The answer to a JSON frame of the stream. */
   jsonFrame(frame: Uint8Array): Uint8Array {
     return this.#parts.answerJsonFrame(this.kernel, frame, this.#sink).bytes;
   }
 
-  /** The answer to a binary frame of the stream. */
-  frame(frame: Uint8Array): Uint8Array {
-    return this.#parts.answerFrame(this.kernel, frame);
+  /** The answer to a binary frame of the stream, in memory of its own or in this. */
+  frame(frame: Uint8Array, target?: Uint8Array<ArrayBuffer>): Uint8Array {
+    return this.#parts.answerFrame(this.kernel, frame, target);
   }
 
   /** The answer to a message of a bus that is one JSON object. @throws UnreadableMessage */

@@ -9,7 +9,15 @@ import {
 } from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
 
-export { AnswerBuffers, MessageLater, readFormatRule, shapeOf, UnreadableMessage };
+export {
+  AnswerBuffers,
+  DEFAULT_RULES,
+  MessageConverter,
+  MessageLater,
+  readFormatRule,
+  shapeOf,
+  UnreadableMessage,
+};
 
 const HEADER_BYTES = 16;
 const RESOLUTION = 13;

@@ -24,6 +24,18 @@ const NOTHING: Meaning = {
   adminCode: null,
 };
 
+const ROWS = { record_delimiter: ['\r\n', '\n'], relax_quotes: true, relax_column_count: true };
+
+/** The fields of a row of CSV; undefined where a quote has no end. */
+export function fieldsByPeer(row: string, delimiter: string): string[] | undefined {
+  try {
+    const rows = parse(row, { ...ROWS, delimiter });
+    return rows.length === 0 ? [''] : rows[0];
+  } catch {
+    return undefined;
+  }
+}
+
 function encodeOne(library: Hexcodes, latDeg: number, lngDeg: number, resolution: number): Meaning {
   const known = { ...NOTHING, latDeg, lngDeg, resolution };
   try {
@@ -66,10 +78,8 @@ export function csvByPeer(
   const text = Buffer.from(document).toString('latin1');
   const count = header.split(delimiter).length;
   const rows = parse(Buffer.from(document), {
+    ...ROWS,
     delimiter,
-    record_delimiter: ['\r\n', '\n'],
-    relax_quotes: true,
-    relax_column_count: true,
     skip_empty_lines: true,
     encoding: 'latin1',
     info: true,

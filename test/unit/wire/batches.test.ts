@@ -1,73 +1,53 @@
 // Rows and batches: the envelope, and reports of blocks.
 import { describe, expect, test } from 'vitest';
-import { JsonEnvelope, MAX_MEMBERS } from '#dist/hexcodes/wire/rows/envelope.js';
-import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../support/open-world.js';
-import { type BulkRequest, type ConvertedBlock, Wire } from '../../support/wire.js';
+import { type BulkRequest, type ConvertedBlock, failedRowsOf, Wire } from '../../support/wire.js';
 
 // The envelope of a batch: how many members it may have, that a body with more is given up there, and that arrays end
-// where they do without the kernel.
+// where JSON ends them.
 describe('the envelope', () => {
-  const bodyOf = (names: string[], rest = ''): Buffer =>
-    Buffer.from(`{${names.map((name) => `"${name}":0`).join(',')}${rest}}`);
-
-  test('as many members as are allowed are read, of one name or of many', () => {
-    const names = Array.from({ length: MAX_MEMBERS }, (_, i) => `m${i}`);
-    expect(new JsonEnvelope(bodyOf(names)).members('m63')).toHaveLength(1);
-    const same = new JsonEnvelope(bodyOf(names.map(() => 'same')));
-    expect(same.members('same')).toHaveLength(MAX_MEMBERS);
-    expect(same.members('same').map(({ start }) => start)).toEqual(names.map((_, i) => 8 + 9 * i));
-  });
-
-  test.each(['', 'distinct'])('one more is refused, and nothing behind it is read (%s)', (kind) => {
-    const names = Array.from({ length: MAX_MEMBERS + 1 }, (_, i) => (kind === '' ? '' : `m${i}`));
-    const message = `has more than ${MAX_MEMBERS} members`;
-    expect(() => new JsonEnvelope(bodyOf(names))).toThrow(message);
-    // The rest is not JSON, which would be the error if it were read.
-    expect(() => new JsonEnvelope(bodyOf(names, ', no JSON at all'))).toThrow(message);
-  });
-
-  const kernels = [openKernel(), openKernel('kernel.debug')];
-
-  /** The member `points`, or the fault of the body. */
-  const pointsIn = (body: Buffer, kernel?: (typeof kernels)[number]): unknown => {
+  const wires = [new Wire(openKernel()), new Wire(openKernel('kernel.debug'))];
+  /** How many items a body has, or its fault. */
+  const itemsIn = (body: Uint8Array | string, wire = wires[0]!): number | string => {
     try {
-      return new JsonEnvelope(body, kernel).members('points');
+      const answer = Buffer.from(wire.batch('encode', Buffer.from(body))).toString();
+      return (JSON.parse(answer) as { summary: { total: number } }).summary.total;
     } catch (error) {
       return String(error);
     }
   };
 
-  test('brackets, quotes, commas and backslashes in any order: the kernel ends an array where the walk does', () => {
+  test.each(['same', 'm'])('64 members are read, with one more nothing behind it is (%s)', (name) => {
+    const more = Array.from({ length: 64 }, (_, i) => `"${name}${name === 'm' ? i : ''}":0`);
+    expect(itemsIn(`{"points":[],${more.slice(1).join()}}`)).toBe(0);
+    // The rest is not JSON, which would be the error if it were read.
+    for (const rest of ['', ', no JSON at all'])
+      expect(itemsIn(`{"points":[],${more.join()}${rest}}`)).toMatch(/has more than 64 members/);
+  });
+
+  test('arrays of any values end where JSON ends them, also those that are larger than the kernel takes', () => {
     const random = randomFrom(20261123);
     const upTo = (n: number): number => Math.floor(random() * n);
     // Runs of one kind, so that strings and arrays reach over the 64 bytes that the kernel looks at.
-    const pieces = ['[', ']', '{', '}', '"', ',', '\\', '\\"', ' ', '"a"', '0.5', 'é', '[1,2],', '{"x":[]},'];
-    const seen = { ended: 0, refused: 0 };
-    for (let round = 0; round < 20_000; round++) {
-      let text = '';
-      for (let left = upTo(12); left >= 0; left--)
-        text += pieces[upTo(pieces.length)]!.repeat(1 + upTo(round % 3 === 0 ? 70 : 3));
-      const body = Buffer.from(`{"points":[${text}${round % 2 === 0 ? ']}' : ''}`);
-      const wanted = pointsIn(body);
-      seen[typeof wanted === 'string' ? 'refused' : 'ended']++;
-      for (const kernel of kernels) expect(pointsIn(body, kernel), body.toString()).toEqual(wanted);
-    }
-    expect(Math.min(seen.ended, seen.refused)).toBeGreaterThan(500);
-  });
-
-  test('arrays larger than the kernel takes at once, with strings, escapes and brackets at its bounds', () => {
-    const random = randomFrom(20261124);
-    for (let round = 0; round < 12; round++) {
-      const elements = Array.from({ length: 9000 }, () =>
-        JSON.stringify({ a: '\\"[{,'.repeat(Math.floor(random() * 12)), b: [1, [2, '"'], {}] }),
-      );
-      const whole = Buffer.from(`{"points":[${elements.join(', ')}]}`);
-      const body = round < 8 ? whole : whole.subarray(0, Math.floor(whole.length * random()));
-      const wanted = pointsIn(body);
-      if (round < 8) expect(wanted).toMatchObject([{ count: 9000, isArray: true }]);
-      for (const kernel of kernels) expect(pointsIn(body, kernel)).toEqual(wanted);
+    const pieces = ['[', ']', '{', '}', '"', ',', '\\', '\\"', ' ', 'é', '[1,2],'];
+    const text = (): string =>
+      Array.from({ length: upTo(5) }, () => pieces[upTo(pieces.length)]!.repeat(1 + upTo(70))).join('');
+    const value = (depth: number): unknown => {
+      const kind = upTo(depth > 4 ? 2 : 4);
+      const many = () => Array.from({ length: upTo(4) }, () => value(depth + 1));
+      return kind === 0 ? text() : kind === 1 ? upTo(100) : kind === 2 ? many() : { [text()]: many() };
+    };
+    for (let round = 0; round < 2000; round++) {
+      const points = Array.from({ length: round < 8 ? 9000 : upTo(6) }, () => value(0));
+      const space = ' '.repeat(upTo(3));
+      const body = Buffer.from(`{"points":${JSON.stringify(points, null, upTo(2))}${space},"resolution":7}`);
+      const isCut = round % 4 === 0;
+      const given = isCut ? body.subarray(0, upTo(body.length)) : body;
+      for (const wire of wires)
+        expect(itemsIn(given, wire), given.toString()).toEqual(
+          isCut ? expect.stringMatching(/^BrokenBatchError/) : points.length,
+        );
     }
   });
 });

@@ -1,12 +1,18 @@
 // Bulk bodies that the property tests do not draw, the limit of a header row, and lines as they come.
 import { describe, expect, test } from 'vitest';
-import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
-import { framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import { BulkInputError, ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
 import { Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../support/open-world.js';
-import { type BulkJob, type BulkRequest, type ConvertedBlock, Wire } from '../../support/wire.js';
+import {
+  BlockBuffers,
+  type BulkJob,
+  type BulkRequest,
+  type ConvertedBlock,
+  framesAnswerBytes,
+  ROW_STATUSES,
+  Wire,
+} from '../../support/wire.js';
+
+const BULK_INPUT_ERROR = expect.objectContaining({ name: 'BulkInputError' });
 
 const BLOCK_BYTES = 262_144;
 const MAX_HEADER_BYTES = 65_536;
@@ -62,7 +68,7 @@ describe('bodies', () => {
       ['decode csv', 'lat,lng'],
       ['decode csv', 'hexcodes,lat'],
     ] as const)('%s of %j is refused', (asked, header) => {
-      expect(() => answer(request(asked), [header])).toThrow(BulkInputError);
+      expect(() => answer(request(asked), [header])).toThrow(BULK_INPUT_ERROR);
     });
   });
 
@@ -171,7 +177,7 @@ describe('bodies', () => {
       const wide = `${'c,'.repeat(20_000)}lat,lng\n`;
       const body = `${wide}${'1\n'.repeat(1000)}`;
       expect(() => answer(request('encode csv'), [body])).toThrow('far fewer fields than the header row');
-      expect(() => answer(request('encode csv'), [body])).toThrow(BulkInputError);
+      expect(() => answer(request('encode csv'), [body])).toThrow(BULK_INPUT_ERROR);
       expect(answer(request('encode csv ndjson'), [body]).blocks.length).toBeGreaterThan(0);
     });
   });
@@ -180,16 +186,16 @@ describe('bodies', () => {
     const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
     test('are answered after the blocks before them', () => {
       const rows = 'Trần,21.0288,105.8525\n'.repeat(30_000);
-      const reader = new BulkReader(request('encode csv'));
+      const reader = wire.reader(request('encode csv'));
       const good = reader.push(Buffer.from(`name,lat,lng\n${rows}`)).length;
       const wrong = Buffer.concat([bytesOf('\xff'), Buffer.from(rows)]);
       expect(good).toBeGreaterThan(1);
       expect(() => reader.push(wrong)).toThrow('Byte 720014 of the body is not UTF-8');
       expect(() => reader.push(Buffer.from(rows))).toThrow(/^Byte \d+ of the body is not UTF-8/);
-      expect(() => reader.end()).toThrow(BulkInputError);
+      expect(() => reader.end()).toThrow(BULK_INPUT_ERROR);
       expect(reader.flush()).toEqual([]);
 
-      const later = new BulkReader(request('encode csv'));
+      const later = wire.reader(request('encode csv'));
       const chunk = Buffer.concat([Buffer.from(`name,lat,lng\n${rows}`), wrong]);
       expect(later.push(chunk)).toHaveLength(good);
       expect(() => later.end()).toThrow('Byte 720014 of the body is not UTF-8');
@@ -349,6 +355,17 @@ describe('bodies', () => {
       expect(Buffer.concat(wire.pieces(FRAMES_JOB, frames)).equals(due)).toBe(true);
     });
 
+    test('of a job that refuses get its status and their own number, and no records', () => {
+      const refused = frame(1, 9, 0, 7, points(3));
+      for (const [refusal, status] of [
+        ['OVER_QUERY_LIMIT', 2],
+        ['UNAVAILABLE', 3],
+      ] as const)
+        expect([...wire.bulk(request('encode frames'), refused, { refusal })]).toEqual([
+          ...[1, 1, status, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ]);
+    });
+
     test('of 4,096 points go four to a block; any others whole, none lost, whatever the chunks', () => {
       const usual = Buffer.concat(Array.from({ length: 9 }, (_, seq) => frame(1, 13, 0, seq, points(4096))));
       const lengths = (chunkBytes: number): number[] => {
@@ -372,7 +389,7 @@ describe('bodies', () => {
         const ends = new Set(
           frames.map((_, i) => frames.slice(0, i + 1).reduce((sum, f) => sum + f.length, 0)),
         );
-        const reader = new BulkReader(request('encode frames'));
+        const reader = wire.reader(request('encode frames'));
         const blocks: Buffer[] = [];
         for (let at = 0; at < body.length; ) {
           const chunk = body.subarray(at, at + 1 + Math.floor(600_000 * random() ** (round % 7)));
@@ -515,10 +532,11 @@ describe('the limit of a header row', () => {
 
 // Lines of NDJSON, cut as they come: every line is in the block of the chunk that ends it.
 describe('lines', () => {
+  const wire = new Wire(openKernel());
+
   /** Each chunk's blocks, as text. */
   function blocksOf(chunks: readonly string[]): string[][] {
-    const lines = { operation: 'encode', input: 'ndjson', output: 'ndjson' } as const;
-    const reader = new BulkReader({ ...lines, resolution: 13, prefix: '' });
+    const reader = wire.reader({ input: 'ndjson' });
     return chunks.map((chunk) =>
       [...reader.push(Buffer.from(chunk)), ...reader.flush()].map((block) => Buffer.from(block).toString()),
     );

@@ -2,8 +2,6 @@
 // progress as long as there is one. Batches are answered whole or not at all.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
-import { batchBody, convertAllowed, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { WorkAllowance } from '#dist/server/http/offload.js';
 import { CODES, item } from '../../../support/items.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
@@ -11,8 +9,7 @@ import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { type BulkFormat, type BulkJob, type Operation, Wire } from '../../../support/wire.js';
 
 const SEED = 20_261_122;
-const kernel = openKernel();
-const wire = new Wire(kernel);
+const wire = new Wire(openKernel());
 
 const csvRow = fc.constantFrom(
   ...[
@@ -62,15 +59,13 @@ function frames(operation: Operation, seed: number): Buffer {
 /** The answers to a block in parts, each with an allowance of its own. */
 function inParts(job: BulkJob, block: Uint8Array, rows: number, slowRows: number): Buffer[] {
   const parts: Buffer[] = [];
-  const sink = new ByteSink();
   for (let rest = block.slice(); rest.length > 0; ) {
     const shared = { left: slowRows };
     const allowance = new WorkAllowance(rows, shared, 1);
-    sink.start();
     const before = wire.slowRows();
-    const { restAt } = wire.blockInto(sink, job, rest, { allowance });
+    const { bytes, restAt } = wire.part(job, rest, allowance);
     expect(wire.slowRows() - before).toBeLessThanOrEqual(slowRows + 1);
-    parts.push(Buffer.from(sink.take()));
+    parts.push(bytes);
     if (restAt === 0) {
       // The first row alone is more than the allowance: it goes where there is none.
       expect(allowance.isSlowSpent).toBe(true);
@@ -158,7 +153,6 @@ test.each<[string, Operation, BulkFormat, string]>([
 
 test('a batch is answered whole or not at all', () => {
   const seen = { whole: 0, refused: 0 };
-  const sink = new ByteSink();
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('{"lat":21,"lng":105}', '{}', '0', '[21.02,105.85]', '"é"', '[1,"a"]'), {
@@ -168,17 +162,15 @@ test('a batch is answered whole or not at all', () => {
       fc.integer({ min: 0, max: 20 }),
       (items, rows, slow) => {
         const body = Buffer.from(`{"points":[${items.join(',')}]}`);
-        const batch = openBatch('encode', body, kernel);
         const allowance = new WorkAllowance(rows, { left: slow }, 0);
         const before = wire.slowRows();
-        const converted = convertAllowed(kernel, batch, sink, allowance);
+        const answer = wire.batchWithin('encode', body, allowance);
         expect(wire.slowRows() - before).toBeLessThanOrEqual(slow);
-        seen[converted === undefined ? 'refused' : 'whole']++;
-        if (converted === undefined) {
+        seen[answer === undefined ? 'refused' : 'whole']++;
+        if (answer === undefined) {
           expect(items.length > rows || allowance.isSlowSpent).toBe(true);
           return;
         }
-        const answer = Buffer.from(batchBody(converted));
         expect(answer.equals(wire.batch('encode', body))).toBe(true);
       },
     ),

@@ -2,19 +2,18 @@
 // both builds of the kernel, and the same documents cut into chunks at every place.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
-import { ROW_STATUSES } from '#dist/hexcodes/wire/job.js';
-import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
-import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CODES, item, numberText, space } from '../../../support/items.js';
 import { openKernel } from '../../../support/open-world.js';
-import { csvByPeer, ndjsonByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
+import { csvByPeer, fieldsByPeer, ndjsonByPeer, withoutWording } from '../../../support/peers/bulk-text.js';
 import {
+  BlockBuffers,
   type BulkJob,
   type BulkRequest,
   type ConvertedBlock,
+  failedRowsOf,
   type Operation,
+  ROW_STATUSES,
   Wire,
 } from '../../../support/wire.js';
 
@@ -82,9 +81,9 @@ function checkReport(job: BulkJob, block: Uint8Array, { bytes, byStatus, report 
     expect(each.answerStart).toBeGreaterThanOrEqual(answerEnd);
     const answer = text.slice(each.answerStart, each.answerEnd);
     const given = Buffer.from(block.subarray(each.start, each.end)).toString('latin1');
-    const isWhole = csvFields(given, job.delimiter)?.length === job.csv!.columns;
+    const isWhole = fieldsByPeer(given, ',')?.length === job.csv!.columns;
     if (isWhole) expect(answer.startsWith(given)).toBe(true);
-    const fields = csvFields(answer.replace(/\r?\n$/, ''), job.delimiter);
+    const fields = fieldsByPeer(answer.replace(/\r?\n$/, ''), ',');
     expect(fields).toHaveLength(job.csv!.columns + (job.csv!.resolution >= 0 ? 3 : 4));
     expect(answer).toMatch(new RegExp(`,${each.status}\r?\n$`));
     ({ row, answerEnd } = each);

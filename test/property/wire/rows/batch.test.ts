@@ -1,7 +1,6 @@
 // Batches in JSON: broken where JSON.parse says so, else item by item what the slow peer makes of them.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BrokenBatchError } from '#dist/hexcodes/wire/rows/batch.js';
 import { Hexcodes } from '#hexcodes';
 import { item, space } from '../../../support/items.js';
 import { openKernel } from '../../../support/open-world.js';
@@ -69,7 +68,10 @@ test('random batches', () => {
       for (const wire of wires) {
         if (parsed === undefined || texts.some((text) => text.trim() === '')) {
           const isEmpty = texts.every((text) => text.trim() === '') && texts.length < 2;
-          if (!isEmpty) expect(() => textOf(operation as Operation, body, wire)).toThrow(BrokenBatchError);
+          if (!isEmpty)
+            expect(() => textOf(operation as Operation, body, wire)).toThrow(
+              expect.objectContaining({ name: 'BrokenBatchError' }),
+            );
           continue;
         }
         // Texts that are not JSON may join to what is some.

@@ -1,30 +1,16 @@
 // Fields of CSV, and spellings of positions, over generated input.
-import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { fieldsByPeer } from '../../../support/peers/bulk-text.js';
 import { isSame, positionNear, spellingOf } from '../../../support/position-spellings.js';
 
 // The fields of CSV rows against csv-parse, with quotes, delimiters and NUL at every place.
 describe('fields of CSV', () => {
   const SEED = 20_261_122;
-
-  function fieldsByPeer(text: string, delimiter: string): string[] | undefined {
-    try {
-      const rows = parse(text, {
-        delimiter,
-        record_delimiter: ['\r\n', '\n'],
-        relax_quotes: true,
-        relax_column_count: true,
-      });
-      return rows.length === 0 ? [''] : rows[0];
-    } catch {
-      return undefined;
-    }
-  }
 
   test('the fields of a row are those of csv-parse', () => {
     const seen = { unclosed: 0, quoted: 0, plain: 0 };

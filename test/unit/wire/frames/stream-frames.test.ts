@@ -1,12 +1,13 @@
 // Binary frames through the kernel: equal to the library point by point, and every malformed frame answered as such.
 
 import { expect, test } from 'vitest';
-import { answerFrame, refusedFrame } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import { MAX_FRAME_POINTS } from '#dist/hexcodes/wire/limits.js';
 import { Hexcodes } from '#hexcodes';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
+import { Wire } from '../../../support/wire.js';
 
-const kernel = openKernel();
+const wire = new Wire(openKernel());
+/** Points of a frame, at most. */
+const MAX_FRAME_POINTS = 65_536;
 const library = new Hexcodes(openKernel());
 const random = randomFrom(606);
 
@@ -40,14 +41,14 @@ const bytesOf = (array: Float64Array): Uint8Array => new Uint8Array(array.buffer
 test.each([0, 1, 4096, 4097, 10_000])('encode and decode of %i points equal the library', (count) => {
   const pairs = points(count);
   const records = library.encodeBatch(pairs, 11);
-  const texts = answerFrame(kernel, frameOf(1, 11, 0, count, bytesOf(pairs)));
+  const texts = wire.frame(frameOf(1, 11, 0, count, bytesOf(pairs)));
   expect(Buffer.from(texts.subarray(16)).equals(Buffer.from(records))).toBe(true);
   const view = new DataView(texts.buffer, texts.byteOffset);
   const failed = records.filter((_, i) => i % 20 === 19).filter((status) => status !== 0).length;
   expect([texts[0], texts[1], texts[2], texts[3]]).toEqual([1, 1, 0, 0]);
   expect([4, 8, 12].map((at) => view.getUint32(at, true))).toEqual([0xfffffff0, count, failed]);
 
-  const cells = answerFrame(kernel, frameOf(1, 11, 1, count, bytesOf(pairs)));
+  const cells = wire.frame(frameOf(1, 11, 1, count, bytesOf(pairs)));
   const cellView = new DataView(cells.buffer, cells.byteOffset);
   expect(cells.length).toBe(16 + count * 10);
   for (let i = 0; i < count; i++) {
@@ -60,7 +61,7 @@ test.each([0, 1, 4096, 4097, 10_000])('encode and decode of %i points equal the 
   }
 
   const decoded = library.decodeBatch(records);
-  const positions = answerFrame(kernel, frameOf(2, 0, 0, count, records));
+  const positions = wire.frame(frameOf(2, 0, 0, count, records));
   expect(Buffer.from(positions.subarray(16, 16 + count * 16)).equals(bytesOf(decoded.latLng))).toBe(true);
   expect([...positions.subarray(16 + count * 16, 16 + count * 17)]).toEqual([...decoded.resolution]);
   expect([...positions.subarray(16 + count * 17)]).toEqual([...decoded.status]);
@@ -69,41 +70,31 @@ test.each([0, 1, 4096, 4097, 10_000])('encode and decode of %i points equal the 
 test.each([0, 1, 4096, 4097, 26_000])('%i points are answered in the kernel as elsewhere', (count) => {
   const pairs = points(count);
   const records = library.encodeBatch(pairs, 11);
+  const { textOut } = wire.kernel;
   for (const frame of [
     frameOf(1, 11, 0, count, bytesOf(pairs)),
     frameOf(1, 11, 1, count, bytesOf(pairs)),
     frameOf(2, 0, 0, count, records),
   ]) {
-    const due = Buffer.from(answerFrame(kernel, frame));
-    const answer = answerFrame(kernel, frame, kernel.textOut.subarray(5));
-    expect([answer.buffer, answer.byteOffset]).toEqual([
-      kernel.textOut.buffer,
-      kernel.textOut.byteOffset + 5,
-    ]);
+    const due = Buffer.from(wire.frame(frame));
+    const answer = wire.frame(frame, textOut.subarray(5));
+    expect([answer.buffer, answer.byteOffset]).toEqual([textOut.buffer, textOut.byteOffset + 5]);
     expect(due.equals(answer)).toBe(true);
   }
 });
 
 test('failed points are all NUL, cell 0 and admin 255, or the one NaN of the format', () => {
   const nowhere = Float64Array.of(0, 0, Number.NaN, 105);
-  const texts = answerFrame(kernel, frameOf(1, 13, 0, 2, bytesOf(nowhere)));
+  const texts = wire.frame(frameOf(1, 13, 0, 2, bytesOf(nowhere)));
   expect([...texts.subarray(16)]).toEqual([...new Array(19).fill(0), 1, ...new Array(19).fill(0), 2]);
-  const cells = answerFrame(kernel, frameOf(1, 13, 1, 2, bytesOf(nowhere)));
+  const cells = wire.frame(frameOf(1, 13, 1, 2, bytesOf(nowhere)));
   expect([...cells.subarray(16)]).toEqual([...new Array(16).fill(0), 255, 255, 1, 2]);
   const record = new Uint8Array(40);
   record.set(Buffer.from('not a hexcode'));
   record.set([0xc4, 0x90], 20);
-  const positions = answerFrame(kernel, frameOf(2, 0, 0, 2, record));
+  const positions = wire.frame(frameOf(2, 0, 0, 2, record));
   const nan = [0, 0, 0, 0, 0, 0, 0xf8, 0x7f];
   expect([...positions.subarray(16)]).toEqual([...nan, ...nan, ...nan, ...nan, 255, 255, 3, 3]);
-});
-
-test('an answer may be written into a room that is used again', () => {
-  const room = new Uint8Array(4096);
-  const frame = frameOf(1, 13, 0, 1, bytesOf(Float64Array.of(21, 105.8)));
-  const answer = answerFrame(kernel, frame, room);
-  expect(answer.buffer).toBe(room.buffer);
-  expect([...answer]).toEqual([...answerFrame(kernel, frame)]);
 });
 
 const good = frameOf(1, 13, 0, 1, new Uint8Array(16));
@@ -136,16 +127,10 @@ test.each([
     frameOf(1, 13, 0, MAX_FRAME_POINTS + 1, new Uint8Array((MAX_FRAME_POINTS + 1) * 16)),
   ],
 ])('%s is a bad frame', (_, frame) => {
-  const answer = answerFrame(kernel, frame);
+  const answer = wire.frame(frame);
   expect(answer.length).toBe(16);
   expect([answer[0], answer[2]]).toEqual([1, 1]);
   const seq = frame.length < 16 ? [0, 0, 0, 0] : [0xf0, 0xff, 0xff, 0xff];
   expect([...answer.subarray(4)]).toEqual([...seq, 0, 0, 0, 0, 0, 0, 0, 0]);
   if (frame.length >= 16) expect([answer[1], answer[3]]).toEqual([frame[1], frame[3]]);
-});
-
-test('a refusal carries its status and the frame it is for', () => {
-  expect([...refusedFrame(goodDecode, 3)]).toEqual([
-    1, 2, 3, 0, 0xf0, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0,
-  ]);
 });
