@@ -74,7 +74,7 @@ export interface KeyRoutesOptions {
   readonly changed: (byId: string, op: KeyCall['op'], keyId: string) => void;
 }
 
-export function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
+function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
   const repeated = new RepeatedCalls();
   const route = (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',

@@ -58,7 +58,7 @@ class LateRegistry {
 /** Time without a request after which a key is not in use. */
 const IN_USE_MS = 10_000;
 
-export function observationRoutes(registry: LateRegistry, points: PointCounts): AdminRoute[] {
+function observationRoutes(registry: LateRegistry, points: PointCounts): AdminRoute[] {
   return [
     {
       method: 'GET',

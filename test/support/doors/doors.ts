@@ -3,7 +3,6 @@
 
 import { pathToFileURL } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { type FileFormat, FORMATS, WRITTEN_FORMATS } from '#dist/files/format.js';
 import type * as Library from '#hexcodes';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
@@ -307,13 +306,19 @@ const LIBRARY: readonly Door[] = [
 
 const table = (csv: string): Record<string, string>[] => parse(csv, { columns: true });
 
-function files(format: FileFormat): OpenDoor {
+/** Formats that files are written in: `hexcodes encode --to none` names them. */
+export const WRITTEN = Object.entries({
+  ...{ csv: 'CSV', tsv: 'TSV', xlsx: 'Excel', ndjson: 'NDJSON', geojson: 'GeoJSON', parquet: 'Parquet' },
+  arrow: 'Arrow IPC',
+});
+
+function files(format: string): OpenDoor {
   const folder = new CliFolder();
   const run = async (...args: string[]): Promise<void> => {
     const ran = await folder.run([...args, '--quiet']);
     if (ran.code !== 0 && ran.code !== 1) throw new Error(`${args.join(' ')}: ${ran.code} ${ran.stderr}`);
   };
-  const between = `between.${FORMATS[format].extensions[0]}`;
+  const between = `between.${format}`;
   const encode = async (
     positions: readonly (Position | Numbers)[],
     resolution: number,
@@ -337,7 +342,7 @@ function files(format: FileFormat): OpenDoor {
       folder.write('in.csv', `n,hexcodes\n${texts.map((text, n) => `${n},${quoted(text)}\n`).join('')}`);
       await run('decode', 'in.csv', '-o', between);
       const found: Decoded[] = texts.map(() => nothing);
-      if (FORMATS[format].needsPosition) {
+      if (format === 'geojson') {
         // Its points have positions alone: there is nothing left to decode.
         const { features } = JSON.parse(folder.read(between)) as {
           features: {
@@ -362,7 +367,7 @@ function files(format: FileFormat): OpenDoor {
           };
       return found;
     },
-    ...(FORMATS[format].delimiter === null ? {} : { encodeNumbers: (numbers) => encode(numbers, 13) }),
+    ...(!/^[ct]sv$/.test(format) ? {} : { encodeNumbers: (numbers) => encode(numbers, 13) }),
     close: () => folder.remove(),
   };
 }
@@ -391,9 +396,9 @@ const oneAtATime = (): OpenDoor => {
 };
 
 const COMMAND: readonly Door[] = [
-  ...WRITTEN_FORMATS.map(
-    (format): Door => ({
-      name: `command, ${FORMATS[format].title}`,
+  ...WRITTEN.map(
+    ([format, title]): Door => ({
+      name: `command, ${title}`,
       readsNumbers: 'people',
       isSlow: true,
       // The table above reads lines.
