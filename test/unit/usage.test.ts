@@ -1,7 +1,7 @@
 // Usage: days of a zone, grants, what a store has not taken, and rows that nobody writes.
 
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -10,11 +10,9 @@ import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
-import { forgetLeftover, keepLeftover, leftoversIn } from '#dist/server/usage/leftover.js';
 import { CliFolder } from '../support/cli.js';
 import { ownFolder } from '../support/own-folder.js';
 import {
-  CELLS,
   grantOf,
   type Ledger,
   ledgerOf,
@@ -135,52 +133,6 @@ describe('grants', () => {
   test('without a quota all that is wanted is given', () => {
     const order = { need: 0, want: 64, perDay: undefined, perMonth: undefined };
     expect(grantOf(order, { day: 1e12, month: 1e12 })).toBe(64);
-  });
-});
-
-// Counts that a process left in a file for the next one.
-describe('what is left over', () => {
-  const root = ownFolder('left');
-
-  const batch = (points: number): UsageBatch => ({
-    number: 1,
-    hourMs: Date.parse('2026-11-23T01:00:00Z'),
-    day: '2026-11-23',
-    month: '2026-11',
-    keyIds: ['k1'],
-    cells: Float64Array.from({ length: 2 * CELLS }, (_, i) => (i < 2 ? points : 0)),
-    covered: [0],
-    quotas: [],
-    returns: [],
-    rates: [{ keyId: 'k1', kind: 'points', perSecond: 1, capacity: 1, spent: 1 }],
-    watchedIds: ['k2'],
-  });
-
-  test('kept and read again, without rates, and gone when it is forgotten', () => {
-    const folder = join(root, 'kept');
-    keepLeftover(folder, 'abc1', [batch(7)]);
-    const [left, ...more] = leftoversIn(folder);
-    expect([more.length, left?.node]).toEqual([0, 'abc1']);
-    expect(left?.batches).toEqual([{ ...batch(7), rates: [], watchedIds: [] }]);
-    const text = readFileSync(left!.path, 'utf8');
-    for (const altered of [text.replace('"cells":[7', '"cells":[8'), text.slice(0, -1), '{}', '[{']) {
-      expect(altered).not.toBe(text);
-      writeFileSync(join(folder, 'usage-left-12.json'), altered);
-      const refused: string[] = [];
-      expect(leftoversIn(folder, (path) => refused.push(path))).toHaveLength(1);
-      expect(refused).toEqual([join(folder, 'usage-left-12.json')]);
-    }
-    // As version 0.3.0 has written it.
-    writeFileSync(
-      join(folder, 'usage-left-12.json'),
-      JSON.stringify([{ ...batch(7), cells: [...batch(7).cells] }]),
-    );
-    expect(leftoversIn(folder)).toHaveLength(2);
-    writeFileSync(join(folder, 'usage-left-12.json'), '[{');
-    writeFileSync(join(folder, 'usage-left-XY.json'), '[]');
-    expect(leftoversIn(folder)).toHaveLength(1);
-    forgetLeftover(left!);
-    expect(readdirSync(folder).sort()).toEqual(['usage-left-12.json', 'usage-left-XY.json']);
   });
 });
 

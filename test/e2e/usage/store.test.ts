@@ -502,6 +502,29 @@ describe('one node', () => {
     await server.stop();
   });
 
+  test('a stop keeps what could not be stored for the next start, which refuses a file that is not as it was written', async () => {
+    writeFileSync(file('usage.db'), 'garbage'.repeat(5000));
+    const first = await start();
+    await logged(first, 'usage cannot be stored');
+    expect(await batch(first.base, first.key, 5)).toBe(200);
+    await first.stop();
+    rmSync(file('usage.db'));
+    const [name, ...more] = readdirSync(dir).filter((each) => each.startsWith('usage-left-'));
+    expect(more).toEqual([]);
+    const text = readFileSync(file(name!), 'utf8');
+    const altered = [text.replace('"cells":[', '"cells":[1'), text.slice(0, -1), '{}', '[{'];
+    for (const [i, each] of altered.entries()) writeFileSync(file(`usage-left-a${i}.json`), each);
+    // As version 0.3.0 has written it.
+    writeFileSync(file('usage-left-b0.json'), JSON.stringify(JSON.parse(text).state));
+    const second = await start();
+    await storedBecomes(10);
+    for (const i of altered.keys()) await logged(second, `usage-left-a${i}.json`);
+    await second.stop();
+    expect(readdirSync(dir).filter((each) => each.startsWith('usage-left-'))).toEqual(
+      [...altered.keys()].map((i) => `usage-left-a${i}.json`),
+    );
+  });
+
   /** The service as a process of its own. */
   async function serveProcess(): Promise<{ child: ChildProcess; base: string; key: string }> {
     const settings = ['--port', '0', '--admin-port', '0', '--data-dir', dir];
