@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hexcodes } from '#hexcodes';
-import { faultOfText, hostilePiece, LinearWork } from '../support/files/linear.js';
+import { hostilePiece, LinearWork } from '../support/files/linear.js';
 import { randomFrom } from '../support/open-world.js';
 import { optionsOf, RunLength, report } from './run-length.js';
 
@@ -23,8 +23,8 @@ export default async function proveLinear(args: string[]): Promise<void> {
   try {
     for (; length.goesOn(pieces) && faults.length < 20; pieces++) {
       const piece = hostilePiece(random);
-      for (const reader of ['position', 'head'] as const)
-        faults.push(...asList(await faultOfText(reader, piece)));
+      for (const reader of ['message', 'head'] as const)
+        faults.push(...asList(await work.faultOfText(reader, piece)));
       for (const place of LinearWork.places) faults.push(...asList(await work.faultOf(place, piece)));
       runs += LinearWork.places.length + 2;
     }

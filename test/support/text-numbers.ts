@@ -1,7 +1,6 @@
 // Decimal texts and doubles of every difficult kind. The kernel must read and print them like Number and String, to
 // the bit and the byte; numbers that it leaves to the host are counted.
 
-import { textMemoryOf } from '#dist/hexcodes/kernel/text-memory.js';
 import type { Kernel, KernelExports } from '#hexcodes';
 
 const CSV_GRAMMAR = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
@@ -24,7 +23,6 @@ export interface NumberCounts {
 
 export class NumberChecker {
   readonly counts: NumberCounts = { read: 0, hard: 0, rows: 0, printed: 0, unprinted: 0, wrong: [] };
-  readonly #memory;
   readonly #bytes: Uint8Array;
   readonly #kernel: Kernel;
   readonly #kernelBytes: Uint8Array;
@@ -32,15 +30,14 @@ export class NumberChecker {
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#kernelBytes = new Uint8Array(kernel.exports.memory.buffer);
-    this.#memory = textMemoryOf(kernel);
-    this.#bytes = this.#memory.block;
+    this.#bytes = this.#kernelBytes.subarray(kernel.exports.BLOCK_TEXT.value);
   }
 
   /** Reads the text by both grammars, alone and as the coordinates of rows. */
   read(text: string): void {
     this.#readAs(text, false, CSV_GRAMMAR);
     this.#readAs(text, true, JSON_GRAMMAR);
-    const { exports } = this.#memory;
+    const { exports } = this.#kernel;
     exports.useCsvColumns(2, 0, 1, -1, 44);
     this.#readRow(text, `${text},${text}`, exports.scanCsv, CSV_GRAMMAR);
     this.#readRow(text, `[${text}, ${text}]`, exports.scanNdjson, JSON_GRAMMAR);
@@ -49,14 +46,15 @@ export class NumberChecker {
 
   /** A row whose two coordinates are both the text. */
   #readRow(text: string, row: string, scan: KernelExports['scanCsv'], grammar: RegExp): void {
-    const { blockAt, exports } = this.#memory;
+    const { exports } = this.#kernel;
+    const blockAt = exports.BLOCK_TEXT.value;
     this.#write(row);
     const count = scan(blockAt, blockAt + row.length, 2, false, 13);
     if (count !== 1) this.#note(row, `is ${count} rows`);
     this.counts.rows++;
     const rowAt = exports.ROWS.value;
     const byte = (offset: number): number => this.#kernelBytes[rowAt + offset]!;
-    if (byte(27) !== 0 || this.#memory.hostRowCount > 0) {
+    if (byte(27) !== 0 || exports.hostRowCount.value > 0) {
       if (byte(27) !== 0 && grammar.test(text)) this.#note(row, 'is refused');
       return;
     }
@@ -71,7 +69,8 @@ export class NumberChecker {
   }
 
   #readAs(text: string, json: boolean, grammar: RegExp): void {
-    const { exports, blockAt } = this.#memory;
+    const { exports } = this.#kernel;
+    const blockAt = exports.BLOCK_TEXT.value;
     this.#write(`${text},`);
     const value = exports.readNumber(blockAt, json);
     const kind = exports.numberKind.value;
@@ -95,7 +94,8 @@ export class NumberChecker {
   }
 
   print(value: number): void {
-    const { exports, blockAt } = this.#memory;
+    const { exports } = this.#kernel;
+    const blockAt = exports.BLOCK_TEXT.value;
     const end = exports.printNumber(value, blockAt);
     if (end === 0) {
       this.counts.unprinted++;

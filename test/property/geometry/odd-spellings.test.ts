@@ -2,11 +2,9 @@
 // (`S`, `m`, `D`) is sometimes a mark and sometimes a side. The reference is what the writer meant; each text is read
 // so, or refused, by one text, a column and a message.
 import { expect, test } from 'vitest';
-import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
-import { degreesInText } from '#dist/tables/positions/in-values.js';
-import { shapeInText } from '#dist/tables/shapes/shape-text.js';
 import { Hexcodes } from '#hexcodes';
 import { findCode, otherText } from '#hexcodes/geometry';
+import { codesInColumns } from '../../support/files/columns.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 
 const hexcodes = Hexcodes.from(openWorld());
@@ -121,9 +119,13 @@ function written(near: number, axis: 'lat' | 'lng', { depth, decimals, marks, si
 
 const isAt = (a: number, b: number): boolean => Math.abs(a - b) < 1e-9;
 
-test(`${COUNT} positions are read as they were meant or refused, seed ${SEED}`, () => {
+const codeAt = (lat: number, lng: number): string | null =>
+  hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.encode(lat, lng, 15).hexcodes;
+
+test(`${COUNT} positions are read as they were meant or refused, seed ${SEED}`, async () => {
   const wrong: string[] = [];
   let read = 0;
+  const angles: { lat: ReturnType<typeof written>; lng: ReturnType<typeof written> }[] = [];
   for (let i = 0; i < COUNT; i++) {
     const isSouth = chance(0.15);
     const near = [8.5 + random() * 15, 102.2 + random() * 7.2] as const;
@@ -134,60 +136,70 @@ test(`${COUNT} positions are read as they were meant or refused, seed ${SEED}`, 
     const isLngFirst = own.side !== 'none' && other.side !== 'none' && chance(0.15);
     const [first, second] = isLngFirst ? [lng, lat] : [lat, lng];
     const text = first.text + pick(BETWEEN) + second.text;
-    const judge = (entry: string, found: readonly [number, number] | null): void => {
-      if (found === null) return;
+    angles.push({ lat, lng });
+    for (const entry of [text, pick(BEFORE) + text + pick(BEHIND)]) {
+      const found = findCode(hexcodes, entry);
+      if (found === null || found.kind === 'several') continue;
       read++;
-      if (!isAt(found[0], lat.deg) || !isAt(found[1], lng.deg)) wrong.push(`${entry} as ${found}`);
-    };
-    const whole = parsePosition(text);
-    judge(text, whole === null ? null : [whole.latDeg, whole.lngDeg]);
-    for (const [axis, { text: column, deg }] of [
-      ['lat', lat],
-      ['lng', lng],
-    ] as const) {
-      const value = degreesInText(column, axis);
-      if (!Number.isNaN(value) && !isAt(value, deg)) wrong.push(`${axis} ${column} as ${value}`);
+      if (found.kind === 'code' || !isAt(found.lat, lat.deg) || !isAt(found.lng, lng.deg))
+        wrong.push(`${entry} as ${JSON.stringify(found)}`);
     }
-    const message = pick(BEFORE) + text + pick(BEHIND);
-    const found = findCode(hexcodes, message);
-    if (found?.kind === 'code') wrong.push(`${message} as ${found.hexcodes}`);
-    else judge(message, found?.kind === 'position' ? [found.lat, found.lng] : null);
+  }
+  // Beside a column of angles stands the other one as a number.
+  for (const axis of ['lat', 'lng'] as const) {
+    const rows = angles.map(({ lat, lng }) =>
+      axis === 'lat' ? [lat.text, `${lng.deg}`] : [`${lat.deg}`, lng.text],
+    );
+    for (const [i, code] of (await codesInColumns(hexcodes, 'lat,lng', rows)).entries())
+      if (code !== undefined && code !== codeAt(angles[i]!.lat.deg, angles[i]!.lng.deg))
+        wrong.push(`${axis} ${rows[i]} as ${code}`);
   }
   expect(wrong.slice(0, 20)).toEqual([]);
   expect(read).toBeGreaterThan(COUNT / 10);
 });
 
-test('an S that may be seconds or south is refused, and named', () => {
-  for (const text of ["19°52'46S", '19 52 46S', "19°52' 46.5 s", '19d52m46S', '19°52:46S']) {
-    expect(degreesInText(text, 'lat'), text).toBeNaN();
-    expect(parsePosition(`${text} 105°51'09E`), text).toBeNull();
+test('an S that may be seconds or south is refused, and named', async () => {
+  const unclear = ["19°52'46S", '19 52 46S', "19°52' 46.5 s", '19d52m46S', '19°52:46S'];
+  for (const text of unclear) {
+    expect(findCode(hexcodes, `${text} 105°51'09E`), text).toBeNull();
     expect(otherText(text), text).toBe('unclear_s');
   }
-  expect(degreesInText('19d52m46s', 'lat')).toBeCloseTo(19 + 52 / 60 + 46 / 3600, 12);
-  expect(degreesInText(`19°52'46"S`, 'lat')).toBeCloseTo(-(19 + 52 / 60 + 46 / 3600), 12);
+  const deg = 19 + 52 / 60 + 46 / 3600;
+  const rows = [...unclear, '19d52m46s', `19°52'46"S`].map((text) => [text, '105.85']);
+  expect(await codesInColumns(hexcodes, 'lat,lng', rows)).toEqual([
+    ...unclear.map(() => undefined),
+    ...[codeAt(deg, 105.85), codeAt(-deg, 105.85)],
+  ]);
   for (const text of ["19°52'46", `19°52'46"S`, '10.5S', 'tầng 5 s'])
     expect(otherText(text)).not.toBe('unclear_s');
 });
 
-test('well-known text has as many numbers as it says, by every reader', () => {
-  for (const [tag, counts] of [
-    ['', [2, 3, 4]],
-    ['Z', [3]],
-    ['M', [3]],
-    ['ZM', [4]],
-  ] as const) {
-    for (let count = 1; count <= 5; count++) {
-      for (const between of ['', ' ']) {
-        const text = `POINT${between}${tag}${between}(${[105.8525, 21.0288, 7, 9, 11].slice(0, count).join(' ')})`;
-        const isWhole = counts.some((each) => each === count);
-        const [position, shape] = [parsePosition(text), shapeInText(text)];
-        expect(position === null ? null : [position.lngDeg, position.latDeg], text).toEqual(
-          isWhole ? [105.8525, 21.0288] : null,
-        );
-        expect(shape?.points ?? null, text).toEqual(isWhole ? [105.8525, 21.0288] : null);
-      }
-    }
-  }
+test('well-known text has as many numbers as it says, as a position and as a shape', async () => {
+  const cases = (
+    [
+      ['', [2, 3, 4]],
+      ['Z', [3]],
+      ['M', [3]],
+      ['ZM', [4]],
+    ] as const
+  ).flatMap(([tag, counts]) =>
+    [1, 2, 3, 4, 5].flatMap((count) =>
+      ['', ' '].map((between) => ({
+        text: `POINT${between}${tag}${between}(${[105.8525, 21.0288, 7, 9, 11].slice(0, count).join(' ')})`,
+        isWhole: counts.some((each) => each === count),
+      })),
+    ),
+  );
+  // A column is told by most of its rows.
+  for (let i = 0; i < 60; i++) cases.unshift({ text: 'POINT(105.8525 21.0288)', isWhole: true });
+  for (const column of ['position', 'wkt'])
+    expect(
+      await codesInColumns(
+        hexcodes,
+        column,
+        cases.map(({ text }) => [text]),
+      ),
+    ).toEqual(cases.map(({ isWhole }) => (isWhole ? codeAt(21.0288, 105.8525) : undefined)));
 });
 
 test('a text that names another system names no position', () => {

@@ -2,9 +2,9 @@
 // and at every place of it, of a size and of four times that size.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { foreignFile } from '#dist/tables/foreign-files.js';
 import type { Hexcodes } from '#hexcodes';
+import { findCode } from '#hexcodes/geometry';
 import { pick } from '../mutate.js';
 import { encodeFile } from './convert.js';
 import { type WorkbookXml, workbookXml } from './workbook-xml.js';
@@ -220,6 +220,20 @@ export class LinearWork {
     return faultOf(cpuOf, `${place}, ${JSON.stringify(piece)}`);
   }
 
+  /** @returns what took more than its bytes allow in a text of bounded length: a message, the head of a file */
+  async faultOfText(reader: 'message' | 'head', piece: string): Promise<string | undefined> {
+    const [letters, repeated] = reader === 'message' ? [1000, 50] : [16_000, 1];
+    const cpuOf = (times: number): Promise<number> => {
+      const text = filled(piece, times * letters);
+      return cpuMs(async () => {
+        for (let i = 0; i < repeated; i++)
+          if (reader === 'head') foreignFile(text);
+          else findCode(this.library, text.slice(0, 4096));
+      });
+    };
+    return faultOf(cpuOf, `${reader}, ${JSON.stringify(piece)}`);
+  }
+
   async #cpuMs(place: Place, text: string): Promise<number> {
     const path = join(this.folder, `hostile.${place.name.split(' ')[0]}`);
     writeFileSync(path, place.file(text));
@@ -232,20 +246,6 @@ export class LinearWork {
       if ((error as Error).name !== 'CliFailure') throw error;
     });
   }
-}
-
-/** The fault of a reader of one text of bounded length: a position as people type it, the head of a file. */
-export async function faultOfText(reader: 'position' | 'head', piece: string): Promise<string | undefined> {
-  const read = reader === 'position' ? parsePosition : foreignFile;
-  const repeated = reader === 'position' ? 200 : 1;
-  const letters = reader === 'position' ? 1000 : 16_000;
-  const cpuOf = (times: number): Promise<number> => {
-    const text = filled(piece, times * letters);
-    return cpuMs(async () => {
-      for (let i = 0; i < repeated; i++) read(text);
-    });
-  };
-  return faultOf(cpuOf, `${reader}, ${JSON.stringify(piece)}`);
 }
 
 async function cpuMs(work: () => Promise<void>): Promise<number> {

@@ -2,7 +2,7 @@
 // proof -- linear`.
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { faultOfText, hostilePiece, LinearWork } from '../../../support/files/linear.js';
+import { hostilePiece, LinearWork } from '../../../support/files/linear.js';
 import { randomFrom } from '../../../support/open-world.js';
 import { sharedFolder } from '../../../support/shared.js';
 
@@ -36,6 +36,6 @@ test.each(LinearWork.places)('%s', async (place) => {
   for (const piece of pieces) expect(await work.faultOf(place, piece)).toBeUndefined();
 });
 
-test.each(['position', 'head'] as const)('a text that is read as a %s', async (reader) => {
-  for (const piece of [...PIECES, ...HEADS]) expect(await faultOfText(reader, piece)).toBeUndefined();
+test.each(['message', 'head'] as const)('a text that is read as a %s', async (reader) => {
+  for (const piece of [...PIECES, ...HEADS]) expect(await work.faultOfText(reader, piece)).toBeUndefined();
 });

@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
-import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
-import { degreesInText } from '#dist/tables/positions/in-values.js';
-import { randomFrom } from '../../../support/open-world.js';
+import { Hexcodes } from '#hexcodes';
+import { findCode } from '#hexcodes/geometry';
+import { codesInColumns } from '../../../support/files/columns.js';
+import { openWorld, randomFrom } from '../../../support/open-world.js';
 import { fieldsByPeer } from '../../../support/peers/bulk-text.js';
 import { isSame, positionNear, spellingOf } from '../../../support/position-spellings.js';
 
@@ -42,28 +43,27 @@ describe('spellings of positions', () => {
   const SEED = 20_261_126;
   const COUNT = 20_000;
 
-  test(`${COUNT} spellings are read right or refused, seed ${SEED}`, () => {
+  test(`${COUNT} spellings are read right or refused, seed ${SEED}`, async () => {
+    const library = Hexcodes.from(openWorld());
     const random = randomFrom(SEED);
     const wrong: string[] = [];
     let read = 0;
-    for (let i = 0; i < COUNT; i++) {
-      const [latDeg, lngDeg] = positionNear(random);
-      const spelling = spellingOf(random, latDeg, lngDeg);
-      const whole = parsePosition(spelling.text);
-      const columns = [degreesInText(spelling.lat, 'lat'), degreesInText(spelling.lng, 'lng')] as const;
-      const isRight = (lat: number, lng: number): boolean =>
-        isSame(lat, spelling.latDeg) && isSame(lng, spelling.lngDeg);
-      if (whole !== null) read++;
-      if (whole !== null && !isRight(whole.latDeg, whole.lngDeg))
-        wrong.push(`${spelling.text} as ${whole.latDeg}, ${whole.lngDeg}`);
-      if (whole === null && spelling.isRegular) wrong.push(`${spelling.text} refused`);
-      for (const [axis, value, right] of [
-        ['lat', columns[0], spelling.latDeg],
-        ['lng', columns[1], spelling.lngDeg],
-      ] as const) {
-        if (!Number.isNaN(value) && !isSame(value, right))
-          wrong.push(`${axis} ${spelling[axis]} as ${value}`);
-        if (Number.isNaN(value) && spelling.isRegular) wrong.push(`${axis} ${spelling[axis]} refused`);
+    const spellings = Array.from({ length: COUNT }, () => spellingOf(random, ...positionNear(random)));
+    for (const { text, latDeg, lngDeg, isRegular } of spellings) {
+      const found = findCode(library, text);
+      if (found?.kind === 'position') read++;
+      const isRight = found?.kind === 'position' && isSame(found.lat, latDeg) && isSame(found.lng, lngDeg);
+      if (found === null ? isRegular : !isRight) wrong.push(`${text} as ${JSON.stringify(found)}`);
+    }
+    // Beside a column that is spelled stands the other one as a number.
+    for (const axis of ['lat', 'lng'] as const) {
+      const rows = spellings.map(({ lat, lng, latDeg, lngDeg }) =>
+        axis === 'lat' ? [lat, `${lngDeg}`] : [`${latDeg}`, lng],
+      );
+      for (const [i, code] of (await codesInColumns(library, 'lat,lng', rows)).entries()) {
+        const { latDeg, lngDeg, isRegular } = spellings[i]!;
+        const due = library.encode(latDeg, lngDeg, 15).hexcodes;
+        if (code === undefined ? isRegular : code !== due) wrong.push(`${axis} ${rows[i]} as ${code}`);
       }
     }
     expect(wrong.slice(0, 20)).toEqual([]);
