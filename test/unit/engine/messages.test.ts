@@ -7,7 +7,6 @@ import {
   SEQUENCES_HEADER,
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-batch.js';
-import { readPositionObject, vehicleOf } from '#dist/bus/messages/position-object.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import {
@@ -207,32 +206,6 @@ describe('formats', () => {
     ])('%s is not a position', async (text) => {
       await expect(convert(text, 'json')).rejects.toThrow(UnreadableMessage);
     });
-  });
-
-  test.each([
-    [
-      '{"position":{"latitude":21.03,"longitude":105.85,"deviceId":3},"device":{"id":3,"uniqueId":"358"}}',
-      '358',
-    ],
-    ['{"id":7,"lat":"21.03","lon":105.85}', '7'],
-    ['{"gps":{"imei":"9","lat":21.03,"lng":105.85}}', '9'],
-    ['{"lat":21.03,"lng":105.85}', undefined],
-  ])('the vehicle of %s', (text, vehicle) => {
-    const object = readPositionObject(bytesOf(text));
-    expect([object.latDeg, object.lngDeg, vehicleOf(object)]).toEqual([21.03, 105.85, vehicle]);
-  });
-
-  test('the id of a vehicle keeps its digits', () => {
-    for (const id of ['9007199254740993', '123456789012345678901234', '-9007199254740993'])
-      expect(vehicleOf(readPositionObject(bytesOf(`{"lat":1,"lng":2,"id":${id}}`)))).toBe(id);
-    expect(() => readPositionObject(bytesOf('{"lat":1,"lng":2,"id":1e400}'))).toThrow(UnreadableMessage);
-  });
-
-  test('the id of a vehicle has 1,000 characters at most', () => {
-    const object = (id: string) =>
-      readPositionObject(new TextEncoder().encode(JSON.stringify({ lat: 1, lng: 2, id })));
-    expect(vehicleOf(object('x'.repeat(1000)))).toHaveLength(1000);
-    expect(() => vehicleOf(object('x'.repeat(1001)))).toThrow(UnreadableMessage);
   });
 });
 

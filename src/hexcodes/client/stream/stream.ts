@@ -42,7 +42,7 @@ const LONGEST_RETRY_AFTER_SEC = 60;
  * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back
  * at the same moment.
  */
-export function pauseMs(attempt: number): number {
+function pauseMs(attempt: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   return full / 2 + Math.random() * (full / 2);
 }
