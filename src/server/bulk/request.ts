@@ -32,7 +32,12 @@ const TYPES = Object.keys(BODY_TYPES);
 const KNOWN_TYPES = TYPES.join(', ');
 /** Types that programs give to files whose format they do not know. */
 const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
-const PARAMETERS = ['resolution', 'prefix', 'delimiter', ...EXTRA_NAMES, 'lat', 'lng', 'column'] as const;
+const TABLE_PARAMETERS = ['prefix', 'delimiter'] as const;
+const PARAMETERS = {
+  encode: ['resolution', ...TABLE_PARAMETERS, ...EXTRA_NAMES, 'lat', 'lng'],
+  decode: [...TABLE_PARAMETERS, 'column'],
+} as const;
+const ALL_PARAMETERS = [...PARAMETERS.encode, 'column'] as const;
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
@@ -96,10 +101,11 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   if (!gzipIn && coding !== '' && coding !== 'identity') {
     return { status: 415, message: 'the only Content-Encoding understood is gzip' };
   }
-  const asked = readQuery(headers.rawQuery, EXTRA_NAMES);
+  const known = PARAMETERS[operation];
+  const asked = readQuery(headers.rawQuery, EXTRA_NAMES, known);
   const parsed = {
-    hint: queryHint(headers.rawQuery, ['apikey', ...parametersOf(operation)]),
-    extras: operation === 'encode' ? extrasWhere((name) => asked[name].text === 'true') : 0,
+    hint: queryHint(headers.rawQuery, ['apikey', ...known]),
+    extras: extrasWhere((name) => asked[name].text === 'true'),
     gzipIn,
     gzipOut: acceptsCoding(headers.acceptEncoding, 'gzip'),
     isHeld: headers.answer === AFTER_BODY,
@@ -128,7 +134,7 @@ function readConversion(
     return { status: 406, message: `the Accept header refuses all of ${answerTypesOf(type).join(', ')}` };
   }
   const output = outputType === undefined ? undefined : BODY_TYPES[outputType];
-  const query = readQuery(rawQuery, PARAMETERS);
+  const query = readQuery(rawQuery, ALL_PARAMETERS, PARAMETERS[operation]);
   const { resolution, prefix } = query;
   const faults: ParameterFault[] = [];
   const refuse = (parameter: string, { fault }: Parameter, rule: string): void => {
@@ -149,7 +155,6 @@ function readConversion(
     refuse('delimiter', query.delimiter, `must be tab, or absent, beside ${TSV}`);
   }
   const isAsked = (name: ExtraName): boolean => {
-    if (operation !== 'encode') return false;
     const parameter = query[name];
     const fault = booleanFault(parameter);
     const isTrue = parameter.text === 'true';
@@ -160,7 +165,6 @@ function readConversion(
   };
   const extras = forExtras(isAsked);
   const columnOf = (name: 'lat' | 'lng' | 'column'): string | undefined => {
-    if (!parametersOf(operation).includes(name)) return undefined;
     const { text, fault } = query[name];
     if (fault !== undefined || text === '')
       refuse(name, query[name], 'must be the name or number of a column');
@@ -192,11 +196,6 @@ function readConversion(
     ...(delimiter === undefined ? {} : { delimiter }),
   };
   return { request, answerType: output.format === 'csv' ? `${outputType}; charset=utf-8` : outputType };
-}
-
-function parametersOf(operation: Operation): readonly string[] {
-  const others = operation === 'encode' ? ['column'] : ['lat', 'lng'];
-  return PARAMETERS.filter((name) => !others.includes(name));
 }
 
 /** @throws FormBodyError for a part whose type and name say no known format */

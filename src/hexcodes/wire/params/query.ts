@@ -54,12 +54,19 @@ function addValue(parameter: Parameter, rawValue: string): void {
   else if (parameter.text !== text) parameter.fault ??= DIFFERS;
 }
 
-/** The named parameters of a query, for handlers off the hot path. */
-export function readQuery<N extends string>(raw: string, names: readonly N[]): Record<N, Parameter> {
+/**
+ * The named parameters of a query, for handlers off the hot path.
+ * @param known names that the operation has; the others stay absent, whatever the query says
+ */
+export function readQuery<N extends string>(
+  raw: string,
+  names: readonly N[],
+  known: readonly string[] = names,
+): Record<N, Parameter> {
   const found = {} as Record<N, Parameter>;
   for (const name of names) found[name] = { text: undefined, fault: undefined };
   eachPair(raw, (name, value) => {
-    if (Object.hasOwn(found, name)) addValue(found[name as N], value);
+    if (known.includes(name) && Object.hasOwn(found, name)) addValue(found[name as N], value);
   });
   return found;
 }

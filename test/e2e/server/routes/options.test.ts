@@ -152,12 +152,16 @@ describe.each(OPTIONS)('%s', (option, points, wanted) => {
 });
 
 test('a parameter that only the other operation has is unknown, and no hint advises it', async () => {
-  const hint = async (path: string): Promise<string | null> =>
-    (await call(server, `/v1/hexcodes/${path}`)).headers.get('Hexcodes-Hint');
-  for (const name of ['lat', 'lng', 'latitude', 'longitude', 'lon', 'resolution', 'former', 'certainty'])
-    expect(await hint(`decode?hexcodes=HN-6GHP4-83RFR&admin_v2=true&${name}=1`)).toBe(
-      `${name} is not a parameter`,
-    );
+  const hint = async (path: string, init?: RequestInit): Promise<string | null> =>
+    (await call(server, `/v1/hexcodes/${path}`, init)).headers.get('Hexcodes-Hint');
+  for (const name of ['lat', 'lng', 'latitude', 'longitude', 'lon', 'resolution', 'former', 'certainty']) {
+    const hints = await Promise.all([
+      hint(`decode?hexcodes=HN-6GHP4-83RFR&admin_v2=true&${name}=x`),
+      hint(`decode/bulk?${name}=x`, post('text/csv', 'hexcodes\nHN-6GHP4-83RFR\n')),
+    ]);
+    expect(hints).toEqual([`${name} is not a parameter`, `${name} is not a parameter`]);
+  }
+  expect(await hint('encode/bulk?column=1', post('text/csv', 'lat,lng\n'))).toBe('column is not a parameter');
   expect(await hint('decode?certainti=true')).toBe('certainti is not a parameter');
   expect(await hint('decode?hexcode=1')).toBe('hexcode is not a parameter; perhaps hexcodes');
   const encode = 'encode?lat=21&lng=105.8&resolution=9&admin_v2=true&former=true';
