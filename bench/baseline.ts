@@ -1,7 +1,7 @@
 // `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
-// thread, each run a process of its own whose start is taken off; bulk bodies, batches and JSON frames go through the
-// library in this process. `--write` puts the table into bench/baseline.json, which judges changes of conversion.
+// thread, each run a process of its own; a run of the first 1,000 rows is taken off. Bulk bodies, batches and JSON
+// frames go through the library in this process. `--write` puts the table into bench/baseline.json, which judges changes of conversion.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -99,22 +99,32 @@ function commitIn(folder: string): string {
   return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' }).trim();
 }
 
-/** One conversion, by each checkout; undefined where a checkout cannot do it. */
+/** One conversion, by each checkout. */
 interface Measured {
   readonly what: string;
+  /** Rows that `run` converts more than `start` does. */
   readonly rows: number;
+  /** CPU of the conversion by a checkout, in ms. @throws Error where the checkout cannot do it */
   run(checkout: number): number;
+  /** CPU of what precedes the rows that count, in ms: start of the process, modules, compilation. */
+  start?(checkout: number): number;
 }
+
+/** Rows of the files whose conversion is the start of a larger one. */
+const START_ROWS = 1000;
 
 /** Files of every spelling in a folder, and runs of the command over them. */
 function fileCells(folder: string, rows: number, commands: readonly string[], only: RegExp): Measured[] {
   const position = points(rows);
-  const written = new Map<string, string>();
-  const fileOf = ({ source, spelling }: FileCell): string => {
-    const name = `${source}-${spelling.replaceAll(/\W+/g, '-')}.${source}`;
+  const written = new Set<string>();
+  const fileOf = ({ source, spelling }: FileCell, count: number): string => {
+    const name = `${source}-${spelling.replaceAll(/\W+/g, '-')}-${count}.${source}`;
     if (written.has(name)) return name;
     const rowOf = (source === 'ndjson' ? JSON_ROWS : CSV_ROWS)[spelling]!;
-    const text = position.map(([lat, lng], n) => `${rowOf(lat, lng, n)}\n`).join('');
+    const text = position
+      .slice(0, count)
+      .map(([lat, lng], n) => `${rowOf(lat, lng, n)}\n`)
+      .join('');
     if (source === 'ndjson') writeFileSync(join(folder, name), text);
     else {
       writeFileSync(join(folder, 'made.csv'), `id,lat,lng,note\n${text}`);
@@ -122,20 +132,17 @@ function fileCells(folder: string, rows: number, commands: readonly string[], on
       if (source === 'csv') writeFileSync(join(folder, name), `id,lat,lng,note\n${text}`);
       else cpuOf([commands[0]!, 'encode', 'made.csv', '-o', name, '--prefix', 'old_', '-q'], folder);
     }
-    written.set(name, name);
+    written.add(name);
     return name;
   };
   return FILES.map((each): Measured => {
     const { source, target, spelling, flags } = each;
     const what = [`${source} → ${target}`, spelling, ...flags].join(', ').replace(/^(.*→ \w+), plain/, '$1');
-    return {
-      what,
-      rows,
-      run: (checkout) => {
-        const args = ['encode', fileOf(each), ...flags, '-o', `out.${target}`, '--threads', '1', '-q'];
-        return cpuOf([commands[checkout]!, ...args], folder);
-      },
+    const convert = (count: number) => (checkout: number) => {
+      const args = ['encode', fileOf(each, count), ...flags, '-o', `out.${target}`, '--threads', '1', '-q'];
+      return cpuOf([commands[checkout]!, ...args], folder);
     };
+    return { what, rows: rows - START_ROWS, run: convert(rows), start: convert(START_ROWS) };
   }).filter(({ what }) => only.test(what));
 }
 
@@ -238,27 +245,27 @@ function wireCells(wires: readonly Wire[], only: RegExp): Measured[] {
   );
 }
 
-/** The least CPU of each cell by each checkout, in ns a row; `startMs` of it is taken off. */
-function measureAll(
-  cells: readonly Measured[],
-  checkouts: number,
-  rounds: number,
-  startMs: readonly number[],
-): Figure[] {
-  return cells.map(({ what, rows, run }) => {
-    const best = Array.from({ length: checkouts }, () => Number.POSITIVE_INFINITY);
+/** CPU of each cell by each checkout, in ns a row: the least of the rounds, without the least of the starts. */
+function measureAll(cells: readonly Measured[], checkouts: number, rounds: number): Figure[] {
+  return cells.map(({ what, rows, run, start = () => 0 }) => {
+    const [best, starts] = [0, 0].map(() =>
+      Array.from({ length: checkouts }, () => Number.POSITIVE_INFINITY),
+    );
     for (let round = 0; round < rounds; round++) {
       // Who goes first changes with each round.
       for (let k = 0; k < checkouts; k++) {
         const which = (k + round) % checkouts;
         try {
-          best[which] = Math.min(best[which]!, run(which) - startMs[which]!);
+          best![which] = Math.min(best![which]!, run(which));
+          starts![which] = Math.min(starts![which]!, start(which));
         } catch (error) {
           if (round === 0) console.error(`${what}: ${error instanceof Error ? error.message : error}`);
         }
       }
     }
-    const ns = best.map((ms) => (Number.isFinite(ms) ? Math.round((ms * 1e6) / rows) : null));
+    const ns = best!
+      .map((ms, k) => Math.round(((ms - starts![k]!) * 1e6) / rows))
+      .map((each) => (Number.isFinite(each) ? each : null));
     console.error(`${what}: ${ns.join(' ')}`);
     return { what, ns };
   });
@@ -289,18 +296,10 @@ export default async function benchBaseline(args: string[]): Promise<void> {
       ...{ what: 'start, µs', rows: 1000 },
       run: (checkout) => cpuOf([commands[checkout]!, 'encode', 'one.csv', '-o', 'one-out.csv', '-q'], folder),
     };
-    const none = folders.map(() => 0);
-    const startUs = measureAll([start], folders.length, 2 * rounds, none)[0]!;
-    const files = fileCells(folder, rows, commands, only);
     figures = [
-      startUs,
-      ...measureAll(wireCells(wires, only), folders.length, 3 * rounds, none),
-      ...measureAll(
-        files,
-        folders.length,
-        rounds,
-        startUs.ns.map((us) => (us ?? 0) / 1000),
-      ),
+      ...measureAll([start], folders.length, 2 * rounds),
+      ...measureAll(wireCells(wires, only), folders.length, 3 * rounds),
+      ...measureAll(fileCells(folder, rows, commands, only), folders.length, rounds),
     ];
   } finally {
     rmSync(folder, { recursive: true });
