@@ -237,7 +237,7 @@ function addMaking(keys: Command): void {
     .command('create')
     .description('make a key and show it once')
     .argument('[name]', 'whom the key is for')
-    .option('--name <name>', 'the same as the argument');
+    .option('--name <name>', 'name, as the argument gives it');
   addKeyFlags(create);
   addTextFlags(create);
   addStoreFlags(create).action(

@@ -51,7 +51,7 @@ export default function register(program: Command): void {
       .argument('[file]', 'instead of standard output; .csv and .parquet say the format')
       .option('--csv', 'as CSV')
       .option('--parquet', 'as Parquet')
-      .option('-o, --output <file>', 'the same as the argument')
+      .option('-o, --output <file>', 'file, as the argument gives it')
       .addHelpText(
         'after',
         `
