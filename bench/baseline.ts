@@ -1,7 +1,8 @@
 // `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
 // thread, each run a process of its own; a run of the first 1,000 rows is taken off. Bulk bodies, batches and JSON
-// frames go through the library in this process. `--write` puts the table into bench/baseline.json, which judges changes of conversion.
+// frames go through the library in this process. `--write` puts the table into bench/baseline.json, by which changes of
+// conversion are judged.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -185,9 +185,6 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     const fit = hasTypes ? 'types' : 'names';
     const opened = await sampled(await openSource(input, 'ndjson', fit, source, known));
     const { columns } = opened.source;
-    const plain: readonly ColumnKind[] = ['text', 'double', 'boolean'];
-    const other = columns.find(({ kind }) => !hasTypes && !plain.includes(kind));
-    if (other !== undefined) return `${other.name} has values of several kinds`;
     const found = { columns, sample: opened.sample };
     const read = readColumns(run, found, true);
     if (typeof read === 'string') return read;

@@ -7,8 +7,8 @@ import { grouped } from './terminal/say.js';
 const WORDS: Readonly<Record<SlowReason, readonly [what: string, remedy: string]>> = {
   refused: ['rows with a fault', 'mend them or leave them out'],
   spelling: [
-    'lines with members of objects or arrays, with other members than the first ones, or with escapes in names',
-    'write flat objects of the same members',
+    'lines with other members than the first ones, with a name twice, or with escapes in names',
+    'write all lines with the members of the first ones',
   ],
   number: ['numbers with exponents beyond 1e22 or below 1e-27', 'write degrees as decimals'],
   code: ['codes with letters beyond ASCII', 'write codes as encode gives them'],

@@ -97,6 +97,7 @@ function skipNested(p: usize): usize {
         if (depth > MAX_LINE_DEPTH) isDeep = true;
         continue;
       }
+      if (depth >= MAX_LINE_DEPTH) isDeep = true;
       p++;
     } else {
       p = skipSimple(p, first);

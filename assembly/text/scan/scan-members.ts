@@ -3,8 +3,8 @@
 
 import { INPUT, MEMBERS, TEXT_OUT } from "../../memory";
 import {
-  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COLON, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE, QUOTE, SPACE,
-  ZERO,
+  BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, COLON, COMMA, isDigit, LINE_FEED, LOWER_CASE, LOWER_E, MINUS, OPEN_BRACE,
+  OPEN_BRACKET, QUOTE, SPACE, ZERO,
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
 import { openRow, rowAt, setRowEnd } from "../row";
@@ -13,7 +13,7 @@ import { digitsAsInteger, numberShapeAt, shapeBytes, shapeDivisor } from "./deci
 import { clearHostRows, leaveToHost } from "./host-rows";
 import { storePoint } from "./input";
 import { lineEnd } from "./json-usual-line";
-import { afterSpace, skipEscape, useFeedAsSpace } from "./json-values";
+import { afterSpace, clearDeep, isDeep, skipEscape, skipValue, useFeedAsSpace } from "./json-values";
 
 // A column is 32 bytes in MEMBERS, set by src/hexcodes/kernel/member-memory.ts but for its kinds:
 //
@@ -53,6 +53,8 @@ const FRACTION: u32 = 8;
 const ODD: u32 = 16;
 const TRUE_OR_FALSE: u32 = 32;
 const NULL: u32 = 64;
+/** Lists and objects. */
+const NESTED: u32 = 128;
 
 /** Printed numbers below it have an exponent. */
 const MIN_PLAIN: f64 = 1e-6;
@@ -251,6 +253,11 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
     store<u8>(kindAt, <u8>kind);
     if (role == RAW) end++;
     else start++;
+  } else if (first == OPEN_BRACE || first == OPEN_BRACKET) {
+    clearDeep();
+    after = end = skipValue(p);
+    if (!end || isDeep) return 0;
+    store<u8>(kindAt, <u8>NESTED);
   } else {
     const word = load<u32>(p);
     const isTrue = word == 0x65757274; // true

@@ -142,6 +142,7 @@ function metKinds(kinds: number): number {
     ((kinds & (KINDS.text | KINDS.escaped)) !== 0 ? MET_IN.text : 0) |
     ((kinds & KINDS.integer) !== 0 ? MET_IN.integer : 0) |
     ((kinds & KINDS.fraction) !== 0 ? MET_IN.fraction : 0) |
-    ((kinds & KINDS.boolean) !== 0 ? MET_IN.boolean : 0)
+    ((kinds & KINDS.boolean) !== 0 ? MET_IN.boolean : 0) |
+    ((kinds & KINDS.nested) !== 0 ? MET_IN.nested : 0)
   );
 }

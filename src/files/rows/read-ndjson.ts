@@ -1,5 +1,5 @@
-// Rows of NDJSON as ranges of bytes: the kernel reads lines of plain members in known columns, all other lines are read
-// value by value, as formats/json/ reads them.
+// Rows of NDJSON as ranges of bytes: the kernel reads lines of members in known columns, all other lines are read value
+// by value, as formats/json/ reads them.
 
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
@@ -26,6 +26,7 @@ import { degreesOf } from '../formats/values/column-text.js';
 import { unescaped } from './escapes.js';
 import type { Ranges } from './group-windows.js';
 import { LINES_BYTES } from './infer-ndjson.js';
+import { addNested } from './nested-json.js';
 import { plainAdder, textAdder } from './plain-values.js';
 import type { ReadColumns } from './row-plan.js';
 import { addValue, GrowingBytes, numberIn, type TextRows, type ValueAdder } from './text-rows.js';
@@ -53,11 +54,10 @@ function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
       if (isTyped) return { role: AS_LONG, asTheyAre: KINDS.integer | KINDS.odd | KINDS.null };
       break;
     case 'json':
-      if (isTyped)
-        return {
-          role: AS_RAW,
-          asTheyAre: KINDS.text | KINDS.integer | KINDS.fraction | KINDS.boolean | KINDS.null,
-        };
+      return {
+        role: isTyped ? AS_RAW : AS_TEXT,
+        asTheyAre: KINDS.text | KINDS.integer | KINDS.fraction | KINDS.boolean | KINDS.null,
+      };
   }
   return { role: AS_TEXT, asTheyAre: KINDS.null };
 }
@@ -186,12 +186,13 @@ export class NdjsonRowReader {
     this.#latLngDeg.set(this.#kernel.input.subarray(0, 2 * scanned));
     this.#isLeft.fill(0, 0, scanned);
     const { hostRowCount, hostRows } = members.text;
-    if (hostRowCount > 0) countSlow('file', 'spelling', hostRowCount);
     for (let i = 0; i < hostRowCount; i++) this.#isLeft[hostRows[i]!] = 1;
     let hasLeft = hostRowCount > 0;
     for (const column of this.#read) if (this.#take(column, scanned)) hasLeft = true;
     const read = { end: at + sizeBytes, lines: lines + scanned + members.blankLines };
     if (!hasLeft) return { rowCount: scanned, ...read };
+    const left = this.#isLeft.subarray(0, scanned).reduce((sum, each) => sum + each);
+    countSlow('file', 'spelling', left);
     const bounds = Array.from({ length: scanned }, (_, row) => members.text.rowBounds(row));
     return { rowCount: this.#readLeft(block, at, bounds, { file, lines, rows }), ...read };
   }
@@ -215,7 +216,7 @@ export class NdjsonRowReader {
 
   /** Makes the ranges of values of other kinds those of their column. @returns whether rows are left */
   #repair(column: number, rows: number, isPosition: boolean): boolean {
-    const { asTheyAre } = this.#ways[column]!;
+    const { role, asTheyAre } = this.#ways[column]!;
     const { kind: wanted } = this.#columns[column]!;
     const kinds = this.#members.kinds(column, rows);
     const numbers = this.#members.numbers(column, rows);
@@ -226,7 +227,12 @@ export class NdjsonRowReader {
       const kind = kinds[row]!;
       if (kind === 0 || kind === KINDS.null) continue;
       let isRight = (kind & ~asTheyAre) === 0;
-      if (!isRight && wanted === 'text' && kind === KINDS.escaped) {
+      if (!isRight && wanted === 'json' && (role === AS_RAW || kind !== KINDS.escaped)) {
+        const start = text.at;
+        isRight = addNested(text, starts[row]!, ends[row]!);
+        starts[row] = start;
+        ends[row] = text.at;
+      } else if (!isRight && kind === KINDS.escaped && (wanted === 'text' || wanted === 'json')) {
         text.reserve(ends[row]! - starts[row]!);
         const end = unescaped(text.bytes, starts[row]!, ends[row]!, text.bytes, text.at);
         if (end >= 0) {

@@ -17,6 +17,7 @@ export const KINDS = {
   odd: 16,
   boolean: 32,
   null: 64,
+  nested: 128,
 } as const;
 
 export const NUMBERS = KINDS.integer | KINDS.fraction | KINDS.odd;

@@ -45,6 +45,7 @@ const usual = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 40 }).map((text) => JSON.stringify(text)),
   fc.constantFrom('true', 'false', 'null', '""', '"\\u00e9"', '"\\"\\\\\\/"'),
+  fc.constantFrom('[]', '{}', '[1, "]"]', '{"a": {"b": [null, "\\"}"]}}'),
 );
 const odd = fc.constantFrom(
   ...[
@@ -59,9 +60,9 @@ const odd = fc.constantFrom(
     'nul',
     'tru',
     'falsy',
-    '[]',
-    '{}',
-    '[1]',
+    '[1,]',
+    '{"a"}',
+    '[1}',
   ],
   ...['"\\x"', '"\\u12g4"', '"a', '"\u0001"', '1.00000000000000000001', '12345678901234567890123', ''],
 );
@@ -195,7 +196,8 @@ test.each([
   ['an integer beyond 2^53', '9007199254740993'],
   ['one below -2^53', '-9007199254740993'],
   ['a number beyond all doubles', '1e999'],
-  ['a nested value', '[1]'],
+  ['a list that is not JSON', '[1,]'],
+  ['lists nested more than 512 deep', `${'['.repeat(512)}${']'.repeat(512)}`],
   ['a zero before a digit', '00.5'],
   ['two points', '1.2.3'],
 ])('a line is left for %s', (_, value) => {

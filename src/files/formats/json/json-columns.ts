@@ -90,7 +90,13 @@ const OTHER = 128;
 const NUMBERS = FRACTION | INTEGER | LONG_INTEGER | HUGE_INTEGER | LONGER_INTEGER;
 
 /** Kinds that are inferred from bytes. */
-export const MET_IN = { fraction: FRACTION, integer: INTEGER, text: TEXT, boolean: BOOLEAN } as const;
+export const MET_IN = {
+  fraction: FRACTION,
+  integer: INTEGER,
+  text: TEXT,
+  boolean: BOOLEAN,
+  nested: OTHER,
+} as const;
 
 const MAX_DIGITS = 10n ** 38n;
 /** JSON with a number that is an integer by its value but not as it is written, such as 2.0 and 1e3. */

@@ -26,7 +26,8 @@ test('spellings of every kind take the fast path', async () => {
     'spaced.ndjson',
     (n) => `{"id": ${n}, "lat": 21.0288, "note": {"a": [1, "\\u00e9"]}, "lng": 1.058525e2}`,
   );
-  expect(await said(spaced, '--to', 'ndjson', '--verbose')).toEqual([]);
+  for (const to of ['ndjson', 'csv', 'parquet', 'arrow'])
+    expect(await said(spaced, '--to', to, '--verbose'), to).toEqual([]);
   const blank = write(
     'blank.ndjson',
     (n) => `{"id" : ${n}, "lat" : 21.0288, "lng" : 105.85250000000000000001}`,
@@ -77,6 +78,13 @@ test('a run ends with the share of slow rows, what they are and a remedy', async
     expect.stringMatching(
       /^25 % of the rows were read the slow way: 4,999 numbers .* \(write degrees as decimals\)\.$/,
     ),
+  ]);
+  const twice = write(
+    'twice.ndjson',
+    (n) => `{"lat":21,"lng":105,"a":{"b":1${n % 4 === 0 ? ',"b":2' : ''}}}`,
+  );
+  expect(await said(twice, '--to', 'csv', '--verbose')).toEqual([
+    expect.stringMatching(/^25 % of the rows were read the slow way: 5,000 lines .* with a name twice/),
   ]);
   const faulty = write('faulty.ndjson', (n) => `{"lat":${n % 100 === 0 ? '"x"' : 21.0288},"lng":105.8525}`);
   // The line alone leaves the fast path, not its block.

@@ -364,12 +364,7 @@ const huge = fc.constantFrom(
   '9223372036854775807',
   '18446744073709551615',
 );
-const long = fc.constantFrom('123456789012345678901234567890', `1${'0'.repeat(39)}`);
-const nested = fc.constantFrom('[1, 2]', '{"a": "é", "b": [null]}', '"text"', '"a\\"b"', 'true', '[]');
-const numbers = fc.constantFrom(
-  ...[integer, fraction, fc.oneof(integer, huge), fc.oneof(integer, long), fc.oneof(integer, fraction, huge)],
-  ...[nested, fc.oneof(nested, fraction), fc.constant('null')],
-);
+const long = fc.constantFrom('123456789012345678901234567890', `1${'0'.repeat(39)}`, '-1e308');
 const escaped = fc.oneof(
   { weight: 6, arbitrary: field.map((text) => JSON.stringify(text)) },
   field.map((text) =>
@@ -387,6 +382,38 @@ const escaped = fc.oneof(
     '"\\u0000"',
     'null',
   ),
+);
+const blank = fc.constantFrom('', '', ' ', '\t');
+const name = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('"a"', '"b"', '"c d"', '"\\u0061"', '"\\""') },
+  fc.nat(12).map((number) => `"${number}"`),
+  fc.constantFrom('"01"', '"4294967294"', '"4294967295"', '"00"', '"__proto__"', '""'),
+);
+/** Lists and objects in any spelling; names repeat, and numbers among them do not come first. */
+const { nested } = fc.letrec<{ nested: string; value: string; list: string; object: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.oneof(integer, fraction, huge, long, escaped, fc.constantFrom('true', 'false')),
+    tie('nested'),
+  ),
+  list: fc
+    .tuple(blank, fc.array(tie('value'), { maxLength: 4 }))
+    .map(([at, values]) => `[${at}${values.join(`${at},`)}]`),
+  object: fc
+    .tuple(blank, fc.array(fc.tuple(name, blank, tie('value')), { maxLength: 5 }))
+    .map(
+      ([at, members]) =>
+        `{${at}${members.map(([each, gap, value]) => `${each}${gap}:${gap}${value}`).join(`${at},`)}${at}}`,
+    ),
+  nested: fc.oneof(tie('list'), tie('object')),
+}));
+const mixed = fc.oneof(
+  { weight: 3, arbitrary: nested },
+  fc.constantFrom('[1, 2]', '"text"', '"a\\"b"', '"/\\/\\u00e9"', 'true', '[]', '{}'),
+);
+const numbers = fc.constantFrom(
+  ...[integer, fraction, fc.oneof(integer, huge), fc.oneof(integer, long), fc.oneof(integer, fraction, huge)],
+  ...[mixed, fc.oneof(mixed, fraction), fc.constant('null')],
 );
 const table = fc
   .tuple(numbers, numbers, fc.constantFrom(': ', ':'), fc.boolean())
@@ -424,6 +451,17 @@ const allColumns = (drop: string[]) =>
     { prefix: 'x_', keep: ['name', 'lng', 'lat', 'id'] },
     { prefix: '', drop },
   );
+
+test.each(['csv', 'parquet'])('lists and objects of any spelling to %s', async (to) => {
+  const path = join(scratch, 'nested.ndjson');
+  const property = fc.asyncProperty(fc.array(mixed, { minLength: 60, maxLength: 100 }), async (values) => {
+    // Rows before them, so that the column is of values of several kinds.
+    const all = ['[]', '1', ...values];
+    writeFileSync(path, all.map((value) => `{"a":${value},"lat":21.03,"lng":105.8}`).join('\n'));
+    expect(await bothRoads(hexcodes, [path], { output, to }, { columns: { prefix: '' } })).toBe(true);
+  });
+  await fc.assert(property, { numRuns: 20 });
+});
 
 test('columns that come late have the types of all their values', async () => {
   const line = (more: string): string => `{"lat":21.03,"lng":105.8${more}}`;
@@ -530,6 +568,7 @@ const names = fc.constantFrom<readonly [lat: string, lng: string, isChosen: bool
   ['latitude', 'lon', false],
   ['vĩ độ', 'laenge', true],
 );
+const jsonLines = fc.array(jsonLine, { minLength: 20, maxLength: 60 });
 const slices = fc.option(fc.integer({ min: 3000, max: 50_000 }), { nil: undefined });
 
 test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
@@ -539,7 +578,7 @@ test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
     const isTyped = to === 'parquet' || to === 'arrow';
     await fc.assert(
       fc.asyncProperty(
-        isTyped ? table : fc.array(jsonLine, { minLength: 20, maxLength: 60 }),
+        to === 'ndjson' ? jsonLines : isTyped ? table : fc.oneof(table, jsonLines),
         fc.array(isTyped ? fc.oneof(jsonLine, oddLine) : oddLine, { maxLength: 4 }),
         rarely(brokenLine),
         policies(scratch, to),
