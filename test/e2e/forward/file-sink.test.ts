@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedFolder } from '../../support/shared.js';
 import { forwarded, forwardedBody } from '../../support/traccar.js';
@@ -114,4 +114,18 @@ test('a file that has reached its size is renamed, and so is none that another p
   rmSync(FULL);
   const last = await lineIn(FULL);
   expect(textOf(FULL)).toBe(`${HEADER}${last}\n`);
+});
+
+test('a clock that shows a time twice costs no renamed file', async () => {
+  const nowMs = Date.now();
+  const Standing = class extends Date {
+    constructor(given: string | number = nowMs) {
+      super(given);
+    }
+  };
+  vi.stubGlobal('Date', Standing);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const lines = [await lineIn(FULL), await lineIn(FULL), await lineIn(FULL)];
+  const texts = readdirSync(root).map((name) => textOf(join(root, name)));
+  expect(texts).toEqual(expect.arrayContaining(lines.map((line) => `${HEADER}${line}\n`)));
 });

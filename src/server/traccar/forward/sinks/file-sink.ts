@@ -1,6 +1,7 @@
 // A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other
 // programs may take it away at any time; one that has reached its size is renamed, and another begins. Renamed files
 // are never touched again.
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,10 +109,16 @@ export class FileSink implements Sink {
 
 const openForAppending = (path: string): Promise<FileHandle> => open(path, 'a+', MODE);
 
-/** `positions.csv` becomes `positions.20261122T081502114Z.csv`. */
+/**
+ * `positions.csv` becomes `positions.20261122T081502114Z.csv`, with `-2` before `.csv` where that is there already: a
+ * clock that was set back shows a time twice.
+ */
 function setAside(path: string): string {
   const { dir, name, ext } = parse(path);
-  return join(dir, `${name}.${new Date().toISOString().replace(/[-:.]/g, '')}${ext}`);
+  const named = join(dir, `${name}.${new Date().toISOString().replace(/[-:.]/g, '')}`);
+  let aside = named + ext;
+  for (let number = 2; existsSync(aside); number++) aside = `${named}-${number}${ext}`;
+  return aside;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
