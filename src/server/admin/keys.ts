@@ -4,7 +4,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
 import { canonicalAddress, Networks } from '../../config/networks.js';
-import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { isDeeper, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { codeOf } from '../http/answers.js';
@@ -49,6 +49,8 @@ function isSame(given: string, token: string): boolean {
 
 const PATH = '/admin/v1/keys';
 const MAX_BODY_BYTES = 16 * 1024;
+/** Settings of a key have two. */
+const MAX_LEVELS = 64;
 
 const KEY_WANTED =
   'an API key of scope admin is needed, as header X-API-Key or Authorization: Bearer; the one given, if any, is not valid';
@@ -202,6 +204,9 @@ async function readJson(request: AdminRequest): Promise<{ json: unknown } | Admi
   try {
     const text = utf8.decode(body);
     const value = { json: JSON.parse(text) as unknown };
+    // Thousands of levels exhaust the stack on the way to the keys' thread.
+    if (isDeeper(value.json, MAX_LEVELS))
+      return failure(400, 'INVALID_REQUEST', `the body is nested in more than ${MAX_LEVELS} levels`);
     const parameter = repeatedMember(text);
     if (parameter === undefined) return value;
     const details = [{ parameter, message: DIFFERS }];

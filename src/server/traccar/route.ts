@@ -4,7 +4,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { isDeeper, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS, readQuery } from '../../hexcodes/wire/params/query.js';
@@ -115,12 +115,6 @@ function shownOf(value: unknown): string {
   if (isDeeper(value, MAX_LEVELS)) return Array.isArray(value) ? '[…]' : '{…}';
   const text = JSON.stringify(value);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
-}
-
-/** Whether objects and arrays are nested in more levels. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -131,7 +131,8 @@ test('wrong bodies name every fault; unknown keys and paths are 404', async () =
   expect((await call('POST', '', admin)).body.details).toEqual([
     { parameter: 'name', message: 'is required' },
   ]);
-  for (const body of ['{"name":', '[]', '"x"', 'null'])
+  const deep = `{"name":"a","x":${'['.repeat(8000)}${']'.repeat(8000)}}`;
+  for (const body of ['{"name":', '[]', '"x"', 'null', deep])
     expect((await call('POST', '', admin, body)).status, body).toBe(400);
   for (const [body, parameter] of [
     ['{"name":"a","scopes":["encode"],"scopes":["admin"]}', 'scopes'],

@@ -150,6 +150,12 @@ function scalarEnd(text: string, from: number, first: number): number {
   return word !== undefined && text.startsWith(word, from) ? from + word.length : -1;
 }
 
+/** Whether objects and arrays are nested in more levels. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
+
 /**
  * The name of the first member that an object, at any depth, gives more than once with different values, of which
  * JSON.parse keeps the last; undefined where there is none. 21 and 21.0 are equal, and the order of members does not
