@@ -72,6 +72,14 @@ const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
 
 type Leaf = ColumnSpan['leaves'][number];
 
+/** The coordinates of a row group, and the provinces and statuses that its rows get. */
+interface EncodedGroup {
+  readonly lats: Coordinates;
+  readonly lngs: Coordinates;
+  readonly admins: Uint8Array;
+  readonly statuses: Uint8Array;
+}
+
 /** Batches are written with their row group, after the last of its rows. */
 export class ChunkPipeline implements Pipeline {
   readonly #run: Run;
@@ -132,11 +140,11 @@ export class ChunkPipeline implements Pipeline {
         this.#file.addChunk(movedChunk(chunks[leaf.index]!, copied.from, copied.to));
       }
     const admins = new Uint8Array(rows).fill(NONE);
-    const statuses = new Uint8Array(rows);
+    const group = { lats, lngs, admins, statuses: new Uint8Array(rows) };
     this.#codesAt = this.#file.offset;
     const { capacity } = this.#run.hexcodes.kernel;
     for (let from = 0; from < rows; from += capacity) {
-      yield this.#encodePiece(lats, lngs, from, Math.min(capacity, rows - from), admins, statuses);
+      yield this.#encodePiece(group, from, Math.min(capacity, rows - from));
       if (this.#waiting.length > 0) await this.#flushWaiting();
     }
     const codes = this.#codes.end();
@@ -146,7 +154,7 @@ export class ChunkPipeline implements Pipeline {
       null,
       resolutionChunk(resolution, rows),
       adminChunk(admins),
-      statusChunk(statuses),
+      statusChunk(group.statuses),
     ];
     for (const [i, chunk] of own.entries()) {
       const element = elementOf(added[i]!);
@@ -194,21 +202,15 @@ export class ChunkPipeline implements Pipeline {
   }
 
   /** Encodes rows of a group; pages of codes wait when they are full. */
-  #encodePiece(
-    lats: Coordinates,
-    lngs: Coordinates,
-    from: number,
-    count: number,
-    admins: Uint8Array,
-    statuses: Uint8Array,
-  ): Batch {
+  #encodePiece(group: EncodedGroup, from: number, count: number): Batch {
+    const { lats, lngs } = group;
     const { hexcodes, request } = this.#run;
     const { exports, input: points, output } = hexcodes.kernel;
     interleave(points, lats.degrees, lngs.degrees, from, count);
     const failed = exports.encodeBatch(count, request.resolution);
     this.#codes.add(output, count);
     countRows(output, count, this.#byStatus, this.#byAdmin);
-    noteRecords(output, count, from, admins, statuses);
+    noteRecords(output, count, group, from);
     return {
       rows: count,
       failed,
@@ -218,13 +220,13 @@ export class ChunkPipeline implements Pipeline {
       failures: () => failuresIn(output, count),
       explain: ({ row, status }) => ({
         degrees: [lats.degrees[from + row]!, lngs.degrees[from + row]!],
-        fault: () => this.#faultOf(lats, lngs, from + row, status as RowFailure),
+        fault: () => this.#faultOf(group, from + row, status as RowFailure),
       }),
       write: async () => undefined,
     };
   }
 
-  #faultOf(lats: Coordinates, lngs: Coordinates, row: number, word: RowFailure): string {
+  #faultOf({ lats, lngs }: EncodedGroup, row: number, word: RowFailure): string {
     const { columns, lat, lng } = this.#plan;
     const field = (index: number, { degrees: all, defined }: Coordinates) => {
       const value = defined !== null && defined[row] === 0 ? null : all[row]!;
@@ -250,9 +252,8 @@ export class ChunkPipeline implements Pipeline {
 function noteRecords(
   records: Uint8Array,
   count: number,
+  { admins, statuses }: EncodedGroup,
   from: number,
-  admins: Uint8Array,
-  statuses: Uint8Array,
 ): void {
   for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
     const status = records[recordStatusAt(i)]!;

@@ -230,8 +230,10 @@ class SinkWay implements Way {
     });
     const sinkOf = (format: FileFormat, to: Output, offset = 0): Promise<TableSink> => {
       const dialect = to === output ? target : targetDialect(source, sourceFormat, format, request.csv);
+      const { columns, position } = converter;
       const around = to === output ? frame : undefined;
-      return openSink(format, to, converter.columns, converter.position, around, dialect, offset > 0);
+      const isContinued = offset > 0;
+      return openSink(format, { output: to, columns, dialect, position, frame: around, isContinued });
     };
     let sorted: SortedSink | null = null;
     if (request.sort !== null) {

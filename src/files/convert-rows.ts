@@ -8,6 +8,8 @@ import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, chosenMembers, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
   derivedColumns,
+  type EncodedBatch,
+  type EncodeShape,
   encodeAdded,
   encodeAddedValues,
   encodeEach,
@@ -80,35 +82,12 @@ function encoder(
         : { lat: -1, lng: -1 },
     convert(given) {
       const rows = withoutContradictions(given, columns, [...readColumns, at.resolution]);
-      const { rowCount, values } = rows;
-      const latLngDeg = new Float64Array(2 * rowCount);
+      const { values } = rows;
+      const latLngDeg = new Float64Array(2 * rows.rowCount);
       const views = read(rows, latLngDeg);
-      const own =
-        at.resolution < 0
-          ? null
-          : resolutionsOf(columns[at.resolution]!, values[at.resolution], rowCount, resolution);
-      for (const row of own === null ? [] : (rows.unread?.keys() ?? [])) own![row] = NOT_A_RESOLUTION;
-      const records =
-        own === null
-          ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
-          : encodeEach(hexcodes, latLngDeg, own);
-      const codes: (string | null)[] = [];
-      const admins: (string | null)[] = [];
-      const status: RowStatus[] = [];
-      for (let row = 0; row < rowCount; row++) {
-        const isResolution = own === null || own[row] !== NOT_A_RESOLUTION;
-        const word = isResolution ? ROW_STATUSES[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
-        status.push(word);
-        const record = recordAt(row);
-        const end = record + codeBytes(records, record);
-        const code = word === 'OK' ? records.toString('latin1', record, end) : null;
-        codes.push(code);
-        admins.push(code?.slice(0, code.indexOf('-')) ?? null);
-      }
-      const resolutions = status.map((_, row) => {
-        const each = own === null ? resolution : own[row]!;
-        return each === NOT_A_RESOLUTION ? null : each;
-      });
+      const own = ownResolutions(rows, columns, at.resolution, resolution);
+      const batch = encoded(hexcodes, latLngDeg, own ?? resolution, encodeShape);
+      const { admins, status } = batch;
       const keptValues = keptIndexes.map((index) => values[index]!);
       for (const { index, half } of typed) {
         keptValues[index] = degreesAt(latLngDeg, half);
@@ -116,11 +95,6 @@ function encoder(
       const ourValues: ArrayLike<unknown>[] = addsPosition
         ? [degreesAt(latLngDeg, 0), degreesAt(latLngDeg, 1)]
         : [];
-      const whereOk = <T>(of: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
-        status.map((word, row) => (word === 'OK' ? of(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null));
-      const formers = isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [];
-      const borders = hasCertainty ? whereOk((lat, lng) => hexcodes.kernel.borderAt(lat, lng)) : [];
-      const batch = { codes, admins, resolutions, formers, borders, status };
       ourValues.push(...encodeAddedValues(encodeShape, batch));
       const faultOf = (row: number): string => {
         const other = rows.others?.get(row);
@@ -128,8 +102,10 @@ function encoder(
         const reason = rows.unread?.get(row);
         if (reason !== undefined) return reason;
         const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
-        const wrong = isWrong ? fieldOf(columns, rows, at.resolution, row) : null;
-        return faultIn(status[row] as RowFailure, readFieldsOf(columns, where, rows, row, latLngDeg, wrong));
+        const fields = (index: number): Field => fieldOf(columns, rows, index, row);
+        const degrees = latLngDeg.subarray(2 * row, 2 * row + 2);
+        const read = readFieldsOf(where, fields, degrees, isWrong ? fields(at.resolution) : null);
+        return faultIn(status[row] as RowFailure, read);
       };
       const givenOf = (row: number): readonly [string, string] =>
         where.kind === 'pair'
@@ -184,20 +160,65 @@ function degreesAt(latLngDeg: Float64Array, half: 0 | 1): (number | null)[] {
   });
 }
 
+/** @param fieldOf the field of a column in the row @param degrees lat and lng of the row */
 function readFieldsOf(
-  columns: readonly TableColumn[],
   where: PositionColumns,
-  rows: TableRows,
-  row: number,
-  latLngDeg: Float64Array,
+  fieldOf: (index: number) => Field,
+  degrees: Float64Array,
   resolution: Field | null,
 ): ReadFields {
-  if (where.kind !== 'pair') {
-    return { kind: 'whole', field: fieldOf(columns, rows, where.column, row), resolution };
-  }
-  const lat = { ...fieldOf(columns, rows, where.lat, row), degrees: latLngDeg[2 * row]! };
-  const lng = { ...fieldOf(columns, rows, where.lng, row), degrees: latLngDeg[2 * row + 1]! };
+  if (where.kind !== 'pair') return { kind: 'whole', field: fieldOf(where.column), resolution };
+  const lat = { ...fieldOf(where.lat), degrees: degrees[0]! };
+  const lng = { ...fieldOf(where.lng), degrees: degrees[1]! };
   return { kind: 'pair', lat, lng, resolution };
+}
+
+/** The resolutions of rows whose source has a column of them; null where it has none. */
+function ownResolutions(
+  { rowCount, values, unread }: TableRows,
+  columns: readonly TableColumn[],
+  at: number,
+  usual: number,
+): Uint8Array | null {
+  if (at < 0) return null;
+  const own = resolutionsOf(columns[at]!, values[at], rowCount, usual);
+  for (const row of unread?.keys() ?? []) own[row] = NOT_A_RESOLUTION;
+  return own;
+}
+
+/** @param resolution of each row, or of all */
+function encoded(
+  hexcodes: Hexcodes,
+  latLngDeg: Float64Array,
+  resolution: Uint8Array | number,
+  { isFormer, hasCertainty }: EncodeShape,
+): EncodedBatch {
+  const isOne = typeof resolution === 'number';
+  const records = isOne
+    ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
+    : encodeEach(hexcodes, latLngDeg, resolution);
+  const codes: (string | null)[] = [];
+  const admins: (string | null)[] = [];
+  const status: RowStatus[] = [];
+  for (let row = 0; row < latLngDeg.length / 2; row++) {
+    const isResolution = isOne || resolution[row] !== NOT_A_RESOLUTION;
+    const word = isResolution ? ROW_STATUSES[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
+    status.push(word);
+    const record = recordAt(row);
+    const end = record + codeBytes(records, record);
+    const code = word === 'OK' ? records.toString('latin1', record, end) : null;
+    codes.push(code);
+    admins.push(code?.slice(0, code.indexOf('-')) ?? null);
+  }
+  const resolutions = status.map((_, row) => {
+    const each = isOne ? resolution : resolution[row]!;
+    return each === NOT_A_RESOLUTION ? null : each;
+  });
+  const whereOk = <T>(of: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
+    status.map((word, row) => (word === 'OK' ? of(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null));
+  const formers = isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [];
+  const borders = hasCertainty ? whereOk((lat, lng) => hexcodes.kernel.borderAt(lat, lng)) : [];
+  return { codes, admins, resolutions, formers, borders, status };
 }
 
 /** @param keptIndexes of the columns of the source that stay */

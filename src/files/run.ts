@@ -7,7 +7,7 @@ import { VERSION } from '../hexcodes/version.js';
 import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
 import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
-import { type FileStat, type Input, openInput, statOf } from './disk/input.js';
+import { type FileStat, type Input, type InputOptions, openInput, statOf } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { drive } from './driver.js';
 import { CliFailure, EXIT } from './exit-codes.js';
@@ -19,6 +19,73 @@ import { Interruption, Progress } from './terminal/progress.js';
 import { grouped } from './terminal/say.js';
 import { canCopyRows, wholeCsv } from './whole-csv.js';
 
+/** Files of a run, before any of them is opened. */
+interface Files {
+  readonly output: Destination;
+  readonly rejects: Destination | null;
+  readonly stats: readonly (FileStat & { readonly path: string })[];
+  /** Format of the output that the user names; null without one. */
+  readonly named: FileFormat | null;
+}
+
+/** @throws CliFailure for files that no run can have */
+function filesOf(request: FilesRequest): Files {
+  if (request.sort !== null && request.operation !== 'encode')
+    throw new CliFailure(EXIT.USAGE, '--sort is for encode, not for decode');
+  const output = destinationOf(request.output ?? '-');
+  const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
+  for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);
+  // A later input that is missing ends the run here, before any work.
+  const stats = request.inputs.map((path) => ({ path, ...statOf(path) }));
+  refuseSameFile(request.inputs, output, rejects);
+  return { output, rejects, stats, named: request.to ?? formatOfName(output.name).format };
+}
+
+/** Inputs of a run, of which one is open at a time. */
+class Inputs {
+  readonly first: Input;
+  readonly #paths: readonly string[];
+  readonly #options: InputOptions;
+  #current: Input;
+  #isFirstTaken = false;
+  #earlierBytes = 0;
+  #readBytes = 0;
+
+  private constructor(paths: readonly string[], options: InputOptions, first: Input) {
+    this.#paths = paths;
+    this.#options = options;
+    this.first = first;
+    this.#current = first;
+  }
+
+  static async of({ inputs, input, csv }: FilesRequest, { named }: Files): Promise<Inputs> {
+    const hasRests = named === null || FORMATS[named].isText;
+    const options = { ...input, hasRests, hasHeader: csv.hasHeader };
+    return new Inputs(inputs, options, await openInput(inputs[0] ?? '-', options));
+  }
+
+  async open(inputNumber: number): Promise<Input> {
+    if (inputNumber === 0 && !this.#isFirstTaken) {
+      this.#isFirstTaken = true;
+      return this.first;
+    }
+    this.#earlierBytes += this.#current.sizeBytes ?? this.#current.readBytes();
+    this.close();
+    this.#current = await openInput(this.#paths[inputNumber]!, this.#options);
+    return this.#current;
+  }
+
+  /** Bytes up to a row of the open input. Rows that are sorted are gone through again after the last of them. */
+  readBytes(rows: number): number {
+    this.#readBytes = Math.max(this.#readBytes, this.#earlierBytes + this.#current.readBytes(rows));
+    return this.#readBytes;
+  }
+
+  close(): void {
+    this.#current.close();
+  }
+}
+
 /**
  * @param say writes a line for the user on stderr, unless the run is quiet
  * @throws CliFailure whose message says what happened and what is left on the disk
@@ -28,98 +95,78 @@ export async function convertFiles(
   request: FilesRequest,
   say: (line: string) => void,
 ): Promise<RunResult> {
-  const { inputs } = request;
-  if (request.sort !== null && request.operation !== 'encode')
-    throw new CliFailure(EXIT.USAGE, '--sort is for encode, not for decode');
-  const output = destinationOf(request.output ?? '-');
-  const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
-  for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);
-  // A later input that is missing ends the run here, before any work.
-  const stats = inputs.map((path) => ({ path, ...statOf(path) }));
-  refuseSameFile(inputs, output, rejects);
-  const named = request.to ?? formatOfName(output.name).format;
-  const hasRests = named === null || FORMATS[named].isText;
-  const inputOptions = { ...request.input, hasRests, hasHeader: request.csv.hasHeader };
-  const first = await openInput(inputs[0] ?? '-', inputOptions);
-  const sourceFormat = formatOf(first, request.from);
-  const targetFormat = named ?? writtenFormatOf(sourceFormat);
-  if (request.sort !== null && targetFormat !== 'parquet') {
-    first.close();
-    throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
+  const files = filesOf(request);
+  const inputs = await Inputs.of(request, files);
+  try {
+    const { head } = inputs.first;
+    const sourceFormat = formatOf(inputs.first, request.from);
+    const targetFormat = files.named ?? writtenFormatOf(sourceFormat);
+    if (request.sort !== null && targetFormat !== 'parquet')
+      throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
+    const isCode = (text: string): boolean => hexcodes.isValid(text);
+    const searched = searchedBy(request.columns, request.input);
+    const source = dialectOf(head, sourceFormat, request.csv, isCode, searched);
+    const sample = FORMATS[sourceFormat].delimiter === null ? null : sampleOf(head, source);
+    const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
+    const targets = openTargets(request, files, sourceFormat, targetFormat);
+    if (targets.note !== null) say(targets.note);
+    if (source.titleRows > 0)
+      say(
+        `${source.titleRows === 1 ? 'The row' : `The ${source.titleRows} rows`} above the header ${source.titleRows === 1 ? 'is' : 'are'} left out. --header-row N names another header.`,
+      );
+    if (targets.isDone) return { tally: targets.tally, elapsedMs: 0, isEarlier: targets.from === null };
+    const { rejects, stats } = files;
+    const opened = {
+      request,
+      hexcodes,
+      targets,
+      sourceFormat,
+      targetFormat,
+      rejectsFormat: rejects === null ? null : (formatOfName(rejects.name).format ?? targetFormat),
+      source,
+      target,
+      head,
+      sample,
+      totalBytes: stats.every(({ sizeBytes }) => sizeBytes !== null)
+        ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
+        : null,
+    };
+    return await convertOpened(opened, inputs, say);
+  } finally {
+    inputs.close();
   }
-  const isCode = (text: string): boolean => hexcodes.isValid(text);
-  const source = dialectOf(
-    first.head,
-    sourceFormat,
-    request.csv,
-    isCode,
-    searchedBy(request.columns, request.input),
-  );
-  const sample = FORMATS[sourceFormat].delimiter === null ? null : sampleOf(first.head, source);
-  const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
+}
+
+function openTargets(
+  request: FilesRequest,
+  { output, rejects, stats }: Files,
+  sourceFormat: FileFormat,
+  targetFormat: FileFormat,
+): Targets {
+  const inputsMs = stats.reduce((latest, { modifiedMs = null }) => {
+    return Math.max(latest, modifiedMs ?? Number.POSITIVE_INFINITY);
+  }, Number.NEGATIVE_INFINITY);
   const digest = digestOf(request, sourceFormat, targetFormat, stats);
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
-  let targets: Targets;
-  try {
-    const inputsMs = stats.reduce((latest, { modifiedMs = null }) => {
-      return Math.max(latest, modifiedMs ?? Number.POSITIVE_INFINITY);
-    }, Number.NEGATIVE_INFINITY);
-    targets = new Targets({ output, rejects, notResumable, isResume: request.isResume, digest, inputsMs });
-  } catch (error) {
-    first.close();
-    throw error;
-  }
-  if (targets.note !== null) say(targets.note);
-  if (source.titleRows > 0)
-    say(
-      `${source.titleRows === 1 ? 'The row' : `The ${source.titleRows} rows`} above the header ${source.titleRows === 1 ? 'is' : 'are'} left out. --header-row N names another header.`,
-    );
-  if (targets.isDone) {
-    first.close();
-    return { tally: targets.tally, elapsedMs: 0, isEarlier: targets.from === null };
-  }
+  return new Targets({ output, rejects, notResumable, isResume: request.isResume, digest, inputsMs });
+}
+
+/** Converts rows, and shows how far it is, until the user interrupts it. */
+async function convertOpened(
+  opened: Omit<Run, 'open' | 'tick'>,
+  inputs: Inputs,
+  say: (line: string) => void,
+): Promise<RunResult> {
+  const { request, targets, totalBytes } = opened;
   const progress = new Progress(request.isQuiet, targets.tally.rows);
-  const totalBytes = stats.every(({ sizeBytes }) => sizeBytes !== null)
-    ? stats.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
-    : null;
   const interruption = new Interruption();
-  let current: Input = first;
-  let isFirstTaken = false;
-  let earlierBytes = 0;
-  let readBytes = 0;
   const run: Run = {
-    request,
-    hexcodes,
-    targets,
-    sourceFormat,
-    targetFormat,
-    rejectsFormat: rejects === null ? null : (formatOfName(rejects.name).format ?? targetFormat),
-    source,
-    target,
-    head: first.head,
-    sample,
-    totalBytes,
-    async open(inputNumber) {
-      if (inputNumber === 0 && !isFirstTaken) {
-        isFirstTaken = true;
-        return first;
-      }
-      earlierBytes += current.sizeBytes ?? current.readBytes();
-      current.close();
-      current = await openInput(inputs[inputNumber]!, inputOptions);
-      return current;
-    },
+    ...opened,
+    open: (inputNumber) => inputs.open(inputNumber),
     tick(reached) {
       targets.checkpoint(reached, progress.elapsedMs);
-      const { tally } = targets;
-      // Rows that are sorted are gone through again after the last of them.
-      readBytes = Math.max(readBytes, earlierBytes + current.readBytes(reached.inputRows));
-      progress.update({
-        rows: tally.rows,
-        failedRows: tally.failedRows,
-        readBytes,
-        totalBytes,
-      });
+      const { rows, failedRows } = targets.tally;
+      progress.update({ rows, failedRows, readBytes: inputs.readBytes(reached.inputRows), totalBytes });
       if (request.signal?.aborted === true) throw new CliFailure(EXIT.FAILED, 'broken off');
       if (!interruption.isAsked) return;
       targets.checkpoint(reached, progress.elapsedMs, true);
@@ -144,7 +191,6 @@ export async function convertFiles(
   } finally {
     progress.stop();
     interruption.end();
-    current.close();
   }
 }
 
@@ -233,7 +279,7 @@ function digestOf(
   request: FilesRequest,
   sourceFormat: FileFormat,
   targetFormat: FileFormat,
-  inputs: readonly (FileStat & { readonly path: string })[],
+  inputs: Files['stats'],
 ): string {
   const { operation, resolution, isFormer, hasCertainty, sort, columns, errors, csv, input } = request;
   const shape = {

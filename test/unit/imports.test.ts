@@ -1,6 +1,7 @@
-// Who may import whom: in src, in the kernel, and of both by tests.
+// Who may import whom: in src, in the kernel, and of both by tests; and how large functions on the way of a row are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 
 function filesBelow(folder: string): string[] {
@@ -347,6 +348,45 @@ describe('src', () => {
         .map((to) => `${file} imports ${to}`),
     );
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('functions on the way of a row', () => {
+  const MAX_LINES = 80;
+  const MAX_PARAMETERS = 5;
+
+  /** Functions that are too long or take too much, by their lines in a file. */
+  function tooLarge(text: string): string[] {
+    const found: string[] = [];
+    (function walk(node: unknown): void {
+      if (typeof node !== 'object' || node === null) return;
+      const { type, start, end, params, body } = node as Partial<Record<string, unknown>>;
+      if (typeof type === 'string' && /^(Function|ArrowFunction)/.test(type) && body != null) {
+        const first = text.slice(0, start as number).split('\n').length;
+        const lines = text.slice(start as number, end as number).split('\n').length;
+        const taken = (params as unknown[]).length;
+        if (lines > MAX_LINES || taken > MAX_PARAMETERS)
+          found.push(`line ${first}: ${lines} lines, ${taken} parameters`);
+      }
+      for (const child of Object.values(node)) walk(child);
+    })(parseAst(text, { lang: 'ts' }));
+    return found;
+  }
+
+  test.each(['files', 'tables', 'pool', 'hexcodes/wire', 'bus'])('are small in src/%s', (room) => {
+    const files = filesBelow(join('src', room));
+    expect(files.length).toBeGreaterThan(0);
+    const wrong = files.flatMap((file) =>
+      tooLarge(readFileSync(file, 'utf8')).map((each) => `${file}, ${each}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('are found where they are large', () => {
+    const long = `class A {\n  b(c: number): void {${'\n'.repeat(MAX_LINES)}}\n}`;
+    expect(tooLarge(long)).toEqual([`line 2: ${MAX_LINES + 1} lines, 1 parameters`]);
+    expect(tooLarge('const f = (a, b, c, d, e, g) => a;')).toEqual(['line 1: 1 lines, 6 parameters']);
+    expect(tooLarge('function f(a: string, b, c, d, e) {}')).toEqual([]);
   });
 });
 

@@ -178,15 +178,7 @@ async function exportTo(
   try {
     const columns = { kept: [], added: COLUMNS, isWhole: false };
     const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
-    const sink = await openSink(
-      format,
-      targets.output,
-      columns,
-      { lat: -1, lng: -1 },
-      undefined,
-      dialect,
-      false,
-    );
+    const sink = await openSink(format, { output: targets.output, columns, dialect });
     let values: unknown[][] = COLUMNS.map(() => []);
     const flush = async (): Promise<void> => {
       const rowCount = values[0]!.length;

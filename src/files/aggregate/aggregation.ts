@@ -119,15 +119,13 @@ export class Aggregation {
           continue;
         }
         counts.grouped++;
-        this.#add(
+        const group = this.#groupOf(
           byCell ? words[2 * i + 1]! : 0,
           byCell ? words[2 * i]! : 0,
           byProvince ? RANK_OF_ADMIN[output[cellAdminAt(count, i)]!]! : 0,
           timeS,
-          batch,
-          indexes,
-          row,
         );
+        this.#add(group, batch, indexes, row);
       }
     }
   }
@@ -144,22 +142,17 @@ export class Aggregation {
     this.#spilled.remove();
   }
 
-  #add(
-    cellHigh: number,
-    cellLow: number,
-    province: number,
-    timeS: number,
-    { columns, rows: { values } }: PointBatch,
-    { sums }: ColumnIndexes,
-    row: number,
-  ): void {
-    let index = this.#table.indexOf(cellHigh, cellLow, province, timeS);
-    if (index < 0) {
-      this.#spilled.spill(this.#table);
-      index = this.#table.indexOf(cellHigh, cellLow, province, timeS);
-    }
+  /** The index of a group in the table, which is spilled where it is full. */
+  #groupOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
+    const index = this.#table.indexOf(cellHigh, cellLow, province, timeS);
+    if (index >= 0) return index;
+    this.#spilled.spill(this.#table);
+    return this.#table.indexOf(cellHigh, cellLow, province, timeS);
+  }
+
+  #add(group: number, { columns, rows: { values } }: PointBatch, { sums }: ColumnIndexes, row: number): void {
     const { numbers } = this.#table;
-    const at = index * this.#width;
+    const at = group * this.#width;
     numbers[at]! += 1;
     for (let s = 0; s < sums.length; s++) {
       const column = sums[s]!;

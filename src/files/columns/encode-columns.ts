@@ -4,6 +4,7 @@ import type { Border } from '../../hexcodes/kernel/index-file.js';
 import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import type { RowStatus } from '../../hexcodes/wire/job.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
 import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
@@ -89,7 +90,7 @@ export interface EncodedBatch {
   /** None unless they are requested. */
   readonly formers: readonly (string | null)[];
   readonly borders: readonly (Border | null)[];
-  readonly status: readonly string[];
+  readonly status: readonly RowStatus[];
 }
 
 interface OurColumn extends TableColumn {

@@ -39,13 +39,18 @@ interface Opened {
   readonly known: KnownFeatures | null;
 }
 
+/** The output of a sink, and its columns. */
 interface Sunk {
   readonly output: Output;
   readonly columns: SinkColumns;
-  readonly position: PointColumns;
-  readonly frame: CollectionFrame | undefined;
+  /** The spelling of CSV and TSV. */
   readonly dialect: CsvDialect;
-  readonly isContinued: boolean;
+  /** Where a row's position is among the columns, for GeoJSON. */
+  readonly position?: PointColumns;
+  /** The text around the features of a GeoJSON source, if there is one. */
+  readonly frame?: CollectionFrame | undefined;
+  /** Whether an earlier run wrote the beginning of the output. */
+  readonly isContinued?: boolean;
 }
 
 /** How rows of a format are read and written. */
@@ -65,10 +70,10 @@ type Drivers = Readonly<
 
 const DELIMITED: Omit<Driver, 'infer'> = {
   open: ({ input, dialect }) => openCsv(input, dialect),
-  async sink({ output, columns, dialect, isContinued }) {
-    const { textWriter } = await import('../rows/write-text.js');
+  async sink({ output, columns, dialect, isContinued = false }) {
+    const { CsvWriter } = await import('../rows/write-text.js');
     const { textAdder } = await import('../rows/plain-values.js');
-    const writer = textWriter('csv', output, written(columns), NOWHERE, dialect, isContinued);
+    const writer = new CsvWriter(output, written(columns), dialect, isContinued);
     // Only our own numbers change: the values of the source are passed on unchanged.
     const ours = (column: TableColumn): ValueAdder =>
       dialect.decimal === ',' && column.kind === 'double'
@@ -77,8 +82,6 @@ const DELIMITED: Omit<Driver, 'infer'> = {
     return valueSink(writer, [...columns.kept.map(textAdder), ...columns.added.map(ours)]);
   },
 };
-
-const NOWHERE = { lat: -1, lng: -1 };
 
 /** The columns of rows of values: none of them is made by a writer. */
 function written({ kept, added }: SinkColumns): WrittenColumns {
@@ -106,7 +109,8 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   geojson: {
     open: ({ input, fit, known }) => openGeoJson(input, fit, known),
     sink({ output, columns, position, frame }) {
-      if (position.lat >= 0 && position.lng >= 0) return geoJsonSink(output, columns, position, frame);
+      if (position !== undefined && position.lat >= 0 && position.lng >= 0)
+        return geoJsonSink(output, columns, position, frame);
       throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
     },
     infer: inferFeatures,
@@ -184,26 +188,11 @@ export async function openSource(
   };
 }
 
-/**
- * Opens a sink on an output.
- * @param position where a row's position is among the columns, for GeoJSON; -1 where it is in none
- * @param frame the text around the features of a GeoJSON source, if there is one
- * @param dialect of CSV and TSV
- * @param isContinued whether an earlier run wrote the beginning of the output
- * @throws CliFailure USAGE if the columns lack a position that the format needs
- */
-export async function openSink(
-  format: FileFormat,
-  output: Output,
-  columns: SinkColumns,
-  position: PointColumns,
-  frame: CollectionFrame | undefined,
-  dialect: CsvDialect,
-  isContinued: boolean,
-): Promise<TableSink> {
+/** @throws CliFailure USAGE if the columns lack a position that the format needs */
+export async function openSink(format: FileFormat, sunk: Sunk): Promise<TableSink> {
   const sink = DRIVERS[format]?.sink;
   if (sink === undefined) throw new CliFailure(EXIT.USAGE, `${FORMATS[format].title} is not written`);
-  return sink({ output, columns, position, frame, dialect, isContinued });
+  return sink(sunk);
 }
 
 /** A source whose first rows have been read: columns are found by their values, too. */

@@ -95,15 +95,12 @@ export class RowsOutput {
     this.#sink =
       this.format === 'geojson' && shapes !== undefined
         ? shapes(output, columns)
-        : await openSink(
-            this.format,
+        : await openSink(this.format, {
             output,
-            { kept: [], added: columns },
-            { lat: at('lat'), lng: at('lng') },
-            undefined,
-            { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },
-            false,
-          );
+            columns: { kept: [], added: columns },
+            dialect: { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },
+            position: { lat: at('lat'), lng: at('lng') },
+          });
     this.#values = columns.map(() => []);
   }
 

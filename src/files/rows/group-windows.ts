@@ -50,6 +50,15 @@ const NO_RANGES: Ranges = {
   isWhole: false,
 };
 
+/** A column whose ranges are to be filled. */
+export interface Unfilled {
+  readonly index: number;
+  readonly text: GrowingBytes;
+  readonly ranges: Ranges;
+  /** How values are added that are read one by one. */
+  readonly add: ValueAdder;
+}
+
 /** Degrees of a group; NaN where there is none. */
 export type Degrees = Pick<Coordinates, 'degrees' | 'defined'>;
 
@@ -83,7 +92,7 @@ export class GroupWindows {
     { rows, lats, lngs }: Group,
     from: number,
     source: WindowSource,
-    read: (index: number, text: GrowingBytes, ranges: Ranges, add: ValueAdder) => void | Promise<void>,
+    read: (column: Unfilled) => void | Promise<void>,
   ): AsyncGenerator<TextRows> {
     const { lat, lng, kept, isTyped, adderOf } = this.#wanted;
     const text = this.#text;
@@ -93,7 +102,7 @@ export class GroupWindows {
       const column = this.#columns[index]!;
       ranges[index] = rangesIn(this.#memories, index, rows);
       const known = index === lat ? lats : index === lng ? lngs : null;
-      if (known === null) await read(index, text, ranges[index], adderOf(column));
+      if (known === null) await read({ index, text, ranges: ranges[index], add: adderOf(column) });
       else if (isTyped) addDegrees(known, column, text, ranges[index]);
       else printDegrees(known, text, ranges[index]);
     }

@@ -9,14 +9,15 @@ import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { TableColumn } from '../formats/table.js';
 import { requireBelowCeiling } from '../held/ceiling.js';
-import { type Degrees, GroupWindows, RANGE_BYTES, type Ranges, type WantedRows } from './group-windows.js';
 import {
-  addValue,
-  type GrowingBytes,
-  type TextRows,
-  type ValueAdder,
-  type ValueRanges,
-} from './text-rows.js';
+  type Degrees,
+  GroupWindows,
+  RANGE_BYTES,
+  type Ranges,
+  type Unfilled,
+  type WantedRows,
+} from './group-windows.js';
+import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;
@@ -79,8 +80,8 @@ export async function* arrowWindows(
     const lats = lat < 0 ? null : degreesIn(batch.columns[lat]!, rows);
     const lngs = lng < 0 ? null : degreesIn(batch.columns[lng]!, rows);
     const source = { file, firstRow, names };
-    yield* windows.of({ rows, lats, lngs }, from, source, (index, text, ranges, add) =>
-      readColumn(fields[index]!, batch, index, file, text, ranges, isTyped, add),
+    yield* windows.of({ rows, lats, lngs }, from, source, (column) =>
+      readColumn(fields[column.index]!, batch, file, column, isTyped),
     );
   }
 }
@@ -108,30 +109,17 @@ function degreesIn(batch: Batch<unknown>, rows: number): Degrees {
 /** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
 function readColumn(
   { column, shape }: Field,
-  { columns, firstRow, rowCount: rows }: ArrowBatch,
-  index: number,
+  { columns, firstRow }: ArrowBatch,
   file: string,
-  text: GrowingBytes,
-  ranges: Ranges,
+  { index, text, ranges, add }: Unfilled,
   isTyped: boolean,
-  add: ValueAdder,
 ): void {
   const batch = columns[index]!;
-  const defined = definedIn(batch, rows);
-  const { starts } = ranges;
   const at = text.at;
-  const isDone =
-    column.kind === 'text'
-      ? addTexts(batch, rows, text, ranges) || addViews(batch, rows, text, ranges, defined)
-      : isTyped
-        ? addNumbers(column, batch, rows, text, ranges, defined)
-        : printNumbers(column, batch, rows, text, ranges);
-  if (isDone) {
-    if (defined !== null) for (let row = 0; row < rows; row++) if (defined[row] === 0) starts[row] = -1;
-    return;
-  }
+  if (new BatchValues(column, batch, text, ranges).fill(isTyped)) return;
   text.at = at;
   const read = readerOf(shape!, batch);
+  const rows = ranges.starts.length;
   let row = 0;
   try {
     for (; row < rows; row++) addValue(text, ranges, row, read(row), add);
@@ -140,96 +128,143 @@ function readColumn(
   }
 }
 
-/** @returns false for other values, and for texts that are not UTF-8 */
-function addTexts(
-  batch: Batch<unknown>,
-  rows: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-): boolean {
-  const { offsets } = batch;
-  if (offsets === undefined || rows === 0) return false;
-  const bytes = batch.values as unknown as Uint8Array;
-  const first = Number(offsets[0]);
-  const used = bytes.subarray(first, Number(offsets[rows]));
-  if (!isUtf8(used)) return false;
-  const shift = text.at - first;
-  text.add(used);
-  let start = first;
-  for (let row = 0; row < rows; row++) {
-    const end = Number(offsets[row + 1]);
-    // A text that begins within a letter is invalid, though the texts together may be.
-    if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
-    starts[row] = start + shift;
-    ends[row] = end + shift;
-    start = end;
-  }
-  return true;
-}
+/** The values of a column of one batch, and the ranges that they fill. */
+class BatchValues {
+  readonly #column: TableColumn;
+  readonly #batch: Batch<unknown>;
+  readonly #text: GrowingBytes;
+  readonly #ranges: Ranges;
+  readonly #rows: number;
+  readonly #defined: Uint8Array | null;
 
-/**
- * Adds the buffers of views once, where ranges of several rows may be the same.
- * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
- */
-function addViews(
-  batch: Batch<unknown>,
-  rows: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-  defined: Uint8Array | null,
-): boolean {
-  const { data } = batch as { readonly data?: readonly Uint8Array[] };
-  if (data === undefined) return false;
-  const views = batch.values as unknown as Uint8Array;
-  const view = new DataView(views.buffer, views.byteOffset, VIEW_BYTES * rows);
-  const viewsAt = text.at;
-  text.add(views.subarray(0, VIEW_BYTES * rows));
-  const bases = data.map((buffer) => {
-    const at = text.at;
-    text.add(buffer);
-    return at;
-  });
-  const areAscii = data.every((buffer) => isAscii(buffer));
-  const { bytes } = text;
-  for (let row = 0; row < rows; row++) {
-    if (defined !== null && defined[row] === 0) continue;
-    const at = VIEW_BYTES * row;
-    const size = view.getUint32(at, true);
-    const isShort = size <= MAX_SHORT;
-    const start = isShort
-      ? viewsAt + at + 4
-      : bases[view.getUint32(at + 8, true)]! + view.getUint32(at + 12, true);
-    let all = isShort || areAscii ? 0 : 128;
-    if (isShort) for (let p = start; p < start + size; p++) all |= bytes[p]!;
-    if (all > 127 && !isUtf8(bytes.subarray(start, start + size))) return false;
-    starts[row] = start;
-    ends[row] = start + size;
+  constructor(column: TableColumn, batch: Batch<unknown>, text: GrowingBytes, ranges: Ranges) {
+    this.#column = column;
+    this.#batch = batch;
+    this.#text = text;
+    this.#ranges = ranges;
+    this.#rows = ranges.starts.length;
+    this.#defined = definedIn(batch, this.#rows);
   }
-  return true;
-}
 
-/** Adds plain values as they are in the buffer. @returns false for values of another width */
-function addNumbers(
-  column: TableColumn,
-  { values }: Batch<unknown>,
-  rows: number,
-  text: GrowingBytes,
-  ranges: Ranges,
-  defined: Uint8Array | null,
-): boolean {
-  if (!isOfKind(column, values)) return false;
-  const width = plainWidth(elementOf(column));
-  const numbers = values as unknown as Float64Array;
-  if (numbers.BYTES_PER_ELEMENT !== width) return false;
-  const base = text.at;
-  text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
-  const { starts, ends } = ranges;
-  for (let row = 0; row < rows; row++) {
-    starts[row] = base + width * row;
-    ends[row] = base + width * (row + 1);
+  /** @returns false for values that are read one by one */
+  fill(isTyped: boolean): boolean {
+    const isDone =
+      this.#column.kind === 'text'
+        ? this.#addTexts() || this.#addViews()
+        : isTyped
+          ? this.#addNumbers()
+          : this.#printNumbers();
+    const defined = this.#defined;
+    const { starts } = this.#ranges;
+    if (isDone && defined !== null)
+      for (let row = 0; row < starts.length; row++) if (defined[row] === 0) starts[row] = -1;
+    return isDone;
   }
-  if (defined === null && width === 8) ranges.numbersAt = base;
-  return true;
+
+  /** @returns false for other values, and for texts that are not UTF-8 */
+  #addTexts(): boolean {
+    const { offsets } = this.#batch;
+    const rows = this.#rows;
+    if (offsets === undefined || rows === 0) return false;
+    const bytes = this.#batch.values as unknown as Uint8Array;
+    const first = Number(offsets[0]);
+    const used = bytes.subarray(first, Number(offsets[rows]));
+    if (!isUtf8(used)) return false;
+    const { starts, ends } = this.#ranges;
+    const shift = this.#text.at - first;
+    this.#text.add(used);
+    let start = first;
+    for (let row = 0; row < rows; row++) {
+      const end = Number(offsets[row + 1]);
+      // A text that begins within a letter is invalid, though the texts together may be.
+      if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
+      starts[row] = start + shift;
+      ends[row] = end + shift;
+      start = end;
+    }
+    return true;
+  }
+
+  /**
+   * Adds the buffers of views once, where ranges of several rows may be the same.
+   * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
+   */
+  #addViews(): boolean {
+    const [batch, text, rows] = [this.#batch, this.#text, this.#rows];
+    const { data } = batch as { readonly data?: readonly Uint8Array[] };
+    if (data === undefined) return false;
+    const views = batch.values as unknown as Uint8Array;
+    const view = new DataView(views.buffer, views.byteOffset, VIEW_BYTES * rows);
+    const viewsAt = text.at;
+    text.add(views.subarray(0, VIEW_BYTES * rows));
+    const bases = data.map((buffer) => {
+      const at = text.at;
+      text.add(buffer);
+      return at;
+    });
+    const areAscii = data.every((buffer) => isAscii(buffer));
+    const { bytes } = text;
+    const { starts, ends } = this.#ranges;
+    const defined = this.#defined;
+    for (let row = 0; row < rows; row++) {
+      if (defined !== null && defined[row] === 0) continue;
+      const at = VIEW_BYTES * row;
+      const size = view.getUint32(at, true);
+      const isShort = size <= MAX_SHORT;
+      const start = isShort
+        ? viewsAt + at + 4
+        : bases[view.getUint32(at + 8, true)]! + view.getUint32(at + 12, true);
+      let all = isShort || areAscii ? 0 : 128;
+      if (isShort) for (let p = start; p < start + size; p++) all |= bytes[p]!;
+      if (all > 127 && !isUtf8(bytes.subarray(start, start + size))) return false;
+      starts[row] = start;
+      ends[row] = start + size;
+    }
+    return true;
+  }
+
+  /** Adds plain values as they are in the buffer. @returns false for values of another width */
+  #addNumbers(): boolean {
+    const { values } = this.#batch;
+    if (!isOfKind(this.#column, values)) return false;
+    const width = plainWidth(elementOf(this.#column));
+    const numbers = values as unknown as Float64Array;
+    if (numbers.BYTES_PER_ELEMENT !== width) return false;
+    const ranges = this.#ranges;
+    const { starts, ends } = ranges;
+    const rows = this.#rows;
+    const base = this.#text.at;
+    this.#text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
+    for (let row = 0; row < rows; row++) {
+      starts[row] = base + width * row;
+      ends[row] = base + width * (row + 1);
+    }
+    if (this.#defined === null && width === 8) ranges.numbersAt = base;
+    return true;
+  }
+
+  /** Prints numbers. @returns false for other values */
+  #printNumbers(): boolean {
+    const { values } = this.#batch;
+    if (!isOfKind(this.#column, values)) return false;
+    const { kind } = this.#column;
+    const { starts, ends } = this.#ranges;
+    const text = this.#text;
+    const rows = this.#rows;
+    if (kind === 'long') {
+      printLongs(values as unknown as BigInt64Array, text, this.#ranges);
+      return true;
+    }
+    const numbers = values as unknown as Float64Array | Int32Array;
+    const isWhole = kind === 'int' || kind === 'uint';
+    for (let row = 0; row < rows; row++) {
+      starts[row] = text.at;
+      if (isWhole) text.addInteger(numbers[row]!);
+      else text.addNumber(numbers[row]!);
+      ends[row] = text.at;
+    }
+    return true;
+  }
 }
 
 /** Whether values are the numbers that a column of this kind has. */
@@ -250,38 +285,8 @@ function isOfKind({ kind }: TableColumn, values: unknown): boolean {
   }
 }
 
-/** Prints numbers. @returns false for other values */
-function printNumbers(
-  column: TableColumn,
-  { values }: Batch<unknown>,
-  rows: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-): boolean {
-  if (!isOfKind(column, values)) return false;
-  const { kind } = column;
-  if (kind === 'long') {
-    printLongs(values as unknown as BigInt64Array, rows, text, starts, ends);
-    return true;
-  }
-  const numbers = values as unknown as Float64Array | Int32Array;
-  const isWhole = kind === 'int' || kind === 'uint';
-  for (let row = 0; row < rows; row++) {
-    starts[row] = text.at;
-    if (isWhole) text.addInteger(numbers[row]!);
-    else text.addNumber(numbers[row]!);
-    ends[row] = text.at;
-  }
-  return true;
-}
-
-function printLongs(
-  values: BigInt64Array,
-  rows: number,
-  text: GrowingBytes,
-  starts: Int32Array,
-  ends: Int32Array,
-): void {
+function printLongs(values: BigInt64Array, text: GrowingBytes, { starts, ends }: ValueRanges): void {
+  const rows = starts.length;
   const words = new Uint32Array(values.buffer, values.byteOffset, 2 * rows);
   for (let row = 0; row < rows; row++) {
     starts[row] = text.at;

@@ -4,9 +4,8 @@ import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
 import { addedValues } from '../columns/encode-columns.js';
-import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
-import { type FileFormat, FORMATS } from '../format.js';
+import { FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv-dialect.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
@@ -15,11 +14,13 @@ import { asNumbers } from './read-csv.js';
 import type { RowPlan } from './row-plan.js';
 import { addValue, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import {
+  CsvWriter,
   FeatureWriter,
+  GeoJsonWriter,
+  NdjsonWriter,
   NO_FRAME,
   type RowWriter,
   rowPieces,
-  textWriter,
   type WrittenColumns,
 } from './write-text.js';
 
@@ -79,92 +80,98 @@ class BorderRanges {
   }
 }
 
-export class RowWriters {
-  readonly #run: Run;
-  readonly #output: RowWriter;
-  readonly #rejects: RowWriter | null;
-  /** Makes our columns of types that no record has. */
-  readonly #border: BorderRanges | null;
+/** How the rows of a run become those of its outputs. */
+interface Layout {
+  readonly written: WrittenColumns;
+  /** 0 or 1 for the columns that are made of positions. */
+  readonly halves: readonly (0 | 1 | null)[];
   /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
-  readonly #numbers: readonly (readonly [column: number, half: 0 | 1])[];
+  readonly numbers: readonly (readonly [column: number, half: 0 | 1])[];
+  /** Makes our columns of types that no record has. */
+  readonly border: BorderRanges | null;
   /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
   readonly writesDecoded: boolean;
+}
 
-  private constructor(
-    run: Run,
-    output: RowWriter,
-    rejects: RowWriter | null,
-    numbers: readonly (readonly [column: number, half: 0 | 1])[],
-    border: BorderRanges | null,
-    writesDecoded: boolean,
-  ) {
+function layoutOf(run: Run, plan: RowPlan): Layout {
+  const { request, hexcodes } = run;
+  const { kept, sink, lat, lng, columns, frame } = plan;
+  const isDecode = plan.code >= 0;
+  const { hasTypes } = FORMATS[plan.format];
+  const values = isDecode ? [] : addedValues(request, plan.own >= 0);
+  const border = values.filter(BorderRanges.has);
+  const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
+  // Our columns of codes that are decoded are in the rows.
+  const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
+  const all: WrittenColumns = {
+    kept: frame === undefined ? [...theirs, ...inRows] : [0, 1].map((n) => side(columns.length + n)),
+    added: values.map((is, c) => {
+      const at = border.indexOf(is);
+      return { ...sink.added[c]!, index: at < 0 ? -1 : columns.length + at };
+    }),
+    resolution: request.resolution,
+    values,
+    kernel: hexcodes.kernel,
+    isScanned: plan.source === 'text',
+    decoded: inRows.length,
+  };
+  const isCsv = [plan.format, plan.rejects ?? plan.format].every(
+    (format) => FORMATS[format].delimiter !== null,
+  );
+  const writesDecoded = isDecode && isCsv && rowPieces(all, ',') !== null;
+  const written = isDecode && !writesDecoded ? { ...all, isScanned: false } : all;
+  // Positions that were not numbers become numbers.
+  const halves = kept.map((index, c) =>
+    columns[index]!.kind !== 'double' && sink.kept[c]!.kind === 'double'
+      ? index === lat
+        ? 0
+        : index === lng
+          ? 1
+          : null
+      : null,
+  );
+  const numbers =
+    hasTypes || frame !== undefined
+      ? []
+      : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
+  // Positions are plain values, without ranges.
+  if (isDecode && hasTypes) halves.push(0, 1);
+  const ranges = border.length > 0 && hasTypes ? new BorderRanges(hexcodes.kernel, border) : null;
+  return { written, halves, numbers, border: ranges, writesDecoded };
+}
+
+export class RowWriters {
+  readonly #run: Run;
+  readonly #layout: Layout;
+  readonly #output: RowWriter;
+  readonly #rejects: RowWriter | null;
+
+  private constructor(run: Run, layout: Layout, output: RowWriter, rejects: RowWriter | null) {
     this.#run = run;
-    this.writesDecoded = writesDecoded;
+    this.#layout = layout;
     this.#output = output;
     this.#rejects = rejects;
-    this.#numbers = numbers;
-    this.#border = border;
   }
 
   static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
-    const { targets, request } = run;
-    const { kept, sink, lat, lng, columns, frame } = plan;
-    const isDecode = plan.code >= 0;
-    const { hasTypes } = FORMATS[plan.format];
-    const values = isDecode ? [] : addedValues(request, plan.own >= 0);
-    const border = values.filter(BorderRanges.has);
-    const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
-    // Our columns of codes that are decoded are in the rows.
-    const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
-    const all: WrittenColumns = {
-      kept: frame === undefined ? [...theirs, ...inRows] : [0, 1].map((n) => side(columns.length + n)),
-      added: values.map((is, c) => {
-        const at = border.indexOf(is);
-        return { ...sink.added[c]!, index: at < 0 ? -1 : columns.length + at };
-      }),
-      resolution: request.resolution,
-      values,
-      kernel: run.hexcodes.kernel,
-      isScanned: plan.source === 'text',
-      decoded: inRows.length,
-    };
-    const isCsv = [plan.format, plan.rejects ?? plan.format].every(
-      (format) => FORMATS[format].delimiter !== null,
-    );
-    const writesDecoded = isDecode && isCsv && rowPieces(all, ',') !== null;
-    const written = isDecode && !writesDecoded ? { ...all, isScanned: false } : all;
-    // Positions that were not numbers become numbers.
-    const halves = kept.map((index, c) =>
-      columns[index]!.kind !== 'double' && sink.kept[c]!.kind === 'double'
-        ? index === lat
-          ? 0
-          : index === lng
-            ? 1
-            : null
-        : null,
-    );
-    const numbers =
-      hasTypes || frame !== undefined
-        ? []
-        : halves.flatMap((half, c) => (half === null ? [] : [[kept[c]!, half] as const]));
-    // Positions are plain values, without ranges.
-    if (isDecode && hasTypes) halves.push(0, 1);
-    const { output, rejects, from } = targets;
-    const first = await openWriter(run, plan, written, halves, plan.format, output, from?.outputOffset ?? 0);
-    const second =
-      plan.rejects === null
-        ? null
-        : await openWriter(run, plan, written, halves, plan.rejects, rejects!, from?.rejectsOffset ?? 0);
-    const after = border.length > 0 && hasTypes ? new BorderRanges(run.hexcodes.kernel, border) : null;
-    return new RowWriters(run, first, second, numbers, after, writesDecoded);
+    const layout = layoutOf(run, plan);
+    const output = await openWriter(run, plan, layout, 'output');
+    const rejects = plan.rejects === null ? null : await openWriter(run, plan, layout, 'rejects');
+    return new RowWriters(run, layout, output, rejects);
+  }
+
+  /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
+  get writesDecoded(): boolean {
+    return this.#layout.writesDecoded;
   }
 
   /** Writes those that are OK before those that failed. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const rows = this.#border?.after(given, records) ?? given;
+    const { border, numbers } = this.#layout;
+    const rows = border?.after(given, records) ?? given;
     if (wanted === 'failed') await this.#rejects?.write(rows, records, wanted);
     else {
-      for (const [column, half] of this.#numbers)
+      for (const [column, half] of numbers)
         asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
       await this.#output.write(rows, records, wanted);
     }
@@ -183,17 +190,17 @@ export class RowWriters {
 
 async function openWriter(
   run: Run,
-  { position, sink, frame }: RowPlan,
-  written: WrittenColumns,
-  halves: readonly (0 | 1 | null)[],
-  format: FileFormat,
-  output: Output,
-  offset: number,
+  plan: RowPlan,
+  { written, halves }: Layout,
+  which: 'output' | 'rejects',
 ): Promise<RowWriter> {
   const { request, targets, sourceFormat } = run;
-  if (request.sort !== null && output === targets.output) {
+  const isOutput = which === 'output';
+  const output = targets[which]!;
+  const format = isOutput ? plan.format : plan.rejects!;
+  if (isOutput && request.sort !== null) {
     const { SortedRowWriter } = await import('../sorted/sorted-sink.js');
-    return new SortedRowWriter(run, sink, written, halves);
+    return new SortedRowWriter(run, plan.sink, written, halves);
   }
   if (format === 'parquet') {
     const { ParquetRowWriter } = await import('./write-parquet.js');
@@ -203,9 +210,10 @@ async function openWriter(
     const { ArrowRowWriter } = await import('./write-arrow.js');
     return new ArrowRowWriter(output, written, halves, hasArrowFooter(output));
   }
-  if (frame !== undefined)
-    return new FeatureWriter(output, written, output === targets.output ? frame : NO_FRAME);
-  const dialect =
-    output === targets.output ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
-  return textWriter(format as 'csv', output, written, position, dialect, offset > 0);
+  if (plan.frame !== undefined) return new FeatureWriter(output, written, isOutput ? plan.frame : NO_FRAME);
+  if (format === 'ndjson') return new NdjsonWriter(output, written);
+  if (format === 'geojson') return new GeoJsonWriter(output, written, plan.position.lat, plan.position.lng);
+  const dialect = isOutput ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);
+  const offset = (isOutput ? targets.from?.outputOffset : targets.from?.rejectsOffset) ?? 0;
+  return new CsvWriter(output, written, dialect, offset > 0);
 }

@@ -72,54 +72,93 @@ class ArrowColumn {
     return this.#values.at;
   }
 
-  /** Adds values of rows by their ranges, those before 0 as none. @param rows from one of them to before another */
-  addRanges(
-    bytes: Uint8Array,
-    { starts, ends, numbersAt = -1, isWhole = false }: ValueRanges,
-    rows: Int32Array,
-    from: number,
-    to: number,
-  ): void {
+  /** Adds values of rows by their ranges, those before 0 as none. */
+  addRanges(bytes: Uint8Array, ranges: ValueRanges, rows: Int32Array): void {
+    const { starts, ends, numbersAt = -1, isWhole = false } = ranges;
     const values = this.#values;
     const width = this.#width;
-    const row = this.#rows;
-    if (width === DOUBLE_BYTES && numbersAt >= 0 && isWhole && areAdjacent(rows, from, to)) {
-      const at = numbersAt + DOUBLE_BYTES * rows[from]!;
-      values.add(bytes.subarray(at, at + DOUBLE_BYTES * (to - from)));
-      this.#rows += to - from;
-      setAll(this.#valid, row, this.#rows);
+    const count = rows.length;
+    if (width === DOUBLE_BYTES && numbersAt >= 0 && isWhole && areAdjacent(rows)) {
+      const at = numbersAt + DOUBLE_BYTES * rows[0]!;
+      values.add(bytes.subarray(at, at + DOUBLE_BYTES * count));
+      setAll(this.#valid, this.#rows, this.#rows + count);
+      this.#rows += count;
       return;
     }
-    const nulls = countNone(starts, rows, from, to);
-    if (nulls === 0) setAll(this.#valid, row, row + to - from);
-    else setSome(this.#valid, row, starts, rows, from, to);
+    const nulls = countNone(starts, rows);
+    if (nulls === 0) setAll(this.#valid, this.#rows, this.#rows + count);
+    else setSome(this.#valid, this.#rows, starts, rows);
+    if (width === 0) this.#addTexts(bytes, ranges, rows);
+    else if (!this.#isDecimal) this.#addValues(bytes, starts, rows);
+    else {
+      values.reserve(width * count);
+      for (const row of rows) {
+        if (starts[row]! >= 0) this.#addDecimal(bytes, starts[row]!, ends[row]!);
+        else this.#addZeros();
+      }
+    }
     this.#nulls += nulls;
-    this.#rows += to - from;
-    if (width === 0) {
-      values.reserve(sizeOf(starts, ends, rows, from, to));
-      values.at = copyTexts(bytes, starts, ends, rows, from, to, values, this.#offsets, row);
-      return;
+    this.#rows += count;
+  }
+
+  #addTexts(bytes: Uint8Array, { starts, ends }: ValueRanges, rows: Int32Array): void {
+    const values = this.#values;
+    values.reserve(sizeOf(starts, ends, rows));
+    const into = values.bytes;
+    const offsets = this.#offsets;
+    let end = values.at;
+    for (let i = 0, next = this.#rows + 1; i < rows.length; i++, next++) {
+      const row = rows[i]!;
+      const start = starts[row]!;
+      if (start >= 0) {
+        const stop = ends[row]!;
+        if (stop - start <= SHORT) for (let p = start; p < stop; p++) into[end++] = bytes[p]!;
+        else {
+          into.set(bytes.subarray(start, stop), end);
+          end += stop - start;
+        }
+      }
+      offsets[next] = end;
     }
-    values.reserve(width * (to - from));
-    if (!this.#isDecimal) {
-      values.at = copyValues(bytes, starts, rows, from, to, width, values.bytes, values.at);
-      return;
+    values.at = end;
+  }
+
+  /** Adds values of a width; small integers have four bytes in Parquet, the lowest first. */
+  #addValues(bytes: Uint8Array, starts: Int32Array, rows: Int32Array): void {
+    const values = this.#values;
+    const width = this.#width;
+    values.reserve(width * rows.length);
+    const into = values.bytes;
+    let end = values.at;
+    for (let i = 0; i < rows.length; i++, end += width) {
+      const start = starts[rows[i]!]!;
+      if (start < 0) into.fill(0, end, end + width);
+      else for (let p = 0; p < width; p++) into[end + p] = bytes[start + p]!;
     }
-    for (let i = from; i < to; i++) {
-      const each = rows[i]!;
-      if (starts[each]! >= 0) this.#addDecimal(bytes, starts[each]!, ends[each]!);
-      else this.#addZeros();
-    }
+    values.at = end;
   }
 
   /** Adds one of each two doubles, NaN as none. */
-  addDegrees(latLngDeg: Float64Array, half: 0 | 1, rows: Int32Array, from: number, to: number): void {
+  addDegrees(latLngDeg: Float64Array, half: 0 | 1, rows: Int32Array): void {
     const values = this.#values;
-    values.reserve(DOUBLE_BYTES * (to - from));
-    const doubles = new Float64Array(values.bytes.buffer, values.bytes.byteOffset + values.at, to - from);
-    this.#nulls += copyDegrees(latLngDeg, half, rows, from, to, doubles, this.#valid, this.#rows);
-    values.at += DOUBLE_BYTES * (to - from);
-    this.#rows += to - from;
+    const bits = this.#valid;
+    const size = DOUBLE_BYTES * rows.length;
+    values.reserve(size);
+    const into = new Float64Array(values.bytes.buffer, values.bytes.byteOffset + values.at, rows.length);
+    let nulls = 0;
+    for (let i = 0, row = this.#rows; i < rows.length; i++, row++) {
+      const value = latLngDeg[2 * rows[i]! + half]!;
+      if (Number.isNaN(value)) {
+        nulls++;
+        into[i] = 0;
+      } else {
+        into[i] = value;
+        bits[row >> 3]! |= 1 << (row & 7);
+      }
+    }
+    this.#nulls += nulls;
+    values.at += size;
+    this.#rows += rows.length;
   }
 
   /** Adds an integer of four bytes for some rows. */
@@ -173,15 +212,15 @@ class ArrowColumn {
   }
 }
 
-// Loops over the rows from `from` to before `to`; those whose start is below 0 have no value.
+// Loops over rows; those whose start is below 0 have no value.
 
-function areAdjacent(rows: Int32Array, from: number, to: number): boolean {
-  return rows[to - 1]! - rows[from]! === to - from - 1;
+function areAdjacent(rows: Int32Array): boolean {
+  return rows[rows.length - 1]! - rows[0]! === rows.length - 1;
 }
 
-function countNone(starts: Int32Array, rows: Int32Array, from: number, to: number): number {
+function countNone(starts: Int32Array, rows: Int32Array): number {
   let count = 0;
-  for (let i = from; i < to; i++) count += starts[rows[i]!]! >>> 31;
+  for (let i = 0; i < rows.length; i++) count += starts[rows[i]!]! >>> 31;
   return count;
 }
 
@@ -194,101 +233,19 @@ function setAll(bits: Uint8Array, at: number, end: number): void {
 }
 
 /** Sets the bits of rows that have a value. @param at of the first row */
-function setSome(
-  bits: Uint8Array,
-  at: number,
-  starts: Int32Array,
-  rows: Int32Array,
-  from: number,
-  to: number,
-): void {
-  for (let i = from, row = at; i < to; i++, row++)
+function setSome(bits: Uint8Array, at: number, starts: Int32Array, rows: Int32Array): void {
+  for (let i = 0, row = at; i < rows.length; i++, row++)
     bits[row >> 3]! |= ((starts[rows[i]!]! >>> 31) ^ 1) << (row & 7);
 }
 
 /** Bytes of all values. */
-function sizeOf(starts: Int32Array, ends: Int32Array, rows: Int32Array, from: number, to: number): number {
+function sizeOf(starts: Int32Array, ends: Int32Array, rows: Int32Array): number {
   let size = 0;
-  for (let i = from; i < to; i++) {
+  for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
     if (starts[row]! >= 0) size += ends[row]! - starts[row]!;
   }
   return size;
-}
-
-/** @param at row of the first of them in the batch @returns where the last value ends */
-function copyTexts(
-  bytes: Uint8Array,
-  starts: Int32Array,
-  ends: Int32Array,
-  rows: Int32Array,
-  from: number,
-  to: number,
-  values: GrowingBytes,
-  offsets: Int32Array,
-  at: number,
-): number {
-  const into = values.bytes;
-  let end = values.at;
-  for (let i = from, next = at + 1; i < to; i++, next++) {
-    const row = rows[i]!;
-    const start = starts[row]!;
-    if (start >= 0) {
-      const stop = ends[row]!;
-      if (stop - start <= SHORT) for (let p = start; p < stop; p++) into[end++] = bytes[p]!;
-      else {
-        into.set(bytes.subarray(start, stop), end);
-        end += stop - start;
-      }
-    }
-    offsets[next] = end;
-  }
-  return end;
-}
-
-/** Copies values of a width; small integers have four bytes in Parquet, the lowest first. @returns after the last */
-function copyValues(
-  bytes: Uint8Array,
-  starts: Int32Array,
-  rows: Int32Array,
-  from: number,
-  to: number,
-  width: number,
-  into: Uint8Array,
-  at: number,
-): number {
-  let end = at;
-  for (let i = from; i < to; i++, end += width) {
-    const start = starts[rows[i]!]!;
-    if (start < 0) into.fill(0, end, end + width);
-    else for (let p = 0; p < width; p++) into[end + p] = bytes[start + p]!;
-  }
-  return end;
-}
-
-/** Copies one of each two doubles, NaN as none; bits from the row `at` on. @returns how many are none */
-function copyDegrees(
-  latLngDeg: Float64Array,
-  half: 0 | 1,
-  rows: Int32Array,
-  from: number,
-  to: number,
-  into: Float64Array,
-  bits: Uint8Array,
-  at: number,
-): number {
-  let nulls = 0;
-  for (let i = from, row = at; i < to; i++, row++) {
-    const value = latLngDeg[2 * rows[i]! + half]!;
-    if (Number.isNaN(value)) {
-      nulls++;
-      into[i - from] = 0;
-    } else {
-      into[i - from] = value;
-      bits[row >> 3]! |= 1 << (row & 7);
-    }
-  }
-  return nulls;
 }
 
 function bitsOf(bytes: Uint8Array): Uint8Array {
@@ -374,28 +331,26 @@ export class ArrowRowWriter implements RowWriter {
     if (this.#hasRecords) this.#own.fill(records, rows.rowCount);
     for (let from = 0; from < count; ) {
       const to = Math.min(count, from + BATCH_ROWS - this.#rows);
-      this.#add(rows, records, from, to);
+      this.#add(rows, records, this.#wanted.subarray(from, to));
       from = to;
       const held = this.#all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       if (this.#rows === BATCH_ROWS || held >= MAX_HELD_BYTES) await this.#flush();
     }
   }
 
-  /** Adds wanted rows, from one of them to before another. */
-  #add({ text, columns, latLngDeg }: TextRows, records: Uint8Array, from: number, to: number): void {
+  #add({ text, columns, latLngDeg }: TextRows, records: Uint8Array, rows: Int32Array): void {
     const { kept, added, values, resolution } = this.#columns;
-    const rows = this.#wanted;
     for (const [c, { index }] of [...kept, ...added].entries()) {
       const column = this.#all[c]!;
       const half = this.#halves[c] ?? null;
       const is = values[c - kept.length];
-      if (half !== null) column.addDegrees(latLngDeg, half, rows, from, to);
-      else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows, from, to);
-      else if (is === 'code') column.addRanges(records, this.#own.codes, rows, from, to);
-      else if (is === 'resolution') column.addInteger(resolution, to - from);
-      else column.addRanges(WORDS, is === 'admin' ? this.#own.admins : this.#own.statuses, rows, from, to);
+      if (half !== null) column.addDegrees(latLngDeg, half, rows);
+      else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows);
+      else if (is === 'code') column.addRanges(records, this.#own.codes, rows);
+      else if (is === 'resolution') column.addInteger(resolution, rows.length);
+      else column.addRanges(WORDS, is === 'admin' ? this.#own.admins : this.#own.statuses, rows);
     }
-    this.#rows += to - from;
+    this.#rows += rows.length;
   }
 
   async #flush(): Promise<void> {

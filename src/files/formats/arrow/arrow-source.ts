@@ -289,11 +289,9 @@ export async function openArrow(input: Input): Promise<TableSource> {
   };
 }
 
-/** @throws CliFailure BAD_INPUT, also from `batches()` */
-export async function readArrow(input: Input): Promise<ArrowFile> {
-  await loadCodecs();
+/** The messages of a stream, or of a file from its schema on; from its first block on where the schema is none. */
+async function openMessages(input: Input, isFile: boolean): Promise<AsyncGenerator<Message>> {
   const queue = new ByteQueue(input.chunks());
-  const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
   if (isFile) await queue.take(8);
   if (isFile && isBare(input.head)) {
     const footerSchema = footerSchemaOf(input);
@@ -301,7 +299,14 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
     if (start === null) throw badInput({ file: input.name }, 'broken Arrow data: its footer lists no rows');
     await queue.take(start - 8);
   }
-  const messages = messagesOf(queue, input.name, isFile);
+  return messagesOf(queue, input.name, isFile);
+}
+
+/** @throws CliFailure BAD_INPUT, also from `batches()` */
+export async function readArrow(input: Input): Promise<ArrowFile> {
+  await loadCodecs();
+  const isFile = Buffer.from(input.head.subarray(0, 6)).toString('latin1') === 'ARROW1';
+  const messages = await openMessages(input, isFile);
   let schema: Uint8Array = new Uint8Array(0);
   const dictionaries = new Dictionaries(input.name);
   const tableOf = (records: Uint8Array[], row: number): Table => {
@@ -351,41 +356,23 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       let row = 1;
       for await (const message of records()) {
         if (message.kind !== DICTIONARY && message.kind !== RECORDS) continue;
-        const sizeBytes = message.bytes.length;
-        const claimed = message.claims?.rows ?? 0;
-        try {
-          checkRows(claimed, sizeBytes);
-        } catch (error) {
-          throw badInput({ file: input.name, row }, `broken Arrow data: ${reasonOf(error)}`);
-        }
-        const isDictionary = message.kind === DICTIONARY;
-        const claim = isDictionary
-          ? { bytes: claimed * ENTRY_BYTES, words: `a dictionary of ${claimed} values` }
-          : {
-              bytes: claimed * fields.length * VALUE_BYTES,
-              words: `a batch of ${claimed} rows and ${fields.length} columns`,
-            };
-        requireBelowCeiling({ file: input.name, row }, claim.bytes, claim.words, SMALLER);
-        if (isDictionary) {
+        const location = { file: input.name, row };
+        requireSound(message, fields.length, location);
+        if (message.kind === DICTIONARY) {
           dictionaries.add(message);
           continue;
         }
         const table = tableOf([message.bytes], row);
         const rowCount = table.numRows;
+        const claimed = message.claims?.rows ?? 0;
         if (rowCount !== claimed && fields.length > 0)
-          throw badInput(
-            { file: input.name, row },
-            `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`,
-          );
+          throw badInput(location, `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`);
         const columns = fields.map(({ column: { name }, shape }, c) => {
           if (shape === null) return null;
           try {
-            const [batch, ...others] = table.getChildAt(c).data as Batch<unknown>[];
-            if (batch === undefined || others.length > 0) throw new Error('a column without values');
-            checkLengths(batch, rowCount, sizeBytes);
-            return batch;
+            return batchIn(table, c, message.bytes.length);
           } catch (error) {
-            throw brokenAt({ file: input.name, row, column: name }, error);
+            throw brokenAt({ ...location, column: name }, error);
           }
         });
         yield { firstRow: row, rowCount, columns };
@@ -393,6 +380,33 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       }
     },
   };
+}
+
+/** @throws CliFailure BAD_INPUT for more rows than a message can have, or than memory should */
+function requireSound(
+  { kind, bytes, claims }: Message,
+  fields: number,
+  location: { readonly file: string; readonly row: number },
+): void {
+  const rows = claims?.rows ?? 0;
+  try {
+    checkRows(rows, bytes.length);
+  } catch (error) {
+    throw badInput(location, `broken Arrow data: ${reasonOf(error)}`);
+  }
+  const [heldBytes, words] =
+    kind === DICTIONARY
+      ? [rows * ENTRY_BYTES, `a dictionary of ${rows} values`]
+      : [rows * fields * VALUE_BYTES, `a batch of ${rows} rows and ${fields} columns`];
+  requireBelowCeiling(location, heldBytes, words, SMALLER);
+}
+
+/** @throws Error for a column without its values */
+function batchIn(table: Table, index: number, sizeBytes: number): Batch<unknown> {
+  const [batch, ...others] = table.getChildAt(index).data as Batch<unknown>[];
+  if (batch === undefined || others.length > 0) throw new Error('a column without values');
+  checkLengths(batch, table.numRows, sizeBytes);
+  return batch;
 }
 
 /** The dictionaries that are in force, as messages: one that replaces another takes its place. */

@@ -8,7 +8,7 @@ import { notRead } from '../../content/kinds.js';
 import { badInput } from '../../exit-codes.js';
 import {
   addValue,
-  type GrowingBytes,
+  GrowingBytes,
   numberIn,
   type ValueAdder,
   type ValueRanges,
@@ -167,9 +167,9 @@ export class FeatureFields {
       add: (row, text, ranges, to) => {
         const feature = fitting[row]!;
         if (feature === null) return false;
-        const base = this.#copies.baseOf(feature, text);
-        this.#addFields(feature, kept, base, text, ranges, to);
-        if (sides !== null) addSides(feature, sides, base, text, ranges, to);
+        this.#copies.hold(feature, text);
+        this.#addFields(feature, kept, ranges, to);
+        if (sides !== null) this.#copies.addSides(feature, sides, ranges, to);
         return true;
       },
       readPositions: (latLngDeg) => {
@@ -188,17 +188,16 @@ export class FeatureFields {
   #addFields(
     feature: ShapedFeature,
     kept: readonly KeptColumn[],
-    base: number,
-    text: GrowingBytes,
     ranges: readonly ValueRanges[],
     to: number,
   ): void {
     const indexes = this.#indexesOf(feature.shape)!;
+    const copies = this.#copies;
     for (let i = 0; i < kept.length; i++) {
       const { c, column, add, way } = kept[i]!;
       const n = indexes[c]!;
-      if (placed(way, feature, n, base, text, ranges[c]!, to)) continue;
-      addValue(text, ranges[c]!, to, valueIn(column, feature.at(n), this.#fit), add);
+      if (copies.range(feature, n, way, ranges[c]!, to)) continue;
+      addValue(copies.text, ranges[c]!, to, valueIn(column, feature.at(n), this.#fit), add);
     }
   }
 
@@ -354,83 +353,79 @@ function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
   return isTyped ? 'none' : kind === 'double' ? 'number' : kind === 'boolean' ? 'word' : 'none';
 }
 
-/** Makes the range of a value where it stands. @param base added to its bytes. @returns false if it must be made */
-function placed(
-  way: Way,
-  feature: ShapedFeature,
-  n: number,
-  base: number,
-  text: GrowingBytes,
-  { starts, ends }: ValueRanges,
-  row: number,
-): boolean {
-  const start = n < 0 ? 0 : feature.startOf(n);
-  const first = feature.bytes[start]!;
-  if (n < 0 || first === LETTER_N) {
-    starts[row] = -1;
-    return true;
-  }
-  const end = feature.endOf(n);
-  const isText = first === QUOTE;
-  const isNumber = !isText && first < LETTER_A;
-  if (way === 'none' || (way === 'text') !== isText || (way === 'number') !== isNumber) return false;
-  if (isText && feature.isEscaped(n)) return false;
-  if (isNumber && !feature.isUsual) {
-    const value = numberIn(feature.bytes, start, end);
-    if (Number.isNaN(value)) return false;
-    if (!wasUsual()) {
-      starts[row] = text.at;
-      text.addNumber(value);
-      ends[row] = text.at;
-      return true;
-    }
-  }
-  const quote = isText ? 1 : 0;
-  starts[row] = base + start + quote;
-  ends[row] = base + end - quote;
-  return true;
-}
-
 function addSide(into: GrowingBytes, side: string | Buffer): void {
   if (typeof side === 'string') into.addText(side);
   else into.add(side);
 }
 
-function addSides(
-  feature: ShapedFeature,
-  sides: NonNullable<WantedBytes['sides']>,
-  base: number,
-  text: GrowingBytes,
-  ranges: readonly ValueRanges[],
-  row: number,
-): void {
-  const [before, after] = [ranges[ranges.length - 2], ranges[ranges.length - 1]];
-  const split = sides.splitOf(feature);
-  if (split < 0) {
-    const [addBefore, addAfter] = sides.adders;
-    addValue(text, before!, row, feature, addBefore!);
-    addValue(text, after!, row, feature, addAfter!);
-    return;
-  }
-  before!.starts[row] = base + feature.start;
-  before!.ends[row] = after!.starts[row] = base + split;
-  after!.ends[row] = base + feature.end;
-}
-
-/** Copies of chunks in the text of a window: a part of one holds many features. */
+/** Copies of chunks in the text of a window, where values are ranges: a part of one holds many features. */
 class ChunkCopies {
+  /** The text that holds the last feature. */
+  text = new GrowingBytes(0);
   #chunk: Buffer | null = null;
   #end = 0;
+  /** The number that is added to offsets of a feature. */
   #base = 0;
 
-  /** The number that is added to offsets of a feature. */
-  baseOf({ bytes, start, end }: ShapedFeature, text: GrowingBytes): number {
-    if (bytes === this.#chunk && end <= this.#end && text.at > 0) return this.#base;
+  /** Copies the bytes of a feature to a text that has not got them. */
+  hold({ bytes, start, end }: ShapedFeature, text: GrowingBytes): void {
+    this.text = text;
+    if (bytes === this.#chunk && end <= this.#end && text.at > 0) return;
     this.#chunk = bytes;
     this.#end = Math.min(bytes.length, Math.max(end, start + COPIED_BYTES));
     this.#base = text.at - start;
     text.add(bytes.subarray(start, this.#end));
-    return this.#base;
+  }
+
+  /** Makes the range of a value of the feature that is held. @returns false if the value must be made */
+  range(feature: ShapedFeature, n: number, way: Way, { starts, ends }: ValueRanges, row: number): boolean {
+    const start = n < 0 ? 0 : feature.startOf(n);
+    const first = feature.bytes[start]!;
+    if (n < 0 || first === LETTER_N) {
+      starts[row] = -1;
+      return true;
+    }
+    const end = feature.endOf(n);
+    const base = this.#base;
+    const isText = first === QUOTE;
+    const isNumber = !isText && first < LETTER_A;
+    if (way === 'none' || (way === 'text') !== isText || (way === 'number') !== isNumber) return false;
+    if (isText && feature.isEscaped(n)) return false;
+    if (isNumber && !feature.isUsual) {
+      const value = numberIn(feature.bytes, start, end);
+      if (Number.isNaN(value)) return false;
+      if (!wasUsual()) {
+        const { text } = this;
+        starts[row] = text.at;
+        text.addNumber(value);
+        ends[row] = text.at;
+        return true;
+      }
+    }
+    const quote = isText ? 1 : 0;
+    starts[row] = base + start + quote;
+    ends[row] = base + end - quote;
+    return true;
+  }
+
+  addSides(
+    feature: ShapedFeature,
+    sides: NonNullable<WantedBytes['sides']>,
+    ranges: readonly ValueRanges[],
+    row: number,
+  ): void {
+    const [before, after] = [ranges[ranges.length - 2], ranges[ranges.length - 1]];
+    const split = sides.splitOf(feature);
+    if (split < 0) {
+      const [addBefore, addAfter] = sides.adders;
+      addValue(this.text, before!, row, feature, addBefore!);
+      addValue(this.text, after!, row, feature, addAfter!);
+      return;
+    }
+    const base = this.#base;
+    before!.starts[row] = base + feature.start;
+    before!.ends[row] = after!.starts[row] = base + split;
+    after!.ends[row] = base + feature.end;
   }
 }
 

@@ -11,11 +11,10 @@ import {
 } from '../../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../../hexcodes/wire/job.js';
 import {
-  dataHead,
+  dataPage,
   dictionaryHead,
   indexesOf,
   lengthOf,
-  levelsOf,
   NONE,
   type OwnChunk,
   PLAIN,
@@ -171,7 +170,6 @@ export class CodePages {
 
   #flush(): void {
     if (this.#rows === 0) return;
-    const levels = levelsOf(this.#defined, this.#rows, this.#nulls);
     const hasValues = this.#nulls < this.#rows;
     let start = LEAD_BYTES;
     if (hasValues) {
@@ -180,18 +178,12 @@ export class CodePages {
       this.#packed.set(lead, start);
     }
     const body = this.#packed.subarray(start, hasValues ? this.#at : start);
-    const head = dataHead(
-      this.#rows,
-      this.#nulls,
-      PLAIN,
-      levels.length,
-      this.#plainBytes,
-      body.length,
-      hasValues,
-    );
-    for (const part of [head, levels, body.slice()]) this.#taken(part);
-    this.#totals.sizeBytes += head.length + levels.length + body.length;
-    this.#totals.plainBytes += head.length + levels.length + this.#plainBytes;
+    const defined = this.#defined.subarray(0, this.#rows);
+    const unpackedBytes = hasValues ? this.#plainBytes : null;
+    const page = dataPage(defined, this.#nulls, PLAIN, body.slice(), unpackedBytes);
+    for (const part of page.parts) this.#taken(part);
+    this.#totals.sizeBytes += page.sizeBytes;
+    this.#totals.plainBytes += page.plainBytes;
     this.#totals.nulls += this.#nulls;
     this.#at = LEAD_BYTES;
     this.#rows = 0;
@@ -263,10 +255,8 @@ export function dictionaryChunk(
     used.flatMap((index) => (kind === 'int' ? [values[index]!] : [lengthOf(values[index]!), values[index]!])),
   );
   const lead = dictionaryHead(used.length, dictionary.length, dictionary.length);
-  const levels = levelsOf(defined, rows, nulls);
   const body = indexesOf(packed.subarray(0, count), used.length);
-  const head = dataHead(rows, nulls, RLE_DICTIONARY, levels.length, body.length, body.length, false);
-  const pages = [lead, dictionary, head, levels, body];
+  const pages = [lead, dictionary, ...dataPage(defined, nulls, RLE_DICTIONARY, body, null).parts];
   const sizeBytes = pages.reduce((sum, page) => sum + page.length, 0);
   // Numbers are in one order only where there is one of them.
   const sorted = used.map((index) => values[index]!).sort(Buffer.compare);

@@ -163,7 +163,8 @@ export function bitPacked(indexes: Uint8Array | Uint16Array | Uint32Array, width
 }
 
 /** Which rows have a value, in runs: of one, or of bits. */
-export function levelsOf(defined: Uint8Array, rows: number, nulls: number): Uint8Array {
+function levelsOf(defined: Uint8Array, nulls: number): Uint8Array {
+  const rows = defined.length;
   if (nulls === 0 || nulls === rows)
     return Buffer.concat([varintOf(2 * rows), Uint8Array.of(nulls === 0 ? 1 : 0)]);
   const groups = Math.ceil(rows / 8);
@@ -193,30 +194,45 @@ export function dictionaryHead(values: number, plainBytes: number, packedBytes: 
   );
 }
 
-export function dataHead(
-  rows: number,
+/** A page of a chunk, and its size as it is and unpacked. */
+interface DataPage {
+  readonly parts: readonly Uint8Array[];
+  readonly sizeBytes: number;
+  readonly plainBytes: number;
+}
+
+/**
+ * A data page of the second version.
+ * @param defined 1 for each of its rows that has a value
+ * @param unpackedBytes of a body that is packed; null for one that is not
+ */
+export function dataPage(
+  defined: Uint8Array,
   nulls: number,
   encoding: number,
-  levelBytes: number,
-  plainBytes: number,
-  packedBytes: number,
-  isPacked: boolean,
-): Uint8Array {
+  body: Uint8Array,
+  unpackedBytes: number | null,
+): DataPage {
+  const rows = defined.length;
+  const levels = levelsOf(defined, nulls);
+  const isPacked = unpackedBytes !== null;
+  const plainBytes = levels.length + (unpackedBytes ?? body.length);
   const page = thrift(
     [1, I32, rows],
     [2, I32, nulls],
     [3, I32, rows],
     [4, I32, encoding],
-    [5, I32, levelBytes],
+    [5, I32, levels.length],
     [6, I32, 0],
     [7, isPacked ? 1 : 2, isPacked],
   );
-  return writtenThrift(
-    thrift(
-      [1, I32, DATA_PAGE_V2],
-      [2, I32, levelBytes + plainBytes],
-      [3, I32, levelBytes + packedBytes],
-      [8, STRUCT, page],
-    ),
+  const sizeBytes = levels.length + body.length;
+  const head = writtenThrift(
+    thrift([1, I32, DATA_PAGE_V2], [2, I32, plainBytes], [3, I32, sizeBytes], [8, STRUCT, page]),
   );
+  return {
+    parts: [head, levels, body],
+    sizeBytes: head.length + sizeBytes,
+    plainBytes: head.length + plainBytes,
+  };
 }

@@ -59,6 +59,7 @@ function boundsOfBytes(
   flip: number,
 ): Bounds {
   const count = firsts?.length ?? present;
+  const order = new RangeOrder(bytes, flip);
   let [least, minEnd, most, maxEnd] = [-1, -1, -1, -1];
   let [minKey, maxKey] = [Number.POSITIVE_INFINITY, -1];
   for (let i = 0; i < count; i++) {
@@ -66,52 +67,57 @@ function boundsOfBytes(
     const start = starts === null ? index * width : starts[index]!;
     const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
     // Most values are told apart by their first bytes.
-    const key = keyOf(bytes, start, end, flip);
+    const key = order.keyOf(start, end);
     if (key > minKey && key < maxKey) continue;
-    if (least < 0 || isBefore(bytes, start, end, least, minEnd, flip))
-      [least, minEnd, minKey] = [start, end, key];
-    if (most < 0 || isBefore(bytes, most, maxEnd, start, end, flip))
-      [most, maxEnd, maxKey] = [start, end, key];
+    if (least < 0 || order.isBefore(start, end, least, minEnd)) [least, minEnd, minKey] = [start, end, key];
+    if (most < 0 || order.isBefore(most, maxEnd, start, end)) [most, maxEnd, maxKey] = [start, end, key];
   }
   if (minEnd - least > MAX_BOUND || maxEnd - most > MAX_BOUND) return null;
   return [Uint8Array.from(bytes.subarray(least, minEnd)), Uint8Array.from(bytes.subarray(most, maxEnd))];
 }
 
-/** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */
-function keyOf(bytes: Uint8Array, start: number, end: number, flip: number): number {
-  const size = end - start;
-  if (size >= KEY_BYTES)
-    return (
-      HALF_KEY * (((bytes[start]! ^ flip) << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!) +
-      ((bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!)
-    );
-  let key = 0;
-  for (let i = 0; i < KEY_BYTES; i++)
-    key = 256 * key + (i < size ? bytes[start + i]! ^ (i === 0 ? flip : 0) : 0);
-  return key;
-}
+/** The order of ranges of bytes. */
+class RangeOrder {
+  readonly #bytes: Uint8Array;
+  /** Bits of the first byte that say a sign. */
+  readonly #flip: number;
 
-/** Whether one range of bytes comes before another. @param flip bits of the first byte that say a sign */
-function isBefore(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  otherStart: number,
-  otherEnd: number,
-  flip: number,
-): boolean {
-  const size = end - start;
-  const otherSize = otherEnd - otherStart;
-  const both = Math.min(size, otherSize);
-  if (both > 0) {
-    const difference = (bytes[start]! ^ flip) - (bytes[otherStart]! ^ flip);
-    if (difference !== 0) return difference < 0;
+  constructor(bytes: Uint8Array, flip: number) {
+    this.#bytes = bytes;
+    this.#flip = flip;
   }
-  for (let i = 1; i < both; i++) {
-    const difference = bytes[start + i]! - bytes[otherStart + i]!;
-    if (difference !== 0) return difference < 0;
+
+  /** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */
+  keyOf(start: number, end: number): number {
+    const [bytes, flip] = [this.#bytes, this.#flip];
+    const size = end - start;
+    if (size >= KEY_BYTES)
+      return (
+        HALF_KEY * (((bytes[start]! ^ flip) << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!) +
+        ((bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!)
+      );
+    let key = 0;
+    for (let i = 0; i < KEY_BYTES; i++)
+      key = 256 * key + (i < size ? bytes[start + i]! ^ (i === 0 ? flip : 0) : 0);
+    return key;
   }
-  return size < otherSize;
+
+  /** Whether one range comes before another. */
+  isBefore(start: number, end: number, otherStart: number, otherEnd: number): boolean {
+    const [bytes, flip] = [this.#bytes, this.#flip];
+    const size = end - start;
+    const otherSize = otherEnd - otherStart;
+    const both = Math.min(size, otherSize);
+    if (both > 0) {
+      const difference = (bytes[start]! ^ flip) - (bytes[otherStart]! ^ flip);
+      if (difference !== 0) return difference < 0;
+    }
+    for (let i = 1; i < both; i++) {
+      const difference = bytes[start + i]! - bytes[otherStart + i]!;
+      if (difference !== 0) return difference < 0;
+    }
+    return size < otherSize;
+  }
 }
 
 function bytesOf(values: Float64Array | Float32Array | Int32Array | Uint32Array): Uint8Array {

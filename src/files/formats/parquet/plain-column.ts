@@ -5,9 +5,8 @@ import type { SchemaElement } from 'hyparquet';
 import { GrowingBytes, type ValueRanges } from '../../rows/text-rows.js';
 import {
   bitPacked,
-  dataHead,
+  dataPage,
   dictionaryHead,
-  levelsOf,
   type OwnChunk,
   PLAIN,
   RLE,
@@ -281,10 +280,10 @@ export class PlainColumn {
         : bytes.subarray(starts[i]! - LENGTH_BYTES, starts[i + 1]! - LENGTH_BYTES),
     );
     const dictionary = Buffer.concat(values);
-    const packed = this.#pack(dictionary, 0, dictionary.length);
+    const packed = this.#pack(dictionary);
     const head = dictionaryHead(firsts.length, dictionary.length, packed.length);
     const body = bitPacked(indexes, bits);
-    const page = this.#page(body, 0, body.length, 0, this.#rows, RLE_DICTIONARY);
+    const page = this.#page(body, 0, this.#rows, RLE_DICTIONARY);
     return {
       pages: [head, packed, ...page.parts],
       sizeBytes: head.length + packed.length + page.sizeBytes,
@@ -319,7 +318,7 @@ export class PlainColumn {
       }
       const page = isBits
         ? this.#bitPage(firstValue, value, firstRow, row)
-        : this.#page(this.#bytes, start, startOf(value), firstRow, row, PLAIN);
+        : this.#page(this.#bytes.subarray(start, startOf(value)), firstRow, row, PLAIN);
       pages.push(...page.parts);
       sizeBytes += page.sizeBytes;
       plainBytes += page.plainBytes;
@@ -333,32 +332,25 @@ export class PlainColumn {
       const at = i - firstValue;
       bits[at >> 3]! |= this.#bytes[i]! << (at & 7);
     }
-    return this.#page(bits, 0, bits.length, firstRow, endRow, PLAIN);
+    return this.#page(bits, firstRow, endRow, PLAIN);
   }
 
-  #pack(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  #pack(bytes: Uint8Array): Uint8Array {
     const packed = this.#packed;
     const from = packed.at;
-    addSnappy(bytes, start, end, packed);
+    addSnappy(bytes, packed);
     return packed.bytes.subarray(from, packed.at);
   }
 
-  /** A data page of the second version. */
-  #page(body: Uint8Array, start: number, end: number, firstRow: number, endRow: number, encoding: number) {
+  #page(body: Uint8Array, firstRow: number, endRow: number, encoding: number) {
     const defined = this.#defined.subarray(firstRow, endRow);
-    const rows = endRow - firstRow;
     let nulls = 0;
     if (this.#nulls > 0) for (const each of defined) nulls += 1 - each;
-    const levels = levelsOf(defined, rows, nulls);
-    const packed = end === start ? NO_BYTES : this.#pack(body, start, end);
-    const isPacked = packed.length > 0 && packed.length < WORTH_PACKING * (end - start);
-    const written = isPacked ? packed : body.subarray(start, end);
-    const head = dataHead(rows, nulls, encoding, levels.length, end - start, written.length, isPacked);
-    return {
-      parts: [head, levels, written],
-      sizeBytes: head.length + levels.length + written.length,
-      plainBytes: head.length + levels.length + end - start,
-    };
+    const packed = body.length === 0 ? NO_BYTES : this.#pack(body);
+    const isPacked = packed.length > 0 && packed.length < WORTH_PACKING * body.length;
+    return isPacked
+      ? dataPage(defined, nulls, encoding, packed, body.length)
+      : dataPage(defined, nulls, encoding, body, null);
   }
 }
 

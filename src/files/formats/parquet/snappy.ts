@@ -17,15 +17,16 @@ const [MAX_SHORT_LITERAL, MAX_COPY] = [60, 64] as const;
 const table = new Uint16Array(1 << TABLE_BITS);
 
 /** Adds the packed form of some bytes, its size before it. */
-export function addSnappy(bytes: Uint8Array, start: number, end: number, packed: GrowingBytes): void {
-  packed.reserve(Math.ceil((end - start) * 1.2) + 64);
-  let left = end - start;
+export function addSnappy(bytes: Uint8Array, packed: GrowingBytes): void {
+  const size = bytes.length;
+  packed.reserve(Math.ceil(size * 1.2) + 64);
+  let left = size;
   for (; left > 127; left = Math.floor(left / 128)) packed.bytes[packed.at++] = (left & 127) | 128;
   packed.bytes[packed.at++] = left;
   const out = areaOf(packed.bytes);
   const source = areaOf(bytes);
-  for (let at = start; at < end; at += FRAGMENT_BYTES)
-    packed.at = fragmentAt(out, packed.at, source, at, Math.min(end, at + FRAGMENT_BYTES));
+  for (let at = 0; at < size; at += FRAGMENT_BYTES)
+    packed.at = fragmentAt(out, packed.at, source, at, Math.min(size, at + FRAGMENT_BYTES));
 }
 
 /** Packs up to 64 KiB. @returns after the last byte written */

@@ -191,18 +191,20 @@ export function checkPages(
   unpacked: UnpackedPages,
   maxBytes: number,
 ): void {
-  const levels = {
+  const content = {
     repetition: getMaxRepetitionLevel(path as SchemaTree[]),
     definition: getMaxDefinitionLevel(path as SchemaTree[]),
+    codec: metadata.codec,
+    type: metadata.type,
+    typeBytes: path.at(-1)?.element.type_length ?? 0,
+    maxBytes,
   };
-  const { type } = metadata;
-  const typeBytes = path.at(-1)?.element.type_length ?? 0;
   for (const { header, body } of pages) {
     if (header.data_page_header_v2 !== undefined && header.type === 'DATA_PAGE_V2') {
-      checkPageV2(header, body, metadata.codec, levels, unpacked, { type, typeBytes, maxBytes });
+      checkPageV2(header, body, content, unpacked);
       continue;
     }
-    const page = new PageBytes(unpacked.unpack(metadata.codec, body, header.uncompressed_page_size));
+    const page = new PageBytes(unpacked.unpack(content.codec, body, header.uncompressed_page_size));
     if (header.type === 'DICTIONARY_PAGE') {
       const count = header.dictionary_page_header?.num_values ?? 0;
       if (count > page.left) throw new Error(`a dictionary of ${count} values in ${page.left} bytes`);
@@ -210,44 +212,37 @@ export function checkPages(
     }
     const v1 = header.data_page_header;
     if (v1 === undefined) continue;
-    if (levels.repetition > 0) walkRuns(page.part(page.word()), bitsOf(levels.repetition), v1.num_values);
-    if (levels.definition > 0) walkRuns(page.part(page.word()), bitsOf(levels.definition), v1.num_values);
-    checkValues(page, v1.encoding, v1.num_values, { type, typeBytes, maxBytes });
+    for (const level of [content.repetition, content.definition])
+      if (level > 0) walkRuns(page.part(page.word()), bitsOf(level), v1.num_values);
+    checkValues(page, v1.encoding, v1.num_values, content);
   }
 }
 
-interface Levels {
+/** Properties that all pages of a chunk share. */
+interface Content {
+  /** Greatest levels. */
   readonly repetition: number;
   readonly definition: number;
-}
-
-interface Values {
+  readonly codec: string;
   readonly type: string;
   readonly typeBytes: number;
   readonly maxBytes: number;
 }
 
-function checkPageV2(
-  header: PageHeader,
-  body: Uint8Array,
-  codec: string,
-  levels: Levels,
-  unpacked: UnpackedPages,
-  values: Values,
-): void {
+function checkPageV2(header: PageHeader, body: Uint8Array, content: Content, unpacked: UnpackedPages): void {
   const v2 = header.data_page_header_v2!;
   const { num_values: count, num_nulls: nulls } = v2;
   if (!(nulls >= 0 && nulls <= count)) throw new Error(`a page of ${count} values with ${nulls} nulls`);
   const page = new PageBytes(body);
   const repetition = page.part(v2.repetition_levels_byte_length);
   const definition = page.part(v2.definition_levels_byte_length);
-  if (levels.repetition > 0) walkRuns(repetition, bitsOf(levels.repetition), count);
-  if (levels.definition > 0) walkRuns(definition, bitsOf(levels.definition), count);
+  if (content.repetition > 0) walkRuns(repetition, bitsOf(content.repetition), count);
+  if (content.definition > 0) walkRuns(definition, bitsOf(content.definition), count);
   const sizeBytes = header.uncompressed_page_size - page.at;
   if (sizeBytes < 0) throw new Error('a page whose levels are longer than itself');
   const rest = body.subarray(page.at);
-  const plain = v2.is_compressed === false ? rest : unpacked.unpack(codec, rest, sizeBytes);
-  checkValues(new PageBytes(plain), v2.encoding, count, values);
+  const plain = v2.is_compressed === false ? rest : unpacked.unpack(content.codec, rest, sizeBytes);
+  checkValues(new PageBytes(plain), v2.encoding, count, content);
 }
 
 /** @param most values of the page; it counts nulls, which have no bytes in the page */
@@ -255,7 +250,7 @@ function checkValues(
   page: PageBytes,
   encoding: string,
   most: number,
-  { type, typeBytes, maxBytes }: Values,
+  { type, typeBytes, maxBytes }: Content,
 ): void {
   if (page.left === 0) return;
   switch (encoding) {
