@@ -18,7 +18,7 @@ import { openText } from './formats/csv-header.js';
 import type { KnownFeatures } from './formats/json/geojson-source.js';
 import { openSource, sampled } from './formats/open.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
-import type { ColumnKind, TableColumn } from './formats/table.js';
+import { type ColumnKind, type TableColumn, typesOf } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { RowDecoder, refuse } from './rows/decode-rows.js';
@@ -171,8 +171,6 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
 /** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
 async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
   const { request, source } = run;
-  if (request.inputs.length > 1 && !hasTypes) return 'several files of NDJSON';
-  const [path] = request.inputs;
   for (const each of request.inputs)
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
   let known: KnownFeatures | null = null;
@@ -180,20 +178,27 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     const { inferNdjson } = await import('./rows/infer-ndjson.js');
     known = { columns: await inferNdjson(run), idName: 'id' };
   }
-  const input = await openInput(path!, request.input);
-  try {
-    const fit = hasTypes ? 'types' : 'names';
-    const opened = await sampled(await openSource(input, 'ndjson', fit, source, known));
-    const { columns } = opened.source;
-    const found = { columns, sample: opened.sample };
-    const read = readColumns(run, found, true);
-    if (typeof read === 'string') return read;
-    const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
-    const isOdd = (column: number): boolean => column >= 0 && !ofPosition.includes(columns[column]!.kind);
-    return isOdd(read.lat) || isOdd(read.lng) ? 'positions are not numbers' : found;
-  } finally {
-    input.close();
-  }
+  const sampleOf = async (path: string): Promise<Found> => {
+    const input = await openInput(path, request.input);
+    try {
+      const opened = await sampled(
+        await openSource(input, 'ndjson', hasTypes ? 'types' : 'names', source, known),
+      );
+      return { columns: opened.source.columns, sample: opened.sample };
+    } finally {
+      input.close();
+    }
+  };
+  const found = await sampleOf(request.inputs[0]!);
+  const { columns } = found;
+  // Without types each file has the columns of its own first rows.
+  for (const path of hasTypes ? [] : request.inputs.slice(1))
+    if (typesOf((await sampleOf(path)).columns) !== typesOf(columns)) return `${path} has other columns`;
+  const read = readColumns(run, found, true);
+  if (typeof read === 'string') return read;
+  const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
+  const isOdd = (column: number): boolean => column >= 0 && !ofPosition.includes(columns[column]!.kind);
+  return isOdd(read.lat) || isOdd(read.lng) ? 'positions are not numbers' : found;
 }
 
 /** The columns of a file of row groups or record batches. */

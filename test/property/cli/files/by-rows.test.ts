@@ -183,6 +183,16 @@ test('members of a second file in another order', async () => {
   }
 });
 
+test('a second file of NDJSON continues the first in a table, or has other columns', async () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => join(scratch, `${name}.ndjson`));
+  writeFileSync(a!, '{"id":1,"note":{"x": 1},"lat":21.03,"lng":105.8}\n'.repeat(3));
+  writeFileSync(c!, '{"id":"1","note":{"x":1},"lat":21.03,"lng":105.8}\n');
+  const asked = { columns: { prefix: '' } };
+  writeFileSync(b!, '{"id":2,"note":[ ],"lat":21.04,"lng":105.81}\n{"lng":105.8,"id":3,"lat":21.04}\n');
+  expect(await bothRoads(hexcodes, [a!, b!], { output, to: 'csv' }, asked)).toBe(true);
+  expect(await bothRoads(hexcodes, [a!, c!], { output, to: 'csv' }, asked)).toBe(false);
+});
+
 test('a second file continues the first, or has other columns', async () => {
   const lines = (name: string) => Array.from({ length: 120 }, (_, i) => `${name}${i},21.03,105.8`);
   const [a, b, c] = ['a', 'b', 'c'].map((name) => join(scratch, `${name}.csv`));
