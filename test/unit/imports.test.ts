@@ -460,7 +460,7 @@ describe('tests', () => {
   const INSIDE: Readonly<Record<string, string>> = {
     'hexcodes/kernel': 'the kernel by its ABI, which hosts in other languages call',
     'hexcodes/wire': 'scanning and printing of numbers, rows and frames, against slow peers',
-    'hexcodes/geometry': 'the geometry of cells and of the index, against H3',
+    'hexcodes/geometry': 'the borders of provinces of made-up maps',
     'hexcodes/client': 'windows and records of a stream over a simulated network',
     'hexcodes/library': 'the list of names of places',
     'hexcodes/version': 'the version, which manifests and lock file repeat',
