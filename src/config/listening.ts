@@ -229,13 +229,22 @@ interface Ports {
 
 const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
-/** Says that the service, or one of its processes with a port of its own, and the admin port would have one port. */
+const MAX_PORT = 65_535;
+
+/**
+ * Says that the service, or one of its processes with a port of its own, and the admin port would have one port, or
+ * that there is no port for one.
+ */
 export function sharedPort({ host, port, adminHost, adminPort, processes, ownPorts }: Ports): string[] {
   if (host === undefined || port === undefined || adminHost === undefined || adminPort === undefined)
     return [];
+  const last = port + (ownPorts === true ? (processes ?? 0) : 0);
+  if (port !== 0 && last > MAX_PORT)
+    return [
+      `--own-ports needs the ports ${port + 1} to ${last}, of which ${MAX_PORT} is the last: --port names another`,
+    ];
   if (port === 0 || adminPort === 0) return [];
   if (host !== adminHost && !isEveryAddress(host) && !isEveryAddress(adminHost)) return [];
-  const last = port + (ownPorts === true ? (processes ?? 0) : 0);
   if (adminPort < port || adminPort > last) return [];
   const both =
     adminPort === port

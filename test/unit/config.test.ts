@@ -50,6 +50,9 @@ describe('sources', () => {
     const own = (adminPort: number): boolean => isShared(8080, adminPort, { processes: '3', ownPorts: true });
     expect([8079, 8080, 8081, 8083, 8084].map(own)).toEqual([false, true, true, true, false]);
     expect(isShared(8080, 8081, { processes: '3' })).toBe(false);
+    const isBeyond = (port: string): boolean =>
+      faultsOf({ port, processes: '2', ownPorts: true }).some((each) => each.includes('65535 is the last'));
+    expect(['65533', '65534', '65535'].map(isBeyond)).toEqual([false, true, true]);
   });
 
   test('a flag goes before its variable, the variable before the file', () => {
