@@ -46,7 +46,7 @@ const NOT_WRITTEN: ReadonlyMap<string, string> = new Map([
 
 /** @throws CliFailure USAGE for a name of an output whose extension promises what is not written */
 export function refuseUnwritable(path: string): void {
-  const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  const extension = /\.([^./\\]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   const hint = NOT_WRITTEN.get(extension);
   if (hint !== undefined)
     throw new CliFailure(EXIT.USAGE, `${path}: .${extension} is not written`, `${hint}.`);

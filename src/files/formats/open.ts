@@ -90,7 +90,8 @@ function written({ kept, added }: SinkColumns): WrittenColumns {
 }
 
 /** Whether Arrow goes into a file; else it is a stream. */
-export const hasArrowFooter = ({ name }: Output): boolean => !/\.arrows$/i.test(name) && name !== STDOUT_NAME;
+export const hasArrowFooter = ({ name }: Output): boolean =>
+  !/\.arrows(?:\.gz)?$/i.test(name) && name !== STDOUT_NAME;
 
 const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   csv: DELIMITED,

@@ -182,11 +182,26 @@ describe('packed and other files', () => {
     expect((await folder.run(['encode', name, '-q'])).code).toBe(3);
   });
 
-  test.each(['o.xls', 'o.csv.zst', 'o.csv.bz2', 'o.zip', 'o.kml'])('%s is not written', async (name) => {
-    const ran = await quiet('lat,lng\n21.0288,105.8525\n', 'encode', '-o', name);
-    expect(ran.code).toBe(2);
-    expect(folder.names().filter((each) => each.startsWith(name))).toEqual([]);
+  test.each([
+    ['o.arrow', 'ARROW1'],
+    ['o.arrows', '\xff\xff\xff\xff'],
+  ])('%s begins as its name says, packed too', async (name, magic) => {
+    folder.write('one.csv', 'lat,lng\n21.0288,105.8525\n');
+    for (const each of [name, `${name}.gz`])
+      expect((await folder.run(['encode', 'one.csv', '-o', each, '-q'])).code).toBe(0);
+    const packed = gunzipSync(folder.bytes(`${name}.gz`));
+    for (const bytes of [folder.bytes(name), packed])
+      expect(Buffer.from(bytes).toString('latin1', 0, magic.length)).toBe(magic);
   });
+
+  test.each(['o.xls', 'o.xlsm.gz', 'o.csv.zst', 'o.csv.bz2', 'o.zip', 'o.kml'])(
+    '%s is not written',
+    async (name) => {
+      const ran = await quiet('lat,lng\n21.0288,105.8525\n', 'encode', '-o', name);
+      expect(ran.code).toBe(2);
+      expect(folder.names().filter((each) => each.startsWith(name))).toEqual([]);
+    },
+  );
 });
 
 test('columns are named one by one or in a list, and one with a comma in its name between quotes', async () => {
