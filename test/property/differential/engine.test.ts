@@ -1,18 +1,9 @@
 // The differential engine of test/support/differential over this build, by one seed; `npm run proof -- differential`
-// has more cases. Every answer is that of the reference, and no row leaves the fast path but those of SLOW.
+// has more cases. Every answer is that of the reference, and no row leaves the fast path.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DifferentialEngine } from '../../support/differential/engine.js';
 
 const SEED = 20_261_126;
-
-/** Conversions of files that are slow still, by cell and spelling: what is not said here must be fast. */
-const SLOW: readonly (readonly [why: string, cell: RegExp, spelling: RegExp])[] = [
-  [
-    'nested members as columns',
-    /^ndjson → (csv|parquet|arrow), /,
-    /^(OwnTracks|Traccar|Teltonika|deep members)/,
-  ],
-];
 
 let engine: DifferentialEngine;
 beforeAll(async () => {
@@ -32,19 +23,7 @@ test('files: every target and option', async () => {
   const { cases, differences, slow } = engine.findings();
   expect(differences).toEqual([]);
   expect(cases).toBeGreaterThan(500);
-  const unexplained = [...slow].flatMap(([cell, { spellings }]) =>
-    [...spellings]
-      .filter((spelling) => !SLOW.some(([, cells, names]) => cells.test(cell) && names.test(spelling)))
-      .map((spelling) => `${cell}: ${spelling}`),
-  );
-  expect(unexplained).toEqual([]);
-  // A row of SLOW that nothing needs any more is taken out.
-  const used = SLOW.filter(([, cells, names]) =>
-    [...slow].some(
-      ([cell, { spellings }]) => cells.test(cell) && [...spellings].some((name) => names.test(name)),
-    ),
-  );
-  expect(used.map(([why]) => why)).toEqual(SLOW.map(([why]) => why));
+  expect([...slow].map(([cell, { spellings }]) => `${cell}: ${[...spellings].join()}`)).toEqual([]);
 });
 
 test('files of codes: every spelling, target and option', async () => {
