@@ -1,8 +1,7 @@
-// `npm run bench -- baseline [--rows 100000] [--rounds 3] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
+// `npm run bench -- baseline [--rows 100000] [--rounds 15] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
-// thread, each run a process of its own; a run of the first 1,000 rows is taken off. Bulk bodies, batches and JSON
-// frames go through the library in this process. `--write` puts the table into bench/baseline.json, by which changes of
-// conversion are judged.
+// thread, each run a process of its own, whose start counts. Bulk bodies, batches and JSON frames go through the library
+// in this process. `--write` puts the table into bench/baseline.json, by which changes of conversion are judged.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +80,7 @@ const FILES: readonly FileCell[] = [
 
 interface Figure {
   readonly what: string;
-  /** CPU of a row, the least of all rounds, by checkout. */
+  /** CPU of a row, the median of all rounds, by checkout. */
   readonly ns: (number | null)[];
 }
 
@@ -103,29 +102,20 @@ function commitIn(folder: string): string {
 /** One conversion, by each checkout. */
 interface Measured {
   readonly what: string;
-  /** Rows that `run` converts more than `start` does. */
   readonly rows: number;
   /** CPU of the conversion by a checkout, in ms. @throws Error where the checkout cannot do it */
   run(checkout: number): number;
-  /** CPU of what precedes the rows that count, in ms: start of the process, modules, compilation. */
-  start?(checkout: number): number;
 }
-
-/** Rows of the files whose conversion is the start of a larger one. */
-const START_ROWS = 1000;
 
 /** Files of every spelling in a folder, and runs of the command over them. */
 function fileCells(folder: string, rows: number, commands: readonly string[], only: RegExp): Measured[] {
   const position = points(rows);
   const written = new Set<string>();
-  const fileOf = ({ source, spelling }: FileCell, count: number): string => {
-    const name = `${source}-${spelling.replaceAll(/\W+/g, '-')}-${count}.${source}`;
+  const fileOf = ({ source, spelling }: FileCell): string => {
+    const name = `${source}-${spelling.replaceAll(/\W+/g, '-')}.${source}`;
     if (written.has(name)) return name;
     const rowOf = (source === 'ndjson' ? JSON_ROWS : CSV_ROWS)[spelling]!;
-    const text = position
-      .slice(0, count)
-      .map(([lat, lng], n) => `${rowOf(lat, lng, n)}\n`)
-      .join('');
+    const text = position.map(([lat, lng], n) => `${rowOf(lat, lng, n)}\n`).join('');
     if (source === 'ndjson') writeFileSync(join(folder, name), text);
     else {
       writeFileSync(join(folder, 'made.csv'), `id,lat,lng,note\n${text}`);
@@ -139,11 +129,11 @@ function fileCells(folder: string, rows: number, commands: readonly string[], on
   return FILES.map((each): Measured => {
     const { source, target, spelling, flags } = each;
     const what = [`${source} → ${target}`, spelling, ...flags].join(', ').replace(/^(.*→ \w+), plain/, '$1');
-    const convert = (count: number) => (checkout: number) => {
-      const args = ['encode', fileOf(each, count), ...flags, '-o', `out.${target}`, '--threads', '1', '-q'];
+    const run = (checkout: number): number => {
+      const args = ['encode', fileOf(each), ...flags, '-o', `out.${target}`, '--threads', '1', '-q'];
       return cpuOf([commands[checkout]!, ...args], folder);
     };
-    return { what, rows: rows - START_ROWS, run: convert(rows), start: convert(START_ROWS) };
+    return { what, rows, run };
   }).filter(({ what }) => only.test(what));
 }
 
@@ -246,27 +236,25 @@ function wireCells(wires: readonly Wire[], only: RegExp): Measured[] {
   );
 }
 
-/** CPU of each cell by each checkout, in ns a row: the least of the rounds, without the least of the starts. */
+/** The median CPU of each cell by each checkout, in ns a row. */
 function measureAll(cells: readonly Measured[], checkouts: number, rounds: number): Figure[] {
-  return cells.map(({ what, rows, run, start = () => 0 }) => {
-    const [best, starts] = [0, 0].map(() =>
-      Array.from({ length: checkouts }, () => Number.POSITIVE_INFINITY),
-    );
+  return cells.map(({ what, rows, run }) => {
+    const all = Array.from({ length: checkouts }, (): number[] => []);
     for (let round = 0; round < rounds; round++) {
       // Who goes first changes with each round.
       for (let k = 0; k < checkouts; k++) {
         const which = (k + round) % checkouts;
         try {
-          best![which] = Math.min(best![which]!, run(which));
-          starts![which] = Math.min(starts![which]!, start(which));
+          all[which]!.push(run(which));
         } catch (error) {
           if (round === 0) console.error(`${what}: ${error instanceof Error ? error.message : error}`);
         }
       }
     }
-    const ns = best!
-      .map((ms, k) => Math.round(((ms - starts![k]!) * 1e6) / rows))
-      .map((each) => (Number.isFinite(each) ? each : null));
+    const ns = all.map((ms) => {
+      const median = ms.toSorted((a, b) => a - b)[ms.length >> 1];
+      return median === undefined ? null : Math.round((median * 1e6) / rows);
+    });
     console.error(`${what}: ${ns.join(' ')}`);
     return { what, ns };
   });
@@ -276,7 +264,7 @@ export default async function benchBaseline(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '15' },
       rows: { type: 'string', default: '100000' },
       only: { type: 'string', default: '' },
       write: { type: 'boolean', default: false },
@@ -298,8 +286,8 @@ export default async function benchBaseline(args: string[]): Promise<void> {
       run: (checkout) => cpuOf([commands[checkout]!, 'encode', 'one.csv', '-o', 'one-out.csv', '-q'], folder),
     };
     figures = [
-      ...measureAll([start], folders.length, 2 * rounds),
-      ...measureAll(wireCells(wires, only), folders.length, 3 * rounds),
+      ...measureAll([start], folders.length, rounds),
+      ...measureAll(wireCells(wires, only), folders.length, rounds),
       ...measureAll(fileCells(folder, rows, commands, only), folders.length, rounds),
     ];
   } finally {
@@ -312,7 +300,7 @@ export default async function benchBaseline(args: string[]): Promise<void> {
     return [what, ...ns.map((each) => String(each ?? '–')), ...(hasBoth ? [(here / beside).toFixed(2)] : [])];
   });
   const names = ['here', ...(folders.length > 1 ? ['beside', 'here ÷ beside'] : [])];
-  console.log(`${headLine(headOfRun)}\n\nns of CPU a row, the least of the rounds.\n`);
+  console.log(`${headLine(headOfRun)}\n\nns of CPU a row, the median of the rounds.\n`);
   console.log(table(['what', ...names], lines));
   if (!values.write) return;
   const path = 'bench/baseline.json';
