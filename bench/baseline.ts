@@ -287,7 +287,7 @@ export default async function benchBaseline(args: string[]): Promise<void> {
     };
     figures = [
       ...measureAll([start], folders.length, rounds),
-      ...measureAll(wireCells(wires, only), folders.length, rounds),
+      ...measureAll(wireCells(wires, only), folders.length, 7 * rounds),
       ...measureAll(fileCells(folder, rows, commands, only), folders.length, rounds),
     ];
   } finally {
