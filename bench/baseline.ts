@@ -1,7 +1,7 @@
 // `npm run bench -- baseline [--rows 100000] [--rounds 15] [--only PATTERN] [--write] [--beside FOLDER]`: CPU a row by
 // source, target, flags and spelling, of this checkout and another one in turns. Files go through the command with one
-// thread, each run a process of its own, whose start counts. Bulk bodies, batches and JSON frames go through the library
-// in this process. `--write` puts the table into bench/baseline.json, by which changes of conversion are judged.
+// thread, each run a process of its own, whose start counts. Bulk bodies, batches and frames of JSON go through the
+// library in this process. `--write` puts the table into bench/baseline.json, by which changes are judged.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
