@@ -15,8 +15,8 @@ const MAX_NAMES = 32;
 const MAX_INTEGER_BYTES = 300;
 /** Names that are numbers up to this one come first in an object, in the order of their values. */
 const MAX_INDEX = 2 ** 32 - 2;
-/** Bytes that a byte of JSON may become: 1e20 is printed with 21 digits. */
-const GROWTH = 6;
+/** Bytes that are reserved for a byte of JSON: 1e20 is printed with 21 digits, of which each reserves three bytes. */
+const GROWTH = 16;
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte < ZERO + 10;
 const isInNumber = (byte: number): boolean =>

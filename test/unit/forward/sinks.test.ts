@@ -33,7 +33,7 @@ test('one connection for all batches; each message is a line without its end, un
   expect(opened[0]!.hasEnded).toBe(true);
 });
 
-test('a connection that is closed for good is opened anew, as often as that takes', async () => {
+test('a sink reconnects until the connection is open', async () => {
   const opened: FakePublisher[] = [];
   let tries = 0;
   const sink = new NatsSink('nats', async () => {
