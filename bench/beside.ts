@@ -53,3 +53,9 @@ export async function libraryModule<Module>(folder: string, name: string): Promi
   );
   return (await import(pathToFileURL(path).href)) as Module;
 }
+
+/** The module that counts slow rows, which older checkouts have in a file of its own. */
+export const slowRowsModule = <Module>(folder: string): Promise<Module> =>
+  libraryModule<Module>(folder, 'wire/rows/row-allowance.js').catch(() =>
+    libraryModule<Module>(folder, 'wire/rows/row-report.js'),
+  );

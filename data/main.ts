@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { encodeReach } from '#dist/hexcodes/kernel/index-file.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { encodeReach } from '#dist/hexcodes/kernel/reach.js';
 import { areaTable } from './map/area-table.js';
 import { cutSources } from './map/cut-sources.js';
 import { writeIndexFile } from './map/index-file.js';

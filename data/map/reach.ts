@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { cellToLatLng, cellToParent, getResolution, gridDisk, latLngToCell } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
+import { decodeReach, encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/index-file.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
-import { decodeReach, encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/reach.js';
 import type { Partition } from './partition.js';
 import { METRES_PER_STEP, type Ring, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';

@@ -1,8 +1,7 @@
 // A message bus as commands and sinks see it: what they set up, check, receive, store, collect, serve and publish. An
 // adapter is a folder beside this file; open-bus.ts chooses one by address.
 
-import type { Durations } from './durations.js';
-import type { Engine } from './engine.js';
+import type { Durations, Engine } from './engine.js';
 import type { PositionPaths } from './messages/message-shape.js';
 import type { RequestAnswerer } from './messages/request-answer.js';
 import type { SubjectMap } from './subjects.js';

@@ -2,8 +2,7 @@
 // in between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A
 // message that cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have
 // failed.
-import { Durations } from './durations.js';
-import { type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
+import { Durations, type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
 import {
   FORMAT_HEADER,

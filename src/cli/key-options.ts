@@ -5,8 +5,7 @@ import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { SCOPES } from '../server/keys/key-record.js';
 import { KeyFault, LIMIT_NAMES } from '../server/keys/manage/key-input.js';
-import { ensureDataDir, folderWarning } from '../server/keys/private-files.js';
-import { readOrMakePepper } from '../server/keys/secret.js';
+import { ensureDataDir, folderWarning, readOrMakePepper } from '../server/keys/secret.js';
 import type { KeyStore } from '../server/keys/store/key-store.js';
 import {
   mayBeThere,

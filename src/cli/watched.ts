@@ -4,14 +4,14 @@ import type { Server } from 'node:http';
 import { memoryUsage, uptime } from 'node:process';
 import type { Command } from 'commander';
 import type { BusLook } from '../bus/bus.js';
-import { DURATION_BOUNDS_S, type Durations } from '../bus/durations.js';
+import { DURATION_BOUNDS_S, type Durations } from '../bus/engine.js';
 import { NEARLY_FULL } from '../bus/sizing.js';
 import { adminServer } from '../config/admin-server.js';
 import { ConfigError, readSettings } from '../config/config.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
-import { slowRowCounts } from '../hexcodes/wire/rows/row-allowance.js';
+import { slowRowCounts } from '../hexcodes/wire/rows/row-report.js';
 import { requireCount } from './bus-options.js';
 
 export interface AdminOptions {

@@ -4,8 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { BUS, KAFKA } from './bus.js';
-import { KEYS } from './keys.js';
-import { BOUNDS, LIMITS } from './limits.js';
+import { BOUNDS, KEYS, LIMITS } from './limits.js';
 import { CONSOLE, LIFE_CYCLE, LISTENING, sharedPort } from './listening.js';
 import { LOGGING, OBSERVATION } from './observation.js';
 import { type ConfigOf, Fault, type Setting, unknownVariable, unknownVariables } from './setting.js';

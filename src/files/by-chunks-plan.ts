@@ -3,7 +3,7 @@
 import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
-import { resolutionColumn } from './columns/position-columns.js';
+import { columnsOfDegrees, isDouble, lookAtFiles, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
 import { reasonOf } from './exit-codes.js';
 import { type ParquetFile, readParquet } from './formats/parquet/parquet-source.js';
@@ -16,7 +16,6 @@ import {
 } from './formats/parquet/thrift.js';
 import { type TableColumn, typesOf } from './formats/table.js';
 import type { Run } from './request.js';
-import { columnsOfDegrees, isDouble, lookAtFiles } from './typed-inputs.js';
 
 // Members of the metadata by their ids in the format.
 export const FILE = { schema: 2, rowGroups: 4, orders: 7 } as const;

@@ -18,7 +18,6 @@ import {
   openFile,
 } from './by-chunks-plan.js';
 import type { Batch, Pipeline, Reading } from './driver.js';
-import { countRows, failuresIn } from './encoded.js';
 import { brokenAt } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
 import {
@@ -28,12 +27,13 @@ import {
   readCoordinates,
 } from './formats/parquet/coordinates.js';
 import { ParquetFileWriter } from './formats/parquet/file-writer.js';
-import { walkThrift } from './formats/parquet/footer.js';
-import { arrowSchemaIn } from './formats/parquet/key-values.js';
+import { arrowSchemaIn, walkThrift } from './formats/parquet/footer.js';
 import {
   adminChunk,
   adminOf,
   CodePages,
+  countRows,
+  failuresIn,
   resolutionChunk,
   statusChunk,
 } from './formats/parquet/own-columns.js';

@@ -7,16 +7,24 @@ import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
 import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
-import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
+import {
+  codeColumn,
+  columnsOfDegrees,
+  findPosition,
+  isDouble,
+  lookAtFiles,
+  resolutionColumn,
+} from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
 import { type Input, openInput, statOf } from './disk/input.js';
 import type { Batch, Pipeline, Reading } from './driver.js';
-import { countRows, failuresIn } from './encoded.js';
 import { type FileFormat, FORMATS } from './format.js';
-import { SAMPLE_ROWS } from './formats/csv-dialect.js';
-import { openText } from './formats/csv-header.js';
-import type { KnownFeatures } from './formats/json/geojson-source.js';
+import { openText } from './formats/csv/csv.js';
+import { SAMPLE_ROWS } from './formats/csv/dialect.js';
+import { CsvRowReader } from './formats/csv/read-csv.js';
+import type { KnownFeatures } from './formats/geojson/geojson-source.js';
 import { openSource, sampled } from './formats/open.js';
+import { countRows, failuresIn } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import { type ColumnKind, type TableColumn, typesOf } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
@@ -24,12 +32,9 @@ import type { Run } from './request.js';
 import { RowDecoder, refuse } from './rows/decode-rows.js';
 import type { WantedRows } from './rows/group-windows.js';
 import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
-import { CsvRowReader } from './rows/read-csv.js';
-import type { ReadColumns, RowPlan } from './rows/row-plan.js';
 import { RowWriters } from './rows/row-writers.js';
-import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
+import { MAX_COLUMNS, type ReadColumns, type RowPlan, type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure } from './tally.js';
-import { columnsOfDegrees, isDouble, lookAtFiles } from './typed-inputs.js';
 
 /** Rows of a window at most; the kernel takes as many. */
 const MAX_ROWS = 4096;
@@ -175,7 +180,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
   let known: KnownFeatures | null = null;
   if (hasTypes) {
-    const { inferNdjson } = await import('./rows/infer-ndjson.js');
+    const { inferNdjson } = await import('./formats/ndjson/infer-ndjson.js');
     known = { columns: await inferNdjson(run), idName: 'id' };
   }
   const sampleOf = async (path: string): Promise<Found> => {
@@ -228,7 +233,7 @@ async function parquetColumns(input: Input, hasTypes: boolean): Promise<GroupCol
 
 async function arrowColumns(input: Input): Promise<GroupColumns> {
   const { readArrow } = await import('./formats/arrow/arrow-source.js');
-  const { holdsDegrees, reasonAgainst } = await import('./rows/read-arrow.js');
+  const { holdsDegrees, reasonAgainst } = await import('./formats/arrow/read-arrow.js');
   const { fields } = await readArrow(input);
   return {
     columns: fields.map(({ column }) => column),
@@ -285,7 +290,7 @@ interface Window {
 
 /** How values are added for a writer of types. */
 export const typedAdder = async (format: FileFormat): Promise<WantedRows['adderOf']> =>
-  format === 'arrow' ? (await import('./rows/write-arrow.js')).arrowAdder : plainAdder;
+  format === 'arrow' ? (await import('./formats/arrow/write-arrow.js')).arrowAdder : plainAdder;
 
 /** Converts windows of rows, and writes them. */
 export class RowBatches {
@@ -450,7 +455,7 @@ class RowPipeline extends RowBatches implements Pipeline {
     if (isDone) return;
     if (source === 'ndjson') {
       const fit = isTyped ? 'types' : 'names';
-      const { NdjsonRowReader } = await import('./rows/read-ndjson.js');
+      const { NdjsonRowReader } = await import('./formats/ndjson/read-ndjson.js');
       const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.plan, most: MAX_ROWS, fit });
       yield* reader.windows(input, from, reading.rows);
       return;
@@ -478,10 +483,10 @@ async function groupWindows(
 ): Promise<AsyncGenerator<TextRows>> {
   if (format === 'arrow') {
     const { readArrow } = await import('./formats/arrow/arrow-source.js');
-    const { arrowWindows } = await import('./rows/read-arrow.js');
+    const { arrowWindows } = await import('./formats/arrow/read-arrow.js');
     return arrowWindows(await readArrow(input), input.name, wanted);
   }
   const { readParquet } = await import('./formats/parquet/parquet-source.js');
-  const { parquetWindows } = await import('./rows/read-parquet.js');
+  const { parquetWindows } = await import('./formats/parquet/read-parquet.js');
   return parquetWindows(await readParquet(input), input.name, wanted);
 }

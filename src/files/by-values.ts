@@ -15,9 +15,9 @@ import type { Output } from './disk/output.js';
 import type { Batch, Failure, Pipeline, Reading } from './driver.js';
 import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
-import { targetDialect } from './formats/csv-dialect.js';
-import { FeatureSides } from './formats/json/feature-rows.js';
-import { frameOf, type KnownFeatures } from './formats/json/geojson-source.js';
+import { targetDialect } from './formats/csv/dialect.js';
+import { FeatureSides } from './formats/geojson/feature-rows.js';
+import { frameOf, type KnownFeatures } from './formats/geojson/geojson-source.js';
 import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
@@ -30,10 +30,9 @@ import {
   type WantedBytes,
 } from './formats/table.js';
 import type { Run } from './request.js';
-import { textAdder } from './rows/plain-values.js';
-import type { RowPlan } from './rows/row-plan.js';
+import { textAdder, ValueRows } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
-import { ValueRows } from './rows/value-rows.js';
+import type { RowPlan } from './rows/text-rows.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
 /**

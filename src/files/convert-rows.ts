@@ -26,7 +26,7 @@ import {
   withoutContradictions,
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
-import type { PointColumns } from './formats/json/geojson-source.js';
+import type { PointColumns } from './formats/geojson/geojson-source.js';
 import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
 import { codeTextOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';

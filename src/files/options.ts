@@ -3,10 +3,10 @@
 import { readResolution } from '../hexcodes/wire/params/number.js';
 import { type Position, parsePosition } from '../hexcodes/wire/rows/position-text.js';
 import { POINT_CHOICES, type PointChoice } from '../tables/shapes/shapes.js';
-import { requireEncoding } from './content/encoding.js';
+import { requireEncoding } from './content/kinds.js';
 import type { InputOptions } from './disk/input.js';
 import { CliFailure, EXIT } from './exit-codes.js';
-import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv-dialect.js';
+import { type CsvChoice, requireDecimal, requireDelimiter } from './formats/csv/dialect.js';
 
 /** Largest number of a header row. */
 export const MAX_HEADER_ROW = 1000;

@@ -8,7 +8,7 @@ import type { Input, InputOptions } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
 import type { FileFormat } from './format.js';
-import type { CsvChoice, CsvDialect } from './formats/csv-dialect.js';
+import type { CsvChoice, CsvDialect } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';
 import type { Tally } from './tally.js';
 

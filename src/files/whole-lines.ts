@@ -6,20 +6,18 @@ import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
 import { DECODED } from '../hexcodes/wire/rows/pieces.js';
-import { countSlow } from '../hexcodes/wire/rows/row-allowance.js';
-import type { FailedRow } from '../hexcodes/wire/rows/row-report.js';
+import { countSlow, type FailedRow } from '../hexcodes/wire/rows/row-report.js';
 import type { Sample } from './columns/columns.js';
 import { addedValues } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
 import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
 import type { Explained } from './driver.js';
-import { DocumentBatch, narrowBatches, valuesOf } from './formats/json/json-columns.js';
-import { ndjsonSink, openNdjson } from './formats/json/ndjson.js';
-import { documentIn, lineBlocks } from './formats/lines.js';
+import { documentIn, lineBlocks, ndjsonSink, openNdjson } from './formats/ndjson/ndjson.js';
 import { sampled } from './formats/open.js';
 import type { JsonDocument, TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
+import { DocumentBatch, narrowBatches, valuesOf } from './formats/values/json-columns.js';
 import type { Run } from './request.js';
 import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
 

@@ -1,9 +1,19 @@
 // The entry hexcodes/geometry: shapes, neighbours, parents, children and suggestions, computed with h3-js on top of a
 // loaded library. Encode and decode do not use it.
 
+export {
+  area,
+  boundary,
+  children,
+  distance,
+  edge,
+  gridDisk,
+  neighbors,
+  parent,
+  radius,
+} from './geometry/cells.js';
 export type { Codebook, LatLng, Position, ReadCode } from './geometry/codebook.js';
 export { type Area, CellSet, type CoverOptions, cover } from './geometry/cover.js';
-export { children, gridDisk, neighbors, parent } from './geometry/family.js';
 export { type FoundCode, type FoundPosition, type FoundText, findCode } from './geometry/find-code.js';
 export {
   type CellFeature,
@@ -15,7 +25,6 @@ export {
   type FeatureCollection,
 } from './geometry/geojson.js';
 export { type OtherText, otherText } from './geometry/other-text.js';
-export { area, boundary, distance, edge, radius } from './geometry/shape.js';
 export {
   lengthen,
   type Slip,

@@ -12,9 +12,15 @@ import {
   TooManyItemsError,
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
-import { addSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
-import { ANSWER_BUFFER_BYTES, FreeBlocks, sharedCopy } from './free-blocks.js';
-import type { FileSlice, SliceAnswer, SliceWork } from './slices.js';
+import { addSlowRows } from '../hexcodes/wire/rows/row-report.js';
+import {
+  ANSWER_BUFFER_BYTES,
+  type FileSlice,
+  FreeBlocks,
+  type SliceAnswer,
+  type SliceWork,
+  sharedCopy,
+} from './slices.js';
 import { defaultThreads } from './usable-cores.js';
 import { PoolFullError, WorkQueue } from './work-queue.js';
 import type { CountedWork, WorkAnswer, WorkerKernel, WorkOrder } from './worker.js';

@@ -23,9 +23,14 @@ import {
   uncounted,
 } from '../hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '../hexcodes/wire/rows/json-frame.js';
-import { takeSlowRows } from '../hexcodes/wire/rows/row-allowance.js';
-import { ANSWER_BUFFER_BYTES } from './free-blocks.js';
-import { answerSlice, type FileSlice, type SliceAnswer, type SliceWork } from './slices.js';
+import { takeSlowRows } from '../hexcodes/wire/rows/row-report.js';
+import {
+  ANSWER_BUFFER_BYTES,
+  answerSlice,
+  type FileSlice,
+  type SliceAnswer,
+  type SliceWork,
+} from './slices.js';
 
 /** The parts of a worker's kernel. All threads share the module, and the bytes too where their buffers are shared. */
 export interface WorkerKernel {

@@ -5,7 +5,7 @@ import { repeatedMember } from '../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../hexcodes/wire/params/query.js';
 import { CsvLines } from './rows-as-csv.js';
 import { isGeometry, otherSystemOf, shapeOfGeoJson } from './shapes/geojson-shape.js';
-import { placedRows, type ShapeRow } from './shapes/shape-rows.js';
+import { placedRows, type ShapeRow } from './shapes/shapes.js';
 import { TableError } from './table-error.js';
 
 type Members = Readonly<Record<string, unknown>>;

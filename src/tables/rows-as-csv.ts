@@ -1,6 +1,6 @@
 // Rows as CSV in chunks, for contents whose rows come one by one.
 
-import type { PlacedRow } from './shapes/shape-rows.js';
+import type { PlacedRow } from './shapes/shapes.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
 /** Bytes that end a chunk. */

@@ -237,7 +237,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     isRead: async (text) => {
       const { lineRewriter } = await consoleModule<{
         lineRewriter(beginning: string, isAll: boolean): ((line: string) => string) | undefined;
-      }>('file/json-lines.ts');
+      }>('file/source.ts');
       const line = lineRewriter(`{"at":{"vido":"21","kinhdo":"105"}}\n`, true)!(text);
       return isOk(wire.bulk({ input: 'ndjson' }, `${line}\n`));
     },

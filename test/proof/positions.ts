@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/plus-code.js';
+import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/metres.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import { degreesInText } from '#dist/tables/positions/in-values.js';
 import { Hexcodes } from '#hexcodes';

@@ -2,7 +2,7 @@
 // province occurs, and a reach that allows every province everywhere.
 
 import { readFileSync } from 'node:fs';
-import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/reach.js';
+import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/index-file.js';
 import { Hexcodes, type Kernel } from '#hexcodes';
 import { writeIndexFile } from '../../data/map/index-file.js';
 import type { Partition } from '../../data/map/partition.js';

@@ -21,7 +21,7 @@ import {
   type UsageRow,
   usedOf,
 } from '#dist/server/usage/batch.js';
-import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/open-usage.js';
+import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/usage-store.js';
 
 export type { Ledger, QuotaOrder, UsageBatch, UsageRow };
 

@@ -17,10 +17,9 @@ import {
 } from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
-import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
-import { failedRowsOf } from '#dist/hexcodes/wire/rows/row-report.js';
+import { failedRowsOf, slowWork } from '#dist/hexcodes/wire/rows/row-report.js';
 import type { Kernel } from '#hexcodes';
-import { libraryModule } from '../../bench/beside.js';
+import { libraryModule, slowRowsModule } from '../../bench/beside.js';
 import { DEFAULT_RULES, MessageConverter } from './engine/frames.js';
 
 export type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation };
@@ -79,10 +78,11 @@ export class Wire {
       [
         ...['wire/bulk/convert-block.js', 'wire/bulk/reader.js', 'wire/bytes/byte-sink.js'],
         ...['wire/frames/answer-frame.js', 'wire/rows/batch.js'],
-        ...['wire/rows/json-frame.js', 'wire/rows/row-allowance.js'],
+        'wire/rows/json-frame.js',
         ...['../bus/messages/message-converter.js', '../bus/messages/message-shape.js'],
       ].map((name) => libraryModule<Partial<Parts>>(folder, name)),
     );
+    modules.push(await slowRowsModule<Partial<Parts>>(folder));
     // An older checkout has its KernelSink elsewhere.
     const parts = Object.assign({ KernelSink }, ...modules) as Parts;
     const { Kernel: OfCheckout } = await libraryModule<{ Kernel: typeof Kernel }>(folder, 'kernel/kernel.js');

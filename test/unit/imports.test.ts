@@ -138,7 +138,7 @@ describe('src', () => {
   const HOST_FILES = [
     'server/api/document',
     'server/transport/load-uws',
-    'server/transport/system-limits',
+    'server/transport/limits',
     'pool/slices',
     'pool/usable-cores',
     'server/observe/log',

@@ -2,8 +2,7 @@
 // differ.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
-import { decodeReach } from '#dist/hexcodes/kernel/reach.js';
+import { decodeReach, readIndexArcs, readIndexMeta } from '#dist/hexcodes/kernel/index-file.js';
 import { OFFICIAL_KM2 } from '../area-table.js';
 import { checkPartition } from '../check-partition.js';
 import { define, unitNamed, type Zone } from '../coverage.js';

@@ -11,8 +11,8 @@ import {
   answerFrameBytes,
   requestFrameBytes,
 } from '../../hexcodes/wire/frames/answer-frame.js';
-import { FRAME_HEADER_BYTES, FRAME_OK } from '../../hexcodes/wire/frames/frame-layout.js';
 import { BulkInputError, type BulkRequest } from '../../hexcodes/wire/job.js';
+import { FRAME_HEADER_BYTES, FRAME_OK } from '../../hexcodes/wire/limits.js';
 import type { Pool } from '../../pool/pool.js';
 import type { AvroReader } from './avro.js';
 import { type MessageShape, type ReadingRules, UnreadableMessage } from './message-shape.js';

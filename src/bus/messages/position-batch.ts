@@ -6,7 +6,7 @@ import {
   FRAME_TEXT,
   FRAME_VERSION,
   POINT_BYTES,
-} from '../../hexcodes/wire/frames/frame-layout.js';
+} from '../../hexcodes/wire/limits.js';
 
 import { EngineFault } from '../engine.js';
 

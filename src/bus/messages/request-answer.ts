@@ -3,8 +3,8 @@
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
 import { answerCounts, answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
-import { FRAME_DECODE, FRAME_OK, FRAME_VERSION } from '../../hexcodes/wire/frames/frame-layout.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
+import { FRAME_DECODE, FRAME_OK, FRAME_VERSION } from '../../hexcodes/wire/limits.js';
 import {
   BrokenBatchError,
   batchBody,

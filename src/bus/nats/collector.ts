@@ -15,15 +15,13 @@ import {
 } from '@nats-io/jetstream';
 import { headers, type NatsConnection, nanos } from '@nats-io/transport-node';
 import type { BusLook, Collecting, CollectorFigures, CollectorOptions } from '../bus.js';
-import { Durations } from '../durations.js';
-import { EngineFault } from '../engine.js';
+import { Durations, EngineFault } from '../engine.js';
 import { FORMAT_HEADER, UnreadableMessage } from '../messages/message-shape.js';
 import { lastSequenceOf, PositionBatch, SEQUENCES_HEADER } from '../messages/position-batch.js';
 import { readPositionObject, vehicleOf } from '../messages/position-object.js';
 import { PatientStore } from '../patient-store.js';
 import { giveBack, Marks } from './give-back.js';
-import { readHeaders } from './nats-engine.js';
-import { storeMessage } from './store-message.js';
+import { readHeaders, storeMessage } from './nats-engine.js';
 import { fillOf } from './streams.js';
 
 /** JSStreamWrongLastSequenceErr: the subject has a message already. */

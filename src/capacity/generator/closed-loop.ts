@@ -2,7 +2,7 @@
 // answered. It measures cost and service times under backlog, never latency.
 
 import type { Peer } from '../peers/socket-peer.js';
-import type { Clock } from './arrivals.js';
+import type { Clock } from './job.js';
 import { Latencies } from './latencies.js';
 
 export interface ClosedLoad {

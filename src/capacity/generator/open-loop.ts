@@ -4,7 +4,7 @@
 // has waited for a second. Starts that the generator itself has delayed are counted too.
 
 import type { Peer, Sent } from '../peers/socket-peer.js';
-import type { Clock, Schedule } from './arrivals.js';
+import type { Clock, Schedule } from './job.js';
 import { Latencies } from './latencies.js';
 
 export interface OpenLoad {

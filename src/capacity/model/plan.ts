@@ -2,11 +2,9 @@
 
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
-import { type Interval, spread } from './bootstrap.js';
 import { Costs, leaveOneOut, worstOf } from './cost.js';
 import { type Demand, demandOf, type Fleet } from './fleet.js';
-import { type ProxyPlan, proxyOf } from './proxy.js';
-import { type Scaling, scalingOf } from './scaling.js';
+import { type Interval, type Scaling, scalingOf, spread } from './scaling.js';
 import {
   type Layout,
   LINK_SHARE,
@@ -19,7 +17,7 @@ import {
   type Sizing,
   spaceOf,
 } from './sizing.js';
-import { type Wire, wireOfStreams } from './wire.js';
+import { type ProxyPlan, proxyOf, type Wire, wireOfStreams } from './wire.js';
 
 // The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
 export interface Limit {

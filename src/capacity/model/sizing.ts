@@ -1,10 +1,9 @@
 // From a demand to processes and machines: as few as carry the peak with headroom and hold the p99.
 
 import type { Results } from '../measure/results.js';
-import type { Interval } from './bootstrap.js';
 import type { Costs } from './cost.js';
 import type { Demand, Stream } from './fleet.js';
-import type { Scaling } from './scaling.js';
+import type { Interval, Scaling } from './scaling.js';
 import {
   type FleetArrivals,
   holdsTail,

@@ -1,7 +1,7 @@
 // Latencies of a plan, by simulating one of its processes: measured service times moved to the planned cost, turns of
 // the event loop, Poisson arrivals, and the messages that come together.
 
-import { exponential, uniformFrom } from '../generator/arrivals.js';
+import { exponential, uniformFrom } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
 import { latenciesOfOne, percentilesOf, ServiceTimes, shareAtMost } from '../simulate/queue.js';
 import type { Costs } from './cost.js';

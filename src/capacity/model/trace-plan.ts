@@ -1,16 +1,19 @@
 // How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at
 // the cost of its own number of points, and all messages of a vehicle at one process.
 
-import { uniformFrom } from '../generator/arrivals.js';
-import type { WayKind } from '../generator/job.js';
+import { uniformFrom, type WayKind } from '../generator/job.js';
 import type { Results } from '../measure/results.js';
-import type { ServiceTimes } from '../simulate/queue.js';
-import { percentilesOf, type Simulated, shareAtMost, simulateTurns } from '../simulate/queue.js';
+import {
+  percentilesOf,
+  type ServiceTimes,
+  type Simulated,
+  shareAtMost,
+  simulateTurns,
+} from '../simulate/queue.js';
 import { peakPerS, type Trace } from '../simulate/trace.js';
-import { type Interval, spread } from './bootstrap.js';
 import { Costs } from './cost.js';
 import { type FleetProfile, kindOf } from './fleet.js';
-import { type Scaling, scalingOf } from './scaling.js';
+import { type Interval, type Scaling, scalingOf, spread } from './scaling.js';
 import { processBytesOf, type Requirements } from './sizing.js';
 import { serviceTimes } from './tail.js';
 

@@ -1,12 +1,13 @@
 // Packets and bytes that messages take on the wire, besides their payload: heads of each packet, acknowledgements, and
 // records of TLS. Sizes from IEEE 802.3, RFC 791, RFC 9293 with timestamps (RFC 7323) and RFC 8446.
+
 import type { Results } from '../measure/results.js';
-import type { Stream } from './fleet.js';
+import type { Demand, Stream } from './fleet.js';
 
 /** Ethernet's head, IPv4 and TCP with timestamps, as counters of an interface see a packet. */
-export const PACKET_HEAD_BYTES = 14 + 20 + 32;
+const PACKET_HEAD_BYTES = 14 + 20 + 32;
 /** Preamble, checksum and gap, which take time on a link besides that. */
-export const LINK_GAP_BYTES = 24;
+const LINK_GAP_BYTES = 24;
 /** Payload of a full packet: 1,500 bytes of Ethernet less the heads. */
 export const MAX_PAYLOAD_BYTES = 1448;
 /** Head, type and tag of a record of TLS 1.3, and the most that one holds. */
@@ -53,7 +54,7 @@ const POINT_BYTES = { sent: 16, received: 20 };
 const HEAD_BYTES = 300;
 
 /** Payload of one message and of its answer, from the profile that was measured. */
-export function payloadOf(
+function payloadOf(
   { kind, pointsPerMessage }: Pick<Stream, 'kind' | 'pointsPerMessage'>,
   { ways }: Results,
 ): { readonly sentBytes: number; readonly receivedBytes: number } {
@@ -93,3 +94,79 @@ export function wireOfStreams(streams: readonly Stream[], results: Results, isTl
 /** Bits a second that a direction takes of a link. */
 export const linkBitsOf = ({ packetsPerS, bytesPerS }: Direction): number =>
   8 * (bytesPerS + LINK_GAP_BYTES * packetsPerS);
+
+// Needs of a proxy before the machines: CPU, memory, packets on both sides, and the ports of its address. Each
+// connection of a vehicle is one more from the proxy to a node, and an address has one port for each of these.
+
+/** Ports that Linux gives to outgoing connections to one address and port: 32768 to 60999 (ip_local_port_range). */
+const PORTS_OF_ADDRESS = 28_232;
+/**
+ * HAProxy 2.6 with TLS as deploy/haproxy/haproxy.cfg has it: CPU of a frame of one position with its answer where the
+ * proxy is awake, and of waking it; how long it stays awake; CPU of a connection with its handshake; memory of a
+ * vehicle's connection, both sides. Measured by `npm run proof -- fleet` at 200 to 6,667 frames/s.
+ */
+const HAPROXY = { messageUs: 29, wakeUs: 100, awakeUs: 667, handshakeUs: 920, connectionBytes: 23_000 };
+
+/** CPU of a frame: it wakes the proxy unless another came shortly before, and frames come as a Poisson process. */
+function messageUsAt(messagesPerS: number): number {
+  const { messageUs, wakeUs, awakeUs } = HAPROXY;
+  return messageUs + wakeUs * Math.exp((-messagesPerS * awakeUs) / 1e6);
+}
+
+export interface ProxyPlan {
+  readonly proxies: number;
+  /** Connections of one proxy, to vehicles and to nodes. */
+  readonly connections: number;
+  /** Cores of one proxy at the peak. */
+  readonly cores: number;
+  readonly memoryBytes: number;
+  /** Packets of one proxy, of both sides and directions. */
+  readonly packetsPerS: number;
+  /** Link of one proxy, in the busier direction: it carries both sides. */
+  readonly linkBitsPerS: number;
+  /** Connections of one proxy to one port of a node, while one machine is down. */
+  readonly connectionsPerPort: number;
+  /** The most of them for one address of the proxy. */
+  readonly mostPerPort: number;
+  /** Addresses of a proxy, or ports of each process, that this takes. */
+  readonly addresses: number;
+  /** After a machine died: its vehicles come back, and the proxies' cores are busy with handshakes for this long. */
+  readonly reconnectS: number;
+}
+
+/**
+ * @param machines all of them, with those that may fail
+ * @param ports of each machine: one, or one for each process with --own-ports
+ * @param cores of a proxy
+ */
+export function proxyOf(
+  demand: Demand,
+  results: Results,
+  { proxies, machines, ports, cores }: Record<'proxies' | 'machines' | 'ports' | 'cores', number>,
+): ProxyPlan {
+  const streams: readonly Stream[] = demand.peak;
+  const share = <T extends number>(value: T): number => value / proxies;
+  const [outside, inside] = [wireOfStreams(streams, results, true), wireOfStreams(streams, results, false)];
+  const messagesPerS = streams.reduce((sum, stream) => sum + stream.messagesPerS, 0);
+  const left = Math.max(1, machines - 1);
+  const connectionsPerPort = Math.ceil(share(demand.connections) / (left * ports));
+  return {
+    proxies,
+    connections: 2 * Math.ceil(share(demand.connections)),
+    cores: (share(messagesPerS) * messageUsAt(share(messagesPerS))) / 1e6,
+    memoryBytes: share(demand.connections) * HAPROXY.connectionBytes,
+    packetsPerS: share(
+      [outside, inside].reduce((sum, { received, sent }) => sum + received.packetsPerS + sent.packetsPerS, 0),
+    ),
+    linkBitsPerS: share(
+      Math.max(
+        linkBitsOf(outside.received) + linkBitsOf(inside.sent),
+        linkBitsOf(outside.sent) + linkBitsOf(inside.received),
+      ),
+    ),
+    connectionsPerPort,
+    mostPerPort: PORTS_OF_ADDRESS,
+    addresses: Math.ceil(connectionsPerPort / PORTS_OF_ADDRESS),
+    reconnectS: (share(demand.connections / machines) * HAPROXY.handshakeUs) / 1e6 / cores,
+  };
+}

@@ -1,7 +1,7 @@
 // A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server
 // names.
 import { randomBytes } from 'node:crypto';
-import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
+import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/limits.js';
 import { Connection, type Exchange, SocketPeer } from './socket-peer.js';
 
 const NO_BYTES: Buffer = Buffer.alloc(0);

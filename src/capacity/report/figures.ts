@@ -1,5 +1,5 @@
 // Numbers with units for people: three digits, no more than a measurement has.
-import type { Interval } from '../model/bootstrap.js';
+import type { Interval } from '../model/scaling.js';
 
 // Tables of plain text: columns as wide as their longest cell, two blanks between.
 /** @param right columns aligned to the right, such as numbers */

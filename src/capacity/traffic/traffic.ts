@@ -2,9 +2,8 @@
 // for it.
 import { encodeRequest } from '../../hexcodes/client/stream/frames.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
-import { uniformFrom } from '../generator/arrivals.js';
-import type { WayKind } from '../generator/job.js';
+import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/limits.js';
+import { uniformFrom, type WayKind } from '../generator/job.js';
 import type { Exchange } from '../peers/socket-peer.js';
 import { clientMessage } from '../peers/stream-peer.js';
 

@@ -1,8 +1,7 @@
 // `hexcodes aggregate FILES`: points of any number to one row a cell, a province or both, and a time.
 
 import type { Command } from 'commander';
-import { Aggregation } from '../../files/aggregate/aggregation.js';
-import { resultsOf } from '../../files/aggregate/result-columns.js';
+import { Aggregation, resultsOf } from '../../files/aggregate/aggregation.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
 import { memoryBytesOf, requireResolution } from '../../files/options.js';

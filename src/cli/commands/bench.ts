@@ -8,8 +8,7 @@ import { benchText } from '../../capacity/report/bench-text.js';
 import { compareResults, comparisonText } from '../../capacity/report/compare.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';
-import { readDuration } from '../capacity/plan-flags.js';
-import { ResultsOutput, readResultsFile } from '../capacity/results-output.js';
+import { ResultsOutput, readDuration, readResultsFile } from '../capacity/options.js';
 
 // The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part
 // elsewhere.

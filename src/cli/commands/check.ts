@@ -7,7 +7,7 @@ import { codeColumn, withoutContradictions } from '../../files/columns/position-
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, requireFormat } from '../../files/format.js';
-import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { dialectOf, sampleOf } from '../../files/formats/csv/dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';

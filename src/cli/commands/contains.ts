@@ -6,8 +6,8 @@ import { codeColumn, withoutContradictions } from '../../files/columns/position-
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
-import { dialectOf } from '../../files/formats/csv-dialect.js';
-import { refuseUnreadRows } from '../../files/formats/csv-header.js';
+import { refuseUnreadRows } from '../../files/formats/csv/csv.js';
+import { dialectOf } from '../../files/formats/csv/dialect.js';
 import { openSource, sampled } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';

@@ -12,7 +12,7 @@ import {
 import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { FORMATS, formatOf, requireFormat } from '../../files/format.js';
-import { dialectOf, sampleOf } from '../../files/formats/csv-dialect.js';
+import { dialectOf, sampleOf } from '../../files/formats/csv/dialect.js';
 import { openSource } from '../../files/formats/open.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';

@@ -6,14 +6,18 @@ import type { Command } from 'commander';
 import { columns } from '../../capacity/report/figures.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say, visible } from '../../files/terminal/say.js';
-import type { StoredKey } from '../../server/keys/key-record.js';
-import { NEW_KEY } from '../../server/keys/key-record.js';
+import { NEW_KEY, type StoredKey } from '../../server/keys/key-record.js';
 import { archiveText, type KeyArchive, readArchive } from '../../server/keys/manage/key-archive.js';
-import { DEFAULT_OVERLAP } from '../../server/keys/manage/key-calls.js';
-import { KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
+import { DEFAULT_OVERLAP, KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
 import { KeyFault, keyJson, parseDuration, readKeySettings } from '../../server/keys/manage/key-input.js';
-import { ensureDataDir, writeNewPrivateFile } from '../../server/keys/private-files.js';
-import { isFilePepper, pepperCheckOf, readPepper, replacePepper } from '../../server/keys/secret.js';
+import {
+  ensureDataDir,
+  isFilePepper,
+  pepperCheckOf,
+  readPepper,
+  replacePepper,
+  writeNewPrivateFile,
+} from '../../server/keys/secret.js';
 import { setAsideIfDamaged } from '../../server/keys/store/open-store.js';
 import {
   addKeyFlags,

@@ -13,18 +13,21 @@ import { headlineOf } from '../../capacity/report/headline.js';
 import { planHtml } from '../../capacity/report/plan-html.js';
 import { planText, traceText } from '../../capacity/report/plan-text.js';
 import { busText, onceText } from '../../capacity/report/system-text.js';
-import { CountsBuilder, type DayProfile } from '../../capacity/simulate/hours.js';
-import { TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
+import { CountsBuilder, type DayProfile, TraceBuilder, TraceFault } from '../../capacity/simulate/trace.js';
 import { refuseTwice } from '../../files/columns/columns.js';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FORMATS, formatOf } from '../../files/format.js';
-import { openCsv } from '../../files/formats/csv.js';
-import { dialectOf } from '../../files/formats/csv-dialect.js';
-import { refuseUnreadRows } from '../../files/formats/csv-header.js';
+import { openCsv, refuseUnreadRows } from '../../files/formats/csv/csv.js';
+import { dialectOf } from '../../files/formats/csv/dialect.js';
 import { MAX_BATCH_ITEMS, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
-import { addPlanFlags, type PlanOptions, refuseFleetFlags } from '../capacity/plan-flags.js';
-import { ResultsOutput, readResultsFile } from '../capacity/results-output.js';
+import {
+  addPlanFlags,
+  type PlanOptions,
+  ResultsOutput,
+  readResultsFile,
+  refuseFleetFlags,
+} from '../capacity/options.js';
 
 // Reads a file of arrivals for `hexcodes plan --trace`, or of counts for --counts: CSV or TSV, packed or not, with the
 // project's own reader of rows.

@@ -13,7 +13,7 @@ import { visible } from '../../files/terminal/say.js';
 import { openStore } from '../../server/keys/store/open-store.js';
 import type { UsageRow } from '../../server/usage/batch.js';
 import { Calendar } from '../../server/usage/calendar.js';
-import { mayHaveUsage, openUsage, usageFault } from '../../server/usage/store/open-usage.js';
+import { mayHaveUsage, openUsage, usageFault } from '../../server/usage/store/usage-store.js';
 import { addFlags, settingsOf } from '../settings.js';
 
 const NAMES = ['dataDir', 'store', 'quotaTimeZone'] as const;

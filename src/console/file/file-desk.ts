@@ -11,13 +11,11 @@ import { shipped } from '../shipped.js';
 import { fileTexts } from '../words/file-texts.js';
 import { number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
-import { zoneSettings, zones } from '../zones/kept-zones.js';
-import { ringOf, zoneColors } from '../zones/zone.js';
+import { ringOf, zoneColors, zoneSettings, zones } from '../zones/zone.js';
 import { columnChooser } from './column-chooser.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
-import { withHeader } from './pasted.js';
-import { type Columns, rowTexts } from './table-plan.js';
+import { type Columns, rowTexts, withHeader } from './table-plan.js';
 
 addTexts(fileTexts);
 

@@ -9,7 +9,7 @@ import {
   readAnswer,
   setSeq,
 } from '../../hexcodes/client/stream/frames.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
+import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../../hexcodes/wire/limits.js';
 import type { PointsToDraw } from '../points/drawn-points.js';
 import type { KernelPaths } from '../shell/worker-kernel.js';
 

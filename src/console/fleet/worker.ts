@@ -8,8 +8,7 @@ import {
   type WebSocketConstructor,
 } from '../../hexcodes/client/stream/socket.js';
 import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
-import { RECORD_BYTES } from '../../hexcodes/wire/frames/frame-layout.js';
-import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';

@@ -1,7 +1,7 @@
 // The map before the library of the other one is there, and for good where WebGL is missing: the same shapes drawn on a
 // canvas, to be dragged, zoomed and clicked.
 import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
-import { chooseOnMap } from '../place/choose.js';
+import { chooseOnMap } from '../place/around.js';
 import { chosenResolution } from '../place/place.js';
 import {
   ANCHOR,

@@ -7,15 +7,14 @@ import {
   setWorkerUrl,
 } from 'maplibre-gl';
 import type { Box, Desk, Layers, MapView, Polygons } from '../desk.js';
-import { chooseOnMap } from '../place/choose.js';
+import { chooseOnMap } from '../place/around.js';
 import { chosenResolution } from '../place/place.js';
 import { type PointsToDraw, pointColors } from '../points/drawn-points.js';
 import { toast } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { language, say } from '../words/language.js';
-import { ArraysLayer, type Corners, GlProgram, type LayerUniform } from './arrays-layer.js';
-import { CountsLayer } from './counts-layer.js';
+import { ArraysLayer, type Corners, CountsLayer, GlProgram, type LayerUniform } from './arrays-layer.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
 import type { FlatMap } from './flat-map.js';
 import { Labels } from './labels.js';

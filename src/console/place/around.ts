@@ -1,12 +1,20 @@
 // The cells around a place: larger ones that hold it, its neighbours, and rings of them.
-import { gridDisk, neighbors } from '../../hexcodes/geometry/family.js';
-import { edge } from '../../hexcodes/geometry/shape.js';
+
+import { edge, gridDisk, neighbors } from '../../hexcodes/geometry/cells.js';
 import { placeNear } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
-import { element, fold } from '../shell/elements.js';
+import { element, fold, toast } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { copy } from './copy.js';
-import { atResolution, chosenResolution, edgeM, type Place, placeOf } from './place.js';
+import {
+  atResolution,
+  chosenResolution,
+  edgeM,
+  type Place,
+  placeAt,
+  placeOf,
+  resolutionFor,
+} from './place.js';
 
 const MAX_RINGS = 10;
 /** Distance to the middle of a town below which a direction says nothing. */
@@ -149,4 +157,25 @@ export function codeButton(code: string, words: string, choose: () => void, kind
     element('span', { class: 'code', text: code }),
     ...(words === '' ? [] : [element('span', { class: 'soft', text: words })]),
   );
+}
+
+// Chooses a place by a click on the map, in the hexagons that are drawn there.
+
+/** A finger or a mouse is right to some pixels. */
+const CLICK_PX = 3;
+
+/** Hexagons of a house begin here: larger ones are said to be. */
+const HOUSE_FROM = 11;
+
+/** @param pixelM width of a pixel of the map, metres */
+export function chooseOnMap(desk: Desk, latDeg: number, lngDeg: number, drawn: number, pixelM: number): void {
+  if (desk.isDrawing.now || desk.counts.now?.open(latDeg, lngDeg)) return;
+  const finest = Math.max(drawn, resolutionFor(CLICK_PX * pixelM));
+  const place = placeAt(desk.library, latDeg, lngDeg, drawn, { isClicked: true, finest });
+  if (place === undefined) {
+    toast(say('outside'));
+    return;
+  }
+  desk.place.set(place);
+  if (place.resolution < HOUSE_FROM) toast(say('largeCell', { edge: length(edgeM(place.resolution)) }));
 }

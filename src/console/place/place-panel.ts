@@ -1,6 +1,6 @@
 // The panel of the place that is chosen: its code, where it is, and what can be done with it.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { radius } from '../../hexcodes/geometry/shape.js';
+import { radius } from '../../hexcodes/geometry/cells.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';

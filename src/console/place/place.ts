@@ -1,5 +1,5 @@
 // A place that is shown: a code with its cell, and the position or the code that it was made from.
-import { parent } from '../../hexcodes/geometry/family.js';
+import { parent } from '../../hexcodes/geometry/cells.js';
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { Value } from '../shell/value.js';

@@ -1,15 +1,51 @@
 // The content of the panel for downloads and print: the hexagons of the view as a file, a sheet of A4 with the
 // hexagons around the place, and a card for its door. Sheet and card are shown first, then printed or saved.
+
+import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/cover.js';
+import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import { ADDRESS, linkTo } from '../place/copy.js';
 import type { Place } from '../place/place.js';
-
 import { download, element } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { takeAwayTexts } from '../words/take-away-texts.js';
 import { addTexts } from '../words/texts.js';
 import { doorplate, gridSheet, svgFile } from './papers.js';
-import { MAX_CELLS, viewGrid } from './view-grid.js';
+
+// The hexagons of what the map shows, as a file of GeoJSON.
+
+/** Most hexagons in a file: some 25 MB. */
+export const MAX_CELLS = 50_000;
+
+export type ViewGrid =
+  | { readonly kind: 'file'; readonly file: Blob; readonly cells: number }
+  | { readonly kind: 'tooMany'; readonly estimate: number };
+
+/** Works a few milliseconds at a time. @param progress is called with the part that is done, 0 to 1 */
+export async function viewGrid(
+  library: Hexcodes,
+  box: Box,
+  resolution: number,
+  progress: (part: number) => void,
+): Promise<ViewGrid> {
+  const estimate = estimatedCells(box, resolution);
+  // Far beyond the bound nothing is tried; near it cells abroad, which have no codes, do not count.
+  if (estimate > 4 * MAX_CELLS) return { kind: 'tooMany', estimate };
+  const parts: string[] = [];
+  let cells = 0;
+  let strips = 0;
+  const all = stripsOf(box, resolution);
+  for (const codes of codesWithin(library, box, resolution)) {
+    cells += codes.length;
+    if (cells > MAX_CELLS) return { kind: 'tooMany', estimate };
+    for (const code of codes) parts.push(JSON.stringify(cellFeature(library, code)));
+    progress(++strips / all);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  const text = ['{"type":"FeatureCollection","features":[\n', parts.join(',\n'), '\n]}\n'];
+  return { kind: 'file', file: new Blob(text, { type: 'application/geo+json' }), cells };
+}
 
 addTexts(takeAwayTexts);
 

@@ -2,8 +2,7 @@
 // and a card for a door or a gate, with the code in large letters, where to type it, and its QR code.
 import { encode } from 'uqr';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { gridDisk } from '../../hexcodes/geometry/family.js';
-import { boundary, edge } from '../../hexcodes/geometry/shape.js';
+import { boundary, edge, gridDisk } from '../../hexcodes/geometry/cells.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Place } from '../place/place.js';
 import { svg } from '../shell/elements.js';

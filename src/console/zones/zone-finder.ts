@@ -1,13 +1,12 @@
 // The zones of positions, as `hexcodes contains --in zones.csv` finds them: by the cells of the list, the first zone of
 // the list where several have a cell.
 
+import { edge } from '../../hexcodes/geometry/cells.js';
 import { CellSet } from '../../hexcodes/geometry/cover.js';
-import { edge } from '../../hexcodes/geometry/shape.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import type { CoverTask } from './zone-list.js';
-import { codesOfZones, libraryOf } from './zone-list.js';
+import { type CoverTask, codesOfZones, libraryOf } from './zone-list.js';
 
 /** Stands for a position in no zone. */
 export const NO_ZONE = 255;

@@ -1,6 +1,7 @@
 // Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
 // nested values. Options name the columns, else their names show them; values decide where names do not.
 
+import type { SchemaElement } from 'hyparquet';
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
@@ -22,10 +23,12 @@ import {
   wholePosition,
 } from '../../tables/positions/in-values.js';
 import { mattersInGeoJson } from '../../tables/shapes/geojson-shape.js';
-import { POINT_HINT } from '../../tables/shapes/shape-rows.js';
+import { POINT_HINT } from '../../tables/shapes/shapes.js';
+import { type Input, openInput } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
+import type { Run } from '../request.js';
 import { type ColumnChoice, listed, noColumn, onlyOne, type Sample } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
@@ -335,4 +338,55 @@ function hintFor(
   const perhaps = lat.length + lng.length > 0 ? [...lat, ...lng].join(' ') : listed(whole, ' or ');
   const other = lacksLat && lacksLng ? ', or a column of whole positions with --position' : '';
   return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
+}
+
+// Inputs of columns with types whose positions are two columns of doubles, as three ways want them: by-chunks-plan.ts,
+// by-rows.ts and points/parquet-points.ts.
+
+/**
+ * Calls `look` with each input while it is open.
+ * @returns the first reason that `look` gives against this way, or that an input is not a plain file; else undefined
+ */
+export async function lookAtFiles(
+  { request }: Run,
+  look: (input: Input) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  for (const path of request.inputs) {
+    if (path === '-') return 'the input is a pipe';
+    const input = await openInput(path, request.input);
+    try {
+      if (input.path === null || input.sizeBytes === null || input.isPacked)
+        return `${input.name} is packed or a pipe`;
+      const reason = await look(input);
+      if (reason !== undefined) return reason;
+    } finally {
+      input.close();
+    }
+  }
+  return undefined;
+}
+
+/** Whether a column of Parquet is one of doubles or floats. */
+export function isDouble(elements: readonly (SchemaElement | null)[], index: number): boolean {
+  const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
+  return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
+}
+
+/**
+ * The columns of latitude and longitude, two of doubles; or in words why there are none.
+ * @param isDegrees whether a column is one of doubles or floats
+ */
+export function columnsOfDegrees(
+  choice: ColumnChoice,
+  names: readonly string[],
+  isDegrees: (index: number) => boolean,
+  file: string,
+): { readonly lat: number; readonly lng: number } | string {
+  const where = findPosition({ names, rows: [] }, choice, file);
+  if (where.kind !== 'pair') return 'positions are in one column';
+  // The values of a column of this name are checked elsewhere.
+  if (choice.lng === undefined && names[where.lng]!.trim().toLowerCase() === 'x') return 'x may hold metres';
+  for (const index of [where.lat, where.lng])
+    if (!isDegrees(index)) return `${names[index]} is not a column of doubles`;
+  return where;
 }

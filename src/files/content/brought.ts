@@ -1,12 +1,77 @@
 // Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
 
+import { likelySheet } from '../../tables/positions/header-row.js';
+import { CsvLines } from '../../tables/rows-as-csv.js';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
+import type { Sheet } from '../../tables/xlsx/workbook.js';
+import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
-import { beyondCeiling, ceilingBytes, wholeContent } from '../held/ceiling.js';
-import type { SheetOptions } from './workbook.js';
+import { beyondCeiling, ceilingBytes, requireBelowCeiling, wholeContent } from '../held/ceiling.js';
+
+// One sheet of an Excel workbook (.xlsx) as CSV. Rows and columns without a value at the end of the sheet are left out.
+// Its shared texts are held in memory, up to the ceiling, and so is the workbook where it is not a plain file.
+
+const SAVE_AS_CSV = 'Save the sheet as CSV.';
+
+interface SheetOptions {
+  readonly plain: PlainFile | null;
+  readonly sheet?: string | undefined;
+  readonly headerRow?: number | undefined;
+  /** Called with the share of the content that has become rows, where all of it is read before the first row. */
+  readonly passed: (share: number) => void;
+}
+
+/**
+ * @param options the sheet by name or number from 1, undefined for the only one; the number of the first row that is
+ *   read, as Excel counts them; the file whose bytes are the source, where there is one
+ * @throws CliFailure BAD_INPUT for one of several sheets if none is named.
+ * @throws TableError for a workbook that cannot be read, also as the chunks come
+ */
+async function sheetAsCsv(
+  source: AsyncIterable<Uint8Array>,
+  { plain, sheet, headerRow = 1, passed }: SheetOptions,
+  file: string,
+): Promise<Iterable<Uint8Array>> {
+  const input = { name: file, chunks: () => source };
+  const whole = plain === null ? await wholeContent(input, 'the workbook', SAVE_AS_CSV) : null;
+  const { sheetsOf } = await import('../../tables/xlsx/workbook.js');
+  let held = whole?.length ?? 0;
+  const hold = (more: number): void => {
+    held += more;
+    requireBelowCeiling({ file }, held, 'the workbook', SAVE_AS_CSV);
+  };
+  const chosen = chosenSheet(sheetsOf(whole ?? plain!.ranges(), hold), sheet, file);
+  return csvOf(chosen.rows(headerRow - 1, passed));
+}
+
+function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: string): Sheet {
+  if (sheet !== undefined) {
+    const chosen = sheets.find(({ name }) => name === sheet) ?? sheets[Number(sheet) - 1];
+    if (chosen !== undefined) return chosen;
+  }
+  const filled = sheets.filter((each) => each.firstRows(1).length > 0);
+  if (sheet === undefined) {
+    if (filled.length === 0) throw badInput({ file }, 'the workbook has no rows');
+    if (filled.length === 1) return filled[0]!;
+  }
+  const fault = sheet === undefined ? `${filled.length} sheets with rows` : `no sheet ${sheet}`;
+  const listed = sheets.map(({ name }) => JSON.stringify(name)).join(', ');
+  const likely = likelySheet(filled) ?? sheets[0];
+  throw badInput(
+    { file },
+    `${fault}: it has ${listed}`,
+    `Name one: --sheet ${JSON.stringify(likely?.name)}.`,
+  );
+}
+
+function* csvOf(rows: Iterable<readonly string[]>): Generator<Uint8Array> {
+  const lines = new CsvLines();
+  for (const fields of rows) if (lines.add(fields)) yield lines.take();
+  yield lines.take();
+}
 
 /** Options about a content, and the file whose bytes it is. */
 export interface Said extends SheetOptions {
@@ -22,10 +87,7 @@ type Read = (
 const WAY_OUT = 'Split it, or convert it to GeoJSON with ogr2ogr.';
 
 const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
-  xlsx: async () => {
-    const { sheetAsCsv } = await import('./workbook.js');
-    return sheetAsCsv;
-  },
+  xlsx: async () => sheetAsCsv,
   gpx: async () => {
     const { gpxAsCsv } = await import('../../tables/xml/gpx.js');
     return (content) => gpxAsCsv(content);

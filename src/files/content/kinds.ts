@@ -55,3 +55,74 @@ export function refuseUnwritable(path: string): void {
 function latin1(head: Uint8Array): string {
   return Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16_384)).toString('latin1');
 }
+
+// Text of other encodings than UTF-8, as UTF-8 with a byte order mark: so spreadsheets read the output as they read the
+// input.
+
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const LF = 10;
+/** Letters of a line that is put together as a whole. */
+const MAX_LINE = 16 * 2 ** 20;
+const LONG_LINE = 'Perhaps it is not text, or in another encoding.';
+
+/** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for an unknown name */
+export function requireEncoding(name: string): string {
+  try {
+    return new TextDecoder(name).encoding;
+  } catch {
+    throw new CliFailure(
+      EXIT.USAGE,
+      `--encoding ${name}: is not known`,
+      'Known are utf-8, utf-16le, utf-16be, windows-1258, windows-1252 and the others of the Encoding Standard.',
+    );
+  }
+}
+
+/** The encoding of a text by its byte order mark; null for UTF-8 and where there is none. */
+export function encodingOf(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null;
+}
+
+/** @throws CliFailure BAD_INPUT for bytes that the encoding does not have */
+export async function* inUtf8(
+  source: AsyncIterable<Uint8Array>,
+  encoding: string,
+  file: string,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  // Windows-1258 writes a tone after its letter; a letter and its tone may be in two chunks, but not in two lines.
+  const isComposed = encoding === 'windows-1258';
+  let readBytes = 0;
+  let rest = '';
+  const decoded = (bytes: Uint8Array | null): string => {
+    try {
+      return bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
+    } catch {
+      throw badInput({ file }, `not ${encoding} after byte ${readBytes}`);
+    }
+  };
+  yield MARK;
+  for await (const chunk of source) {
+    const text = rest + decoded(chunk);
+    readBytes += chunk.length;
+    const end = isComposed ? text.lastIndexOf('\n') + 1 : text.length;
+    rest = text.slice(end);
+    if (rest.length > MAX_LINE)
+      throw badInput({ file }, `a line of more than ${MAX_LINE / 2 ** 20} MiB of ${encoding}`, LONG_LINE);
+    // An empty chunk is a rest of the input.
+    if (end > 0 || chunk.length === 0)
+      yield Buffer.from(isComposed ? text.slice(0, end).normalize('NFC') : text);
+  }
+  const last = rest + decoded(null);
+  if (last !== '') yield Buffer.from(isComposed ? last.normalize('NFC') : last);
+}
+
+/** A hint for bytes that are not UTF-8. */
+export function encodingHint(bytes: Uint8Array): string {
+  const feed = bytes.indexOf(LF);
+  const isWide = bytes.includes(0) && (feed < 0 || bytes[feed + 1] === 0 || bytes[feed - 1] === 0);
+  return isWide
+    ? 'Perhaps it is UTF-16: --encoding utf-16le.'
+    : 'If it is in another encoding, name it: --encoding windows-1258, for instance.';
+}

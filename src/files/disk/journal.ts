@@ -1,11 +1,25 @@
 // The journal beside an unfinished output: how far a run has come, so that `--resume` goes on from there with the same
 // bytes as an uninterrupted run.
 
-import { closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import { AlteredStateError, checkedText, readChecked } from '../../config/checked-state.js';
 import { badOutput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
-import { journalPathOf, partialPathOf } from './destination.js';
+import { type FileDestination, journalPathOf, lockPathOf, partialPathOf } from './destination.js';
 import { createAfresh, syncDirectory } from './file-output.js';
 
 /** How far the inputs of a run are converted. */
@@ -92,4 +106,161 @@ export class Journal {
 /** Whether an earlier run of this output is unfinished and resumable. */
 export function isUnfinished(outputPath: string): boolean {
   return existsSync(partialPathOf(outputPath)) && existsSync(journalPathOf(outputPath));
+}
+
+// The lock beside an unfinished output, FILE.partial.lock: it names the process that writes, so that a second run with
+// the same output is refused while the first one lives, and is not held up by a run that was killed.
+
+interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  /** Tells a process from a later one of the same number; null where the system does not show it. */
+  readonly started: string | null;
+}
+
+/** Time for which an empty lock may be one that is being written. */
+const EMPTY_MS = 1000;
+
+const held = new Set<string>();
+let isExitWatched = false;
+
+export class OutputLock {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+    held.add(path);
+    if (isExitWatched) return;
+    isExitWatched = true;
+    process.once('exit', () => {
+      for (const each of held) rmSync(each, { force: true });
+    });
+  }
+
+  /** @throws CliFailure BAD_OUTPUT if another process writes the same file, or its folder cannot be written */
+  static take({ name, path: output }: FileDestination): OutputLock {
+    const path = lockPathOf(output);
+    const stale = `${path}.stale`;
+    const own: Holder = { host: hostname(), pid: process.pid, started: startOf(process.pid) };
+    try {
+      while (!wasWritten(path, JSON.stringify(own))) {
+        const text = textOf(path);
+        if (text === null) {
+          if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw refused(name, path, null);
+          continue;
+        }
+        const holder = parsed(text);
+        // A lock that stays empty: its process ended between creating and writing it.
+        if (text !== '' && (holder === null || !isGone(holder))) throw refused(name, path, holder);
+        removeStale(path, text, stale);
+      }
+      // A run that was killed while it took over a lock leaves this file.
+      const left = parsed(readOrNull(stale) ?? '');
+      if (left !== null && isGone(left)) rmSync(stale, { force: true });
+    } catch (error) {
+      throw error instanceof CliFailure ? error : badOutput(name, error);
+    }
+    return new OutputLock(path);
+  }
+
+  release(): void {
+    if (held.delete(this.#path)) rmSync(this.#path, { force: true });
+  }
+}
+
+/** Creates a file that is not there. @returns false if it is, or if another process has taken it away as empty */
+function wasWritten(path: string, text: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, 'wx');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    writeSync(file, text);
+    return lstatSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The text of a lock, null if it is gone. Waits while it is empty: it is written within microseconds. */
+function textOf(path: string): string | null {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += 10) {
+    const text = readOrNull(path);
+    if (text !== '' || waitedMs >= EMPTY_MS) return text;
+    Atomics.wait(sleeper, 0, 0, 10);
+  }
+}
+
+/** Removes the lock of a dead process; one that another run has taken meanwhile is put back. */
+function removeStale(path: string, staleText: string, aside: string): void {
+  try {
+    renameSync(path, aside);
+    if (readFileSync(aside, 'utf8') !== staleText) linkSync(aside, path);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    // Another run was faster.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
+  }
+}
+
+function refused(name: string, path: string, holder: Holder | null): CliFailure {
+  const who =
+    holder === null
+      ? 'another run'
+      : holder.host === hostname()
+        ? `process ${holder.pid}`
+        : `process ${holder.pid} on ${holder.host}`;
+  return new CliFailure(
+    EXIT.BAD_OUTPUT,
+    `cannot write ${visible(name)}: ${visible(who)} is writing it`,
+    `If that run has ended, remove ${visible(path)}.`,
+  );
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function parsed(text: string): Holder | null {
+  try {
+    const { host, pid, started } = JSON.parse(text) as Holder;
+    return typeof host === 'string' && Number.isInteger(pid) && pid > 0 ? { host, pid, started } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a holder certainly no longer runs. A process of another host or container is not visible. */
+function isGone({ host, pid, started }: Holder): boolean {
+  if (host !== hostname()) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
+  }
+  const now = startOf(pid);
+  return now === 'ended' || (now !== null && started !== null && now !== started);
+}
+
+/** When a process started, in clock ticks of a boot; `ended` for one that only waits to be reaped; null if unknown. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // After the name in parentheses: field 3 is the state, field 22 the start.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${fields[19]}`;
+  } catch {
+    return null;
+  }
 }

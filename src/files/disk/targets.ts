@@ -14,8 +14,7 @@ import {
   STDOUT_NAME,
 } from './destination.js';
 import { FileOutput } from './file-output.js';
-import { type Checkpoint, isUnfinished, Journal, type Reached } from './journal.js';
-import { OutputLock } from './lock.js';
+import { type Checkpoint, isUnfinished, Journal, OutputLock, type Reached } from './journal.js';
 import { DeviceOutput, GzipOutput, type Output, StandardOutput } from './output.js';
 
 /** Output, and time, after which the journal is due. */

@@ -1,5 +1,8 @@
 // Opens a source or a sink of any format. Parquet and Arrow are loaded only where they are used.
 
+import { positionColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { isLineOrArea, shapeInText } from '../../tables/shapes/shape-text.js';
+import { lonePoint, type PointChoice, pointsOf } from '../../tables/shapes/shapes.js';
 import type { Sample } from '../columns/columns.js';
 import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
@@ -7,20 +10,19 @@ import type { Output } from '../disk/output.js';
 import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { type FileFormat, FORMATS, type FormatWith } from '../format.js';
 import type { Run } from '../request.js';
+import { valueSink } from '../rows/plain-values.js';
 import type { ValueAdder } from '../rows/text-rows.js';
-import { valueSink } from '../rows/value-rows.js';
 import type { WrittenColumns } from '../rows/write-text.js';
-import { openCsv } from './csv.js';
-import { type CsvDialect, SAMPLE_ROWS } from './csv-dialect.js';
+import { openCsv } from './csv/csv.js';
+import { type CsvDialect, SAMPLE_ROWS } from './csv/dialect.js';
 import {
   geoJsonSink,
   inferFeatures,
   type KnownFeatures,
   openGeoJson,
   type PointColumns,
-} from './json/geojson-source.js';
-import { ndjsonSink, openNdjson } from './json/ndjson.js';
-import { atPoints } from './shape-column.js';
+} from './geojson/geojson-source.js';
+import { ndjsonSink, openNdjson } from './ndjson/ndjson.js';
 import type {
   CollectionFrame,
   RowFit,
@@ -31,6 +33,92 @@ import type {
   TableSource,
 } from './table.js';
 import { codeTextOf, textOf } from './values/column-text.js';
+
+// A column of geometries: each line or area in well-known text or binary becomes the chosen point of it.
+
+/** Most rows that are made from one row: each corner of an area may become a row. */
+const MAX_ROWS = 8192;
+
+/** A source whose lines and areas are points: for `each`, a row for each of their points. */
+export function atPoints(source: TableSource, choice: PointChoice): TableSource {
+  return {
+    ...source,
+    async *batches() {
+      let index = -1;
+      for await (const rows of source.batches()) {
+        if (index < 0) index = shapeColumnIn(source, rows);
+        if (index < 0) yield rows;
+        else yield* pointRows(rows, index, source.columns[index]!, choice);
+      }
+    },
+  };
+}
+
+/** The column with lines or areas; -1 where the rows have none. */
+function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values }: TableRows): number {
+  const names = columns.map(({ name }) => name);
+  const known = names.indexOf(geometries?.primary ?? '');
+  const order = new Set([...(known < 0 ? [] : [known]), ...positionColumns(names), ...names.keys()]);
+  const holdsShapes = (index: number): boolean => {
+    for (let row = 0; row < rowCount; row++) {
+      const shape = shapeInText(codeTextOf(columns[index]!, values[index]?.[row]));
+      if (shape !== null && isLineOrArea(shape)) return true;
+    }
+    return false;
+  };
+  return [...order].find(holdsShapes) ?? -1;
+}
+
+/** The unread rows among rows made from others. @param from for each row, the row it was made from */
+function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<TableRows, 'unread'> {
+  if (unread === undefined) return {};
+  return {
+    unread: new Map(from.flatMap((row, i) => (unread.has(row) ? [[i, unread.get(row)!] as const] : []))),
+  };
+}
+
+function* pointRows(
+  rows: TableRows,
+  index: number,
+  column: TableColumn,
+  choice: PointChoice,
+): Generator<TableRows> {
+  const write = column.kind === 'binary' ? pointInWkb : pointInWkt;
+  let from: number[] = [];
+  let made: unknown[] = [];
+  const taken = (): TableRows => {
+    const values = rows.values.map((each, c) => (c === index ? made : from.map((row) => each[row])));
+    const documents =
+      rows.documents === undefined ? {} : { documents: from.map((row) => rows.documents![row]!) };
+    const batch = { ...rows, rowCount: from.length, values, ...documents, ...unreadOf(rows, from) };
+    from = [];
+    made = [];
+    return batch;
+  };
+  for (let row = 0; row < rows.rowCount; row++) {
+    const value = rows.values[index]?.[row];
+    const shape = shapeInText(codeTextOf(column, value));
+    const points = shape === null || lonePoint(shape) !== null ? [] : pointsOf(shape, choice);
+    for (const each of points.length === 0 ? [value] : points.map(([lng, lat]) => write(lng, lat))) {
+      from.push(row);
+      made.push(each);
+      if (from.length >= MAX_ROWS) yield taken();
+    }
+  }
+  if (from.length > 0) yield taken();
+}
+
+const pointInWkt = (lng: number, lat: number): string => `POINT (${lng} ${lat})`;
+
+function pointInWkb(lng: number, lat: number): Uint8Array {
+  const bytes = new Uint8Array(21);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, 1);
+  view.setUint32(1, 1, true);
+  view.setFloat64(5, lng, true);
+  view.setFloat64(13, lat, true);
+  return bytes;
+}
 
 interface Opened {
   readonly input: Input;
@@ -103,7 +191,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
     open: ({ input, fit, known }) => openNdjson(input, fit, known?.columns ?? null),
     sink: ({ output, columns }) => ndjsonSink(output, columns),
     infer: async (run) => {
-      const { inferNdjson } = await import('../rows/infer-ndjson.js');
+      const { inferNdjson } = await import('./ndjson/infer-ndjson.js');
       return { columns: await inferNdjson(run), idName: 'id' };
     },
   },
@@ -122,7 +210,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   parquet: {
     open: async ({ input }) => (await import('./parquet/parquet-source.js')).openParquet(input),
     async sink({ output, columns }) {
-      const { ParquetRowWriter } = await import('../rows/write-parquet.js');
+      const { ParquetRowWriter } = await import('./parquet/write-parquet.js');
       const { plainAdder } = await import('../rows/plain-values.js');
       const all = written(columns);
       return valueSink(new ParquetRowWriter(output, all, []), all.kept.map(plainAdder));
@@ -131,7 +219,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   arrow: {
     open: async ({ input }) => (await import('./arrow/arrow-source.js')).openArrow(input),
     async sink({ output, columns }) {
-      const { ArrowRowWriter, arrowAdder } = await import('../rows/write-arrow.js');
+      const { ArrowRowWriter, arrowAdder } = await import('./arrow/write-arrow.js');
       const all = written(columns);
       const writer = new ArrowRowWriter(output, all, [], hasArrowFooter(output));
       return valueSink(writer, all.kept.map(arrowAdder));

@@ -4,7 +4,7 @@
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { GrowingBytes, ValueAdder, ValueRanges } from '../rows/text-rows.js';
 import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
-import type { TimeUnitName } from './values/calendar.js';
+import type { TimeUnitName } from './values/column-text.js';
 
 export type ColumnKind =
   | 'text'

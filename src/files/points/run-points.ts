@@ -13,7 +13,7 @@ import {
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
-import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv-dialect.js';
+import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv/dialect.js';
 import { openSource, sampled } from '../formats/open.js';
 import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { MAX_COLUMNS } from '../rows/text-rows.js';
@@ -21,7 +21,7 @@ import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
 import { textPoints } from './text-points.js';
-import { indexesOf, type PointRows, type WantedNames } from './wanted.js';
+import { indexesOf, type PointRows, type WantedNames } from './values.js';
 
 // Files of points as batches of rows, each with its position. Any format, any length: a batch is all that is held.
 

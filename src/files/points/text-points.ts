@@ -3,13 +3,13 @@
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { Input } from '../disk/input.js';
 import type { FileFormat } from '../format.js';
-import type { CsvDialect } from '../formats/csv-dialect.js';
-import { openText } from '../formats/csv-header.js';
+import { openText } from '../formats/csv/csv.js';
+import type { CsvDialect } from '../formats/csv/dialect.js';
+import { CsvRowReader } from '../formats/csv/read-csv.js';
+import { NdjsonRowReader } from '../formats/ndjson/read-ndjson.js';
 import type { TableColumn } from '../formats/table.js';
-import { CsvRowReader } from '../rows/read-csv.js';
-import { NdjsonRowReader } from '../rows/read-ndjson.js';
 import { numberIn, type TextRows, textAt } from '../rows/text-rows.js';
-import type { PointRows, WantedColumns } from './wanted.js';
+import type { PointRows, WantedColumns } from './values.js';
 
 /** Texts whose position is in two columns. */
 export interface PointText {

@@ -3,8 +3,7 @@
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import type { TableColumn } from '../formats/table.js';
-import type { TimeUnitName } from '../formats/values/calendar.js';
-import { codeTextOf } from '../formats/values/column-text.js';
+import { codeTextOf, type TimeUnitName } from '../formats/values/column-text.js';
 import { numberOf } from './values.js';
 
 // Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size

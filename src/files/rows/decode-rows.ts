@@ -14,7 +14,7 @@ import {
 import { type TextMemory, textMemoryOf } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { NO_CODE, putCode } from '../../hexcodes/wire/rows/convert-rows.js';
-import { countSlow } from '../../hexcodes/wire/rows/row-allowance.js';
+import { countSlow } from '../../hexcodes/wire/rows/row-report.js';
 import { plainAdder, textAdder } from './plain-values.js';
 import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
 

@@ -6,13 +6,12 @@ import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
 import { addedValues } from '../columns/encode-columns.js';
 import type { Wanted } from '../driver.js';
 import { FORMATS } from '../format.js';
-import { targetDialect } from '../formats/csv-dialect.js';
+import { targetDialect } from '../formats/csv/dialect.js';
+import { asNumbers } from '../formats/csv/read-csv.js';
 import { hasArrowFooter } from '../formats/open.js';
 import type { Run } from '../request.js';
 import { plainAdder } from './plain-values.js';
-import { asNumbers } from './read-csv.js';
-import type { RowPlan } from './row-plan.js';
-import { addValue, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
+import { addValue, type RowPlan, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import {
   CsvWriter,
   FeatureWriter,
@@ -203,11 +202,11 @@ async function openWriter(
     return new SortedRowWriter(run, plan.sink, written, halves);
   }
   if (format === 'parquet') {
-    const { ParquetRowWriter } = await import('./write-parquet.js');
+    const { ParquetRowWriter } = await import('../formats/parquet/write-parquet.js');
     return new ParquetRowWriter(output, written, halves);
   }
   if (format === 'arrow') {
-    const { ArrowRowWriter } = await import('./write-arrow.js');
+    const { ArrowRowWriter } = await import('../formats/arrow/write-arrow.js');
     return new ArrowRowWriter(output, written, halves, hasArrowFooter(output));
   }
   if (plan.frame !== undefined) return new FeatureWriter(output, written, isOutput ? plan.frame : NO_FRAME);

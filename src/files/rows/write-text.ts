@@ -15,13 +15,18 @@ import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
 import { type AddedValue, DECODED, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
-import type { CsvDialect } from '../formats/csv-dialect.js';
-import { csvQuoted } from '../formats/csv-rows.js';
+import { type CsvDialect, csvQuoted } from '../formats/csv/dialect.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
 import type { ColumnKind, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/nested.js';
-import type { FeatureFrame } from './row-plan.js';
-import { type Area, areaOf, GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
+import {
+  type Area,
+  areaOf,
+  type FeatureFrame,
+  GrowingBytes,
+  type TextRows,
+  type ValueRanges,
+} from './text-rows.js';
 
 export interface RowWriter {
   /** @param records of the rows, as the kernel has written them */

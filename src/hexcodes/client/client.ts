@@ -3,8 +3,7 @@
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { onlyExtras } from '../extras.js';
-import { RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/frames/frame-layout.js';
-import { MAX_BATCH_ITEMS } from '../wire/limits.js';
+import { MAX_BATCH_ITEMS, RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/limits.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import type {
   AdminUnitAnswer,
@@ -19,8 +18,7 @@ import type {
   SuggestedCode,
 } from './answers.js';
 import { HexcodesClientError } from './errors.js';
-import { type BulkAnswer, type BulkOptions, bulk } from './http/bulk.js';
-import { HttpCalls } from './http/calls.js';
+import { type BulkAnswer, type BulkOptions, bulk, HttpCalls } from './http.js';
 import {
   type BatchHexcode,
   type BatchPoint,
@@ -40,7 +38,6 @@ import {
   SUGGEST_OPTIONS,
   type SuggestCallOptions,
 } from './options.js';
-import { requireOperation, requireSource } from './stream/chunks.js';
 import {
   type DecodedPositions,
   type EncodedCells,
@@ -48,6 +45,8 @@ import {
   framesOfHexcodes,
   framesOfPairs,
   type RequestFrame,
+  requireOperation,
+  requireSource,
 } from './stream/frames.js';
 import { type OpenSocket, standardSocketOpener } from './stream/socket.js';
 import { HexcodesStream } from './stream/stream.js';

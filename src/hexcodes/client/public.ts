@@ -3,7 +3,7 @@
 
 export type * from './answers.js';
 export { type ClientErrorCode, type ClientErrorDetails, type Fault, HexcodesClientError } from './errors.js';
-export type { BulkAnswer, BulkFormat, BulkOptions, BulkSource } from './http/bulk.js';
+export type { BulkAnswer, BulkFormat, BulkOptions, BulkSource } from './http.js';
 export type {
   BatchHexcode,
   BatchPoint,

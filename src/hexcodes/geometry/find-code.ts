@@ -1,15 +1,26 @@
 // A code or a position in any text that people paste: a link, a line of a chat, an H3 index, numbers with words.
+
 import { cellToLatLng, isValidCell } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { findPlaces } from '../library/places.js';
 import { foldSigns, parseAnglePair } from '../wire/rows/angle-text.js';
+import { byNumber } from '../wire/rows/coordinate-system.js';
 import { isLink, searchedTexts } from '../wire/rows/map-link.js';
-import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/plus-code.js';
+import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/metres.js';
 import { type Position, parsePosition } from '../wire/rows/position-text.js';
-import { byNumber } from '../wire/rows/system-code.js';
 import { positionsAmongWords } from '../wire/rows/words-with-position.js';
-import { addressParts } from './address-parts.js';
 import type { Codebook } from './codebook.js';
+
+/**
+ * The parts of an address that may be names of towns and provinces: between its commas, from the first on, without
+ * those that begin with a number.
+ */
+export function addressParts(text: string): string[] {
+  return text
+    .split(/[,;\n–]|\s-\s/u)
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && !/^\d/.test(part));
+}
 
 /** A code that a text names. */
 export interface FoundCode {

@@ -8,6 +8,7 @@ import {
   type Band,
   type Border,
   bandsOf,
+  decodeReach,
   INDEX_REFUSALS,
   type IndexArc,
   type IndexMeta,
@@ -16,9 +17,7 @@ import {
   readIndexMeta,
   shareAt,
 } from './index-file.js';
-import { recordAt } from './output-layout.js';
-import { decodeReach } from './reach.js';
-import { recordText } from './record-text.js';
+import { recordAt, recordText } from './output-layout.js';
 
 // The 63 provinces before July 2025, as units of a boundary index. The shipped index has them as its units; an index
 // that users make of new boundaries has the 34 provinces alone.

@@ -15,8 +15,8 @@ import {
   RECORD_BYTES,
   recordAt,
   recordStatusAt,
+  recordText,
 } from '../kernel/output-layout.js';
-import { recordText } from '../kernel/record-text.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
 import { requireFlag, requireKnown } from './options.js';

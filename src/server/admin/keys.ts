@@ -1,5 +1,5 @@
 // /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are
-// answered in the keys' thread (keys/manage/key-calls.ts).
+// answered in the keys' thread (keys/manage/key-changes.ts).
 
 import { timingSafeEqual } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
@@ -12,7 +12,7 @@ import { clientAddress } from '../http/exchange.js';
 import { boundFault } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { ServerKeys } from '../keys/keys.js';
-import type { KeyAnswer, KeyCall } from '../keys/manage/key-calls.js';
+import type { KeyAnswer, KeyCall } from '../keys/manage/key-changes.js';
 import type { Logger } from '../observe/log.js';
 import type { AdminAnswer, AdminRequest, AdminRoute } from './port.js';
 

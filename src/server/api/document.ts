@@ -14,7 +14,7 @@ const JSON_TYPE = 'application/json';
 export const RECORDED_ANSWERS = JSON.parse(
   readFileSync('src/server/api/recorded-answers.json', 'utf8'),
 ) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-/** Stands for the address of the service, which puts its own in its place (routes/descriptions.ts). */
+/** Stands for the address of the service, which puts its own in its place (routes/meta.ts). */
 const LOCAL_ADDRESS = 'http://127.0.0.1:8080';
 
 const HEADERS = {

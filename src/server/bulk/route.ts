@@ -13,7 +13,7 @@ import { fail, failUnavailable, type Route, type Router } from '../http/router.j
 import type { KeyInfo } from '../keys/key-record.js';
 import { failOverLimit } from '../ledger/limit-answers.js';
 import type { Logger } from '../observe/log.js';
-import { filesBeside } from '../transport/system-limits.js';
+import { filesBeside } from '../transport/limits.js';
 import { BulkFlow, minAnswerBytes } from './flow.js';
 import { readBulkRequest } from './request.js';
 import { BULK_TIMES, type BulkContext, type BulkTimes } from './response.js';

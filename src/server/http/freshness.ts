@@ -1,13 +1,18 @@
 // Answers that clients may keep: their entity tags, how long they hold, and 304 for who has the answer already
 // (docs/http.md, Answers that may be kept).
+
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
+import { type IndexMeta, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
+import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
+import { VERSION } from '../../hexcodes/version.js';
 import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
 import type { Exchange } from './exchange.js';
 import { encodingFor } from './negotiation.js';
 
 /** Time that an answer may be used before the service is asked again. */
-export const KEPT_SECONDS = 3600;
+const KEPT_SECONDS = 3600;
 
 /** The `Cache-Control` of an answer to a request whose key came in a header. */
 export const KEPT = `private, max-age=${KEPT_SECONDS}`;
@@ -24,7 +29,7 @@ export function entityTag(...parts: readonly (string | Uint8Array)[]): string {
 }
 
 /** Sends the body of an answer, in the handler or later. */
-export type SendBody = (body: string | Uint8Array) => void;
+type SendBody = (body: string | Uint8Array) => void;
 
 /**
  * Answers 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
@@ -118,4 +123,35 @@ export function sendCompressed(x: Exchange, text: CompressedText): void {
   const all = [`ETag: ${tag}`, 'Cache-Control: no-cache', 'Vary: Accept-Encoding', ...text.lines];
   if (encoding !== 'plain') all.push(`Content-Encoding: ${encoding}`);
   sendTagged(x, tag, type, bodyOf, all.map((line) => `\r\n${line}`).join(''));
+}
+
+// The boundary data in use, as /v1/meta and /v1/admin-units show them.
+
+/** The boundary data in use. */
+export interface BoundaryData {
+  readonly meta: IndexMeta;
+  readonly sha256: string;
+  /** The entity tag of every answer that depends on nothing but this version and its data. */
+  readonly tag: string;
+  /** The provinces before July 2025 by unit of the index; null where it lacks them. */
+  readonly formerProvinces: readonly string[] | null;
+  /** The area of a province, by its admin number, as a GeoJSON geometry. */
+  geometryOf(adminNumber: number): unknown;
+}
+
+export function boundaryData(
+  { index, reach }: HexcodesData,
+  formerProvinces: readonly string[] | null,
+): BoundaryData {
+  let borders: ProvinceBorders | undefined;
+  return {
+    meta: readIndexMeta(index),
+    formerProvinces,
+    sha256: createHash('sha256').update(index).digest('hex'),
+    tag: entityTag(VERSION, index, reach),
+    geometryOf: (admin) => {
+      borders ??= new ProvinceBorders(index);
+      return borders.ofAdmin(admin);
+    },
+  };
 }

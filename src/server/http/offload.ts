@@ -3,7 +3,7 @@
 // waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
 import { availableParallelism } from 'node:os';
 import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../../hexcodes/wire/job.js';
-import type { RowAllowance } from '../../hexcodes/wire/rows/row-allowance.js';
+import type { RowAllowance } from '../../hexcodes/wire/rows/row-report.js';
 
 /** Points of a binary frame; 25 to 30 ns each. */
 const INLINE_POINTS = 16_384;
@@ -28,7 +28,7 @@ export const INLINE_ITEMS = 4096;
 const INLINE_FRAME_POINTS = 65_536;
 
 /**
- * Slow rows (wire/rows/row-allowance.ts) of all pieces of work in one turn of the event loop: half a millisecond. The
+ * Slow rows (wire/rows/row-report.ts) of all pieces of work in one turn of the event loop: half a millisecond. The
  * rest of a piece that has more goes to the pool. A few are left to each piece whatever the others did, so that a
  * small body with an odd row is still answered at once.
  */

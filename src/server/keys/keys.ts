@@ -6,12 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { HeartbeatWatch } from '../observe/heartbeat.js';
-import { NEW_KEY, type StoredKey } from './key-record.js';
+import { NEW_KEY, type StoredKey, unpackKeys } from './key-record.js';
 import { KeyRing } from './key-ring.js';
-import type { KeyAnswer, KeyCall } from './manage/key-calls.js';
-import { unpackKeys } from './packed-keys.js';
-import { folderWarning } from './private-files.js';
-import { digestOf } from './secret.js';
+import type { KeyAnswer, KeyCall } from './manage/key-changes.js';
+import { digestOf, folderWarning } from './secret.js';
 import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
 
 /** How soon a key that expires is refused. */

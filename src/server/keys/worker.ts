@@ -4,11 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Heartbeat } from '../observe/heartbeat.js';
-import { answerCall, type KeyAnswer, type KeyCall } from './manage/key-calls.js';
-import { checkPepper, KeyChanger } from './manage/key-changes.js';
-import { type PackedKeys, packKeys } from './packed-keys.js';
-import { ensureDataDir } from './private-files.js';
-import { readOrMakePepper } from './secret.js';
+import { type PackedKeys, packKeys } from './key-record.js';
+import { answerCall, checkPepper, type KeyAnswer, type KeyCall, KeyChanger } from './manage/key-changes.js';
+import { ensureDataDir, readOrMakePepper } from './secret.js';
 import { Follower } from './store/key-store.js';
 import { openFollowedStore, openOrMakeStore, type StoreOptions, storeFault } from './store/open-store.js';
 

@@ -4,9 +4,15 @@ import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { documentRoute } from '../admin/document.js';
 import { keyRoutesOf } from '../admin/keys.js';
-import { type AdminListener, listenSentence, tryAddress } from '../admin/listener.js';
-import { type AdminRoute, openAdminPort, textAnswer } from '../admin/port.js';
-import type { BoundaryData } from '../http/boundary-data.js';
+import {
+  type AdminListener,
+  type AdminRoute,
+  listenSentence,
+  openAdminPort,
+  textAnswer,
+  tryAddress,
+} from '../admin/port.js';
+import type { BoundaryData } from '../http/freshness.js';
 import { DiskWatch } from '../observe/heartbeat.js';
 import type { Log } from '../observe/log.js';
 import type { Labels, Metric, MetricsRegistry } from '../observe/metrics/registry.js';

@@ -5,7 +5,7 @@ import { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { Pool, type PoolOptions } from '../../pool/pool.js';
 import { defaultThreads } from '../../pool/usable-cores.js';
-import type { AdminListener } from '../admin/listener.js';
+import type { AdminListener } from '../admin/port.js';
 import type { BulkTuning } from '../bulk/route.js';
 import type { Adapter } from '../http/exchange.js';
 import { hooksFor, type Observer, openObserver } from '../http/observer.js';
@@ -15,11 +15,9 @@ import { CountedLine, type Logger } from '../observe/log.js';
 import { Readiness } from '../observe/readiness.js';
 import { type BasemapArchive, openBasemap } from '../routes/basemap-archive.js';
 import type { StreamTuning } from '../stream/route.js';
-import type { Forwarder } from '../traccar/forward/forwarder.js';
-import { openForwarder } from '../traccar/forward/forwarder.js';
+import { type Forwarder, openForwarder } from '../traccar/forward/forwarder.js';
 import { Adapter as TransportAdapter } from '../transport/adapter.js';
-import { Budget } from '../transport/limits.js';
-import { connectionsWithin, receiveBufferWarning } from '../transport/system-limits.js';
+import { Budget, connectionsWithin, receiveBufferWarning } from '../transport/limits.js';
 import type { StopSteps } from './stopping.js';
 
 /** One process among several that serve together. */

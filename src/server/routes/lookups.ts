@@ -4,9 +4,8 @@
 
 import { holdsKey } from '../../config/mask.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { neighbors, parent } from '../../hexcodes/geometry/family.js';
+import { area, edge, neighbors, parent } from '../../hexcodes/geometry/cells.js';
 import { cellFeature } from '../../hexcodes/geometry/geojson.js';
-import { area, edge } from '../../hexcodes/geometry/shape.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { findPlaces, TOWNS_NOTICE } from '../../hexcodes/library/places.js';
@@ -19,9 +18,8 @@ import {
   readQuery,
 } from '../../hexcodes/wire/params/query.js';
 import { errorBody, faultsMessage, JSON_TYPE } from '../http/answers.js';
-import type { BoundaryData } from '../http/boundary-data.js';
 import type { Exchange } from '../http/exchange.js';
-import { KEPT, keptAnswer } from '../http/freshness.js';
+import { type BoundaryData, KEPT, keptAnswer } from '../http/freshness.js';
 import { requireJson } from '../http/negotiation.js';
 import { fail, hintAfter, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';

@@ -1,15 +1,15 @@
 // GET /v1/reverse: a position to its province and code, in the shape of Nominatim's reverse geocoding, so that products
 // with a setting for such a server can name this one. It knows no streets, and says none.
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { boundary } from '../../hexcodes/geometry/shape.js';
+import { boundary } from '../../hexcodes/geometry/cells.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import { degreesOf, isOther, type ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFER, readQuery } from '../../hexcodes/wire/params/query.js';
 import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
-import type { BoundaryData } from '../http/boundary-data.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
+import type { BoundaryData } from '../http/freshness.js';
 import { requireJson } from '../http/negotiation.js';
 import { fail, hintAfter, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';

@@ -14,8 +14,7 @@ import { looksSwapped, SWAPPED_HINT } from '../../hexcodes/wire/swapped.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
 import { isJson, requireJson, utf8TypeOf } from '../http/negotiation.js';
-import { DECODE_PATH, ENCODE_PATH, fail, type Route } from '../http/router.js';
-import { readWhole } from '../http/whole-body.js';
+import { DECODE_PATH, ENCODE_PATH, fail, type Route, readWhole } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 
 const MAX_BODY_BYTES = 16_384;

@@ -10,8 +10,7 @@ import {
   framePoints,
   refusedFrame,
 } from '../../hexcodes/wire/frames/answer-frame.js';
-import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/frames/frame-layout.js';
-import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { FRAME_OVER_LIMIT, FRAME_OVERLOADED, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { MIN_ITEM_BYTES } from '../../hexcodes/wire/rows/batch.js';
 import { answerAllowed, overloadedJsonFrame } from '../../hexcodes/wire/rows/json-frame.js';
 import type { Pool } from '../../pool/pool.js';

@@ -2,8 +2,12 @@
 // of the answering side does nothing, so handlers need not check.
 
 import { ChunkedAnswer } from './answers/chunked-answer.js';
-import { SizedAnswer } from './answers/sized-answer.js';
-import type { AnswerHooks, CorkHolder, StreamedAnswer } from './answers/streamed-answer.js';
+import {
+  type AnswerHooks,
+  type CorkHolder,
+  SizedAnswer,
+  type StreamedAnswer,
+} from './answers/streamed-answer.js';
 import {
   type BodylessAnswers,
   closingInChunks,
@@ -18,8 +22,7 @@ import {
   writeHead,
   writeRest,
 } from './answers/whole-answer.js';
-import type { Admission, Turns } from './limits.js';
-import { type Account, type Budget, OverBudgetError } from './limits.js';
+import { type Account, type Admission, type Budget, OverBudgetError, type Turns } from './limits.js';
 import type { UpgradeContext, UwsResponse } from './load-uws.js';
 import {
   type BodyBounds,

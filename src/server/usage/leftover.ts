@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkedText, readChecked } from '../../config/checked-state.js';
-import { ensureDataDir } from '../keys/private-files.js';
+import { ensureDataDir } from '../keys/secret.js';
 import type { UsageBatch } from './batch.js';
 
 const NAME = /^usage-left-([0-9a-f]+)\.json$/;

@@ -7,8 +7,7 @@ import type { StoreOptions } from '../keys/store/open-store.js';
 import { Heartbeat } from '../observe/heartbeat.js';
 import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import { forgetLeftover, leftoversIn } from './leftover.js';
-import { openOrMakeUsage, usageFault } from './store/open-usage.js';
-import type { UsageStore } from './store/usage-store.js';
+import { openOrMakeUsage, type UsageStore, usageFault } from './store/usage-store.js';
 
 export interface UsageWorkerData {
   readonly address: StoreOptions;

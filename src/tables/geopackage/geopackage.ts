@@ -3,8 +3,7 @@
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { type PlacedRow, refuseOthers } from '../shapes/shape-rows.js';
-import { lonePoint, type PointChoice, pointsOf } from '../shapes/shapes.js';
+import { lonePoint, type PlacedRow, type PointChoice, pointsOf, refuseOthers } from '../shapes/shapes.js';
 import { shellWord } from '../shell-word.js';
 import { TableError } from '../table-error.js';
 import type { SqlColumn, SqlValue } from './sql-table.js';

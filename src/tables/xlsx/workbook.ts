@@ -4,10 +4,8 @@
 import { TableError } from '../table-error.js';
 import { type XmlEvents, XmlReader } from '../xml/xml-reader.js';
 import { type Bytes, type Part, partsOf, piecesOf } from './archive.js';
-import { textOf } from './cell-text.js';
-import { builtInFormat, type NumberFormat, numberFormat } from './number-format.js';
-import { type Book, columnsIn, type Row, rowsIn } from './sheet-reader.js';
-import { TextList } from './text-list.js';
+import { builtInFormat, type NumberFormat, numberFormat, textOf } from './cell-text.js';
+import { type Book, columnsIn, type Row, rowsIn, TextList } from './sheet-reader.js';
 
 export interface Sheet {
   readonly name: string;

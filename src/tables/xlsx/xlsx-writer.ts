@@ -5,8 +5,7 @@
 
 import { strToU8, Zip, ZipDeflate } from 'fflate';
 import { TableError } from '../table-error.js';
-import { momentText } from './cell-text.js';
-import type { Shown } from './number-format.js';
+import { momentText, type Shown } from './cell-text.js';
 
 /** A cell; text that reads as a truth value, number, date, time or duration that Excel holds whole becomes one. */
 export type Cell = string | number | bigint | boolean | null | undefined;

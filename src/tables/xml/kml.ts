@@ -3,8 +3,7 @@
 import { unzipSync } from 'fflate';
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { placedRows, type ShapeRow } from '../shapes/shape-rows.js';
-import type { PointChoice } from '../shapes/shapes.js';
+import { type PointChoice, placedRows, type ShapeRow } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
 import { requireShort, XmlFields } from './xml-fields.js';
 import { type XmlAttributes, XmlReader } from './xml-reader.js';

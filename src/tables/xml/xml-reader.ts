@@ -2,8 +2,19 @@
 // Documents that are not well-formed are refused; entities of a document's own and other files are not read.
 
 import { TableError } from '../table-error.js';
-import { DECLARATION, INSTRUCTION, isAt, type Name, Names, TYPE } from './xml-names.js';
-import { broken, CONTROL, dereferenced, withLineFeeds, XmlDecoder } from './xml-text.js';
+import {
+  broken,
+  CONTROL,
+  DECLARATION,
+  dereferenced,
+  INSTRUCTION,
+  isAt,
+  type Name,
+  Names,
+  TYPE,
+  withLineFeeds,
+  XmlDecoder,
+} from './xml-text.js';
 
 export interface XmlEvents {
   /**

@@ -2,7 +2,7 @@
 // that the host reads or writes, their bytes, and members of envelopes. The server runs in this process, its workers in
 // threads.
 import { expect, test } from 'vitest';
-import { slowWork } from '#dist/hexcodes/wire/rows/row-allowance.js';
+import { slowWork } from '#dist/hexcodes/wire/rows/row-report.js';
 import { sharedServer } from '../../support/shared.js';
 import { sendWorst, worstRequests } from '../../support/worst-requests.js';
 

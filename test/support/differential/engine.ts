@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hexcodes } from '#hexcodes';
-import { libraryModule } from '../../../bench/beside.js';
+import { libraryModule, slowRowsModule } from '../../../bench/beside.js';
 import type { ConvertFiles, Request } from '../files/convert.js';
 import { randomFrom } from '../open-world.js';
 import { csvByPeer, itemByPeer } from '../peers/bulk-text.js';
@@ -144,7 +144,7 @@ export class DifferentialEngine {
   static async of(folder: string): Promise<DifferentialEngine> {
     const run = await libraryModule<{ convertFiles: ConvertFiles }>(folder, '../files/run.js');
     const library = await libraryModule<{ loadLibrary(): Promise<Hexcodes> }>(folder, '../files/library.js');
-    const counts = await libraryModule<SlowRows>(folder, 'wire/rows/row-allowance.js');
+    const counts = await slowRowsModule<SlowRows>(folder);
     const build = await Wire.ofCheckout(folder);
     return new DifferentialEngine(build, run.convertFiles, await library.loadLibrary(), counts);
   }

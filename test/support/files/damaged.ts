@@ -2,7 +2,7 @@
 
 import { openInput } from '#dist/files/disk/input.js';
 import { FORMATS, formatOfName, WRITTEN_FORMATS } from '#dist/files/format.js';
-import { dialectOf } from '#dist/files/formats/csv-dialect.js';
+import { dialectOf } from '#dist/files/formats/csv/dialect.js';
 import { openSource } from '#dist/files/formats/open.js';
 import { below, pick, type Random } from '../mutate.js';
 

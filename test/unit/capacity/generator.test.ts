@@ -1,8 +1,8 @@
 // The load generator in simulated time: when requests should start, and what the open and the closed loop measure of
 // servers that are known.
 import { describe, expect, test } from 'vitest';
-import { Schedule } from '#dist/capacity/generator/arrivals.js';
 import { runClosedLoop } from '#dist/capacity/generator/closed-loop.js';
+import { Schedule } from '#dist/capacity/generator/job.js';
 import { type OpenFigures, runOpenLoop } from '#dist/capacity/generator/open-loop.js';
 import { randomFrom } from '../../support/open-world.js';
 

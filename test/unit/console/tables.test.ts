@@ -11,7 +11,7 @@ import { consoleModule } from '../../support/console-module.js';
 describe('lines of JSON', async () => {
   const { lineRewriter } = await consoleModule<{
     lineRewriter(beginning: string, isAll: boolean): ((line: string) => string) | undefined;
-  }>('file/json-lines.ts');
+  }>('file/source.ts');
 
   const LAT_LNG = '{"lat":21.03,"lng":105.85}';
 
@@ -154,7 +154,7 @@ describe('pasted lines', async () => {
     encodingOf(beginning: Uint8Array): string;
     withHeader(text: string): string;
     looksLikeJson(text: string): boolean;
-  }>('file/pasted.ts');
+  }>('file/table-plan.ts');
 
   test.each([
     ['21.0288,105.8525\n10.7,106.7', 'lat,lng'],

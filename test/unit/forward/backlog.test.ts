@@ -15,8 +15,7 @@ import {
 import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Backlog } from '#dist/server/traccar/forward/backlog/backlog.js';
-import { LeftFolders, leave, nameOwn, release } from '#dist/server/traccar/forward/backlog/owner.js';
+import { Backlog, LeftFolders, leave, nameOwn, release } from '#dist/server/traccar/forward/backlog.js';
 import { line, newFolder, opened, root, texts, until } from '../../support/forwarders.js';
 import { ownFolder } from '../../support/own-folder.js';
 
@@ -276,7 +275,7 @@ describe('the backlog', () => {
   test('lines of which a full disk takes a part are not there, and the next ones follow', () => {
     const folder = join(root, 'full');
     const script = `
-    const { Backlog } = await import(${JSON.stringify(resolve('dist/server/traccar/forward/backlog/backlog.js'))});
+    const { Backlog } = await import(${JSON.stringify(resolve('dist/server/traccar/forward/backlog.js'))});
     const backlog = await Backlog.open(${JSON.stringify(folder)}, 1e6);
     await backlog.append(Buffer.from('first\\n'), 1);
     const code = await backlog.append(Buffer.from('x'.repeat(9000) + '\\n'), 1).catch((error) => error.code);

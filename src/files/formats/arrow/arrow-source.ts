@@ -27,9 +27,18 @@ import type { TableColumn, TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/nested.js';
 import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
-import { ByteQueue, type Message, messagesOf, once, tableOf } from './messages.js';
+import {
+  ByteQueue,
+  checkMetadata,
+  DICTIONARY,
+  type Message,
+  messagesOf,
+  once,
+  RECORDS,
+  SCHEMA,
+  tableOf,
+} from './messages.js';
 import { checkLengths, checkRows } from './sound-batch.js';
-import { checkMetadata, DICTIONARY, RECORDS, SCHEMA } from './sound-metadata.js';
 
 // Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for
 // Feather, and Zstandard, natively where Node has it (22.15 and later).

@@ -2,8 +2,7 @@
 
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
 import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
-import { intervalText, type TimeUnitName } from '../values/calendar.js';
-import { uuidText } from '../values/column-text.js';
+import { intervalText, type TimeUnitName, uuidText } from '../values/column-text.js';
 import { leaf, type Shape, structOf, toBigInt } from '../values/nested.js';
 
 const MS_PER_DAY = 86_400_000;

@@ -4,8 +4,7 @@ import { type DataType, type Field, Table, Type, tableFromIPC, tableToIPC, utf8 
 import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
 import { arrowType } from './arrow-stream.js';
-import { ByteQueue, messagesOf, once } from './messages.js';
-import { SCHEMA } from './sound-metadata.js';
+import { ByteQueue, messagesOf, once, SCHEMA } from './messages.js';
 
 /** The zones of timestamps by the names of their columns; none where the text is not a schema. */
 export async function zonesIn(text: string): Promise<ReadonlyMap<string, string>> {

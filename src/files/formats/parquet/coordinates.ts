@@ -4,8 +4,7 @@
 import { brokenAt } from '../../exit-codes.js';
 import type { UnpackedPages } from './codecs.js';
 import { columnValues, type GroupReading, soundColumn } from './parquet-source.js';
-import { indexesIn, plainPages, presentOf } from './plain-pages.js';
-import type { PageBytes, SoundChunk } from './sound-chunk.js';
+import { indexesIn, type PageBytes, plainPages, presentOf, type SoundChunk } from './sound-chunk.js';
 
 export interface Coordinates {
   /** NaN where there is none. */

@@ -3,7 +3,7 @@
 import type { SchemaElement } from 'hyparquet';
 import type { Output } from '../../disk/output.js';
 import type { TableColumn } from '../table.js';
-import { keyValuesOf } from './key-values.js';
+import { keyValuesOf } from './footer.js';
 import { type OwnChunk, ownChunkMetadata } from './pages.js';
 import {
   BINARY,

@@ -2,6 +2,7 @@
 // made for a row.
 
 import { ADMIN_UNITS } from '../../../hexcodes/admin-units.js';
+import { OK } from '../../../hexcodes/kernel/kernel.js';
 import {
   codeBytes,
   RECORD_BYTES,
@@ -10,6 +11,7 @@ import {
   recordStatusAt,
 } from '../../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../../hexcodes/wire/job.js';
+import type { Failure } from '../../driver.js';
 import {
   dataPage,
   dictionaryHead,
@@ -239,11 +241,7 @@ function copyRecord(records: Uint8Array, start: number, length: number, into: Ui
  * @param values plain bytes of the values, in any order; texts without their length
  * @param indexes of the rows' values among them, NONE where a row has none
  */
-export function dictionaryChunk(
-  kind: 'text' | 'int',
-  values: readonly Uint8Array[],
-  indexes: Uint8Array,
-): OwnChunk {
+function dictionaryChunk(kind: 'text' | 'int', values: readonly Uint8Array[], indexes: Uint8Array): OwnChunk {
   const rows = indexes.length;
   const packed = new Uint8Array(rows);
   const defined = new Uint8Array(rows);
@@ -314,4 +312,29 @@ export function resolutionChunk(resolution: number, rows: number): OwnChunk {
   const four = Buffer.alloc(4);
   four.writeUInt32LE(resolution);
   return dictionaryChunk('int', [four], new Uint8Array(rows));
+}
+
+// The kernel's records of a batch: counts, and the rows that failed.
+
+/** Counts rows by status, and those that are OK by province. */
+export function countRows(
+  records: Uint8Array,
+  rowCount: number,
+  byStatus: Uint32Array,
+  byAdmin: Uint32Array,
+): void {
+  byStatus.fill(0);
+  byAdmin.fill(0);
+  for (let row = 0; row < rowCount; row++) {
+    const status = records[recordStatusAt(row)]!;
+    byStatus[status]!++;
+    if (status === OK) byAdmin[adminOf(records, RECORD_BYTES * row)]!++;
+  }
+}
+
+export function* failuresIn(records: Uint8Array, rowCount: number): Generator<Failure> {
+  for (let row = 0; row < rowCount; row++) {
+    const status = records[recordStatusAt(row)]!;
+    if (status !== OK) yield { row, status: ROW_STATUSES[status]! };
+  }
 }

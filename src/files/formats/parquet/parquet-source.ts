@@ -18,8 +18,7 @@ import { rowWindows, type ValueReader } from '../../held/row-windows.js';
 import type { TableSource } from '../table.js';
 import { readBy, shapedColumn, utf8Text } from '../values/nested.js';
 import { UnpackedPages } from './codecs.js';
-import { DECRYPT, readFooter } from './footer.js';
-import { describedFields, geometriesOf } from './key-values.js';
+import { DECRYPT, describedFields, geometriesOf, readFooter } from './footer.js';
 import { removeAnnotations, shapeOf } from './parquet-types.js';
 import { type Chunk, checkPages, type SoundChunk, walkPages } from './sound-chunk.js';
 

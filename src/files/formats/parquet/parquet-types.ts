@@ -5,7 +5,7 @@ import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
 import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
 import type { TableColumn } from '../table.js';
-import { intervalText, type TimeUnitName } from '../values/calendar.js';
+import { intervalText, type TimeUnitName } from '../values/column-text.js';
 import { leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/nested.js';
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };

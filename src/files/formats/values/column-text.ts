@@ -3,7 +3,97 @@
 import { numberText } from '../../../hexcodes/wire/params/exact-json.js';
 import { degreesInText } from '../../../tables/positions/in-values.js';
 import type { TableColumn } from '../table.js';
-import { dateText, durationText, timestampText, timeText } from './calendar.js';
+
+// Dates, times, durations and intervals as ISO 8601 text, exact for every value that 64 bits hold. Date of JavaScript
+// ends in the year 275760.
+
+export type TimeUnitName = 's' | 'ms' | 'us' | 'ns';
+
+const UNITS_PER_SECOND: Record<TimeUnitName, bigint> = {
+  s: 1n,
+  ms: 1000n,
+  us: 1_000_000n,
+  ns: 1_000_000_000n,
+};
+const DIGITS: Record<TimeUnitName, number> = { s: 0, ms: 3, us: 6, ns: 9 };
+const SECONDS_PER_DAY = 86_400;
+/** 400 Gregorian years are always this many days. */
+const CYCLE_DAYS = 146_097;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** A date of the proleptic Gregorian calendar; years outside 0 to 9999 with a sign and at least six digits. */
+export function dateText(daysSince1970: number): string {
+  // Days since 1 March 2000, with which a cycle of 400 years begins: leap days are the last days of its years.
+  const days = daysSince1970 - 11_017;
+  const cycle = Math.floor(days / CYCLE_DAYS);
+  const ofCycle = days - cycle * CYCLE_DAYS;
+  const century = Math.min(3, Math.floor(ofCycle / 36_524));
+  const ofCentury = ofCycle - century * 36_524;
+  const four = Math.floor(ofCentury / 1461);
+  const ofFour = ofCentury - four * 1461;
+  const yearOfFour = Math.min(3, Math.floor(ofFour / 365));
+  const ofYear = ofFour - yearOfFour * 365;
+  // Months from March on have 31, 30, 31, 30, 31 days, twice, then 31 and the rest.
+  const month = Math.floor((5 * ofYear + 2) / 153);
+  const day = ofYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = 2000 + 400 * cycle + 100 * century + 4 * four + yearOfFour + (month > 9 ? 1 : 0);
+  return `${yearText(year)}-${two(month > 9 ? month - 9 : month + 3)}-${two(day)}`;
+}
+
+function yearText(year: number): string {
+  if (year >= 0 && year <= 9999) return String(year).padStart(4, '0');
+  return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`;
+}
+
+/** @param value units since 1970; @param isUtc whether it is an instant, which ends in `Z`, rather than a local time */
+export function timestampText(value: bigint, unit: TimeUnitName, isUtc: boolean): string {
+  const perSecond = UNITS_PER_SECOND[unit];
+  const fraction = ((value % perSecond) + perSecond) % perSecond;
+  const allSeconds = (value - fraction) / perSecond;
+  const [days, seconds] = daysAndSeconds(allSeconds);
+  return `${dateText(days)}T${clockText(seconds, fraction, unit)}${isUtc ? 'Z' : ''}`;
+}
+
+function daysAndSeconds(allSeconds: bigint): [days: number, seconds: number] {
+  const seconds = Number(allSeconds);
+  if (Number.isSafeInteger(seconds)) {
+    const days = Math.floor(seconds / SECONDS_PER_DAY);
+    return [days, seconds - days * SECONDS_PER_DAY];
+  }
+  // Beyond 2^53, which only a unit of seconds reaches.
+  const perDay = BigInt(SECONDS_PER_DAY);
+  const ofDay = ((allSeconds % perDay) + perDay) % perDay;
+  return [Number((allSeconds - ofDay) / perDay), Number(ofDay)];
+}
+
+/** @param value units since midnight */
+export function timeText(value: bigint, unit: TimeUnitName): string {
+  const perSecond = UNITS_PER_SECOND[unit];
+  return clockText(Number(value / perSecond), value % perSecond, unit);
+}
+
+function clockText(seconds: number, fraction: bigint, unit: TimeUnitName): string {
+  const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return unit === 's' ? clock : `${clock}.${fractionText(fraction, unit)}`;
+}
+
+function fractionText(fraction: bigint, unit: TimeUnitName): string {
+  return fraction.toString().padStart(DIGITS[unit], '0');
+}
+
+/** Seconds with all digits of the unit, as `PT-1.500S`. */
+export function durationText(value: bigint, unit: TimeUnitName): string {
+  const perSecond = UNITS_PER_SECOND[unit];
+  const size = value < 0n ? -value : value;
+  const fraction = unit === 's' ? '' : `.${fractionText(size % perSecond, unit)}`;
+  return `PT${value < 0n ? '-' : ''}${size / perSecond}${fraction}S`;
+}
+
+/** Months, days and nanoseconds, which have no fixed ratio to each other, as `P14M3DT4.500000000S`. */
+export function intervalText(months: number, days: number, nanoseconds: bigint): string {
+  return `P${months}M${days}D${durationText(nanoseconds, 'ns').slice(1)}`;
+}
 
 // UUIDs as text of 36 characters and as 16 bytes (RFC 9562).
 export function uuidText(bytes: Uint8Array): string {

@@ -4,8 +4,13 @@
 //   write → [ waiting | sent | answered ] → take        one queue, in the order of the points
 //                        └─ lost connection, overload: back to waiting, to be sent again
 
-import { FRAME_OK, FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../wire/frames/frame-layout.js';
-import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../wire/limits.js';
+import {
+  FRAME_OK,
+  FRAME_OVER_LIMIT,
+  FRAME_OVERLOADED,
+  MAX_FRAME_BYTES,
+  MAX_FRAME_POINTS,
+} from '../../wire/limits.js';
 import { HexcodesClientError } from '../errors.js';
 import { answersOf, type Bytes, readAnswer, type StreamAnswers, setSeq } from './frames.js';
 

@@ -1,6 +1,7 @@
-// The binary frames of the stream from the client's side: builds requests, reads answers. wire/frames/frame-layout.ts
+// The binary frames of the stream from the client's side: builds requests, reads answers. hexcodes/wire/limits.ts
 // draws the layout, docs/stream.md defines it to the byte. Typed arrays are little-endian as the frames are, so points
 // are copied.
+
 import { ADMIN_UNITS } from '../../admin-units.js';
 import {
   CELL_ANSWER_BYTES,
@@ -23,9 +24,76 @@ import {
   RECORD_TEXT_BYTES,
   recordAt,
   recordStatusAt,
-} from '../../wire/frames/frame-layout.js';
+} from '../../wire/limits.js';
 import { HexcodesClientError } from '../errors.js';
-import { requireHexcodes, requirePairs } from './chunks.js';
+
+// Checks chunks before they are written to a stream: one that would be read as something else, such as a text letter by
+// letter, is refused at once.
+
+/** Loops over a stream, once. A loop that is left early cancels the stream, and so ends its request. */
+export async function* loopOver<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+    reader.releaseLock();
+  }
+}
+
+type StreamOperation = 'encode' | 'decode';
+
+/** @throws HexcodesClientError BAD_ARGUMENT for any other word */
+export function requireOperation(given: unknown): asserts given is StreamOperation {
+  if (given === 'encode' || given === 'decode') return;
+  throw refused(`operation is 'encode' or 'decode', not ${JSON.stringify(given)}`);
+}
+
+/**
+ * Refuses a source that gives no chunks. An array is looked through, whatever else iterates only as it is written.
+ * @throws HexcodesClientError BAD_ARGUMENT
+ */
+export function requireSource(source: unknown, operation: StreamOperation): void {
+  if (source === undefined) return;
+  const isIterable =
+    typeof source === 'object' &&
+    source !== null &&
+    !ArrayBuffer.isView(source) &&
+    (Symbol.iterator in source || Symbol.asyncIterator in source);
+  if (!isIterable) throw refused(`source is an iterable of chunks; ${CHUNK_OF[operation]}`);
+  if (!Array.isArray(source)) return;
+  for (const chunk of source) {
+    if (operation === 'encode') requirePairs(chunk);
+    else requireHexcodes(chunk);
+  }
+}
+
+const CHUNK_OF: Record<StreamOperation, string> = {
+  encode: 'a chunk is a Float64Array of (lat, lng) pairs',
+  decode: `a chunk is an array of hexcodes, or a Uint8Array of ${RECORD_BYTES}-byte records`,
+};
+
+/** @throws HexcodesClientError BAD_ARGUMENT */
+export function requirePairs(chunk: unknown): asserts chunk is Float64Array {
+  if (!(chunk instanceof Float64Array)) throw refused(CHUNK_OF.encode);
+  if (chunk.length % 2 !== 0) throw refused(`${CHUNK_OF.encode}: ${chunk.length} numbers are odd`);
+}
+
+/** @throws HexcodesClientError BAD_ARGUMENT */
+function requireHexcodes(chunk: unknown): asserts chunk is readonly unknown[] | Uint8Array {
+  if (Array.isArray(chunk)) return;
+  if (!(chunk instanceof Uint8Array)) throw refused(CHUNK_OF.decode);
+  if (chunk.length % RECORD_BYTES !== 0)
+    throw refused(`${CHUNK_OF.decode}: ${chunk.length} bytes are not whole records`);
+}
+
+function refused(message: string): HexcodesClientError {
+  return new HexcodesClientError('BAD_ARGUMENT', message);
+}
 
 // Hexcodes as the 20-byte records of binary frames. A record carries ASCII only, so a spelling with other letters
 // is folded as every reader folds it (docs/code-format.md, Read, steps 1 to 3); whether it is a hexcode is left to the
@@ -187,7 +255,7 @@ export function setSeq(frame: Uint8Array, seq: number): void {
   new DataView(frame.buffer, frame.byteOffset).setUint32(4, seq, true);
 }
 
-export interface AnswerHeader {
+interface AnswerHeader {
   readonly operation: number;
   readonly frameStatus: number;
   readonly output: number;

@@ -3,9 +3,8 @@
 // again, and every point is answered exactly once.
 
 import { type ClientErrorCode, HexcodesClientError } from '../errors.js';
-import { loopOver } from './chunks.js';
 import { StreamCredit } from './credit.js';
-import type { RequestFrame, StreamAnswers } from './frames.js';
+import { loopOver, type RequestFrame, type StreamAnswers } from './frames.js';
 import type { OpenSocket, StreamSocket } from './socket.js';
 
 // The connections of one stream, one at a time: opened when a frame is to be sent, opened again after a pause when

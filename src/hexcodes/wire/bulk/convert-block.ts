@@ -19,6 +19,15 @@ import {
   refusedFrame,
 } from '../frames/answer-frame.js';
 import {
+  BLOCK_BYTES,
+  BulkInputError,
+  type BulkJob,
+  type ConvertedBlock,
+  type ConvertedRows,
+  MAX_NDJSON_ROW_BYTES,
+  ROW_STATUSES,
+} from '../job.js';
+import {
   cellStatusAt,
   FRAME_BAD,
   FRAME_HEADER_BYTES,
@@ -30,19 +39,9 @@ import {
   positionStatusAt,
   RECORD_BYTES,
   recordStatusAt,
-} from '../frames/frame-layout.js';
-import {
-  BLOCK_BYTES,
-  BulkInputError,
-  type BulkJob,
-  type ConvertedBlock,
-  type ConvertedRows,
-  MAX_NDJSON_ROW_BYTES,
-  ROW_STATUSES,
-} from '../job.js';
+} from '../limits.js';
 import { preparedMemoryOf, RowAnswers, type RowsTask } from '../rows/convert-rows.js';
-import type { RowAllowance } from '../rows/row-allowance.js';
-import { RowReport } from '../rows/row-report.js';
+import { type RowAllowance, RowReport } from '../rows/row-report.js';
 
 /** Cost of a frame in rows, however few points it has. */
 const ROWS_PER_FRAME = 32;

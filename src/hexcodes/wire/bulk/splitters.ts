@@ -4,8 +4,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../kernel/kernel.js';
 import { readFrameHeader } from '../frames/answer-frame.js';
-import { FRAME_HEADER_BYTES } from '../frames/frame-layout.js';
 import { BLOCK_BYTES, BulkInputError, FRAME_BLOCK_BYTES, MAX_NDJSON_ROW_BYTES } from '../job.js';
+import { FRAME_HEADER_BYTES } from '../limits.js';
 
 /** A view of a buffer that belongs to the block alone, so that it may be transferred. */
 export type Block = Uint8Array<ArrayBuffer>;

@@ -1,10 +1,9 @@
 // Binary frames from the server's side: reads a request frame and writes its answer. A frame that breaks the layout
-// (frame-layout.ts, docs/stream.md) is answered too. The client's side is client/stream/frames.ts.
+// (limits.ts, docs/stream.md) is answered too. The client's side is client/stream/frames.ts.
 
 import type { Kernel } from '../../kernel/kernel.js';
 import { copyBytes } from '../bytes/byte-sink.js';
 import type { BulkJob, Operation } from '../job.js';
-import { MAX_FRAME_POINTS } from '../limits.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -18,6 +17,7 @@ import {
   FRAME_OK,
   FRAME_TEXT,
   FRAME_VERSION,
+  MAX_FRAME_POINTS,
   POINT_BYTES,
   POSITION_ANSWER_BYTES,
   positionAt,
@@ -25,7 +25,7 @@ import {
   positionStatusAt,
   RECORD_BYTES,
   recordAt,
-} from './frame-layout.js';
+} from '../limits.js';
 
 // Bulk bodies made of frames: where one frame ends and the next begins, the size of the answers, and answer frames for
 // rows that came as text.

@@ -14,7 +14,7 @@ import type { ParameterFault } from '../params/parameters.js';
 import { DIFFERS } from '../params/query.js';
 import { BrokenArrayError, preparedMemoryOf, RowAnswers, type RowsTask } from './convert-rows.js';
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
-import type { RowAllowance, RowOrigin } from './row-allowance.js';
+import type { RowAllowance, RowOrigin } from './row-report.js';
 
 /** Bytes of the smallest item and its comma: bounds the items of a body. */
 export const MIN_ITEM_BYTES = 2;

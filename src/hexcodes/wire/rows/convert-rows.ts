@@ -31,8 +31,14 @@ import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { looksSwapped } from '../swapped.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
-import { countSlow, type RowAllowance, type RowOrigin, type SlowReason, slowWork } from './row-allowance.js';
-import type { RowReport } from './row-report.js';
+import {
+  countSlow,
+  type RowAllowance,
+  type RowOrigin,
+  type RowReport,
+  type SlowReason,
+  slowWork,
+} from './row-report.js';
 import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
 /** An element of an array is not JSON. */

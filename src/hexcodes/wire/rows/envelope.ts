@@ -3,7 +3,7 @@
 import type { Kernel } from '../../kernel/kernel.js';
 import { textMemoryOf } from '../../kernel/text-memory.js';
 import { isJson, jsonStringOf } from '../params/json-grammar.js';
-import { slowWork } from './row-allowance.js';
+import { slowWork } from './row-report.js';
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -13,7 +13,7 @@ import {
   uncounted,
 } from './batch.js';
 import { JsonEnvelope, NotJsonError } from './envelope.js';
-import type { RowAllowance } from './row-allowance.js';
+import type { RowAllowance } from './row-report.js';
 
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;

@@ -2,10 +2,9 @@
 // VN-2000.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
+import { byNumber } from './coordinate-system.js';
 import { plainNumber } from './csv-fields.js';
-import { parseMetres } from './metres.js';
-import { parsePlusCode } from './plus-code.js';
-import { byNumber } from './system-code.js';
+import { parseMetres, parsePlusCode } from './metres.js';
 import { bytesOfHex, shapeOfWkb } from './well-known-binary.js';
 
 /** A position that a text names. Degrees beyond 90 and 180 are not refused. */

@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { report } from 'node:process';
 import type Libsql from 'libsql';
-import { ensureDataDir } from '../private-files.js';
+import { ensureDataDir } from '../secret.js';
 import { Connection, type Dialect, type Value } from './connection.js';
 
 // libsql asks Node for a report of the process, to know which libc there is, and a report with the interfaces of the

@@ -1,9 +1,9 @@
 // Opens the store that the configuration names: the file in the data folder, or a database that several nodes share.
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDamage, postgresFault, sqliteFault } from './connection.js';
 import { KeyStore } from './key-store.js';
 import { LibsqlConnection, type SqliteFile } from './libsql.js';
-import { isDamage, postgresFault, sqliteFault } from './store-faults.js';
 
 export type { KeyStore } from './key-store.js';
 

@@ -5,7 +5,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { faultBody, pathOf, requestIdOf, SharedWork } from '../../../config/admin-server.js';
 import { canonicalAddress, type Networks } from '../../../config/networks.js';
 import { SUPERVISOR_HEADER } from '../../admin/keys.js';
-import { type AdminListener, openListener } from '../../admin/listener.js';
+import { type AdminListener, openListener } from '../../admin/port.js';
 import { clientAddress } from '../../http/exchange.js';
 
 // Pages of metrics of several processes as one, in the text format of Prometheus (0.0.4): each sample gets a label

@@ -2,7 +2,7 @@
 // them; a test holds the two together.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { slowRowCounts } from '../../../hexcodes/wire/rows/row-allowance.js';
+import { slowRowCounts } from '../../../hexcodes/wire/rows/row-report.js';
 import type { Budget } from '../../transport/limits.js';
 import type { Labels, Metric, Sample } from './registry.js';
 import type {

@@ -1,6 +1,6 @@
 // Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever
 // more rarely; nothing that can be read is left out, so a batch may come to it twice.
-import type { Backlog, Piece } from './backlog/backlog.js';
+import type { Backlog, Piece } from './backlog.js';
 import { eachLine, type Sink } from './sinks/sink.js';
 
 /** Resolves when the work is done, or after the time, whichever is first; rejects as the work does until then. */

@@ -136,7 +136,7 @@ test.skipIf(!hasGdal)(`no row that GDAL reads is left out${gdalNote}`, async () 
 });
 
 test('chunks may end anywhere', async () => {
-  const { GeoJsonSplitter } = await import('#dist/files/formats/json/geojson-splitter.js');
+  const { GeoJsonSplitter } = await import('#dist/files/formats/geojson/geojson-splitter.js');
   const events = { head: () => undefined, tail: () => undefined };
   fc.assert(
     fc.property(file, fc.integer({ min: 1, max: 9 }), ({ text, rows }, size) => {

@@ -1,7 +1,7 @@
 // Answers on a fake of uWS: chunked ones, their backpressure, and answers of known length.
 import { describe, expect, test, vi } from 'vitest';
 import { ChunkedAnswer } from '#dist/server/transport/answers/chunked-answer.js';
-import { SizedAnswer } from '#dist/server/transport/answers/sized-answer.js';
+import { SizedAnswer } from '#dist/server/transport/answers/streamed-answer.js';
 import { randomFrom } from '../../../support/open-world.js';
 
 // A fake of uWS's response for chunked answers: it holds, polls and forgets bytes as uWS does under backpressure.

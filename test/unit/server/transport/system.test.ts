@@ -2,11 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  connectionsWithin,
-  filesBeside,
-  receiveBufferWarning,
-} from '#dist/server/transport/system-limits.js';
+import { connectionsWithin, filesBeside, receiveBufferWarning } from '#dist/server/transport/limits.js';
 
 // The builds of uWebSockets.js that ship are the ones that were tested: their native code has the recorded digests,
 // and the lockfile holds both packages to theirs.

@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvQuoted, eachRow, fieldsOf } from '#dist/files/formats/csv-rows.js';
+import { csvQuoted, eachRow, fieldsOf } from '#dist/files/formats/csv/dialect.js';
 
 const SEED = 20_260_602;
 console.log(`csv-rows: seed ${SEED}`);

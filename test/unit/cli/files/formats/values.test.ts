@@ -1,14 +1,14 @@
 // Values of typed files: dates, JSON whose integers keep their digits, its depth and weight, and rows in windows.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/json/json-columns.js';
 import {
   dateText,
   durationText,
   intervalText,
   timestampText,
   timeText,
-} from '#dist/files/formats/values/calendar.js';
+} from '#dist/files/formats/values/column-text.js';
+import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/values/json-columns.js';
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
 import {
   isFalsifiable,

@@ -1,0 +1,296 @@
+// Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values of
+// other types one by one. Types whose few bytes can stand for long texts are left to by-values.ts.
+
+import { isAscii, isUtf8 } from 'node:buffer';
+import { type Batch, Type } from '@uwdata/flechette';
+import { brokenAt } from '../../exit-codes.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
+import {
+  type Degrees,
+  GroupWindows,
+  RANGE_BYTES,
+  type Ranges,
+  type Unfilled,
+  type WantedRows,
+} from '../../rows/group-windows.js';
+import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
+import { elementOf } from '../parquet/parquet-types.js';
+import { plainWidth } from '../parquet/plain-column.js';
+import type { TableColumn } from '../table.js';
+import { type ArrowBatch, type ArrowFile, readerOf } from './arrow-source.js';
+
+const SMALLER = 'Write smaller record batches.';
+const CONTINUED = 0x80;
+const VIEW_BYTES = 16;
+/** Bytes of a text that is in its view. */
+const MAX_SHORT = 12;
+
+/** Types whose values take no more room as texts than a multiple of their bytes. */
+const READ: ReadonlySet<number> = new Set([
+  Type.Utf8,
+  Type.LargeUtf8,
+  Type.Utf8View,
+  Type.Binary,
+  Type.LargeBinary,
+  Type.FixedSizeBinary,
+  Type.Bool,
+  Type.Int,
+  Type.Float,
+  Type.Decimal,
+  Type.Date,
+  Type.Timestamp,
+  Type.Time,
+  Type.Duration,
+]);
+
+type Field = ArrowFile['fields'][number];
+
+/** @returns why a column is not read here; undefined for one that is */
+export function reasonAgainst({ column, shape, type }: Field): string | undefined {
+  if (shape === null || shape.is !== 'leaf' || column.kind === 'json') return `${column.name} is nested`;
+  return READ.has(type.typeId) ? undefined : `${column.name} is of a type that is read value by value`;
+}
+
+/** Whether a column holds degrees as doubles or floats. */
+export function holdsDegrees({ column: { kind }, type }: Field): boolean {
+  return type.typeId === Type.Float && (kind === 'double' || kind === 'float');
+}
+
+/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+export async function* arrowWindows(
+  { fields, batches }: ArrowFile,
+  file: string,
+  wanted: WantedRows,
+): AsyncGenerator<TextRows> {
+  const { lat, lng, kept, skippedRows, isTyped } = wanted;
+  const columns = fields.map(({ column }) => column);
+  const names = columns.map(({ name }) => name);
+  const windows = new GroupWindows(wanted, columns);
+  for await (const batch of batches()) {
+    const { firstRow, rowCount: rows } = batch;
+    const from = Math.max(0, skippedRows + 1 - firstRow);
+    if (from >= rows) continue;
+    const held = RANGE_BYTES * rows * (kept.length + 2);
+    requireBelowCeiling(
+      { file, row: firstRow },
+      held,
+      `a batch of ${rows} rows and ${kept.length} columns`,
+      SMALLER,
+    );
+    const lats = lat < 0 ? null : degreesIn(batch.columns[lat]!, rows);
+    const lngs = lng < 0 ? null : degreesIn(batch.columns[lng]!, rows);
+    const source = { file, firstRow, names };
+    yield* windows.of({ rows, lats, lngs }, from, source, (column) =>
+      readColumn(fields[column.index]!, batch, file, column, isTyped),
+    );
+  }
+}
+
+/** A byte for each row, 1 where it has a value; null where all rows have one. */
+function definedIn({ nullCount, validity }: Batch<unknown>, rows: number): Uint8Array | null {
+  if (nullCount === 0 || validity === undefined) return null;
+  const defined = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) defined[row] = (validity[row >> 3]! >> (row & 7)) & 1;
+  return defined;
+}
+
+function degreesIn(batch: Batch<unknown>, rows: number): Degrees {
+  const defined = definedIn(batch, rows);
+  const values = batch.values as unknown as Float32Array | Float64Array;
+  const isHalf = !(values instanceof Float32Array || values instanceof Float64Array);
+  const degrees = new Float64Array(rows);
+  if (isHalf) for (let row = 0; row < rows; row++) degrees[row] = batch.value(row) as number;
+  else degrees.set(values.subarray(0, rows));
+  if (defined !== null)
+    for (let row = 0; row < rows; row++) if (defined[row] === 0) degrees[row] = Number.NaN;
+  return { degrees, defined };
+}
+
+/** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
+function readColumn(
+  { column, shape }: Field,
+  { columns, firstRow }: ArrowBatch,
+  file: string,
+  { index, text, ranges, add }: Unfilled,
+  isTyped: boolean,
+): void {
+  const batch = columns[index]!;
+  const at = text.at;
+  if (new BatchValues(column, batch, text, ranges).fill(isTyped)) return;
+  text.at = at;
+  const read = readerOf(shape!, batch);
+  const rows = ranges.starts.length;
+  let row = 0;
+  try {
+    for (; row < rows; row++) addValue(text, ranges, row, read(row), add);
+  } catch (error) {
+    throw brokenAt({ file, row: firstRow + row, column: column.name }, error);
+  }
+}
+
+/** The values of a column of one batch, and the ranges that they fill. */
+class BatchValues {
+  readonly #column: TableColumn;
+  readonly #batch: Batch<unknown>;
+  readonly #text: GrowingBytes;
+  readonly #ranges: Ranges;
+  readonly #rows: number;
+  readonly #defined: Uint8Array | null;
+
+  constructor(column: TableColumn, batch: Batch<unknown>, text: GrowingBytes, ranges: Ranges) {
+    this.#column = column;
+    this.#batch = batch;
+    this.#text = text;
+    this.#ranges = ranges;
+    this.#rows = ranges.starts.length;
+    this.#defined = definedIn(batch, this.#rows);
+  }
+
+  /** @returns false for values that are read one by one */
+  fill(isTyped: boolean): boolean {
+    const isDone =
+      this.#column.kind === 'text'
+        ? this.#addTexts() || this.#addViews()
+        : isTyped
+          ? this.#addNumbers()
+          : this.#printNumbers();
+    const defined = this.#defined;
+    const { starts } = this.#ranges;
+    if (isDone && defined !== null)
+      for (let row = 0; row < starts.length; row++) if (defined[row] === 0) starts[row] = -1;
+    return isDone;
+  }
+
+  /** @returns false for other values, and for texts that are not UTF-8 */
+  #addTexts(): boolean {
+    const { offsets } = this.#batch;
+    const rows = this.#rows;
+    if (offsets === undefined || rows === 0) return false;
+    const bytes = this.#batch.values as unknown as Uint8Array;
+    const first = Number(offsets[0]);
+    const used = bytes.subarray(first, Number(offsets[rows]));
+    if (!isUtf8(used)) return false;
+    const { starts, ends } = this.#ranges;
+    const shift = this.#text.at - first;
+    this.#text.add(used);
+    let start = first;
+    for (let row = 0; row < rows; row++) {
+      const end = Number(offsets[row + 1]);
+      // A text that begins within a letter is invalid, though the texts together may be.
+      if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
+      starts[row] = start + shift;
+      ends[row] = end + shift;
+      start = end;
+    }
+    return true;
+  }
+
+  /**
+   * Adds the buffers of views once, where ranges of several rows may be the same.
+   * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
+   */
+  #addViews(): boolean {
+    const [batch, text, rows] = [this.#batch, this.#text, this.#rows];
+    const { data } = batch as { readonly data?: readonly Uint8Array[] };
+    if (data === undefined) return false;
+    const views = batch.values as unknown as Uint8Array;
+    const view = new DataView(views.buffer, views.byteOffset, VIEW_BYTES * rows);
+    const viewsAt = text.at;
+    text.add(views.subarray(0, VIEW_BYTES * rows));
+    const bases = data.map((buffer) => {
+      const at = text.at;
+      text.add(buffer);
+      return at;
+    });
+    const areAscii = data.every((buffer) => isAscii(buffer));
+    const { bytes } = text;
+    const { starts, ends } = this.#ranges;
+    const defined = this.#defined;
+    for (let row = 0; row < rows; row++) {
+      if (defined !== null && defined[row] === 0) continue;
+      const at = VIEW_BYTES * row;
+      const size = view.getUint32(at, true);
+      const isShort = size <= MAX_SHORT;
+      const start = isShort
+        ? viewsAt + at + 4
+        : bases[view.getUint32(at + 8, true)]! + view.getUint32(at + 12, true);
+      let all = isShort || areAscii ? 0 : 128;
+      if (isShort) for (let p = start; p < start + size; p++) all |= bytes[p]!;
+      if (all > 127 && !isUtf8(bytes.subarray(start, start + size))) return false;
+      starts[row] = start;
+      ends[row] = start + size;
+    }
+    return true;
+  }
+
+  /** Adds plain values as they are in the buffer. @returns false for values of another width */
+  #addNumbers(): boolean {
+    const { values } = this.#batch;
+    if (!isOfKind(this.#column, values)) return false;
+    const width = plainWidth(elementOf(this.#column));
+    const numbers = values as unknown as Float64Array;
+    if (numbers.BYTES_PER_ELEMENT !== width) return false;
+    const ranges = this.#ranges;
+    const { starts, ends } = ranges;
+    const rows = this.#rows;
+    const base = this.#text.at;
+    this.#text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
+    for (let row = 0; row < rows; row++) {
+      starts[row] = base + width * row;
+      ends[row] = base + width * (row + 1);
+    }
+    if (this.#defined === null && width === 8) ranges.numbersAt = base;
+    return true;
+  }
+
+  /** Prints numbers. @returns false for other values */
+  #printNumbers(): boolean {
+    const { values } = this.#batch;
+    if (!isOfKind(this.#column, values)) return false;
+    const { kind } = this.#column;
+    const { starts, ends } = this.#ranges;
+    const text = this.#text;
+    const rows = this.#rows;
+    if (kind === 'long') {
+      printLongs(values as unknown as BigInt64Array, text, this.#ranges);
+      return true;
+    }
+    const numbers = values as unknown as Float64Array | Int32Array;
+    const isWhole = kind === 'int' || kind === 'uint';
+    for (let row = 0; row < rows; row++) {
+      starts[row] = text.at;
+      if (isWhole) text.addInteger(numbers[row]!);
+      else text.addNumber(numbers[row]!);
+      ends[row] = text.at;
+    }
+    return true;
+  }
+}
+
+/** Whether values are the numbers that a column of this kind has. */
+function isOfKind({ kind }: TableColumn, values: unknown): boolean {
+  switch (kind) {
+    case 'double':
+      return values instanceof Float64Array;
+    case 'float':
+      return values instanceof Float32Array;
+    case 'int':
+      return values instanceof Int8Array || values instanceof Int16Array || values instanceof Int32Array;
+    case 'uint':
+      return values instanceof Uint8Array || values instanceof Uint16Array || values instanceof Uint32Array;
+    case 'long':
+      return values instanceof BigInt64Array;
+    default:
+      return false;
+  }
+}
+
+function printLongs(values: BigInt64Array, text: GrowingBytes, { starts, ends }: ValueRanges): void {
+  const rows = starts.length;
+  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * rows);
+  for (let row = 0; row < rows; row++) {
+    starts[row] = text.at;
+    text.addLong(words[2 * row]!, words[2 * row + 1]! | 0);
+    ends[row] = text.at;
+  }
+}

@@ -1,0 +1,232 @@
+// How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
+// it.
+
+import {
+  DELIMITER_WORDS,
+  delimiterOf,
+  HeaderCollector,
+  sepLineOf,
+} from '../../../hexcodes/wire/bulk/csv-header.js';
+import { firstRowEnd } from '../../../hexcodes/wire/bulk/splitters.js';
+import type { Delimiter } from '../../../hexcodes/wire/job.js';
+import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.js';
+import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions/header-row.js';
+import type { ColumnChoice, Sample } from '../../columns/columns.js';
+import { HEAD_BYTES } from '../../disk/input.js';
+import { CliFailure, EXIT } from '../../exit-codes.js';
+import { type FileFormat, FORMATS } from '../../format.js';
+
+// Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
+// holds whole rows.
+
+const LF = 10;
+const CR = 13;
+
+/** Calls `visit` with the bounds of every row that is not blank; `end` is after the line end. */
+export function eachRow(
+  bytes: Uint8Array,
+  delimiter: number,
+  visit: (start: number, end: number) => void,
+): void {
+  for (let start = 0; start < bytes.length; ) {
+    const size = firstRowEnd(bytes.subarray(start), delimiter);
+    const end = size < 0 ? bytes.length : start + size;
+    if (!isBlank(bytes, start, end)) visit(start, end);
+    start = end;
+  }
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start <= 2 && (bytes[start] === LF || (bytes[start] === CR && bytes[start + 1] === LF));
+}
+
+/** Where a row's text ends: before its line end. */
+export function textEnd(bytes: Uint8Array, start: number, end: number): number {
+  let last = end;
+  if (last > start && bytes[last - 1] === LF) last--;
+  if (last > start && bytes[last - 1] === CR) last--;
+  return last;
+}
+
+/** The fields of one row, without their quotes. */
+export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimiter: number): string[] {
+  const text = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset + start,
+    textEnd(bytes, start, end) - start,
+  ).toString();
+  // A quote that is open at the end is closed there.
+  return csvFields(text, delimiter) ?? csvFields(`${text}"`, delimiter)!;
+}
+
+/** A field in quotes if CSV needs them; tables of commas and of tabs are read for each other. */
+export function csvQuoted(text: string, delimiter = ','): string {
+  const isOther = (delimiter === ',' && text.includes('\t')) || (delimiter === '\t' && text.includes(','));
+  return isOther ? `"${text.replaceAll('"', '""')}"` : quotedField(text, delimiter);
+}
+
+const COMMA = 44;
+/** Rows by which columns are judged. */
+export const SAMPLE_ROWS = 100;
+
+/** The options about CSV of the command line. */
+export interface CsvChoice {
+  readonly delimiter: Delimiter | null;
+  /** Decimal sign of the numbers that we write. */
+  readonly decimal: '.' | ',';
+  readonly hasHeader: boolean;
+}
+
+export interface CsvDialect {
+  readonly delimiter: Delimiter;
+  readonly decimal: '.' | ',';
+  readonly hasMark: boolean;
+  readonly hasHeader: boolean;
+  /** Rows above the header that are left out: titles. */
+  readonly titleRows: number;
+}
+
+/** @throws CliFailure USAGE for any other word */
+export function requireDelimiter(text: string): Delimiter {
+  const delimiter = DELIMITER_WORDS.get(text === '\\t' ? 'tab' : text);
+  if (delimiter !== undefined) return delimiter;
+  throw new CliFailure(
+    EXIT.USAGE,
+    `--delimiter ${text}: must be comma, semicolon, tab or pipe, or the character`,
+  );
+}
+
+/** @throws CliFailure USAGE for any other word */
+export function requireDecimal(text: string): '.' | ',' {
+  if (text === ',' || text === 'comma') return ',';
+  if (text === '.' || text === 'point') return '.';
+  throw new CliFailure(EXIT.USAGE, `--decimal ${text}: must be point or comma`);
+}
+
+/**
+ * The dialect of an input.
+ * @param head its first bytes
+ * @param isCode whether a text is a hexcode: a first row that holds one is not a header
+ * @param columns that the user names; null where rows above the header are not looked for
+ */
+export function dialectOf(
+  head: Uint8Array,
+  format: FileFormat,
+  choice: CsvChoice,
+  isCode: (text: string) => boolean,
+  columns: ColumnChoice | null = null,
+): CsvDialect {
+  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
+  const sep = sepLineOf(head);
+  const collector = new HeaderCollector();
+  collector.push(head.subarray(sep?.sizeBytes ?? 0));
+  const row = collector.row;
+  const own = FORMATS[format].delimiter;
+  const usual = own?.isFixed === true ? own.usual : (sep?.delimiter ?? delimiterOf(row));
+  const delimiter = choice.delimiter ?? usual;
+  const start = hasMark && sep === undefined ? 3 : 0;
+  const fields = fieldsOf(row, start, row.length, delimiter.charCodeAt(0));
+  const hasHeader = choice.hasHeader && !isData(fields, isCode);
+  const dialect = { delimiter, decimal: choice.decimal, hasMark, hasHeader, titleRows: 0 };
+  if (!hasHeader || columns === null || FORMATS[format].delimiter === null) return dialect;
+  if (isHeader(fields, columns)) return dialect;
+  const isGiven = choice.delimiter !== null || own?.isFixed === true || sep !== undefined;
+  return { ...dialect, ...titlesIn(head, columns, isGiven ? delimiter : null) };
+}
+
+/** The columns by which a header is looked for; null where the user says which row it is. */
+export function searchedBy(
+  columns: ColumnChoice,
+  { headerRow }: { readonly headerRow?: number | undefined },
+): ColumnChoice | null {
+  return headerRow === undefined ? columns : null;
+}
+
+/** The row of the header below titles; nothing where there is none. */
+function titlesIn(
+  head: Uint8Array,
+  columns: ColumnChoice,
+  given: Delimiter | null,
+): Pick<CsvDialect, 'titleRows' | 'delimiter'> | undefined {
+  const lead = leadOf(head);
+  const rows: string[] = [];
+  // Quotes of titles are read as between commas: another sign changes only rows that are not a header.
+  eachRow(head.subarray(lead), COMMA, (start, end) => {
+    const last = textEnd(head, lead + start, lead + end);
+    if (rows.length <= SEARCHED_ROWS) rows.push(Buffer.from(head.subarray(lead + start, last)).toString());
+  });
+  return belowTitles(rows, columns, given);
+}
+
+/** Whether a first row holds a code, or a position: one field of a list, or the first two. */
+function isData(fields: readonly string[], isCode: (text: string) => boolean): boolean {
+  if (fields.some((field) => field.length >= 5 && /\d/.test(field) && isCode(field))) return true;
+  if (fields.some(isPosition)) return true;
+  return fields.some((field, i) => i > 0 && isPosition(`${fields[i - 1]};${field}`));
+}
+
+/** Names and first rows, as far as the first bytes of a content hold them whole; null where there is no whole row. */
+export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
+  const delimiter = dialect.delimiter.charCodeAt(0);
+  const lead = headerStart(head, dialect);
+  if (lead < 0) return null;
+  const rows: string[][] = [];
+  eachRow(head.subarray(lead), delimiter, (start, end) => {
+    if (head[lead + end - 1] === LF || head.length < HEAD_BYTES) {
+      rows.push(fieldsOf(head, lead + start, lead + end, delimiter));
+    }
+  });
+  // The reader refuses bytes that are not text later, and names their offset.
+  if (rows.length === 0 || rows[0]!.some((field) => /[\0\ufffd]/.test(field))) return null;
+  const names = dialect.hasHeader ? (rows.shift() ?? []) : (rows[0] ?? []).map((_, i) => `${i + 1}`);
+  return { names, rows: rows.slice(0, SAMPLE_ROWS) };
+}
+
+/** Size of the byte order mark and the line `sep=` at the start of a content. */
+export function leadOf(bytes: Uint8Array): number {
+  const sep = sepLineOf(bytes);
+  if (sep !== undefined) return sep.sizeBytes;
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/**
+ * Where the header row starts, after blank lines, or the first row where there is none; -1 where the bytes end before
+ * it.
+ */
+export function headerStart(bytes: Uint8Array, { titleRows, delimiter }: CsvDialect): number {
+  let lead = leadOf(bytes);
+  if (titleRows === 0) {
+    while (bytes[lead] === LF || (bytes[lead] === CR && bytes[lead + 1] === LF))
+      lead += bytes[lead] === LF ? 1 : 2;
+    return lead;
+  }
+  let found = -1;
+  let rows = 0;
+  eachRow(bytes.subarray(lead), delimiter.charCodeAt(0), (start) => {
+    if (rows++ === titleRows) found = lead + start;
+  });
+  return found;
+}
+
+/** The dialect of an output: that of the input where both are CSV. */
+export function targetDialect(
+  source: CsvDialect,
+  sourceFormat: FileFormat,
+  targetFormat: FileFormat,
+  choice: CsvChoice,
+): CsvDialect {
+  const isPassedOn = sourceFormat === targetFormat;
+  const usual = FORMATS[targetFormat].delimiter?.usual ?? ',';
+  const wasText = FORMATS[sourceFormat].delimiter !== null;
+  return {
+    delimiter: isPassedOn
+      ? source.delimiter
+      : FORMATS[targetFormat].delimiter?.isFixed === false
+        ? (choice.delimiter ?? usual)
+        : usual,
+    decimal: choice.decimal,
+    hasMark: wasText && source.hasMark,
+    hasHeader: !wasText || source.hasHeader,
+    titleRows: 0,
+  };
+}

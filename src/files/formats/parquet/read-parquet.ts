@@ -1,0 +1,247 @@
+// Rows of Parquet as ranges of bytes, one row group at a time: plain values and dictionaries of texts and numbers are
+// printed from their pages, all other columns value by value.
+
+import { isUtf8 } from 'node:buffer';
+import { brokenAt } from '../../exit-codes.js';
+import { requireBelowCeiling } from '../../held/ceiling.js';
+import {
+  GroupWindows,
+  NUMBER_BYTES,
+  RANGE_BYTES,
+  type Ranges,
+  type Unfilled,
+  type WantedRows,
+} from '../../rows/group-windows.js';
+import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
+import type { ColumnKind } from '../table.js';
+import { readBy } from '../values/nested.js';
+import { type DegreesMemory, readCoordinates } from './coordinates.js';
+import {
+  columnValues,
+  type GroupReading,
+  groupsOf,
+  type ParquetFile,
+  SMALLER_GROUPS,
+  soundColumn,
+} from './parquet-source.js';
+import { elementOf } from './parquet-types.js';
+import { plainWidth } from './plain-column.js';
+import {
+  indexesIn,
+  type PageBytes,
+  type PlainPage,
+  plainPages,
+  presentOf,
+  type SoundChunk,
+} from './sound-chunk.js';
+
+const CONTINUED = 0x80;
+
+/** Types of the format whose plain values are printed here, by the kind of their column. */
+const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
+  text: ['BYTE_ARRAY'],
+  double: ['DOUBLE'],
+  float: ['FLOAT'],
+  int: ['INT32'],
+  uint: ['INT32'],
+  long: ['INT64'],
+};
+
+/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+export async function* parquetWindows(
+  parquet: ParquetFile,
+  file: string,
+  wanted: WantedRows,
+): AsyncGenerator<TextRows> {
+  const { lat, lng, kept, skippedRows, isTyped } = wanted;
+  const columns = parquet.fields.map(({ column }) => column);
+  const names = columns.map(({ name }) => name);
+  const windows = new GroupWindows(wanted, columns);
+  const latMemory: DegreesMemory = { degrees: new Float64Array(0) };
+  const lngMemory: DegreesMemory = { degrees: new Float64Array(0) };
+  for await (const reading of groupsOf(parquet, file, undefined, skippedRows)) {
+    const { rows, groupStart } = reading;
+    const location = { file, row: groupStart + 1 };
+    const held = RANGE_BYTES * rows * (kept.length + 2);
+    requireBelowCeiling(
+      location,
+      held,
+      `a row group of ${rows} rows and ${kept.length} columns`,
+      SMALLER_GROUPS,
+    );
+    const lats = lat < 0 ? null : await readCoordinates(reading, names[lat]!, latMemory);
+    const lngs = lng < 0 ? null : await readCoordinates(reading, names[lng]!, lngMemory);
+    const source = { file, firstRow: groupStart + 1, names };
+    yield* windows.of({ rows, lats, lngs }, Math.max(0, skippedRows - groupStart), source, (column) =>
+      readColumn(reading, column, isTyped),
+    );
+  }
+}
+
+/** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
+async function readColumn(
+  reading: GroupReading,
+  { index, text, ranges, add }: Unfilled,
+  isTyped: boolean,
+): Promise<void> {
+  const { parquet, pages, rows, groupStart, file } = reading;
+  const { column, shape } = parquet.fields[index]!;
+  const { name } = column;
+  const location = { file, row: groupStart + 1, column: name };
+  let row = 0;
+  try {
+    const sound = await soundColumn(reading, location, { bytes: 0 });
+    const [only] = sound;
+    const width = isTyped ? plainWidth(elementOf(column)) : -1;
+    const isRead = isTyped ? column.kind !== 'boolean' : isPrinted(parquet, index, only!);
+    if (sound.length === 1 && isRead) {
+      const at = text.at;
+      if (new PlainValues(column.kind, width, text).read(plainPages(only!, pages), ranges)) return;
+      text.at = at;
+    }
+    const values = await columnValues(reading, name);
+    const read = shape === null ? null : readBy(shape);
+    for (; row < rows; row++)
+      addValue(text, ranges, row, read === null ? values[row] : read(values[row]), add);
+  } catch (error) {
+    throw brokenAt({ ...location, row: location.row + row }, error);
+  } finally {
+    pages.clear();
+  }
+}
+
+function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: SoundChunk): boolean {
+  const element = elements[index];
+  const { type } = chunk.metadata;
+  if (element == null || element.repetition_type === 'REPEATED') return false;
+  // A kind says what annotations say: whether an integer has a sign, for instance.
+  return PRINTED[fields[index]!.column.kind]?.includes(type) === true;
+}
+
+/** Values of a column from plain pages, and from dictionaries of plain values. */
+class PlainValues {
+  readonly #kind: ColumnKind;
+  readonly #width: number;
+  readonly #text: GrowingBytes;
+
+  /** @param width of plain values that are copied; 0 for texts and bytes, -1 to print them */
+  constructor(kind: ColumnKind, width: number, text: GrowingBytes) {
+    this.#kind = kind;
+    this.#width = width;
+    this.#text = text;
+  }
+
+  /**
+   * Fills the ranges of a column.
+   * @returns false for what is not read here: another encoding, or texts that are not UTF-8
+   */
+  read(pages: Iterable<PlainPage>, ranges: Ranges): boolean {
+    const { starts, ends } = ranges;
+    const rows = starts.length;
+    const firstAt = this.#text.at;
+    let isPlainOnly = true;
+    let dictionary: ValueRanges | null = null;
+    let row = 0;
+    for (const { isDictionary, isIndexed, isPlain, page, count, levels } of pages) {
+      if (!isDictionary && !isIndexed && !isPlain) return false;
+      const present = isDictionary ? count : presentOf(levels, count);
+      if (isDictionary || isIndexed || levels !== null) isPlainOnly = false;
+      if (isDictionary || isPlain) {
+        const into = isDictionary
+          ? { starts: new Int32Array(count), ends: new Int32Array(count) }
+          : levels === null && row + count <= rows
+            ? { starts: starts.subarray(row, row + count), ends: ends.subarray(row, row + count) }
+            : { starts: new Int32Array(present), ends: new Int32Array(present) };
+        if (!this.#add(page, present, into)) return false;
+        if (isDictionary) {
+          dictionary = into;
+          continue;
+        }
+        if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+        if (levels !== null)
+          for (let i = 0, v = 0; i < count; i++) {
+            starts[row + i] = levels[i] === 1 ? into.starts[v]! : -1;
+            if (levels[i] === 1) ends[row + i] = into.ends[v++]!;
+          }
+      } else {
+        if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+        if (dictionary === null && present > 0)
+          throw new Error('a page that names a dictionary, and there is none');
+        const indexes = indexesIn(page, present);
+        const size = dictionary?.starts.length ?? 0;
+        for (let i = 0, v = 0; i < count; i++) {
+          if (levels !== null && levels[i] === 0) {
+            starts[row + i] = -1;
+            continue;
+          }
+          const entry = indexes[v++]!;
+          if (entry >= size) throw new Error(`value ${entry} of a dictionary of ${size}`);
+          starts[row + i] = dictionary!.starts[entry]!;
+          ends[row + i] = dictionary!.ends[entry]!;
+        }
+      }
+      row += count;
+    }
+    if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
+    if (isPlainOnly && this.#width === NUMBER_BYTES) ranges.numbersAt = firstAt;
+    return true;
+  }
+
+  /** Adds plain values. @returns false for texts that are not UTF-8 */
+  #add(page: PageBytes, count: number, ranges: ValueRanges): boolean {
+    const { starts, ends } = ranges;
+    const [kind, text, plainWidth] = [this.#kind, this.#text, this.#width];
+    if (kind === 'text' || plainWidth === 0) return this.#addTexts(page, count, ranges);
+    if (plainWidth > 0) {
+      const from = page.at;
+      const size = plainWidth * count;
+      page.skip(size);
+      for (let i = 0; i < count; i++) {
+        starts[i] = text.at + plainWidth * i;
+        ends[i] = starts[i]! + plainWidth;
+      }
+      text.add(page.bytes.subarray(from, from + size));
+      return true;
+    }
+    const { view } = page;
+    const at = page.at;
+    const width = kind === 'int' || kind === 'uint' || kind === 'float' ? 4 : 8;
+    page.skip(width * count);
+    for (let i = 0; i < count; i++) {
+      const p = at + width * i;
+      starts[i] = text.at;
+      if (kind === 'double') text.addNumber(view.getFloat64(p, true));
+      else if (kind === 'float') text.addNumber(view.getFloat32(p, true));
+      else if (kind === 'int') text.addInteger(view.getInt32(p, true));
+      else if (kind === 'uint') text.addInteger(view.getUint32(p, true));
+      else text.addLong(view.getUint32(p, true), view.getInt32(p + 4, true));
+      ends[i] = text.at;
+    }
+    return true;
+  }
+
+  #addTexts(page: PageBytes, count: number, { starts, ends }: ValueRanges): boolean {
+    const text = this.#text;
+    const isText = this.#kind === 'text';
+    text.reserve(page.left);
+    const { bytes } = page;
+    const into = text.bytes;
+    const from = text.at;
+    let at = from;
+    for (let i = 0; i < count; i++) {
+      const length = page.word();
+      const start = page.at;
+      page.skip(length);
+      starts[i] = at;
+      // A text that begins within a letter is invalid, though the texts together may be.
+      if (isText && length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
+      if (length > 64) {
+        into.set(bytes.subarray(start, start + length), at);
+        at += length;
+      } else for (let p = start; p < start + length; p++) into[at++] = bytes[p]!;
+      ends[i] = at;
+    }
+    text.at = at;
+    return !isText || isUtf8(into.subarray(from, at));
+  }
+}
