@@ -20,13 +20,6 @@ import {
 import type { Batch, Pipeline, Reading } from './driver.js';
 import { brokenAt } from './exit-codes.js';
 import { UnpackedPages } from './formats/parquet/codecs.js';
-import {
-  type Coordinates,
-  type DegreesMemory,
-  interleave,
-  readCoordinates,
-} from './formats/parquet/coordinates.js';
-import { ParquetFileWriter } from './formats/parquet/file-writer.js';
 import { arrowSchemaIn, walkThrift } from './formats/parquet/footer.js';
 import {
   adminChunk,
@@ -44,9 +37,17 @@ import {
   ownChunkMetadata,
   thriftElement,
 } from './formats/parquet/pages.js';
-import { type GroupReading, groupsOf } from './formats/parquet/parquet-source.js';
+import {
+  type Coordinates,
+  type DegreesMemory,
+  type GroupReading,
+  groupsOf,
+  interleave,
+  readCoordinates,
+} from './formats/parquet/parquet-source.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import { I64, readThrift, STRUCT, type ThriftStruct, thrift } from './formats/parquet/thrift.js';
+import { ParquetFileWriter } from './formats/parquet/write-parquet.js';
 import { textOf } from './formats/values/column-text.js';
 import { requireBelowCeiling } from './held/ceiling.js';
 import type { Run } from './request.js';

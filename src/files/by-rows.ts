@@ -26,6 +26,7 @@ import type { KnownFeatures } from './formats/geojson/geojson-source.js';
 import { openSource, sampled } from './formats/open.js';
 import { countRows, failuresIn } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
+import type { ReadColumns, RowPlan } from './formats/table.js';
 import { type ColumnKind, type TableColumn, typesOf } from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
@@ -33,7 +34,7 @@ import { RowDecoder, refuse } from './rows/decode-rows.js';
 import type { WantedRows } from './rows/group-windows.js';
 import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
-import { MAX_COLUMNS, type ReadColumns, type RowPlan, type TextRows, textAt } from './rows/text-rows.js';
+import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure } from './tally.js';
 
 /** Rows of a window at most; the kernel takes as many. */

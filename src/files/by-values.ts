@@ -19,6 +19,7 @@ import { targetDialect } from './formats/csv/dialect.js';
 import { FeatureSides } from './formats/geojson/feature-rows.js';
 import { frameOf, type KnownFeatures } from './formats/geojson/geojson-source.js';
 import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
+import type { RowPlan } from './formats/table.js';
 import {
   type CollectionFrame,
   type RowFit,
@@ -32,7 +33,6 @@ import {
 import type { Run } from './request.js';
 import { textAdder, ValueRows } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
-import type { RowPlan } from './rows/text-rows.js';
 import type { SortedSink } from './sorted/sorted-sink.js';
 
 /**

@@ -1,8 +1,7 @@
 // The loop of a run: a pipeline reads inputs in batches and writes them, and the loop counts them. whole-rows.ts copies
 // whole rows of text, by-rows.ts fields.
 
-import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
-import { looksSwapped } from '../hexcodes/wire/swapped.js';
+import { looksSwapped, ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import type { Input } from './disk/input.js';
 import type { Run } from './request.js';
 import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';

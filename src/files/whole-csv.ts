@@ -17,7 +17,7 @@ import { readResolution } from '../hexcodes/wire/params/number.js';
 import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
 import { countSlow, type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { ANSWER_BUFFER_BYTES } from '../pool/slices.js';
-import { holdsAngles } from '../tables/positions/in-values.js';
+import { holdsAngles } from '../tables/positions.js';
 import { addedColumns, DECODE_ADDED, otherColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';

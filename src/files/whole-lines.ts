@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
-import { DECODED } from '../hexcodes/wire/rows/pieces.js';
+import { DECODED } from '../hexcodes/wire/rows/convert-rows.js';
 import { countSlow, type FailedRow } from '../hexcodes/wire/rows/row-report.js';
 import type { Sample } from './columns/columns.js';
 import { addedValues } from './columns/encode-columns.js';

@@ -7,7 +7,7 @@ export interface ForeignFile {
   readonly what: string;
   /** A sentence, in which FILE is to be replaced by the name of the file. */
   readonly hint: string;
-  /** JSON of which json-as-csv.ts makes rows, where it may be held as a whole. */
+  /** JSON of which rows-as-csv.ts makes rows, where it may be held as a whole. */
   readonly isTable?: true;
 }
 

@@ -1,6 +1,16 @@
 // Rows as CSV in chunks, for contents whose rows come one by one.
 
-import type { PlacedRow } from './shapes/shapes.js';
+import { jsonText, parseExact, repeatedMember } from '../hexcodes/wire/params/json-grammar.js';
+import { DIFFERS } from '../hexcodes/wire/params/query.js';
+import {
+  isGeometry,
+  otherSystemOf,
+  type PlacedRow,
+  placedRows,
+  type ShapeRow,
+  shapeOfGeoJson,
+} from './shapes/shapes.js';
+import { TableError } from './table-error.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
 /** Bytes that end a chunk. */
@@ -80,4 +90,138 @@ export function* rowsAsCsv(
 
 function quoted(text: string): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+// A JSON text that is one table as CSV: GeoJSON, a list of rows, or an object around one list, as interfaces answer.
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * CSV with a header row where rows have names. Features have `lat` and `lng` in front, as `hexcodes encode` writes
+ * them.
+ * @throws TableError for other JSON, and for lines and areas
+ */
+export function jsonAsCsv(text: string): Iterable<Uint8Array> {
+  const values = valuesOf(text);
+  const rows = values.length === 1 ? listIn(values[0]) : values;
+  if (rows.every(isFeature)) return featureRows(rows as readonly Members[]);
+  if (rows.every(isObject)) return objectRows(rows as readonly Members[]);
+  if (rows.every(Array.isArray)) return plainRows(rows as readonly unknown[][]);
+  if (rows.every((row) => typeof row === 'string')) return plainRows(rows.map((row) => [row]));
+  throw new TableError('its list holds rows of several kinds');
+}
+
+/** The value of the text, or those of its lines. */
+function valuesOf(text: string): unknown[] {
+  const bare = text.replace(/^\ufeff/, '').replaceAll('\u001e', '');
+  try {
+    return [parseOnce(bare)];
+  } catch (error) {
+    if (error instanceof TableError) throw error;
+    const lines = bare.split('\n').filter((line) => line.trim() !== '');
+    if (lines.length < 2 || !(error instanceof SyntaxError)) throw notJson();
+    try {
+      return lines.map(parseOnce);
+    } catch (fault) {
+      throw fault instanceof TableError ? fault : notJson();
+    }
+  }
+}
+
+/** @throws TableError for a member that is given twice with different values */
+function parseOnce(text: string): unknown {
+  const value = parseExact(text);
+  const twice = repeatedMember(text);
+  if (twice !== undefined) throw new TableError(`${twice} ${DIFFERS}`);
+  return value;
+}
+
+const notJson = (): TableError => new TableError('it is not valid JSON');
+
+const isFeature = (value: unknown): boolean =>
+  isObject(value) && (value.type === 'Feature' || isGeometry(value));
+
+/** The rows of a whole value. */
+function listIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (!isObject(value)) throw new TableError('it holds no rows');
+  if (value.type === 'FeatureCollection') {
+    const { crs, coordRefSys } = value;
+    refuseOtherSystem({ crs });
+    if (!Array.isArray(value.features)) throw new TableError('it is a FeatureCollection without features');
+    return value.features.map((each) => (isObject(each) ? { coordRefSys, ...each } : each));
+  }
+  if (isFeature(value)) return [value];
+  const lists = Object.values(value).filter((member) => Array.isArray(member) && member.some(isObject));
+  return lists.length === 1 ? (lists[0] as unknown[]) : [value];
+}
+
+function refuseOtherSystem(value: Members): void {
+  const other = otherSystemOf(value);
+  if (other !== null)
+    throw new TableError(`its coordinates are in ${other.called}, not in degrees of WGS 84`);
+}
+
+function* featureRows(features: readonly Members[]): Generator<Uint8Array> {
+  const read = features.map((feature) => {
+    refuseOtherSystem(feature);
+    const geometry = isGeometry(feature) ? feature : feature.geometry;
+    const { lat: _, lng: __, ...properties } = isObject(feature.properties) ? feature.properties : {};
+    return { id: feature.id, properties: properties as Members, shape: shapeOfGeoJson(geometry) };
+  });
+  const hasTwoIds = read.some(
+    ({ id, properties }) =>
+      id !== undefined && Object.hasOwn(properties, 'id') && jsonText(id) !== jsonText(properties.id),
+  );
+  const rows = read.map(({ id, properties }): Members => {
+    if (id === undefined) return properties;
+    return hasTwoIds ? { feature_id: id, ...properties } : { id, ...properties };
+  });
+  const names = namesOf(rows);
+  const shapes = rows.map(
+    (row, i): ShapeRow<string> => ({
+      fields: names.map((name) => fieldOf(memberOf(row, name))),
+      shape: read[i]!.shape,
+    }),
+  );
+  const lines = new CsvLines();
+  lines.add(['lat', 'lng', ...names]);
+  for (const { fields, point } of placedRows(shapes, null))
+    if (lines.add([...(point === null ? ['', ''] : [`${point[1]}`, `${point[0]}`]), ...fields]))
+      yield lines.take();
+  yield lines.take();
+}
+
+function objectRows(rows: readonly Members[]): Iterable<Uint8Array> {
+  const names = namesOf(rows);
+  return plainRows([names, ...rows.map((row) => names.map((name) => memberOf(row, name)))]);
+}
+
+function* plainRows(rows: readonly (readonly unknown[])[]): Generator<Uint8Array> {
+  const lines = new CsvLines();
+  for (const row of rows) if (lines.add(row.map(fieldOf))) yield lines.take();
+  yield lines.take();
+}
+
+const namesOf = (rows: readonly Members[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
+
+/** Names may be those of every object's own methods. */
+const memberOf = (row: Members, name: string): unknown => (Object.hasOwn(row, name) ? row[name] : undefined);
+
+const fieldOf = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : jsonText(value);
+
+/** Whether a text is JSON that this reads, and no lines of JSON. @param beginning some thousand letters, or all */
+export function isJsonTable(beginning: string): boolean {
+  const start = beginning.replace(/^\ufeff/, '').trimStart();
+  // A list of numbers is a line of JSON: a position.
+  if (!start.startsWith('{')) return /^\[\s*["[{]/.test(start);
+  // An object over several lines, or one line around a list.
+  const [line = '', ...others] = start.split('\n');
+  if (others.some((other) => other.trim() !== '')) return !line.trimEnd().endsWith('}');
+  const [before] = /^[^[]*:\s*(?=\[\s*\{)/.exec(line) ?? [];
+  return before !== undefined && !/"(?:lat|latitude|hexcodes|position|location)"/i.test(before);
 }

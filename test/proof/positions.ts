@@ -4,9 +4,13 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { isShortPlusCode, nearestPlusCode, parsePlusCode } from '#dist/hexcodes/wire/rows/metres.js';
 import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
-import { degreesInText } from '#dist/tables/positions/in-values.js';
+import {
+  isShortPlusCode,
+  nearestPlusCode,
+  parsePlusCode,
+} from '#dist/hexcodes/wire/rows/written-position.js';
+import { degreesInText } from '#dist/tables/positions.js';
 import { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';

@@ -143,10 +143,10 @@ describe('src', () => {
     'pool/usable-cores',
     'server/observe/log',
     'server/observe/heartbeat',
-    'server/lifecycle/stopping',
+    'server/lifecycle/parts',
     'server/bulk/spool',
     'server/routes/console-page',
-    'server/routes/descriptions',
+    'server/routes/meta',
   ];
 
   interface ImportLine {

@@ -1,23 +1,12 @@
 // The generator's process: takes one job after the other through its channel, and ends when the channel does.
 
 import { constants, setPriority } from 'node:os';
-import { HttpPeer } from '../peers/http-peer.js';
+import { HttpPeer, StreamPeer } from '../peers/service-peers.js';
 import type { Exchange, Peer } from '../peers/socket-peer.js';
-import { StreamPeer } from '../peers/stream-peer.js';
 import { cpuMicrosOf } from '../processes/machine.js';
 import { Traffic } from '../traffic/traffic.js';
-import { runClosedLoop } from './closed-loop.js';
-import {
-  type GeneratorMessage,
-  type Job,
-  type JobReport,
-  type Load,
-  type LoadReport,
-  Schedule,
-  SPINNING_CLOCK,
-  uniformFrom,
-} from './job.js';
-import { runOpenLoop } from './open-loop.js';
+import type { GeneratorMessage, Job, JobReport, Load, LoadReport } from './job.js';
+import { runClosedLoop, runOpenLoop, Schedule, SPINNING_CLOCK, uniformFrom } from './loops.js';
 
 // Runs one job in the generator's process: connections, the loop, the report.
 

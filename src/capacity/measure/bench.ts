@@ -6,15 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bench } from 'tinybench';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
-import { measureConversions } from '../processes/conversion-process.js';
-import { commitNow, machineNow, watchSteal } from '../processes/machine.js';
-import { areQuiet, measureNoise, type Noise, workSpread } from '../processes/noise.js';
-import { CoreSpeed, GeneratorProcess, startControlProcess } from '../processes/pinned-process.js';
-import { ServiceProcess, type Subject } from '../processes/service-process.js';
+import {
+  areQuiet,
+  commitNow,
+  machineNow,
+  measureNoise,
+  type Noise,
+  watchSteal,
+  workSpread,
+} from '../processes/machine.js';
+import {
+  CoreSpeed,
+  GeneratorProcess,
+  measureConversions,
+  ServiceProcess,
+  type Subject,
+  startControlProcess,
+} from '../processes/pinned-process.js';
 import { landPositions, POSITIONS } from '../traffic/traffic.js';
-import { Gauge, QuietGuard } from './gauge.js';
+import { type Backlog, Gauge, measureBacklog, measureWay, QuietGuard } from './gauge.js';
 import { searchKnee } from './knee-search.js';
-import { type Backlog, measureBacklog, measureWay } from './measure-way.js';
 import { type Durations, PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
 import {
   type LadderStep,

@@ -3,7 +3,7 @@
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import type { WayKind } from '../generator/job.js';
 import { Latencies } from '../generator/latencies.js';
-import type { Disturbance, Noise } from '../processes/noise.js';
+import type { Disturbance, Noise } from '../processes/machine.js';
 
 // Checks of the fields of a file that somebody else may have written: each names the field and its rule. The types of a
 // file follow from its checks.

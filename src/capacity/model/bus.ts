@@ -1,6 +1,8 @@
 // A fleet on NATS JetStream: workers, servers and streams that carry it, and how large the streams have to be for as
 // long as they keep. Costs are those of `npm run bench -- engine`.
 
+import type { ConversionResult, Results } from '../measure/results.js';
+
 /** CPU of a point in messages of 16,384 points, in nanoseconds, on one core of an Intel Xeon at 2.5 GHz. */
 const WORKER_NS = 160;
 const SERVER_NS = 117;
@@ -67,7 +69,7 @@ export interface BusPlan {
 const DEFAULT_STREAM_BYTES = 2 ** 30;
 
 /** Bytes a second of streams, and how much larger they are made: the arithmetic of `hexcodes worker setup`. */
-export interface StreamArithmetic {
+interface StreamArithmetic {
   readonly bytesPerSecond: (load: {
     readonly pointsPerSecond: number;
     readonly pointsPerMessage: number;
@@ -111,5 +113,69 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
     storedBytes: (input + output) * maxAgeS * replicas,
     streamBytes: (spare * output * maxAgeS) / streams,
     defaultLastsS: (DEFAULT_STREAM_BYTES * streams) / output,
+  };
+}
+
+// A history that is converted once: cores and machines for it within a time, from what the command takes for a row.
+
+interface OnceRequest {
+  readonly rows: number;
+  readonly format: ConversionResult['format'];
+  readonly withinMs: number;
+  readonly coresPerMachine: number;
+  /** Share of the capacity that stays free, 0 to below 1. */
+  readonly headroom: number;
+  readonly pricePerCoreHour: number | undefined;
+}
+
+export interface OncePlan {
+  readonly request: OnceRequest;
+  readonly nsPerRow: number;
+  /** Where that was measured, if on another machine than the results. */
+  readonly machine: string | null;
+  /** CPU time of all rows. */
+  readonly coreSeconds: number;
+  /** Busy all the time, and those with the headroom. */
+  readonly busyCores: number;
+  readonly cores: number;
+  readonly machines: number;
+  /** How long these machines take with no core free. */
+  readonly fastestMs: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+  /** Read and written, by each machine. */
+  readonly bytesPerSPerMachine: number;
+  readonly price: number | null;
+}
+
+/** @throws Error where the results have no conversion of the format */
+export function planOnce(request: OnceRequest, { conversions }: Results): OncePlan {
+  const { rows, format, withinMs, coresPerMachine, headroom, pricePerCoreHour } = request;
+  const found = conversions?.find((each) => each.format === format);
+  if (found === undefined)
+    throw new Error(
+      `no conversion of ${format} was measured: measure again with this version of hexcodes bench`,
+    );
+  const coreSeconds = (rows * found.nsPerRow) / 1e9;
+  const busyCores = (1000 * coreSeconds) / withinMs;
+  const cores = Math.max(1, Math.ceil(busyCores / (1 - headroom)));
+  const machines = Math.ceil(cores / coresPerMachine);
+  const [readBytes, writtenBytes] = [rows * found.readBytesPerRow, rows * found.writtenBytesPerRow];
+  return {
+    request,
+    nsPerRow: found.nsPerRow,
+    machine: found.machine ?? null,
+    coreSeconds,
+    busyCores,
+    cores,
+    machines,
+    readBytes,
+    writtenBytes,
+    fastestMs: (1000 * coreSeconds) / (machines * coresPerMachine),
+    bytesPerSPerMachine: (1000 * (readBytes + writtenBytes)) / withinMs / machines,
+    price:
+      pricePerCoreHour === undefined
+        ? null
+        : (pricePerCoreHour * machines * coresPerMachine * withinMs) / 3_600_000,
   };
 }

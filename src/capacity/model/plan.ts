@@ -3,7 +3,15 @@
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
 import { Costs, leaveOneOut, worstOf } from './cost.js';
-import { type Demand, demandOf, type Fleet } from './fleet.js';
+import {
+  type Demand,
+  demandOf,
+  type Fleet,
+  type ProxyPlan,
+  proxyOf,
+  type Wire,
+  wireOfStreams,
+} from './fleet.js';
 import { type Interval, type Scaling, scalingOf, spread } from './scaling.js';
 import {
   type Layout,
@@ -17,7 +25,6 @@ import {
   type Sizing,
   spaceOf,
 } from './sizing.js';
-import { type ProxyPlan, proxyOf, type Wire, wireOfStreams } from './wire.js';
 
 // The limits that a plan meets as its fleet grows, the nearest first: each with how many times this fleet it carries.
 export interface Limit {

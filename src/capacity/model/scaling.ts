@@ -2,7 +2,7 @@
 // Law (Gunther 1993, X(n) = λn ÷ (1 + σ(n - 1) + κn(n - 1))) as an interval by bootstrap, no further than twice the
 // largest number measured.
 
-import { uniformFrom } from '../generator/job.js';
+import { uniformFrom } from '../generator/loops.js';
 import type { SpeedUp } from '../measure/results.js';
 
 // Intervals by the bootstrap: what a figure could have been if the same measurement had come out of other moments of

@@ -2,7 +2,7 @@
 
 import type { Results } from '../measure/results.js';
 import type { Costs } from './cost.js';
-import type { Demand, Stream } from './fleet.js';
+import { type Demand, linkBitsOf, type Stream, wireOfStreams } from './fleet.js';
 import type { Interval, Scaling } from './scaling.js';
 import {
   type FleetArrivals,
@@ -12,7 +12,6 @@ import {
   simulateTail,
   type Tail,
 } from './tail.js';
-import { linkBitsOf, wireOfStreams } from './wire.js';
 
 // Memory and network that a demand takes, and how many processes and machines that leaves space for.
 /** Share of a link that is planned with: protocols and bursts take the rest. */

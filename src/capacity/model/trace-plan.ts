@@ -1,21 +1,22 @@
 // How many processes and machines a trace of arrivals needs: simulated with the measured service times, each message at
 // the cost of its own number of points, and all messages of a vehicle at one process.
 
-import { uniformFrom, type WayKind } from '../generator/job.js';
+import type { WayKind } from '../generator/job.js';
+import { uniformFrom } from '../generator/loops.js';
 import type { Results } from '../measure/results.js';
-import {
-  percentilesOf,
-  type ServiceTimes,
-  type Simulated,
-  shareAtMost,
-  simulateTurns,
-} from '../simulate/queue.js';
-import { peakPerS, type Trace } from '../simulate/trace.js';
 import { Costs } from './cost.js';
 import { type FleetProfile, kindOf } from './fleet.js';
 import { type Interval, type Scaling, scalingOf, spread } from './scaling.js';
 import { processBytesOf, type Requirements } from './sizing.js';
-import { serviceTimes } from './tail.js';
+import {
+  percentilesOf,
+  type ServiceTimes,
+  type Simulated,
+  serviceTimes,
+  shareAtMost,
+  simulateTurns,
+} from './tail.js';
+import { peakPerS, type Trace } from './trace.js';
 
 // A trace served by a number of processes: routes, the cost of each message, and the simulation.
 /** Costs at the lower quartile with the better end of the speed-ups, at the median, at the upper quartile. */

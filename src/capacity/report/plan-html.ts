@@ -2,7 +2,7 @@
 // hour of the day, and the machines of each month of growth, as tables and pictures.
 import type { Results } from '../measure/results.js';
 import { type Plan, type Step, stepAt, stepGrown } from '../model/plan.js';
-import type { DayProfile } from '../simulate/trace.js';
+import type { DayProfile } from '../model/trace.js';
 import { percent, plain, range, roughTime, time, whole } from './figures.js';
 
 /** Rates of the curve, as shares of the peak. */

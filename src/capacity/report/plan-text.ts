@@ -2,10 +2,11 @@
 // or assumed.
 
 import type { Results } from '../measure/results.js';
+import type { BusPlan, BusRequest, OncePlan } from '../model/bus.js';
 import type { Plan } from '../model/plan.js';
 import { MAX_PROCESSES, type TraceAnswer, type TracePlan, type TraceRequest } from '../model/trace-plan.js';
 import { bytes, columns, percent, plain, range, roughTime, time, whole } from './figures.js';
-import { elsewhereLine, headlineOf, NOISY_LINE } from './headline.js';
+import { elsewhereLine, headlineOf, machineName, NOISY_LINE } from './headline.js';
 
 /** The source of the results that ship. */
 const RECORDED = 'recorded, a machine of ours: run hexcodes bench on yours';
@@ -238,4 +239,108 @@ function sources({ request, results, scaling }: Plan, source = RECORDED): string
     `assumed: peak ${plain(fleet.peakFactor)} × the mean, ${fleet.togetherShare === 0 ? 'no vehicles report in the same moment' : `${percent(fleet.togetherShare)} of the vehicles report in the same moment of every interval`}, ${percent(request.headroom)} headroom, a link of ${plain(request.linkBitsPerS / 1e9)} Gbit/s used to 70 %, cores as fast as those measured, no network between (its delays add to p50 and p99)`,
     scaling.remark,
   ];
+}
+
+// A one-time conversion, and a fleet on the bus, for people: five lines of words first, then the figures.
+
+const wholeOf = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `45 s`, `1.5 h`, `12 days`. */
+export function lasting(seconds: number): string {
+  if (seconds < 120) return `${plain(seconds)} s`;
+  if (seconds < 7200) return `${plain(seconds / 60)} min`;
+  return seconds < 172_800 ? `${plain(seconds / 3600)} h` : `${plain(seconds / 86_400)} days`;
+}
+
+/** @param isElsewhere whether the results are of another machine than the one that plans */
+export function onceText(plan: OncePlan, results: Results, isElsewhere: boolean): string {
+  const { request, nsPerRow, machine, coreSeconds, busyCores, cores, machines, fastestMs, price } = plan;
+  const { rows, format, withinMs, coresPerMachine, headroom } = request;
+  const disk = `${bytes(plan.bytesPerSPerMachine)}/s`;
+  return `${[
+    `${wholeOf(machines, 'machine')} of ${wholeOf(coresPerMachine, 'core')} for ${lasting(withinMs / 1000)}: ${wholeOf(cores, 'core')} at work, ${percent(headroom)} stay free.`,
+    price === null
+      ? 'Cost: not known without the price of a core, such as --price 0.04/core-h.'
+      : `Cost: ${plain(price)} in all.`,
+    `Fails first: ${disk} read and written by each machine; else its cores.`,
+    'One machine dies: another converts its files again, or resumes them.',
+    isElsewhere || machine !== null
+      ? 'How sure: one run of each format on another machine, named below. Bench yours.'
+      : `How sure: one run of each format on a ${results.isQuietEnough ? 'quiet' : 'noisy'} machine.`,
+    '',
+    columns([
+      ['rows', plain(rows), format],
+      [
+        'CPU of a row',
+        `${plain(nsPerRow / 1000)} µs`,
+        `all threads of hexcodes encode, ${machine ?? machineName(results.machine)}`,
+      ],
+      ['done in', lasting(fastestMs / 1000), 'at best'],
+      ['CPU in all', lasting(coreSeconds), `${plain(busyCores)} cores all the time`],
+      ['read', bytes(plan.readBytes), ''],
+      ['written', bytes(plan.writtenBytes), ''],
+    ]),
+  ].join('\n')}\n`;
+}
+
+/**
+ * @param collected the same fleet with `hexcodes worker collect`, where its messages are small
+ * @param survive machines that may fail
+ */
+export function busText(
+  {
+    answer: plan,
+    request,
+    collected,
+  }: { readonly answer: BusPlan; readonly request: BusRequest; readonly collected: BusPlan | undefined },
+  {
+    demand,
+    survive,
+    pricePerCoreHour,
+  }: Pick<Plan, 'demand'> & {
+    readonly survive: number;
+    readonly pricePerCoreHour: number | undefined;
+  },
+): string {
+  const machines = plan.machines + survive;
+  const cores = machines * request.coresPerMachine;
+  const price = pricePerCoreHour === undefined ? null : pricePerCoreHour * cores;
+  return `${[
+    `${wholeOf(machines, 'machine')} of ${wholeOf(request.coresPerMachine, 'core')}: ${wholeOf(plan.workers, 'worker')}, ${wholeOf(plan.streams, 'stream')}, ${whole(survive)} may fail.`,
+    price === null
+      ? 'Cost: not known without the price of a core, such as --price 0.04/core-h.'
+      : `Cost: ${plain(730 * price)} a month, ${plain((24 * price * 1e9) / demand.pointsPerDay)} for 10⁹ points.`,
+    `Fails first: a stream of 1 GiB lasts ${lasting(plan.defaultLastsS)}; set --max-bytes ${plain(plan.streamBytes / 2 ** 30)}G.`,
+    'One machine dies: its messages come again after --ack-wait (5 s); none is lost.',
+    'How sure: a worker on another machine, an Intel Xeon.',
+    '',
+    columns([
+      [
+        'points/s at the peak',
+        plain(request.pointsPerS),
+        `${plain(request.pointsPerS / request.pointsPerMessage)} messages/s of ${wholeOf(request.pointsPerMessage, 'point')}`,
+      ],
+      ['workers', whole(plan.workers), `${plain(plan.workerCores)} cores of work`],
+      [
+        'streams',
+        whole(plan.streams),
+        `${plain(plan.serverCores)} cores of work of nats-server, ${wholeOf(request.replicas, 'replica')}`,
+      ],
+      [
+        'network of servers',
+        `${plain(plan.serverBitsPerS / 1e6)} Mbit/s`,
+        `out; the machines are bound by ${plan.boundBy}`,
+      ],
+      ['disk', bytes(plan.storedBytes), `positions and answers of ${lasting(request.maxAgeS)}, all replicas`],
+      ...(collected === undefined
+        ? []
+        : [
+            [
+              'with worker collect',
+              wholeOf(collected.machines + survive, 'machine'),
+              `${plain(collected.collectorCores + collected.workerCores + collected.serverCores)} cores of work in all, a position waits 0.2 s`,
+            ],
+          ]),
+    ]),
+  ].join('\n')}\n`;
 }

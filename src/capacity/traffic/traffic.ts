@@ -3,9 +3,10 @@
 import { encodeRequest } from '../../hexcodes/client/stream/frames.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/limits.js';
-import { uniformFrom, type WayKind } from '../generator/job.js';
+import type { WayKind } from '../generator/job.js';
+import { uniformFrom } from '../generator/loops.js';
+import { clientMessage } from '../peers/service-peers.js';
 import type { Exchange } from '../peers/socket-peer.js';
-import { clientMessage } from '../peers/stream-peer.js';
 
 // Seeded positions in Viet Nam and its sea, uniform over that part of a box around it which has hexcodes.
 /** How many there are: the most that one request of the generator has. */

@@ -6,9 +6,8 @@ import { formatOfName } from '../../files/format.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { otherText } from '../../hexcodes/geometry/other-text.js';
 import type { Encoded, EncodeOptions, Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import type { Operation } from '../../hexcodes/wire/job.js';
+import { looksSwapped, type Operation } from '../../hexcodes/wire/job.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
-import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { METRES, notesOn } from './other-command.js';
 
 /** A text of the command line, and what was found in it. */

@@ -7,9 +7,16 @@ import { columns } from '../../capacity/report/figures.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say, visible } from '../../files/terminal/say.js';
 import { NEW_KEY, type StoredKey } from '../../server/keys/key-record.js';
-import { archiveText, type KeyArchive, readArchive } from '../../server/keys/manage/key-archive.js';
 import { DEFAULT_OVERLAP, KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
-import { KeyFault, keyJson, parseDuration, readKeySettings } from '../../server/keys/manage/key-input.js';
+import {
+  archiveText,
+  type KeyArchive,
+  KeyFault,
+  keyJson,
+  parseDuration,
+  readArchive,
+  readKeySettings,
+} from '../../server/keys/manage/key-input.js';
 import {
   ensureDataDir,
   isFilePepper,

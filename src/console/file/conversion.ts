@@ -9,11 +9,16 @@ import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
 import type { Block, BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
-import { BulkInputError, type BulkRequest, type Operation, ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import {
+  BulkInputError,
+  type BulkRequest,
+  looksSwapped,
+  type Operation,
+  ROW_STATUSES,
+} from '../../hexcodes/wire/job.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
 import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
-import { looksSwapped } from '../../hexcodes/wire/swapped.js';
 import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
 import { ZoneColumn, type ZonesOfRows, zoneColumn } from './zone-column.js';

@@ -8,16 +8,17 @@ import { isSide } from '../../hexcodes/wire/params/names.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
-import { isJsonTable, jsonAsCsv } from '../../tables/json-as-csv.js';
-import { belowTitles, isHeader, likelySheet } from '../../tables/positions/header-row.js';
 import {
+  belowTitles,
   degreesInText,
   type FirstRows,
+  isHeader,
+  likelySheet,
   positionInText,
   shapesIn,
   wholePosition,
-} from '../../tables/positions/in-values.js';
-import { CsvLines } from '../../tables/rows-as-csv.js';
+} from '../../tables/positions.js';
+import { CsvLines, isJsonTable, jsonAsCsv } from '../../tables/rows-as-csv.js';
 import { POINT_HINT } from '../../tables/shapes/shapes.js';
 import { TableError } from '../../tables/table-error.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';

@@ -11,7 +11,7 @@ import {
   nestedIn,
   positionInText,
   wholePosition,
-} from '../../tables/positions/in-values.js';
+} from '../../tables/positions.js';
 
 // Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
 // of their own, and encodings of old programs. Each becomes a table that the readers of the service take.

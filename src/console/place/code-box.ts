@@ -17,59 +17,97 @@ import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
-import { type Suggestion, Suggestions } from './suggestions.js';
+import { cellErrorM, typedErrorM } from './typed-precision.js';
 
-// How exact a position is that somebody typed: half of the step of its last digit.
+// The answers to a text of the box among which one chooses, by touch or by arrows and Enter: with the box they are a
+// combobox (WAI-ARIA 1.2), whose focus stays in the box.
 
-const METRES_PER_DEGREE = 111_320;
-/** Two spellings of the same number differ by rounding only. */
-const SAME_DEG = 1e-9;
-/** An error of a few metres does not matter, and most positions are written with four decimals. */
-const EXACT_M = 10;
-
-interface NumberText {
-  readonly value: number;
-  /** The step of its last digit. */
-  readonly step: number;
+export interface Suggestion {
+  readonly title: string;
+  /** Its kind or the nearest town, and how far it is; '' is left out. */
+  readonly words: readonly string[];
+  choose(): void;
 }
 
-/** The step in degrees of the last digit of an angle in a text; undefined where the text does not hold the angle. */
-function stepOf(numbers: readonly NumberText[], deg: number): number | undefined {
-  const angle = Math.abs(deg);
-  const isAngle = (value: number): boolean => Math.abs(value - angle) < SAME_DEG;
-  for (const [i, degrees] of numbers.entries()) {
-    const minutes = numbers[i + 1];
-    const seconds = numbers[i + 2];
-    if (minutes !== undefined && seconds !== undefined && minutes.value < 60 && seconds.value < 60) {
-      const whole = degrees.value + minutes.value / 60 + seconds.value / 3600;
-      if (isAngle(whole)) return seconds.step / 3600;
-    }
-    if (minutes !== undefined && minutes.value < 60 && isAngle(degrees.value + minutes.value / 60))
-      return minutes.step / 60;
-    if (isAngle(degrees.value)) return degrees.step;
+export class Suggestions {
+  readonly #box: HTMLInputElement;
+  readonly #host: HTMLElement;
+  #list: readonly Suggestion[] = [];
+  #rows: readonly HTMLElement[] = [];
+  #active = -1;
+
+  /** @param host notes stand in it, too */
+  constructor(box: HTMLInputElement, host: HTMLElement) {
+    this.#box = box;
+    this.#host = host;
+    box.setAttribute('role', 'combobox');
+    box.setAttribute('aria-autocomplete', 'list');
+    this.clear();
+    box.addEventListener('keydown', (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step !== undefined && this.#rows.length > 0) {
+        event.preventDefault();
+        this.#move(step);
+      } else if (event.key === 'Escape') this.clear();
+    });
   }
-  return undefined;
-}
 
-/**
- * The error of a position by the digits that were typed of it, metres: that of the finer of its two angles, as programs
- * leave out zeros at the end. 0 where it is a few metres, or where the text does not tell.
- */
-export function typedErrorM(text: string, latDeg: number, lngDeg: number): number {
-  const numbers = [...text.matchAll(/\d+(?:[.,](\d+))?/g)].map(
-    ([all, decimals = '']): NumberText => ({
-      value: Number(all.replace(',', '.')),
-      step: 10 ** -decimals.length,
-    }),
-  );
-  const steps = [stepOf(numbers, latDeg), stepOf(numbers, lngDeg)];
-  if (steps[0] === undefined || steps[1] === undefined) return 0;
-  const errorM = (Math.min(steps[0], steps[1]) / 2) * METRES_PER_DEGREE;
-  return errorM <= EXACT_M ? 0 : errorM;
-}
+  show(list: readonly Suggestion[]): void {
+    this.#list = list;
+    this.#rows = list.map(({ title, words, choose }, i) =>
+      element(
+        'li',
+        {
+          class: 'suggestion',
+          id: `suggestion-${i}`,
+          attributes: { role: 'option', 'aria-selected': 'false' },
+          click: choose,
+        },
+        element('span', { class: 'code', text: title }),
+        ...words
+          .filter((each) => each !== '')
+          .map((text, at) => element('span', { class: at === 0 ? 'soft' : 'soft away', text })),
+      ),
+    );
+    this.#host.append(
+      element(
+        'ul',
+        { class: 'suggestions', label: 'suggestions', id: 'suggestions', attributes: { role: 'listbox' } },
+        ...this.#rows,
+      ),
+    );
+    this.#box.setAttribute('aria-expanded', 'true');
+    this.#box.setAttribute('aria-controls', 'suggestions');
+  }
 
-/** The error of the middle of a cell, metres: 0 where it is a few metres, or where there is no cell. */
-const cellErrorM = (errorM = 0): number => (errorM <= EXACT_M ? 0 : errorM);
+  /** Empties the answer, notes included. */
+  clear(): void {
+    this.#host.replaceChildren();
+    [this.#list, this.#rows, this.#active] = [[], [], -1];
+    this.#box.setAttribute('aria-expanded', 'false');
+    this.#box.removeAttribute('aria-controls');
+    this.#box.removeAttribute('aria-activedescendant');
+  }
+
+  /** Chooses what the arrows have marked. @returns false where they have marked none */
+  choose(): boolean {
+    const marked = this.#list[this.#active];
+    marked?.choose();
+    return marked !== undefined;
+  }
+
+  #move(step: number): void {
+    const count = this.#rows.length;
+    // Before the first is the box itself, as after the last.
+    this.#active = ((this.#active + 1 + step + count + 1) % (count + 1)) - 1;
+    for (const [i, row] of this.#rows.entries())
+      row.setAttribute('aria-selected', String(i === this.#active));
+    const row = this.#rows[this.#active];
+    if (row === undefined) this.#box.removeAttribute('aria-activedescendant');
+    else this.#box.setAttribute('aria-activedescendant', row.id);
+    row?.scrollIntoView({ block: 'nearest' });
+  }
+}
 
 /** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
 const MIN_LETTERS = 5;

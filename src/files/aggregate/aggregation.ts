@@ -14,13 +14,15 @@ import { bucketStartOf, instantOf, timeColumn, type ZoneClock } from '../points/
 import {
   addValue,
   doubleSumAt,
+  type Group,
   GroupTable,
+  groupsOf,
   integerSumAt,
   NUMBERS_PER_SUM,
+  SpilledGroups,
   valueCountAt,
   widthOf,
 } from './group-table.js';
-import { type Group, groupsOf, SpilledGroups } from './spilled-groups.js';
 
 /** Keys of groups, sums, and which rows take part. */
 interface AggregationRequest {

@@ -2,7 +2,7 @@
 // position-columns.ts finds those that are read.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
-import type { FirstRows } from '../../tables/positions/in-values.js';
+import type { FirstRows } from '../../tables/positions.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
 import type { TableColumn } from '../formats/table.js';

@@ -21,9 +21,8 @@ import {
   textsOf,
   type WholePosition,
   wholePosition,
-} from '../../tables/positions/in-values.js';
-import { mattersInGeoJson } from '../../tables/shapes/geojson-shape.js';
-import { POINT_HINT } from '../../tables/shapes/shapes.js';
+} from '../../tables/positions.js';
+import { mattersInGeoJson, POINT_HINT } from '../../tables/shapes/shapes.js';
 import { type Input, openInput } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';

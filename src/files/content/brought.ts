@@ -1,6 +1,6 @@
 // Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
 
-import { likelySheet } from '../../tables/positions/header-row.js';
+import { likelySheet } from '../../tables/positions.js';
 import { CsvLines } from '../../tables/rows-as-csv.js';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';

@@ -20,7 +20,7 @@ import { AlteredStateError, checkedText, readChecked } from '../../config/checke
 import { badOutput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
 import { type FileDestination, journalPathOf, lockPathOf, partialPathOf } from './destination.js';
-import { createAfresh, syncDirectory } from './file-output.js';
+import { createAfresh, syncDirectory } from './output.js';
 
 /** How far the inputs of a run are converted. */
 export interface Reached {

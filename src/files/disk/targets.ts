@@ -13,9 +13,8 @@ import {
   partialPathOf,
   STDOUT_NAME,
 } from './destination.js';
-import { FileOutput } from './file-output.js';
 import { type Checkpoint, isUnfinished, Journal, OutputLock, type Reached } from './journal.js';
-import { DeviceOutput, GzipOutput, type Output, StandardOutput } from './output.js';
+import { DeviceOutput, FileOutput, GzipOutput, type Output, StandardOutput } from './output.js';
 
 /** Output, and time, after which the journal is due. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;

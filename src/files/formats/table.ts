@@ -2,9 +2,12 @@
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
+import type { FileFormat } from '../format.js';
 import type { GrowingBytes, ValueAdder, ValueRanges } from '../rows/text-rows.js';
 import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
-import type { TimeUnitName } from './values/column-text.js';
+
+/** Units of timestamps, times and durations. */
+export type TimeUnitName = 's' | 'ms' | 'us' | 'ns';
 
 export type ColumnKind =
   | 'text'
@@ -187,3 +190,37 @@ export interface TableSink {
 export const BATCH_ROWS = 8192;
 /** Bytes of rows in memory at which such a batch ends. The same in every run: `--resume` continues after a batch. */
 export const BATCH_BYTES = 64 * 1024 * 1024;
+
+// How a run goes by rows of bytes: what is read, kept and written.
+
+/** The columns that are read: a position, or a code and -1 for both halves of a position. */
+export interface ReadColumns {
+  readonly lat: number;
+  readonly lng: number;
+  /** -1 where positions are read. */
+  readonly code: number;
+  /** Each row's own resolution, -1 where rows have none. */
+  readonly own: number;
+}
+
+/** The texts before and after features. The second is known when all have been read. */
+export interface FeatureFrame {
+  readonly lead: string;
+  end(): string;
+}
+
+/** The columns of the first input, by which all are read. */
+export interface RowPlan extends ReadColumns {
+  readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
+  readonly columns: readonly TableColumn[];
+  readonly kept: readonly number[];
+  readonly sink: SinkColumns;
+  readonly position: { readonly lat: number; readonly lng: number };
+  /** The texts around features that are passed on: their sides are two columns after those of the source. */
+  readonly frame?: FeatureFrame;
+  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  readonly isTyped: boolean;
+  /** Formats of the output and of the file of failed rows. */
+  readonly format: FileFormat;
+  readonly rejects: FileFormat | null;
+}

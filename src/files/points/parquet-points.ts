@@ -4,11 +4,16 @@
 import type { ColumnChoice } from '../columns/columns.js';
 import { columnsOfDegrees, isDouble } from '../columns/position-columns.js';
 import type { Input } from '../disk/input.js';
-import { interleave, readCoordinates } from '../formats/parquet/coordinates.js';
-import { columnReader, groupsOf, type ParquetFile, readParquet } from '../formats/parquet/parquet-source.js';
+import {
+  columnReader,
+  groupsOf,
+  interleave,
+  type ParquetFile,
+  readCoordinates,
+  readParquet,
+} from '../formats/parquet/parquet-source.js';
 import type { TableColumn } from '../formats/table.js';
-import { requireBelowCeiling } from '../held/ceiling.js';
-import { rowWindows, type ValueReader } from '../held/row-windows.js';
+import { requireBelowCeiling, rowWindows, type ValueReader } from '../held/ceiling.js';
 import { indexesOf, type PointRows, type WantedColumns, type WantedNames } from './values.js';
 
 const SMALLER_GROUPS = 'Write smaller row groups.';

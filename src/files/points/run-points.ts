@@ -1,5 +1,6 @@
 // A run over files of points: progress, Ctrl-C, and an output that is whole or not there.
 
+import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { type ColumnChoice, refuseTwice } from '../columns/columns.js';
@@ -13,15 +14,106 @@ import {
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
 import { badInput, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
-import { type CsvChoice, dialectOf, searchedBy } from '../formats/csv/dialect.js';
+import { openText } from '../formats/csv/csv.js';
+import { type CsvChoice, type CsvDialect, dialectOf, searchedBy } from '../formats/csv/dialect.js';
+import { CsvRowReader } from '../formats/csv/read-csv.js';
+import { NdjsonRowReader } from '../formats/ndjson/read-ndjson.js';
 import { openSource, sampled } from '../formats/open.js';
 import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
-import { MAX_COLUMNS } from '../rows/text-rows.js';
+import { MAX_COLUMNS, numberIn, type TextRows, textAt } from '../rows/text-rows.js';
 import { Interruption, Progress } from '../terminal/progress.js';
 import { grouped } from '../terminal/say.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
-import { textPoints } from './text-points.js';
-import { indexesOf, type PointRows, type WantedNames } from './values.js';
+import { indexesOf, type PointRows, refuseUnread, type WantedColumns, type WantedNames } from './values.js';
+
+// Positions of CSV, TSV and NDJSON by the kernel's scan, with values for those columns only that are wanted.
+
+/** Texts whose position is in two columns. */
+interface PointText {
+  readonly format: FileFormat;
+  readonly dialect: CsvDialect;
+  readonly columns: readonly TableColumn[];
+  readonly lat: number;
+  readonly lng: number;
+}
+
+/** All rows of an input. @throws CliFailure BAD_INPUT as the sources of formats/ */
+async function* textPoints(
+  kernel: Kernel,
+  input: Input,
+  text: PointText,
+  wanted: WantedColumns,
+): AsyncGenerator<PointRows> {
+  // Numbers of JSON are as good as their texts, which are as printing gives them.
+  const isNumber = (column: number): boolean => text.columns[column]!.kind === 'double';
+  const numbers = [...wanted.numbers, ...wanted.others.filter(isNumber)];
+  const others = wanted.others.filter((column) => !isNumber(column));
+  for await (const rows of text.format === 'ndjson'
+    ? ndjsonRows(kernel, input, text, [...numbers, ...others])
+    : csvRows(kernel, input, text)) {
+    const { rowCount, latLngDeg } = rows;
+    const values: unknown[][] = [];
+    for (const column of numbers) values[column] = numbersIn(rows, column);
+    for (const column of others) values[column] = textsIn(rows, column);
+    yield { rows: { rowCount, values }, latLngDeg: latLngDeg.slice(0, 2 * rowCount) };
+  }
+}
+
+async function* csvRows(
+  kernel: Kernel,
+  input: Input,
+  { dialect, lat, lng }: PointText,
+): AsyncGenerator<TextRows> {
+  const text = await openText(input, dialect, kernel);
+  const delimiter = dialect.delimiter.charCodeAt(0);
+  const reader = new CsvRowReader(
+    kernel,
+    text.names,
+    delimiter,
+    { lat, lng, code: -1, own: -1 },
+    kernel.capacity,
+  );
+  let before = 0;
+  for await (const { rows } of reader.windows(text, text.endOffset, () => before + 1)) {
+    yield rows;
+    before += rows.rowCount;
+  }
+}
+
+async function* ndjsonRows(
+  kernel: Kernel,
+  input: Input,
+  { columns, lat, lng }: PointText,
+  wanted: readonly number[],
+): AsyncGenerator<TextRows> {
+  const read = [...new Set([lat, lng, ...wanted])];
+  const position = { lat, lng, code: -1, own: -1 };
+  const shape = { columns, ...position, read, most: kernel.capacity, fit: 'any' } as const;
+  for await (const { rows } of new NdjsonRowReader(kernel, shape).windows(input, 0, 0)) yield rows;
+}
+
+function textsIn({ text, rowCount, columns }: TextRows, column: number): (string | null)[] {
+  const { starts, ends } = columns[column]!;
+  const { buffer, byteOffset, length } = text.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, length);
+  const texts = new Array<string | null>(rowCount);
+  for (let row = 0; row < rowCount; row++)
+    texts[row] = starts[row]! < 0 ? null : bytes.toString('utf8', starts[row], ends[row]);
+  return texts;
+}
+
+/** Short decimal numbers as their values, other texts as they are. */
+function numbersIn(rows: TextRows, column: number): (string | number | null)[] {
+  const values = new Array<string | number | null>(rows.rowCount);
+  const { text, columns } = rows;
+  const { starts, ends } = columns[column]!;
+  for (let row = 0; row < rows.rowCount; row++) {
+    const start = starts[row]!;
+    const value = start < 0 ? null : numberIn(text.bytes, start, ends[row]!);
+    values[row] = Number.isNaN(value) ? textAt(rows, column, row) : value;
+  }
+  return values;
+}
 
 // Files of points as batches of rows, each with its position. Any format, any length: a batch is all that is held.
 
@@ -137,11 +229,6 @@ async function* allValues(source: TableSource, where: PositionColumns): AsyncGen
   }
 }
 
-/** @throws CliFailure BAD_INPUT for a column whose values are not read */
-export function refuseUnread({ name, unread }: TableColumn, file: string): void {
-  if (unread !== undefined) throw badInput({ file, column: name }, unread);
-}
-
 /** A row with its cell. */
 interface CellOfRow {
   readonly row: number;
@@ -173,7 +260,7 @@ export function* cellsOf(
   }
 }
 
-export interface PointRun {
+interface PointRun {
   readonly files: PointFiles;
   /** Paths of other files that were read. */
   readonly lists?: readonly string[];

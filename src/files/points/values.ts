@@ -3,9 +3,9 @@
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { noColumn } from '../columns/columns.js';
+import { badInput } from '../exit-codes.js';
 import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, textOf } from '../formats/values/column-text.js';
-import { refuseUnread } from './run-points.js';
 
 const NUMBER = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?\d+$/;
@@ -76,4 +76,9 @@ export function indexesOf(columns: readonly TableColumn[], { numbers, others }: 
   const found = (wanted: readonly string[]): number[] =>
     [...new Set(wanted.map((name) => columnCalled(names, name)))].filter((index) => index >= 0);
   return { numbers: found(numbers), others: found(others) };
+}
+
+/** @throws CliFailure BAD_INPUT for a column whose values are not read */
+export function refuseUnread({ name, unread }: TableColumn, file: string): void {
+  if (unread !== undefined) throw badInput({ file, column: name }, unread);
 }

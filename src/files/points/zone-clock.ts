@@ -2,8 +2,8 @@
 
 import { CliFailure, EXIT } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
-import type { TableColumn } from '../formats/table.js';
-import { codeTextOf, type TimeUnitName } from '../formats/values/column-text.js';
+import type { TableColumn, TimeUnitName } from '../formats/table.js';
+import { codeTextOf } from '../formats/values/column-text.js';
 import { numberOf } from './values.js';
 
 // Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size

@@ -1,9 +1,9 @@
 // Rows of a group that is in memory as a whole, in windows: their values are ranges of one text, positions are
 // doubles.
 
-import { type Coordinates, interleave } from '../formats/parquet/coordinates.js';
+import { type Coordinates, interleave } from '../formats/parquet/parquet-source.js';
 import type { TableColumn } from '../formats/table.js';
-import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/row-windows.js';
+import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/ceiling.js';
 import { GrowingBytes, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */

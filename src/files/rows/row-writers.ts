@@ -2,16 +2,17 @@
 
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
-import type { AddedValue } from '../../hexcodes/wire/rows/pieces.js';
+import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
 import { addedValues } from '../columns/encode-columns.js';
 import type { Wanted } from '../driver.js';
 import { FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv/dialect.js';
 import { asNumbers } from '../formats/csv/read-csv.js';
 import { hasArrowFooter } from '../formats/open.js';
+import type { RowPlan } from '../formats/table.js';
 import type { Run } from '../request.js';
 import { plainAdder } from './plain-values.js';
-import { addValue, type RowPlan, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
+import { addValue, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import {
   CsvWriter,
   FeatureWriter,

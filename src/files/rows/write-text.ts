@@ -10,23 +10,20 @@ import {
 } from '../../hexcodes/kernel/output-layout.js';
 import { FROM_FIELDS, FROM_FRAMES } from '../../hexcodes/kernel/text-memory.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
-import { isJsonNumber } from '../../hexcodes/wire/params/exact-json.js';
-import { preparedMemoryOf } from '../../hexcodes/wire/rows/convert-rows.js';
-import { type AddedValue, DECODED, fieldPieces } from '../../hexcodes/wire/rows/pieces.js';
+import { isJsonNumber } from '../../hexcodes/wire/params/json-grammar.js';
+import {
+  type AddedValue,
+  DECODED,
+  fieldPieces,
+  preparedMemoryOf,
+} from '../../hexcodes/wire/rows/convert-rows.js';
 import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import { type CsvDialect, csvQuoted } from '../formats/csv/dialect.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
-import type { ColumnKind, TableColumn } from '../formats/table.js';
-import { utf8Text } from '../formats/values/nested.js';
-import {
-  type Area,
-  areaOf,
-  type FeatureFrame,
-  GrowingBytes,
-  type TextRows,
-  type ValueRanges,
-} from './text-rows.js';
+import type { ColumnKind, FeatureFrame, TableColumn } from '../formats/table.js';
+import { utf8Text } from '../formats/values/column-text.js';
+import { type Area, areaOf, GrowingBytes, type TextRows, type ValueRanges } from './text-rows.js';
 
 export interface RowWriter {
   /** @param records of the rows, as the kernel has written them */

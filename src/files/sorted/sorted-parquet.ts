@@ -12,11 +12,11 @@ import {
 } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Output } from '../disk/output.js';
-import { ParquetFileWriter } from '../formats/parquet/file-writer.js';
 import { adminChunk, adminOf, statusChunk } from '../formats/parquet/own-columns.js';
 import { NONE, thriftElement } from '../formats/parquet/pages.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { PlainColumn } from '../formats/parquet/plain-column.js';
+import { ParquetFileWriter } from '../formats/parquet/write-parquet.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
 import { HEAD_WORDS, KEY_WORDS } from './packed-rows.js';
 

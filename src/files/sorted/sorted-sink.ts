@@ -4,20 +4,322 @@ import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/ou
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import type { Output } from '../disk/output.js';
+import { SpillFolder } from '../disk/spill-folder.js';
 import type { Wanted } from '../driver.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { SinkColumns, TableRows, TableSink } from '../formats/table.js';
+import { sortedByDigit } from '../held/radix-sort.js';
 import type { Run } from '../request.js';
 import { plainAdder, ValueRows } from '../rows/plain-values.js';
 import type { TextRows, ValueRanges } from '../rows/text-rows.js';
 import { isWantedRow, type RowWriter, type WrittenColumns } from '../rows/write-text.js';
-import { FROM_LAT, FROM_LNG, FROM_RESOLUTION } from './packed-rows.js';
+import { FROM_LAT, FROM_LNG, FROM_RESOLUTION, HEAD_WORDS, KEY_WORDS, PackedRows } from './packed-rows.js';
 import { SortedParquet } from './sorted-parquet.js';
-import { HeldRows, SortedRuns } from './sorted-runs.js';
 
-/** Rows between two calls of the run's tick. */
+// Packed rows in the order of their codes: those in memory by a sort of their offsets, those that memory does not hold
+// by runs on the disk, which are merged. When there are as many runs of one level as are merged at a time, they become
+// one of the next, so that few files are open and few bytes of them held.
+
+/** Rows, one at a time: `words` and `bytes` are the same memory, in which a row begins at the word `at`. */
+interface RowCursor {
+  readonly words: Uint32Array;
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  /** Goes to the next row, before the first one, too; false at the end. */
+  next(): boolean;
+}
+
+const FIRST_BYTES = 1 << 20;
+/** Beyond it runs are on the disk, whatever memory there is: offsets are numbers of 32 bits. */
+const MAX_BYTES = 2 ** 31;
+/** Approximate bytes of the batch that fills the memory. */
+const SLACK_BYTES = 8 << 20;
+/** Memory of a row while rows are sorted: where it begins, its offset twice, and a word of its code. */
+const SORT_BYTES = 16;
+/** Fewer rows are sorted by comparing them. */
+const FEW_ROWS = 2048;
+
+/** Compares the codes of two rows. */
+function compareKeys(wordsA: Uint32Array, a: number, wordsB: Uint32Array, b: number): number {
+  for (let word = 1; word < KEY_WORDS; word++) {
+    const difference = wordsA[a + word]! - wordsB[b + word]!;
+    if (difference !== 0) return difference;
+  }
+  // The lowest byte is the status.
+  return (wordsA[a + KEY_WORDS]! >>> 8) - (wordsB[b + KEY_WORDS]! >>> 8);
+}
+
+/** Rows in memory, in the order in which they came. */
+class HeldRows {
+  readonly rows: PackedRows;
+  #starts = new Uint32Array(1024);
+  #count = 0;
+
+  /** @param widths see PackedRows @param memoryBytes that they are to take */
+  constructor(widths: readonly number[], memoryBytes: number) {
+    this.rows = new PackedRows(widths, FIRST_BYTES, Math.min(memoryBytes, MAX_BYTES) + SLACK_BYTES);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Memory that they take, and that it takes to sort them. */
+  get bytes(): number {
+    return 4 * this.rows.end + SORT_BYTES * this.#count;
+  }
+
+  /** Call it before each row that is added. */
+  begin(): void {
+    if (this.#count === this.#starts.length) {
+      const grown = new Uint32Array(2 * this.#count);
+      grown.set(this.#starts);
+      this.#starts = grown;
+    }
+    this.#starts[this.#count++] = this.rows.end;
+  }
+
+  /** The rows by their codes, those of one code in the order in which they came. */
+  sorted(): RowCursor {
+    const { words, bytes } = this.rows;
+    const starts = this.#sortedStarts();
+    let row = -1;
+    return {
+      words,
+      bytes,
+      get at() {
+        return starts[row]!;
+      },
+      next: () => ++row < starts.length,
+    };
+  }
+
+  clear(): void {
+    this.rows.end = 0;
+    this.#count = 0;
+  }
+
+  /** Forgets the rows for good. */
+  release(): void {
+    this.rows.release();
+    this.#starts = new Uint32Array(1024);
+    this.#count = 0;
+  }
+
+  #sortedStarts(): Uint32Array {
+    const count = this.#count;
+    const starts = this.#starts.subarray(0, count);
+    const { words } = this.rows;
+    if (count < FEW_ROWS) return starts.slice().sort((a, b) => compareKeys(words, a, words, b) || a - b);
+    let order = Uint32Array.from({ length: count }, (_, row) => row);
+    const keys = new Uint32Array(count);
+    for (let word = KEY_WORDS; word > 0; word--) {
+      const isLast = word === KEY_WORDS;
+      for (let row = 0; row < count; row++) {
+        const key = words[starts[row]! + word]!;
+        keys[row] = isLast ? key >>> 8 : key;
+      }
+      for (const shift of [0, 16]) order = sortedByDigit(order, keys, shift);
+    }
+    for (let row = 0; row < count; row++) order[row] = starts[order[row]!]!;
+    return order;
+  }
+}
+
+/** Runs that are merged at a time. */
+const FAN_IN = 32;
+/** Bytes of a run that are in memory while it is merged, if no row is longer. */
+const BLOCK_BYTES = 256 * 1024;
+const WRITE_BYTES = 1 << 20;
+/** Rows between two calls of `onRows`. */
 const ROWS_OF_A_TURN = 8192;
+/** Bytes of the longest rows from which fewer runs are merged. */
+const MERGE_BYTES = 64 * 1024 * 1024;
+
+class SortedRuns {
+  readonly #folder = new SpillFolder('hexcodes-sort', 'rows');
+  /**
+   * Descriptors of the runs of each level, in the order in which their rows came; higher levels came before lower ones.
+   */
+  readonly #levels: number[][] = [];
+  /** Bytes of the longest row of each run. */
+  readonly #longest = new Map<number, number>();
+
+  get isEmpty(): boolean {
+    return this.#levels.length === 0;
+  }
+
+  /**
+   * Writes sorted rows as a run.
+   * @param onRows is called every few thousand rows
+   * @throws CliFailure BAD_OUTPUT
+   */
+  add(rows: RowCursor, onRows: () => void): void {
+    this.#addRun(0, this.#written(rows, onRows), onRows);
+  }
+
+  /** All rows by their codes, those of one code in the order in which they came. */
+  merged(): RowCursor {
+    return this.#mergedOf(this.#levels.toReversed().flat());
+  }
+
+  /** Removes the files. */
+  remove(): void {
+    this.#levels.length = 0;
+    this.#folder.remove();
+  }
+
+  #addRun(level: number, run: number, onRows: () => void): void {
+    this.#levels[level] ??= [];
+    const runs = this.#levels[level];
+    runs.push(run);
+    const heldBytes = runs.reduce((sum, each) => sum + (this.#longest.get(each) ?? 0), 0);
+    if (runs.length < FAN_IN && (runs.length < 2 || heldBytes < MERGE_BYTES)) return;
+    const merged = this.#written(this.#mergedOf(runs), onRows);
+    for (const each of runs.splice(0)) this.#folder.drop(each);
+    this.#addRun(level + 1, merged, onRows);
+  }
+
+  #written(rows: RowCursor, onRows: () => void): number {
+    const run = this.#folder.create();
+    const block = new Uint32Array(WRITE_BYTES / 4);
+    let filled = 0;
+    let longest = 0;
+    const write = (words: Uint32Array): void =>
+      this.#folder.write(run, new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    for (let count = 1; rows.next(); count++) {
+      const { words, at } = rows;
+      const size = words[at]!;
+      if (size > longest) longest = size;
+      if (filled + size > block.length) {
+        write(block.subarray(0, filled));
+        filled = 0;
+      }
+      if (size > block.length) write(words.subarray(at, at + size));
+      else {
+        for (let i = 0; i < size; i++) block[filled + i] = words[at + i]!;
+        filled += size;
+      }
+      if (count % ROWS_OF_A_TURN === 0) onRows();
+    }
+    write(block.subarray(0, filled));
+    this.#longest.set(run, 4 * longest);
+    onRows();
+    return run;
+  }
+
+  #mergedOf(runs: readonly number[]): RowCursor {
+    const readers = runs.map((run, order) => new RunReader(this.#folder, run, order));
+    return new Merge(readers.filter((reader) => reader.next()));
+  }
+}
+
+/** The rows of several runs in their order: a heap whose first run has the least row. */
+class Merge implements RowCursor {
+  readonly #heap: RunReader[];
+  #isBegun = false;
+
+  /** @param readers at their first rows */
+  constructor(readers: RunReader[]) {
+    this.#heap = readers;
+    for (let at = readers.length >> 1; at-- > 0; ) this.#sink(at);
+  }
+
+  get words(): Uint32Array {
+    return this.#heap[0]!.words;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#heap[0]!.bytes;
+  }
+
+  get at(): number {
+    return this.#heap[0]!.at;
+  }
+
+  next(): boolean {
+    const heap = this.#heap;
+    if (this.#isBegun && heap.length > 0) {
+      if (!heap[0]!.next()) {
+        const last = heap.pop()!;
+        if (heap.length > 0) heap[0] = last;
+      }
+      if (heap.length > 1) this.#sink(0);
+    }
+    this.#isBegun = true;
+    return heap.length > 0;
+  }
+
+  /** Moves an entry of the heap down to its place. */
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const moved = heap[from]!;
+    let at = from;
+    for (;;) {
+      let least = 2 * at + 1;
+      if (least >= heap.length) break;
+      if (least + 1 < heap.length && heap[least + 1]!.compare(heap[least]!) < 0) least++;
+      if (moved.compare(heap[least]!) <= 0) break;
+      heap[at] = heap[least]!;
+      at = least;
+    }
+    heap[at] = moved;
+  }
+}
+
+/** A run from its beginning, a block of it in memory. */
+class RunReader implements RowCursor {
+  words = new Uint32Array(BLOCK_BYTES / 4);
+  bytes = new Uint8Array(this.words.buffer);
+  at = 0;
+  readonly #folder: SpillFolder;
+  readonly #descriptor: number;
+  readonly #order: number;
+  /** Words of the block that are read, and the offset after its row. */
+  #filled = 0;
+  #end = 0;
+  #offset = 0;
+
+  constructor(folder: SpillFolder, descriptor: number, order: number) {
+    this.#folder = folder;
+    this.#descriptor = descriptor;
+    this.#order = order;
+  }
+
+  /** Compares by code, then by the order of the runs. */
+  compare(other: RunReader): number {
+    return compareKeys(this.words, this.at, other.words, other.at) || this.#order - other.#order;
+  }
+
+  next(): boolean {
+    this.at = this.#end;
+    if (this.at + HEAD_WORDS > this.#filled || this.at + this.words[this.at]! > this.#filled) this.#fill();
+    if (this.at >= this.#filled) return false;
+    this.#end = this.at + this.words[this.at]!;
+    return true;
+  }
+
+  /** Moves the rest of the block to its beginning, and reads at least the next row after it. */
+  #fill(): void {
+    const rest = this.words.subarray(this.at, this.#filled);
+    const size = rest.length > 0 ? rest[0]! : 0;
+    if (size > this.words.length) {
+      const grown = new Uint32Array(2 * size);
+      grown.set(rest);
+      this.words = grown;
+      this.bytes = new Uint8Array(grown.buffer);
+    } else this.words.set(rest);
+    this.at = 0;
+    this.#filled = rest.length;
+    const read = this.#folder.read(this.#descriptor, this.bytes.subarray(4 * rest.length), this.#offset);
+    this.#offset += read;
+    this.#filled += read >> 2;
+    // A row that is longer than a block is known only now.
+    if (this.#filled > 0 && this.words[0]! > this.#filled && read > 0) this.#fill();
+  }
+}
+
 const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
 const STATUS_NUMBERS = new Map<unknown, number>(ROW_STATUSES.map((word, status) => [word, status]));
 

@@ -5,10 +5,9 @@ import { ADMIN_UNITS } from '../admin-units.js';
 import { findPlaces } from '../library/places.js';
 import { foldSigns, parseAnglePair } from '../wire/rows/angle-text.js';
 import { byNumber } from '../wire/rows/coordinate-system.js';
-import { isLink, searchedTexts } from '../wire/rows/map-link.js';
-import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/metres.js';
-import { type Position, parsePosition } from '../wire/rows/position-text.js';
+import { isLink, type Position, parsePosition, searchedTexts } from '../wire/rows/position-text.js';
 import { positionsAmongWords } from '../wire/rows/words-with-position.js';
+import { isShortPlusCode, nearestPlusCode, type PlusCodeCell } from '../wire/rows/written-position.js';
 import type { Codebook } from './codebook.js';
 
 /**

@@ -17,8 +17,8 @@ import {
   recordStatusAt,
   recordText,
 } from '../kernel/output-layout.js';
+import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
-import { looksSwapped, SWAPPED_HINT } from '../wire/swapped.js';
 import { requireFlag, requireKnown } from './options.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.

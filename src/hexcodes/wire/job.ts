@@ -8,6 +8,8 @@ export const OVER_LIMIT_MESSAGE = 'the key has reached its limit of points a sec
 export const OVERLOADED_MESSAGE = 'the service is overloaded';
 
 import type { ExtrasAsked } from '../extras.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { NO_ADMIN } from '../kernel/output-layout.js';
 
 export type Operation = 'encode' | 'decode';
 
@@ -31,7 +33,7 @@ export interface BulkRequest extends ExtrasAsked {
 }
 
 /** Columns by name or number. */
-export interface ChosenColumns {
+interface ChosenColumns {
   readonly lat?: string;
   readonly lng?: string;
   readonly hexcodes?: string;
@@ -117,4 +119,16 @@ export const MAX_NDJSON_ROW_BYTES = 64 * 1024;
 /** The rest of a body cannot be read, or its header row cannot be used. */
 export class BulkInputError extends Error {
   override readonly name = 'BulkInputError';
+}
+
+// Latitude and longitude exchanged: how answers notice it, and what they say of it.
+
+/** Follows the message about a position that `looksSwapped`. */
+export const SWAPPED_HINT = '. lat and lng look swapped: the other way round the position lies in Viet Nam';
+
+/** Whether a position without a code, in degrees of any size or NaN, has one with its two numbers exchanged. */
+export function looksSwapped(kernel: Kernel, latDeg: number, lngDeg: number): boolean {
+  return (
+    Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180 && kernel.exports.regionOf(lngDeg, latDeg) !== NO_ADMIN
+  );
 }

@@ -1,14 +1,15 @@
 // GET /, /service-worker.js and /assets/{name}: the console, the page that shows codes on a map. It needs no key: it
 // converts by itself, and calls nothing of the service.
+
 import type { ServeConfig } from '../../config/config.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Hexcodes, HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { placeNear } from '../../hexcodes/library/places.js';
+import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { Exchange } from '../http/exchange.js';
 import { compressedText, sendCompressed, sendTagged } from '../http/freshness.js';
 import { encodingFor } from '../http/negotiation.js';
-import { fail, type Route } from '../http/router.js';
-import { archivePath } from './basemap.js';
+import { fail, failUnavailable, type Route } from '../http/router.js';
 import type { BasemapArchive } from './basemap-archive.js';
 import {
   type Basemap,
@@ -18,6 +19,64 @@ import {
   readConsoleFiles,
 } from './console-page.js';
 import { API_PAGE } from './documents.js';
+
+// GET /basemap/{version}: byte ranges of the operator's archive, for the page. They need no key, as the page.
+
+/** Ranges that are read at once; a page asks for some twenty. */
+const MAX_READING = 200;
+/** Tiles and directories are smaller. */
+const MAX_RANGE_BYTES = 4 * 2 ** 20;
+const DEADLINE_MS = 30_000;
+const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
+/** The version is in the path, so its bytes never change. */
+const RANGE_LINES =
+  '\r\nCache-Control: public, max-age=31536000, immutable\r\nAccept-Ranges: bytes\r\nX-Content-Type-Options: nosniff';
+
+/** Path of an archive. */
+const archivePath = ({ version }: BasemapArchive): string => `/basemap/${version}`;
+
+interface BasemapDeps {
+  readonly basemap: BasemapArchive | undefined;
+}
+
+export function basemapRoutes({ basemap }: BasemapDeps): Route[] {
+  if (basemap === undefined) return [];
+  const { sizeBytes } = basemap;
+  let reading = 0;
+  const handle = (x: Exchange): void => {
+    if (x.head.parameter(0) !== basemap.version) {
+      fail(x, 404, 'there is no such map; the page at / names the one of this service');
+      return;
+    }
+    const [, first, last] = RANGE.exec(x.head.header('range')) ?? [];
+    const start = Number(first);
+    const end = Math.min(Number(last), sizeBytes - 1);
+    if (!(start <= end && end - start < MAX_RANGE_BYTES)) {
+      fail(
+        x,
+        416,
+        `ask for one range of at most ${MAX_RANGE_BYTES} bytes, as Range: bytes=0-16383; the map has ${sizeBytes} bytes`,
+        { headerLines: `\r\nContent-Range: bytes */${sizeBytes}` },
+      );
+      return;
+    }
+    if (reading >= MAX_READING) {
+      failUnavailable(x, OVERLOADED_MESSAGE);
+      return;
+    }
+    x.deadline(DEADLINE_MS);
+    reading++;
+    basemap
+      .bytes(start, end - start + 1)
+      .then((bytes) => {
+        const range = `\r\nContent-Range: bytes ${start}-${end}/${sizeBytes}`;
+        if (x.state !== 'over') x.send(206, 'application/octet-stream', bytes, `${RANGE_LINES}${range}`);
+      })
+      .catch((error: unknown) => x.state === 'over' || x.reject(error))
+      .finally(() => reading--);
+  };
+  return [{ path: '/basemap/:version', methods: ['GET'], access: 'open', handle }];
+}
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';

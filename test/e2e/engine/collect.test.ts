@@ -9,7 +9,7 @@ import { ServiceError, Svcm } from '@nats-io/services';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openWarning } from '#dist/bus/nats/connect.js';
+import { openWarning } from '#dist/bus/nats/nats-bus.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';

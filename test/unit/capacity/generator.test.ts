@@ -1,9 +1,7 @@
 // The load generator in simulated time: when requests should start, and what the open and the closed loop measure of
 // servers that are known.
 import { describe, expect, test } from 'vitest';
-import { runClosedLoop } from '#dist/capacity/generator/closed-loop.js';
-import { Schedule } from '#dist/capacity/generator/job.js';
-import { type OpenFigures, runOpenLoop } from '#dist/capacity/generator/open-loop.js';
+import { type OpenFigures, runClosedLoop, runOpenLoop, Schedule } from '#dist/capacity/generator/loops.js';
 import { randomFrom } from '../../support/open-world.js';
 
 type Peer = Parameters<typeof runOpenLoop>[0][number]['peers'][number];

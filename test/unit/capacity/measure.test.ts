@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { QuietGuard } from '#dist/capacity/measure/gauge.js';
 import { searchKnee } from '#dist/capacity/measure/knee-search.js';
-import { areQuiet } from '#dist/capacity/processes/noise.js';
+import { areQuiet } from '#dist/capacity/processes/machine.js';
 
 type RatePoint = Awaited<ReturnType<Parameters<typeof searchKnee>[0]['measure']>>;
 

@@ -1,6 +1,6 @@
 // The simulated queue: against theory, and in turns of an event loop.
 import { describe, expect, test } from 'vitest';
-import { latenciesOfOne, percentilesOf, shareAtMost, simulateTurns } from '#dist/capacity/simulate/queue.js';
+import { latenciesOfOne, percentilesOf, shareAtMost, simulateTurns } from '#dist/capacity/model/tail.js';
 import { randomFrom } from '../../support/open-world.js';
 
 // Queues of which the mean waiting time is known, to hold the simulation against.

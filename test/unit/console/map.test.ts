@@ -329,7 +329,7 @@ describe('the grid of a view', async () => {
       resolution: number,
       progress: (part: number) => void,
     ): Promise<ViewGrid>;
-  }>('take-away/open-take-away.ts');
+  }>('take-away/view-grid.ts');
   const library = await Hexcodes.load();
   const HANOI = { west: 105.8, south: 21.0, east: 105.9, north: 21.05 };
 

@@ -54,7 +54,7 @@ describe('codes', async () => {
 // How a code is made: its parts are those of the format, and a wrong symbol makes it no code.
 describe('parts of a code', async () => {
   const { partsOf, withSlip } =
-    await consoleModule<typeof import('../../../src/console/place/how-made.js')>('place/how-made.ts');
+    await consoleModule<typeof import('../../../src/console/place/code-parts.js')>('place/code-parts.ts');
   const library = await Hexcodes.load();
 
   test('codes of every resolution: the parts in turn are the code, the first group is the cell of resolution 7', () => {
@@ -84,7 +84,7 @@ describe('parts of a code', async () => {
 describe('the error of a typed position', async () => {
   const { typedErrorM } = await consoleModule<{
     typedErrorM(text: string, latDeg: number, lngDeg: number): number;
-  }>('place/code-box.ts');
+  }>('place/typed-precision.ts');
   const { resolutionFor } = await consoleModule<{ resolutionFor(errorM: number): number }>('place/place.ts');
   const library = await Hexcodes.load();
 

@@ -4,7 +4,7 @@ import { isUtf8 as isUtf8OfNode, Buffer as NodeBuffer } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isJsonTable, jsonAsCsv } from '#dist/tables/json-as-csv.js';
+import { isJsonTable, jsonAsCsv } from '#dist/tables/rows-as-csv.js';
 import { consoleModule } from '../../support/console-module.js';
 
 // Lines of JSON become lines that the readers take, where their positions have other names or are not two numbers.

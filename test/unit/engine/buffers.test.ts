@@ -1,6 +1,6 @@
 // Memory and marks of workers of a bus: answers that are kept, messages of a turn, and rates of what was reached.
 import { describe, expect, test } from 'vitest';
-import { Marks } from '#dist/bus/nats/give-back.js';
+import { Marks } from '#dist/bus/nats/collector.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
 import {
   AnswerBuffers,

@@ -6,7 +6,7 @@ import {
   PositionBatch,
   SEQUENCES_HEADER,
   SOURCES_HEADER,
-} from '#dist/bus/messages/position-batch.js';
+} from '#dist/bus/messages/position-object.js';
 import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import {

@@ -20,11 +20,10 @@ import {
 } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
 import { badInput, brokenAt, reasonOf } from '../../exit-codes.js';
-import { beyondCeiling, ceilingBytes, requireBelowCeiling } from '../../held/ceiling.js';
-import { rowWindows } from '../../held/row-windows.js';
+import { beyondCeiling, ceilingBytes, requireBelowCeiling, rowWindows } from '../../held/ceiling.js';
 import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn } from '../geoparquet.js';
 import type { TableColumn, TableSource } from '../table.js';
-import { readBy, type Shape, shapedColumn } from '../values/nested.js';
+import { readBy, type Shape, shapedColumn } from '../values/column-text.js';
 import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
 import {

@@ -1,9 +1,9 @@
 // The types of Arrow as shapes of values: which kind of column each becomes, and how flechette's values are read.
 
 import { type DataType, DateUnit, type Field, IntervalUnit, TimeUnit, Type } from '@uwdata/flechette';
-import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
-import { intervalText, type TimeUnitName, uuidText } from '../values/column-text.js';
-import { leaf, type Shape, structOf, toBigInt } from '../values/nested.js';
+import { validJson } from '../../../hexcodes/wire/params/json-grammar.js';
+import type { TimeUnitName } from '../table.js';
+import { intervalText, leaf, type Shape, structOf, toBigInt, uuidText } from '../values/column-text.js';
 
 const MS_PER_DAY = 86_400_000;
 const UNITS: Record<number, TimeUnitName> = {

@@ -10,7 +10,7 @@ import {
 import { firstRowEnd } from '../../../hexcodes/wire/bulk/splitters.js';
 import type { Delimiter } from '../../../hexcodes/wire/job.js';
 import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.js';
-import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions/header-row.js';
+import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
 import { HEAD_BYTES } from '../../disk/input.js';
 import { CliFailure, EXIT } from '../../exit-codes.js';

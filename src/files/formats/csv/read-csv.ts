@@ -3,15 +3,8 @@
 import type { Kernel } from '../../../hexcodes/kernel/kernel.js';
 import { type TextMemory, textMemoryOf } from '../../../hexcodes/kernel/text-memory.js';
 import { csvFields } from '../../../hexcodes/wire/rows/csv-fields.js';
-import {
-  GrowingBytes,
-  numberIn,
-  type ReadColumns,
-  type TextRows,
-  type ValueRanges,
-  wasUsual,
-} from '../../rows/text-rows.js';
-import type { TableColumn } from '../table.js';
+import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from '../../rows/text-rows.js';
+import type { ReadColumns, TableColumn } from '../table.js';
 import { degreesOf } from '../values/column-text.js';
 import { type CsvText, raggedFault } from './csv.js';
 

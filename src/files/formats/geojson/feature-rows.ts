@@ -1,9 +1,8 @@
 // Features as rows: values of a shape stay where they are in the file for writers of bytes, all others are made.
 
-import { jsonText } from '../../../hexcodes/wire/params/exact-json.js';
+import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
-import { shapeOfGeoJson } from '../../../tables/shapes/geojson-shape.js';
-import { lonePoint, pointsOf, typeName } from '../../../tables/shapes/shapes.js';
+import { lonePoint, pointsOf, shapeOfGeoJson, typeName } from '../../../tables/shapes/shapes.js';
 import { notRead } from '../../content/kinds.js';
 import { badInput } from '../../exit-codes.js';
 import {

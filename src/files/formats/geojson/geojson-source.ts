@@ -1,27 +1,32 @@
 // Reads GeoJSON points (RFC 7946): collections of any length, features and geometries, one or many in a file. The text
 // around the features of the first collection is kept.
 
-import { isJsonNumber, jsonText, parseExact } from '../../../hexcodes/wire/params/exact-json.js';
-import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
+import {
+  isJsonNumber,
+  jsonText,
+  parseExact,
+  repeatedMember,
+} from '../../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { type OtherSystem, otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
 import {
   isGeometry,
   otherSystemOf,
   otherSystemOfJsonFg,
+  type PointChoice,
+  pointsOf,
   shapeOfGeoJson,
-} from '../../../tables/shapes/geojson-shape.js';
-import { type PointChoice, pointsOf } from '../../../tables/shapes/shapes.js';
+} from '../../../tables/shapes/shapes.js';
 import { type Input, isRest } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import type { Run } from '../../request.js';
-import type { FeatureFrame } from '../../rows/text-rows.js';
 import { NO_FRAME } from '../../rows/write-text.js';
 import { shellWord } from '../../terminal/say.js';
 import type {
   CollectionFrame,
+  FeatureFrame,
   JsonDocument,
   RowFit,
   SinkColumns,

@@ -1,7 +1,7 @@
 // Lists and objects of JSON as reading and printing them gives, from bytes to bytes: without blanks and needless
 // escapes, with numbers as they are printed.
 
-import { jsonText } from '../../../hexcodes/wire/params/exact-json.js';
+import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
 import { type GrowingBytes, numberIn, wasUsual } from '../../rows/text-rows.js';
 
 // Texts of JSON without their escapes.

@@ -14,22 +14,14 @@ import {
   NUMBERS,
 } from '../../../hexcodes/kernel/member-memory.js';
 import { linesIn } from '../../../hexcodes/wire/bulk/splitters.js';
-import { jsonText } from '../../../hexcodes/wire/params/exact-json.js';
-import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
+import { jsonText, repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { countSlow } from '../../../hexcodes/wire/rows/row-report.js';
 import type { Input } from '../../disk/input.js';
 import type { Ranges } from '../../rows/group-windows.js';
 import { plainAdder, textAdder } from '../../rows/plain-values.js';
-import {
-  addValue,
-  GrowingBytes,
-  numberIn,
-  type ReadColumns,
-  type TextRows,
-  type ValueAdder,
-} from '../../rows/text-rows.js';
-import type { RowFit, TableColumn } from '../table.js';
+import { addValue, GrowingBytes, numberIn, type TextRows, type ValueAdder } from '../../rows/text-rows.js';
+import type { ReadColumns, RowFit, TableColumn } from '../table.js';
 import { degreesOf } from '../values/column-text.js';
 import { valuesOf } from '../values/json-columns.js';
 import { LINES_BYTES } from './infer-ndjson.js';

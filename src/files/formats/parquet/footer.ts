@@ -17,7 +17,7 @@ import {
   type TypedGeometry,
 } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
-import type { ShapedColumn } from '../values/nested.js';
+import type { ShapedColumn } from '../values/column-text.js';
 
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
 // one within the other, so that a hundred bytes took gigabytes.

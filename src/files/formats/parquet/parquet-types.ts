@@ -3,10 +3,9 @@
 
 import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
-import { validJson } from '../../../hexcodes/wire/params/exact-json.js';
-import type { TableColumn } from '../table.js';
-import { intervalText, type TimeUnitName } from '../values/column-text.js';
-import { leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/nested.js';
+import { validJson } from '../../../hexcodes/wire/params/json-grammar.js';
+import type { TableColumn, TimeUnitName } from '../table.js';
+import { intervalText, leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/column-text.js';
 
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as const;

@@ -4,6 +4,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { GrowingBytes, type ValueRanges } from '../../rows/text-rows.js';
 import {
+  addSnappy,
   bitPacked,
   dataPage,
   dictionaryHead,
@@ -15,7 +16,6 @@ import {
   statisticsOf,
 } from './pages.js';
 import { boundsOf, LENGTH_BYTES } from './plain-bounds.js';
-import { addSnappy } from './snappy.js';
 
 /** Approximate bytes of a page. */
 const PAGE_BYTES = 1 << 20;

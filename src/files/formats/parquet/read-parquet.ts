@@ -14,13 +14,14 @@ import {
 } from '../../rows/group-windows.js';
 import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
 import type { ColumnKind } from '../table.js';
-import { readBy } from '../values/nested.js';
-import { type DegreesMemory, readCoordinates } from './coordinates.js';
+import { readBy } from '../values/column-text.js';
 import {
   columnValues,
+  type DegreesMemory,
   type GroupReading,
   groupsOf,
   type ParquetFile,
+  readCoordinates,
   SMALLER_GROUPS,
   soundColumn,
 } from './parquet-source.js';

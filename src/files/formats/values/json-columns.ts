@@ -7,7 +7,7 @@ import {
   parseExact,
   parseNumbersBy,
   stringEnd,
-} from '../../../hexcodes/wire/params/exact-json.js';
+} from '../../../hexcodes/wire/params/json-grammar.js';
 import { badInput, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import {

@@ -6,8 +6,7 @@ import { MemberMemory } from '../../kernel/member-memory.js';
 import { FROM_LINES, type TextMemory } from '../../kernel/text-memory.js';
 import { copyBytes } from '../bytes/byte-sink.js';
 import type { BlockReport, ConvertedRows } from '../job.js';
-import { preparedMemoryOf } from '../rows/convert-rows.js';
-import { type AddedMember, memberPieces } from '../rows/pieces.js';
+import { type AddedMember, memberPieces, preparedMemoryOf } from '../rows/convert-rows.js';
 import { RowReport } from '../rows/row-report.js';
 import { isText, linesIn } from './splitters.js';
 

@@ -1,6 +1,7 @@
 // Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that
 // it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
 // write-answer.ts.
+
 import type { Border } from '../../kernel/index-file.js';
 import { INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
 import {
@@ -16,6 +17,7 @@ import {
   FROM_CSV,
   FROM_FRAMES,
   FROM_JSON,
+  fieldPiece,
   type Piece,
   pieceLists,
   type TextMemory,
@@ -28,8 +30,7 @@ import {
   WITH_ROW,
 } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/byte-sink.js';
-import { type CsvShape, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
-import { looksSwapped } from '../swapped.js';
+import { type CsvShape, looksSwapped, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
 import {
   countSlow,
@@ -359,4 +360,74 @@ function csvPieces(columns: number, delimiter: number, resolution: number | null
     knownPieces.set(key, lists);
   }
   return lists;
+}
+
+// Lists of texts and values that the kernel writes after chosen fields of rows, and after the members of lines of
+// NDJSON. An option is a piece here, and nothing else in the writers. The list of whole rows of CSV is in
+// convert-rows.ts.
+
+const OK_STATUS = ROW_STATUSES[0];
+
+/**
+ * The pieces after chosen fields of rows, which end with LF.
+ * @param resolution of all rows; null where each has the one of its code
+ * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
+ * @returns null for too many
+ */
+export function fieldPieces(
+  fields: readonly number[] | null,
+  hasFields: boolean,
+  added: readonly AddedMember['is'][],
+  delimiter: string,
+  resolution: number | null,
+): Uint8Array | null {
+  const listOf = (isOk: boolean): Piece[] => {
+    const ours = added.map((is): Piece[] => {
+      if (is === 'resolution' && resolution !== null) return [String(resolution)];
+      if (is === 'status') return [isOk ? OK_STATUS : VALUE.status];
+      return isOk ? [VALUE[is]] : [];
+    });
+    const columns = [...(fields ?? []).map((column) => [fieldPiece(column)]), ...ours];
+    const lead = fields === null && hasFields ? [delimiter] : [];
+    return [...lead, ...columns.flatMap((column, c) => (c === 0 ? column : [delimiter, ...column])), '\n'];
+  };
+  return pieceLists(listOf(true), listOf(false), '');
+}
+
+/** The values that encode adds to a row, by the names of their columns; the resolution is that of each row. */
+export interface AddedValue {
+  /** With the prefix. */
+  readonly name: string;
+  readonly is: 'code' | 'resolution' | 'admin' | 'former' | 'metres' | 'share' | 'status';
+}
+
+/** A value that encode or decode adds. */
+export interface AddedMember {
+  /** With the prefix. */
+  readonly name: string;
+  readonly is: AddedValue['is'] | 'centreLat' | 'centreLng';
+}
+
+/** The values that decode adds, in the order of their columns. */
+export const DECODED = ['centreLat', 'centreLng', 'resolution', 'status'] as const;
+
+const TEXTS: ReadonlySet<AddedMember['is']> = new Set(['code', 'admin', 'former', 'status']);
+
+/**
+ * The members that are added to lines of NDJSON.
+ * @param resolution of all rows; null where each has the one of its code
+ * @returns null where their names are too long
+ */
+export function memberPieces(added: readonly AddedMember[], resolution: number | null): Uint8Array | null {
+  const listOf = (isOk: boolean): Piece[] => [
+    ...added.flatMap(({ name, is }): Piece[] => {
+      const lead = `,${JSON.stringify(name)}:`;
+      if (is === 'resolution' && resolution !== null) return [lead, String(resolution)];
+      if (is === 'status') return [lead, '"', isOk ? OK_STATUS : VALUE.status, '"'];
+      if (!isOk) return [lead, 'null'];
+      return TEXTS.has(is) ? [lead, '"', VALUE[is], '"'] : [lead, VALUE[is]];
+    }),
+    '}\n',
+  ];
+  return pieceLists(listOf(true), listOf(false), 'null');
 }

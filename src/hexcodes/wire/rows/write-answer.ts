@@ -7,9 +7,9 @@ import {
   OVER_QUOTA_MESSAGE,
   OVERLOADED_MESSAGE,
   type RowStatus,
+  SWAPPED_HINT,
 } from '../job.js';
 import type { ParameterFault } from '../params/parameters.js';
-import { SWAPPED_HINT } from '../swapped.js';
 import { quotedField } from './csv-fields.js';
 import type { ReadRow } from './read-row.js';
 

@@ -9,13 +9,13 @@ import {
   timeText,
 } from '#dist/files/formats/values/column-text.js';
 import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/values/json-columns.js';
-import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/row-windows.js';
+import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/ceiling.js';
 import {
   isFalsifiable,
   jsonText,
   parseExact,
   parseNumbersBy,
-} from '#dist/hexcodes/wire/params/exact-json.js';
+} from '#dist/hexcodes/wire/params/json-grammar.js';
 
 // Dates and times as text: as Date writes them where Date can, and right beyond its years.
 describe('dates and times', () => {
