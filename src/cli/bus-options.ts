@@ -11,9 +11,9 @@ import {
 } from '../bus/messages/message-shape.js';
 import { BUSES, type BusKind, kindOfBus } from '../bus/open-bus.js';
 import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
+import { readServers } from '../config/bus.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
 import { Fault } from '../config/setting.js';
-import { readServers } from '../config/sink.js';
 import { CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireResolution } from '../files/options.js';
 import { say, visible } from '../files/terminal/say.js';

@@ -3,11 +3,12 @@
 // and everything follows from it: its type here, its flag, its line of help.
 
 import { readFileSync } from 'node:fs';
+import { BUS, KAFKA } from './bus.js';
 import { BOUNDS, KEYS, LIMITS } from './limits.js';
 import { CONSOLE, LIFE_CYCLE, LISTENING, sharedPort } from './listening.js';
 import { LOGGING, OBSERVATION } from './observation.js';
 import { type ConfigOf, Fault, type Setting, unknownVariable, unknownVariables } from './setting.js';
-import { BUS, KAFKA, TRACCAR } from './sink.js';
+import { TRACCAR } from './sink.js';
 
 // The configuration file: lines `HEXCODES_NAME=value`, as systemd (EnvironmentFile=) and `docker --env-file` read them
 // too. Blank lines and lines that begin with # are left out; quotes around a whole value are taken off; there are no

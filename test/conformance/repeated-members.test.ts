@@ -222,7 +222,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     ...{ document: [ROW], reads: () => true },
     isRead: async (text) => {
       const { jsonAsCsv } = await consoleModule<{ jsonAsCsv(text: string): Iterable<Uint8Array> }>(
-        '../tables/json-as-csv.ts',
+        '../tables/rows-as-csv.ts',
       );
       try {
         return [...jsonAsCsv(text)].length > 0;

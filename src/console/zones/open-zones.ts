@@ -9,11 +9,10 @@ import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneTexts } from '../words/zone-texts.js';
 import type { Imported } from './import-zones.js';
+import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
 import {
   type Corner,
   geoJsonOf,
-  keepSettings,
-  keepZones,
   MAX_CORNERS,
   MAX_ZONES,
   ringOf,
@@ -21,8 +20,6 @@ import {
   uniqueName,
   type Zone,
   zoneCss,
-  zoneSettings,
-  zones,
 } from './zone.js';
 import type { CoverNews, CoverTask, ZoneCodes } from './zone-list.js';
 import { ZoneOverlay } from './zone-overlay.js';

@@ -4,7 +4,8 @@
 import type { Desk, MapView } from '../desk.js';
 import { byId, element, svg } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
-import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss, zones } from './zone.js';
+import { zones } from './kept-zones.js';
+import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
 
 /** A finger that moves more than this has moved the map. */
 const TAP_PX = 6;

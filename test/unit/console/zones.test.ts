@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type * as Column from '../../../src/console/file/zone-column.js';
 import type * as Import from '../../../src/console/zones/import-zones.js';
-import type * as Kept from '../../../src/console/zones/zone.js';
+import type * as Kept from '../../../src/console/zones/kept-zones.js';
 import type * as Zones from '../../../src/console/zones/zone.js';
 import { consoleModule } from '../../support/console-module.js';
 
@@ -13,7 +13,7 @@ describe('outlines and storage', async () => {
   (globalThis as { addEventListener?: unknown }).addEventListener ??= () => {};
   const { cornerAt, faultOf, geoJsonOf, MAX_CORNERS, MAX_ZONES, ringOf, tidyName, uniqueName } =
     await consoleModule<typeof Zones>('zones/zone.ts');
-  const { readKept } = await consoleModule<typeof Kept>('zones/zone.ts');
+  const { readKept } = await consoleModule<typeof Kept>('zones/kept-zones.ts');
 
   const SQUARE = [
     [105.84, 21.02],

@@ -1,9 +1,10 @@
 // Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on
 // disk; lines that come while a write is under way share the next one, and no caller waits for the sink.
 import { basename, join, parse } from 'node:path';
+import { contentOf } from '../../../config/bus.js';
 import type { ServeConfig } from '../../../config/config.js';
 import { Fault } from '../../../config/setting.js';
-import { contentOf, type SinkAddress, TRACCAR } from '../../../config/sink.js';
+import { type SinkAddress, TRACCAR } from '../../../config/sink.js';
 import { AnsweredError } from '../../transport/answered-error.js';
 import { mayTake } from '../../transport/limits.js';
 import { Backlog, begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog.js';
