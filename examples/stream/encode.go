@@ -32,7 +32,7 @@ type frame struct {
 func encode(key string, urls []string, next func() []byte, emit func(records []byte)) error {
 	var unanswered []frame
 	var seq uint32
-	header := http.Header{"X-API-Key": {key}}
+	header := http.Header{"Authorization": {"Bearer " + key}}
 	options := &websocket.DialOptions{Subprotocols: []string{"hexcodes.v1.binary"}, HTTPHeader: header}
 	for failed, at := 0, 0; ; at++ {
 		err := func() error {

@@ -16,7 +16,7 @@ FINAL = {1003, 1009, 4001, 4002, 4003, 400, 401, 403}  # close codes and HTTP st
 async def encode(key, urls, batches, resolution=13, max_tries=20):
     """Yields a list of codes for each batch, which is array('d', [lat, lng, lat, lng, …])."""
     batches, unanswered, numbers, failed = iter(batches), {}, itertools.count(), 0
-    options = {"subprotocols": ["hexcodes.v1.binary"], "additional_headers": {"X-API-Key": key}}
+    options = {"subprotocols": ["hexcodes.v1.binary"], "additional_headers": {"Authorization": f"Bearer {key}"}}
     for url in itertools.cycle(urls):
         try:
             async with websockets.connect(url, **options) as socket:

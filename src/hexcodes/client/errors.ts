@@ -8,7 +8,8 @@ interface FailedAnswer {
   readonly url: URL;
   readonly httpStatus: number;
   readonly text: string;
-  readonly retryAfter: string | null;
+  /** A header by its name in lower case. */
+  readonly header: (name: string) => string | null;
 }
 
 interface ErrorBody {
@@ -42,7 +43,13 @@ const FOREIGN: ReadonlyMap<number, ClientErrorCode> = new Map([
   [504, 'UNAVAILABLE'],
 ]);
 
-export function errorOfAnswer({ url, httpStatus, text, retryAfter }: FailedAnswer): HexcodesClientError {
+/** Whether an answer is a redirect; to a page it has no status. */
+export const isRedirect = (httpStatus: number): boolean =>
+  httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
+
+export function errorOfAnswer(answer: FailedAnswer): HexcodesClientError {
+  const { url, httpStatus, text, header } = answer;
+  const retryAfter = header('retry-after');
   const retryAfterSec = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
   const body = bodyOf(text);
   const address = `${url.origin}${url.pathname}`;
@@ -53,6 +60,7 @@ export function errorOfAnswer({ url, httpStatus, text, retryAfter }: FailedAnswe
     requestId: typeof body.request_id === 'string' ? body.request_id : undefined,
     details: Array.isArray(body.details) ? (body.details as Fault[]) : undefined,
   };
+  if (isRedirect(httpStatus)) return new HexcodesClientError('PROTOCOL', redirectMessage(answer), more);
   if (WORDS.has(body.status)) return new HexcodesClientError(body.status as ClientErrorCode, theirs, more);
   // A position in no province is answered with the members of an encode; an unknown path is not.
   if (httpStatus === 404 && body.status === 'NOT_FOUND' && 'hexcodes' in body)
@@ -61,6 +69,19 @@ export function errorOfAnswer({ url, httpStatus, text, retryAfter }: FailedAnswe
   if (code !== undefined) return new HexcodesClientError(code, theirs, more);
   const message = `${address} answered HTTP ${httpStatus}, as no hexcodes service does: does baseUrl end in /v1?`;
   return new HexcodesClientError('PROTOCOL', message, more);
+}
+
+/** The error of an answer that `fetch` has brought. */
+export const errorOfFetch = (url: URL, { status, headers }: Response, text: string): HexcodesClientError =>
+  errorOfAnswer({ url, httpStatus: status, text, header: (name) => headers.get(name) });
+
+/** Shows no more of the target than its origin: a query may hold a key. */
+function redirectMessage({ url, httpStatus, header }: FailedAnswer): string {
+  const location = header('location');
+  const isKnown = location !== null && URL.canParse(location, url);
+  const target = isKnown ? ` to ${new URL(location, url).origin}` : '';
+  const how = httpStatus === 0 ? '' : ` (HTTP ${httpStatus})`;
+  return `${url.origin}${url.pathname} redirects${target}${how}, and key and data go to no other address: is baseUrl that of the service?`;
 }
 
 function bodyOf(text: string): ErrorBody {

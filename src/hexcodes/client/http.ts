@@ -2,7 +2,7 @@
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
 import { type ExtrasAsked, onlyExtras } from '../extras.js';
-import { errorOfAnswer, HexcodesClientError, unreachable } from './errors.js';
+import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './errors.js';
 import type { CallOptions } from './options.js';
 import { loopOver, requireOperation } from './stream/frames.js';
 
@@ -62,13 +62,13 @@ export class HttpCalls {
     for (let attempt = 0; ; attempt++) {
       let error: HexcodesClientError;
       try {
-        const answer = await fetch(url, { ...init, headers, signal });
+        // A redirect would take the key, and the positions, to an address that the caller has not named.
+        const answer = await fetch(url, { ...init, headers, signal, redirect: 'manual' });
         const text = await answer.text();
-        const body = answerIn(text);
+        const body = isRedirect(answer.status) ? undefined : answerIn(text);
         if (body !== undefined) return body as Answer;
         if (answer.ok) throw noAnswer(url);
-        const retryAfter = answer.headers.get('retry-after');
-        error = errorOfAnswer({ url, httpStatus: answer.status, text, retryAfter });
+        error = errorOfFetch(url, answer, text);
         if (error.code !== 'UNAVAILABLE') throw error;
       } catch (cause) {
         if (cause instanceof HexcodesClientError) throw cause;
@@ -217,12 +217,10 @@ export async function bulk(
       body: isStream && !streamsBodies ? await new Response(body).blob() : body,
       ...(isStream && streamsBodies ? { duplex: 'half' } : {}),
       signal: ended,
+      redirect: 'manual',
     };
     const answer = await fetch(url, init);
-    if (!answer.ok) {
-      const retryAfter = answer.headers.get('retry-after');
-      throw errorOfAnswer({ url, httpStatus: answer.status, text: await answer.text(), retryAfter });
-    }
+    if (!answer.ok) throw errorOfFetch(url, answer, await answer.text());
     const type = answer.headers.get('content-type')?.split(';')[0];
     if (type !== MEDIA_TYPES[answerFormat] || answer.body === null)
       throw new HexcodesClientError(

@@ -78,8 +78,8 @@ function openWith(
     });
     const finish = (): void => {
       request.destroy();
-      const retryAfter = answer.headers['retry-after'] ?? null;
-      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, retryAfter }));
+      const header = (name: string): string | null => [answer.headers[name]].flat()[0] ?? null;
+      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, header }));
     };
     answer.on('end', finish);
     answer.on('error', finish);

@@ -242,6 +242,41 @@ test('another peer, or a path that is none, is PROTOCOL and never a position out
   }
 });
 
+test.each([301, 302, 303, 307, 308])(
+  'key and positions do not follow a redirect (%i)',
+  async (httpStatus) => {
+    const asked: (string | undefined)[] = [];
+    const elsewhere = createServer((req, res) => {
+      asked.push(req.url);
+      res.end('{"status":"OK"}');
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const url = await against((req, res) => {
+      req.resume();
+      res.writeHead(httpStatus, { Location: `${target}${req.url}` }).end('{"status":"OK"}');
+    });
+    const due = { code: 'PROTOCOL', message: expect.stringMatching(`redirects to ${target} `) };
+    const source = (): Uint8Array => new TextEncoder().encode('lat,lng\n21,105\n');
+    for (const Client of [HexcodesClient, WebClient]) {
+      const client = new Client({ baseUrl: url, apiKey: 'a key', WebSocket: UndiciWebSocket } as never);
+      await expect(client.encode(21, 105)).rejects.toMatchObject(due);
+      await expect(client.meta()).rejects.toMatchObject(due);
+      await expect(client.encodeBatch([[21, 105]])).rejects.toMatchObject(due);
+      await expect(
+        client.bulk({ operation: 'encode', format: 'csv', source: source() }),
+      ).rejects.toMatchObject(due);
+      for (const each of [client, new HexcodesClient({ baseUrl: url, apiKey: 'a key' })]) {
+        const stream = each.stream({ operation: 'encode', source: [Float64Array.of(21, 105)] });
+        await expect(stream.readable.getReader().read()).rejects.toMatchObject(due);
+      }
+    }
+    elsewhere.close();
+    elsewhere.closeAllConnections();
+    expect(asked).toEqual([]);
+  },
+);
+
 test('an overloaded service is asked again, and then believed', async () => {
   let asked = 0;
   const url = await against((_, res) => {

@@ -1,7 +1,7 @@
 // The socket of the stream as an interface, and its implementation with the standard WebSocket (browsers, Node 22,
 // Deno, undici). The standard hides why an upgrade was refused, so a plain GET of the same URL then asks for the error.
 
-import { errorOfAnswer, HexcodesClientError, unreachable } from '../errors.js';
+import { errorOfFetch, HexcodesClientError, unreachable } from '../errors.js';
 import type { Bytes } from './frames.js';
 
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';
@@ -81,13 +81,10 @@ async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<Hex
   const plain = new URL(url);
   plain.protocol = url.protocol === 'wss:' ? 'https:' : 'http:';
   try {
-    const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000) });
+    const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000), redirect: 'manual' });
     const text = await answer.text();
     // The service answers 426 to a plain GET, so something between it and us blocks WebSockets.
-    if (answer.status !== 426) {
-      const retryAfter = answer.headers.get('retry-after');
-      return errorOfAnswer({ url: plain, httpStatus: answer.status, text, retryAfter });
-    }
+    if (answer.status !== 426) return errorOfFetch(plain, answer, text);
     return new HexcodesClientError('NETWORK', `${plain.origin} is there, but the WebSocket upgrade failed`);
   } catch (cause) {
     return unreachable(plain, cause);
