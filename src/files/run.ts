@@ -1,7 +1,6 @@
 // One run of `encode` or `decode` over files: finds the formats, chooses the pipeline (whole-csv.ts for CSV and TSV
 // without changes of columns, by-values.ts for what no other knows), and cleans up however the run ends.
 
-import { createHash } from 'node:crypto';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { VERSION } from '../hexcodes/version.js';
 import { countSlow } from '../hexcodes/wire/rows/row-report.js';
@@ -146,9 +145,9 @@ function openTargets(
   const inputsMs = stats.reduce((latest, { modifiedMs = null }) => {
     return Math.max(latest, modifiedMs ?? Number.POSITIVE_INFINITY);
   }, Number.NEGATIVE_INFINITY);
-  const digest = digestOf(request, sourceFormat, targetFormat, stats);
+  const shape = shapeOf(request, sourceFormat, targetFormat, stats);
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
-  return new Targets({ output, rejects, notResumable, isResume: request.isResume, digest, inputsMs });
+  return new Targets({ output, rejects, notResumable, isResume: request.isResume, shape, inputsMs });
 }
 
 /** Converts rows, and shows how far it is, until the user interrupts it. */
@@ -274,15 +273,15 @@ function reasonNotToResume(
   return null;
 }
 
-/** Digest of all that shapes the output: a journal of another digest must not be continued. */
-function digestOf(
+/** All that shapes the output, as a text: a journal of another one must not be continued. */
+function shapeOf(
   request: FilesRequest,
   sourceFormat: FileFormat,
   targetFormat: FileFormat,
   inputs: Files['stats'],
 ): string {
   const { operation, resolution, isFormer, hasCertainty, sort, columns, errors, csv, input } = request;
-  const shape = {
+  return JSON.stringify({
     VERSION,
     operation,
     resolution,
@@ -296,6 +295,5 @@ function digestOf(
     sourceFormat,
     targetFormat,
     inputs,
-  };
-  return createHash('sha256').update(JSON.stringify(shape)).digest('hex');
+  });
 }

@@ -174,7 +174,7 @@ async function exportTo(
 ): Promise<void> {
   const notResumable = 'An export cannot be resumed';
   const output = destinationOf(path);
-  const targets = new Targets({ output, rejects: null, notResumable, isResume: false, digest: '' });
+  const targets = new Targets({ output, rejects: null, notResumable, isResume: false, shape: '' });
   try {
     const columns = { kept: [], added: COLUMNS, isWhole: false };
     const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;

@@ -34,8 +34,8 @@ export interface Reached {
 
 /** The state of a run at a row end of its output. */
 export interface Checkpoint extends Reached {
-  /** Digest of inputs and options; a run of another digest must not continue this output. */
-  readonly digest: string;
+  /** Inputs and options; a run of others must not continue this output. */
+  readonly shape: string;
   /** Bytes of output up to there. */
   readonly outputOffset: number;
   /** Bytes of the file of failed rows up to there; 0 without one. */
@@ -50,7 +50,7 @@ export interface Checkpoint extends Reached {
  * The journal of a resumable output:
  *
  *     out.csv.partial          the rows so far
- *     out.csv.partial.journal  how far: input and output offsets, counts, a digest of everything that shapes the output
+ *     out.csv.partial.journal  how far: input and output offsets, counts, everything that shapes the output
  *
  * Order at a checkpoint: rows written → fsync → journal written beside → fsync → renamed over the old journal. Rows
  * that the journal counts have therefore reached the disk before it. After a crash everything after the journal's

@@ -27,8 +27,8 @@ export interface TargetsRequest {
   /** Why the run cannot be resumed; null if it can. */
   readonly notResumable: string | null;
   readonly isResume: boolean;
-  /** Digest of all that shapes the output. */
-  readonly digest: string;
+  /** All that shapes the output, as one text. */
+  readonly shape: string;
   /** When the newest input was written; absent where that is not known. */
   readonly inputsMs?: number | undefined;
 }
@@ -49,6 +49,8 @@ export class Targets {
   /** The regular files among output and failed rows. */
   readonly #files: readonly FileDestination[];
   readonly #locks: OutputLock[] = [];
+  /** Whether there is a journal on disk, which the end of the run must not contradict. */
+  #hasJournal: boolean;
   #lastOffset = 0;
   #lastMs = performance.now();
 
@@ -65,6 +67,7 @@ export class Targets {
       const { from, note, isDone } = startOf(request);
       const isResumable = notResumable === null && output.kind === 'file';
       this.from = from;
+      this.#hasJournal = from !== null;
       this.note = note;
       this.isDone = isDone;
       this.tally = from === null ? new Tally() : Tally.restore(from.tally);
@@ -113,20 +116,25 @@ export class Targets {
     const rejects = this.rejects instanceof FileOutput ? this.rejects : null;
     rejects?.sync();
     this.#journal.write({
-      digest: this.#request.digest,
+      shape: this.#request.shape,
       ...reached,
       outputOffset: this.output.offset,
       rejectsOffset: rejects?.offset ?? 0,
       tally: this.tally.save(elapsedMs),
       isWhole,
     });
+    this.#hasJournal = true;
     this.#lastOffset = this.output.offset;
     this.#lastMs = performance.now();
   }
 
-  /** After the last write: the files take their names, and the journal is removed. */
+  /**
+   * After the last write: the files take their names, and the journal is removed. One file without a journal takes its
+   * name in one step, so that no journal needs to say that it is whole.
+   */
   async finish(elapsedMs: number): Promise<void> {
-    this.#writeJournal({ inputNumber: 0, inputOffset: 0, inputRows: 0 }, elapsedMs, true);
+    if (this.#hasJournal || this.rejects !== null)
+      this.#writeJournal({ inputNumber: 0, inputOffset: 0, inputRows: 0 }, elapsedMs, true);
     await this.output.finish();
     await this.rejects?.finish();
     this.#journal?.remove();
@@ -175,7 +183,7 @@ function standardOutput(destination: Destination): Output | null {
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const output = destinationOf(path);
   const notResumable = 'One answer cannot be resumed';
-  const targets = new Targets({ output, rejects: null, notResumable, isResume: false, digest: '' });
+  const targets = new Targets({ output, rejects: null, notResumable, isResume: false, shape: '' });
   try {
     await targets.output.write(bytes);
     await targets.finish(0);
@@ -191,8 +199,8 @@ interface Start {
   readonly isDone: boolean;
 }
 
-/** How a run begins, given the files that an earlier run left. @throws CliFailure USAGE if that had another digest */
-function startOf({ output, notResumable, isResume, digest, inputsMs }: TargetsRequest): Start {
+/** How a run begins, given the files that an earlier run left. @throws CliFailure USAGE if they had another shape */
+function startOf({ output, notResumable, isResume, shape, inputsMs }: TargetsRequest): Start {
   const afresh = (note: string | null): Start => ({ from: null, note, isDone: false });
   if (output.kind !== 'file') {
     return afresh(
@@ -213,7 +221,7 @@ function startOf({ output, notResumable, isResume, digest, inputsMs }: TargetsRe
   if (from === null) {
     return afresh(`Nothing to resume, as no run of ${name} was broken off: starting from the first row.`);
   }
-  if (from.digest !== digest) {
+  if (from.shape !== shape) {
     throw new CliFailure(
       EXIT.USAGE,
       `the unfinished run of ${name} had other options or another version of hexcodes, or its input has changed since`,

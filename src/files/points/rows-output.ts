@@ -78,7 +78,7 @@ export class RowsOutput {
       rejects: null,
       notResumable,
       isResume: false,
-      digest: '',
+      shape: '',
     });
   }
 

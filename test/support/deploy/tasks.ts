@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, request } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PASSED, sendInFlights, waysToSend } from '../flights.js';
 import { refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
 import { COMMAND_KEY } from '../serve-command.js';
