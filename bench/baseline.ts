@@ -9,8 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BESIDE_OPTION, commandIn, libraryModule } from './beside.js';
 import { cpuOf } from './command.js';
-import { type Head, head, headLine } from './head.js';
-import { table } from './measure.js';
+import { type Head, head, headLine, table } from './table.js';
 
 type Row = (lat: string, lng: string, n: number) => string;
 

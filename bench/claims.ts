@@ -11,10 +11,9 @@ import { BODY_POINTS, waysOf } from './bulk/ways.js';
 import { CLAIMS, type Claim } from './claims/list.js';
 import { startService } from './cold.js';
 import { makeCorpora } from './corpora.js';
-import { BenchTable, type Head, head, headLine } from './head.js';
 import { encodeSubject, RESOLUTION } from './kernel/subjects.js';
-import { overLoads, spread } from './measure.js';
 import { bindLoad, ServerProcess } from './server-process.js';
+import { BenchTable, type Head, head, headLine, overLoads, spread } from './table.js';
 import { takeTurns } from './turns.js';
 
 const PAGE = 'build/claims.html';

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
-import { textOf } from './kernel/answers.js';
-import { RECORD_BYTES, RESOLUTION } from './kernel/subjects.js';
-import { ratio, type Spread, spread, spreadText } from './measure.js';
+import { RECORD_BYTES, RESOLUTION, textOf } from './kernel/subjects.js';
+import { BenchTable, head, ratio, type Spread, spread, spreadText } from './table.js';
 
 const SIZES = [4096, 30_000, 100_000, 300_000, 1_000_000];
 const PART = 4096;

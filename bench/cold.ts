@@ -14,10 +14,9 @@ import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, commandIn } from './beside.js';
 import { makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
 import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
-import { spread, spreadText } from './measure.js';
 import { BENCH_KEY } from './service.js';
+import { BenchTable, head, spread, spreadText } from './table.js';
 
 /** Calls of a window. */
 const WINDOW = 1000;
@@ -63,7 +62,7 @@ interface Started {
 }
 
 /** A service of its own process that is ready, with the key of the benches. */
-export interface ReadyService {
+interface ReadyService {
   readonly pid: number;
   readonly port: number;
   end(): Promise<void>;

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BESIDE_OPTION, commandIn } from './beside.js';
-import { BenchTable, head } from './head.js';
-import { ratio, spread, spreadText } from './measure.js';
+import { BenchTable, head, ratio, spread, spreadText } from './table.js';
 
 interface Subject {
   readonly name: string;

@@ -17,8 +17,7 @@ import { KafkaBroker, noKafka } from '../test/support/kafka.js';
 import { NatsServer, noNats } from '../test/support/nats.js';
 import { makeCorpora } from './corpora.js';
 import type { Measured, Subject } from './engine/worker-child.js';
-import { BenchTable, type Head, head, headLine } from './head.js';
-import { spread, spreadText } from './measure.js';
+import { BenchTable, type Head, head, headLine, spread, spreadText } from './table.js';
 
 /** Messages of a turn by points of each. */
 const LOADS = [

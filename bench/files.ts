@@ -11,8 +11,7 @@ import { parseArgs } from 'node:util';
 import { tableFromIPC, tableToIPC } from '@uwdata/flechette';
 import { BESIDE_OPTION, commandIn } from './beside.js';
 import { cpuOf } from './command.js';
-import { BenchTable, head } from './head.js';
-import { ratio, spread, spreadText } from './measure.js';
+import { BenchTable, head, ratio, spread, spreadText } from './table.js';
 
 interface Way {
   readonly name: string;

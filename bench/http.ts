@@ -8,11 +8,10 @@ import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
 import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
 import type { ServerKind } from './http/servers.js';
-import { OVER_LOADS, overLoads, spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
+import { BenchTable, head, OVER_LOADS, overLoads, spread, spreadText } from './table.js';
 
 const POSITIONS = 5000;
 

@@ -9,10 +9,9 @@ import { parseArgs } from 'node:util';
 import { DEFAULT_SCOPES, type StoredKey } from '#dist/server/keys/key-record.js';
 import { digestOf, pepperCheckOf, readOrMakePepper } from '#dist/server/keys/secret.js';
 import { openOrMakeStore, openStore } from '#dist/server/keys/store/open-store.js';
-import { BenchTable, head } from './head.js';
 import { sendAll } from './http/requests.js';
-import { spread, spreadText } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
+import { BenchTable, head, spread, spreadText } from './table.js';
 import type { ServiceState } from './watched-service.js';
 
 const PROGRAM = new URL('./watched-service.js', import.meta.url);

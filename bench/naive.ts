@@ -7,12 +7,10 @@ import { parseArgs } from 'node:util';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { loadHttp } from './bulk/load.js';
 import { makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
 import { batchRequests, encodeRequests, sendAll } from './http/requests.js';
-import { spread, spreadText } from './measure.js';
-import { FRAMEWORKS, NAIVE_SERVERS, type NaiveServer } from './naive/frameworks.js';
-import { OwnPackages } from './own-packages.js';
+import { FRAMEWORKS, NAIVE_SERVERS, type NaiveServer, OwnPackages } from './rivals.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
+import { BenchTable, head, spread, spreadText } from './table.js';
 
 const SERVERS = new URL('./naive/servers.js', import.meta.url);
 const POSITIONS = 65_536;

@@ -10,10 +10,9 @@ import { parseArgs } from 'node:util';
 import { cellToLatLng, latLngToCell } from 'h3-js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
 import { eachPoint, encodeSubject, keep, RECORD_BYTES, RESOLUTION } from './kernel/subjects.js';
-import { ratio, type Spread, spread, spreadText } from './measure.js';
-import { OwnPackages, once, ownFolder } from './own-packages.js';
+import { OwnPackages, once, ownFolder } from './rivals.js';
+import { BenchTable, head, ratio, type Spread, spread, spreadText } from './table.js';
 import { type Subject, takeTurns } from './turns.js';
 
 const PACKAGES = {

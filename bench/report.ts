@@ -6,13 +6,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseResults } from '#dist/capacity/measure/results.js';
-import type { Chart, PeerStep } from './report/chart.js';
-import { chartsOf } from './report/charts.js';
-import { drawSvg } from './report/draw.js';
-import { pageOf } from './report/page.js';
-import { planOf } from './report/plan.js';
+import { type Chart, chartsOf, latencyChart, type PeerStep, planChart } from './report/charts.js';
+import { drawSvg, pageOf, planOf } from './report/page.js';
 import { withTable } from './report/readme-table.js';
-import { latencyChart, planChart } from './report/service-charts.js';
 
 /** A colour that can be read on light and dark pages, for a plot without a page. */
 const INK_ALONE = '#7a8290';

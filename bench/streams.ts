@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { clientFrame, handshake } from '../test/support/raw-websocket.js';
 import { encodeFrame } from '../test/support/stream-frames.js';
-import { BenchTable, head } from './head.js';
-import { quantile } from './measure.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 import { BENCH_KEY } from './service.js';
+import { BenchTable, head, quantile } from './table.js';
 import type { ServiceState } from './watched-service.js';
 
 const PROGRAM = new URL('./watched-service.js', import.meta.url);

@@ -1,7 +1,6 @@
 // `npm run bench -- text [--rounds N] [--beside FOLDER]`: bulk text from bytes to bytes (scan, read numbers, convert,
 // print, write) against the kernel alone on the same points, and against csv-parse or JSON.parse with h3-js doing the
 // same job. One process, in turns. Rows are checked before anything is timed.
-
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parse } from 'csv-parse/sync';
@@ -10,8 +9,7 @@ import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import type { BulkRequest, Operation } from '#dist/hexcodes/wire/job.js';
 import { BESIDE_OPTION, libraryModule } from './beside.js';
 import { CORPUS_NOTES, makeCorpora } from './corpora.js';
-import { BenchTable, head } from './head.js';
-import { ratio, spreadText } from './measure.js';
+import { BenchTable, head, ratio, spreadText } from './table.js';
 import { type Subject, takeTurns } from './turns.js';
 
 const RESOLUTION = 13;

@@ -2,7 +2,7 @@
 // subject works for the same time, each round through other pieces of its corpus. Time in which another process has the
 // core is not counted: it would be counted against whoever works for longer than a time slice.
 import { Bench, type BenchOptions, type Statistics } from 'tinybench';
-import { quantile, type Spread } from './measure.js';
+import { quantile, type Spread } from './table.js';
 
 export interface Subject {
   readonly name: string;

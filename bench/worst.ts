@@ -4,10 +4,9 @@
 import { parseArgs } from 'node:util';
 import { sendWorst, worstRequests } from '../test/support/worst-requests.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
-import { BenchTable, head } from './head.js';
-import { spread, spreadText } from './measure.js';
 import { ServerProcess, uwsVersion } from './server-process.js';
 import { BENCH_KEY } from './service.js';
+import { BenchTable, head, spread, spreadText } from './table.js';
 
 const SERVERS = new URL('./http/servers.js', import.meta.url);
 const WARM_UPS = 2;

@@ -12,7 +12,7 @@ function connected(port: number): Promise<Socket> {
   });
 }
 
-export interface StreamLoad {
+interface StreamLoad {
   readonly frame: Uint8Array;
   readonly isBinary: boolean;
   /** Payload of each answer; 0: as many bytes as the first answer has. */
@@ -83,7 +83,7 @@ function firstAnswerBytes(bytes: Buffer): number {
   return code === 126 ? 4 + bytes.readUInt16BE(2) : 10 + Number(bytes.readBigUInt64BE(2));
 }
 
-export interface HttpLoad {
+interface HttpLoad {
   readonly path: string;
   readonly contentType: string;
   readonly body: Uint8Array;

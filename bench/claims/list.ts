@@ -1,7 +1,7 @@
 // The figures of README.md. `test/unit/claims.test.ts` reads README.md and finds each of them here, word for word.
 
 /** How a measured figure is judged: more, or less, is better; or it is to be equal. */
-export type Better = 'more' | 'less' | 'equal';
+type Better = 'more' | 'less' | 'equal';
 
 export interface Claim {
   /** As it is in README.md, on one line. */

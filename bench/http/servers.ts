@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { latLngToCell } from 'h3-js';
-import type { UwsApp, UwsRequest, UwsResponse } from '#dist/server/transport/load-uws.js';
-import { loadUws } from '#dist/server/transport/load-uws.js';
-import { shippedPolygons } from '../polygons.js';
+import { loadUws, type UwsApp, type UwsRequest, type UwsResponse } from '#dist/server/transport/load-uws.js';
+import { shippedPolygons } from '../rivals.js';
 import { startService } from '../service.js';
 
 export type ServerKind = 'bare' | 'hexcodes' | 'unmetered' | 'h3' | 'node';

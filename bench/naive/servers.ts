@@ -6,10 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { latLngToCell } from 'h3-js';
 import { loadUws } from '#dist/server/transport/load-uws.js';
-import { OwnPackages } from '../own-packages.js';
-import { shippedPolygons } from '../polygons.js';
+import { FRAMEWORKS, type NaiveServer, OwnPackages, shippedPolygons } from '../rivals.js';
 import { startService } from '../service.js';
-import { FRAMEWORKS, type NaiveServer } from './frameworks.js';
 
 const provinceAt = shippedPolygons(readFileSync('data/index.bin'));
 

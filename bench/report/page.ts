@@ -1,9 +1,13 @@
 // The report as one page: no script, light and dark by the reader's choice, and fit for paper.
+import { parse, View } from 'vega';
+import { compile, type TopLevelSpec } from 'vega-lite';
 import type { Results } from '#dist/capacity/measure/results.js';
+import { type Plan, planFor } from '#dist/capacity/model/plan.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
-import type { Chart } from './chart.js';
+import { planText } from '#dist/capacity/report/plan-text.js';
+import type { Chart } from './charts.js';
 
-export interface DrawnChart extends Chart {
+interface DrawnChart extends Chart {
   readonly svg: string;
 }
 
@@ -72,4 +76,73 @@ ${svg}
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+// A plot of vega-lite as SVG: no script, no font of its own, and no colour but those given, so that it fits any page.
+
+const FONT = 'system-ui, sans-serif';
+
+/** @param ink colour of text and axes */
+export async function drawSvg(spec: TopLevelSpec, ink: string): Promise<string> {
+  const text = {
+    labelColor: ink,
+    titleColor: ink,
+    labelFont: FONT,
+    titleFont: FONT,
+    titleFontWeight: 500,
+  } as const;
+  const whole: TopLevelSpec = {
+    ...spec,
+    $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
+    background: 'transparent',
+    config: {
+      axis: {
+        ...text,
+        domainColor: ink,
+        tickColor: ink,
+        gridColor: ink,
+        gridOpacity: 0.15,
+        labelFontSize: 11,
+        titleFontSize: 11,
+      },
+      legend: { ...text, labelLimit: 220, labelFontSize: 11, titleFontSize: 11 },
+      header: { ...text, labelFontSize: 12 },
+      title: { color: ink, font: FONT },
+      text: { color: ink, font: FONT },
+      rule: { color: ink },
+      view: { stroke: null },
+      range: { category: ['#3f88c5', '#d9792b', '#3a9e6f', '#b565a7', '#b8962e', '#7a8290', '#c94f4f'] },
+    },
+  };
+  const view = new View(parse(compile(whole).spec), { renderer: 'none' });
+  return view.toSVG();
+}
+
+// The plan at the top of the report: the fleet of the example in docs/capacity.md.
+
+export function planOf(results: Results): { plan: Plan; text: string } {
+  const plan = planFor(
+    {
+      fleet: {
+        ...{
+          vehicles: 50_000,
+          intervalMs: 5000,
+          pointsPerReport: 1,
+          togetherShare: 0,
+          profile: 'stream',
+          flush: undefined,
+        },
+        ...{ gateways: 4, peakFactor: 2, growth: 1, nightly: undefined },
+      },
+      ...{ targetP99Us: 50_000, headroom: 0.3, survive: 1, coresPerMachine: results.machine.cores },
+      ...{
+        memoryBytesPerMachine: results.machine.memoryBytes,
+        linkBitsPerS: 1e9,
+        proxies: 1,
+        pricePerCoreHour: undefined,
+      },
+    },
+    results,
+  );
+  return { plan, text: planText(plan, 'the results of this report') };
 }

@@ -2,7 +2,7 @@
 import type { Results } from '#dist/capacity/measure/results.js';
 import { heldRate } from '#dist/capacity/report/bench-text.js';
 import { plain, time } from '#dist/capacity/report/figures.js';
-import { table } from '../measure.js';
+import { table } from '../table.js';
 
 const MARKED = /(<!-- capacity:[^\n]*-->\n)[\s\S]*?(<!-- \/capacity -->)/;
 

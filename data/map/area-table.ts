@@ -2,12 +2,17 @@
 // table of data/README.md, which `npm run data -- --areas` prints; a test compares the two.
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
 import type { Definition } from './coverage.js';
+import type { ShippedMap } from './draw-map.js';
 import { FORMER_PROVINCES, type PartitionUnit } from './partition.js';
-import { areaOfRing, areasOfUnits, overlayAreas } from './plane/areas.js';
-import { joined, type LabelledLines, OUTSIDE } from './plane/labelled-lines.js';
-import { LineField } from './plane/line-field.js';
-import { taggedLinesOf } from './plane/tagged-lines.js';
-import type { ShippedMap } from './shipped-map.js';
+import {
+  areaOfRing,
+  areasOfUnits,
+  joined,
+  type LabelledLines,
+  OUTSIDE,
+  overlayAreas,
+} from './plane/labelled-lines.js';
+import { LineField, taggedLinesOf } from './plane/line-field.js';
 import type { Polygon } from './sources.js';
 
 /** Resolution 202/2025/QH15 for the 23 merged provinces, the government's figures of 2025 for the other 11. */

@@ -5,7 +5,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { OUTLINE_FILE, type OutlineSource, outlineOf } from './land-line.js';
+import { OUTLINE_FILE, type OutlineSource, outlineOf } from './console-map.js';
 import { TOWNS_FILE, type TownSource } from './names.js';
 import { STEPS_PER_DEGREE as STEPS } from './plane/grid.js';
 import { LAND_FILE, type LandSource, LICENCE_FILE, UNITS_FILE } from './sources.js';

@@ -20,7 +20,7 @@ const FINEST_ROW = 4;
 /** Base cell and first digit of each head, in the order of heads; `-`: the base cell itself. */
 const HEADS = '32/- 32/0 32/1 32/4 32/5 32/6 50/- 50/0 50/2 50/4 50/6 52/- 52/0 52/4 52/5 52/6'.split(' ');
 
-export interface PointsLaid {
+interface PointsLaid {
   readonly latticeM: number;
   readonly alongM: number;
   /** Around each point of a line, points this far away in eight directions count for the units on both sides. */

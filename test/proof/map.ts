@@ -1,10 +1,10 @@
 // `npm run proof -- map [--size 2000000] [--seed S]`: the shipped lines against the definition they were drawn from
 // (data/map/coverage.ts), at points anywhere and at points beside lines. Where the two differ, the distance to the
 // nearest line is how far that line is from its true place.
+import { buildShippedMap } from '../../data/map/draw-map.js';
 import { STEPS_PER_DEGREE } from '../../data/map/plane/grid.js';
 import { OUTSIDE, taggedLinesOfMap } from '../../data/map/plane/labelled-lines.js';
 import { LineField } from '../../data/map/plane/line-field.js';
-import { buildShippedMap } from '../../data/map/shipped-map.js';
 import { randomFrom } from '../support/random.js';
 import { optionsOf } from './run-length.js';
 

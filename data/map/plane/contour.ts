@@ -13,7 +13,7 @@ const COARSE = 40;
 /** Squares; the spacing of the first samples in the blocks that the caller calls detailed. */
 const CLOSE = 2;
 
-export interface ContourBox {
+interface ContourBox {
   readonly west: number;
   readonly south: number;
   readonly east: number;

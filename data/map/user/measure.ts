@@ -24,7 +24,7 @@ interface Sample {
   readonly weight: number;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** A file, or `land`: points on the land that the index is drawn from. */
   readonly path: string;
   /** The property or column with codes or names of provinces; without it a CSV has positions alone. */

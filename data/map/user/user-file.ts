@@ -2,8 +2,7 @@
 // province (wards will do). All faults of single features are reported together.
 import { readFileSync } from 'node:fs';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { Buckets, cellsOfLine } from '../plane/buckets.js';
-import { openRing, type Ring, STEPS_PER_DEGREE } from '../plane/grid.js';
+import { Buckets, cellsOfLine, openRing, type Ring, STEPS_PER_DEGREE } from '../plane/grid.js';
 
 /** The faults of a file, one sentence each. */
 export class BoundaryFileError extends Error {
@@ -22,7 +21,7 @@ export interface UserPolygon {
   readonly rings: readonly Ring[];
 }
 
-export interface UserFile {
+interface UserFile {
   readonly polygons: readonly UserPolygon[];
   readonly featureCount: number;
   readonly vertexCount: number;

@@ -4,7 +4,7 @@
 import { ProvinceBorders, type ProvinceGeometry } from '../../hexcodes/geometry/province-borders.js';
 import { readIndexArcs, readIndexMeta } from '../../hexcodes/kernel/index-file.js';
 
-// Reads the land line: data/land.bin, which data/map/land-line.ts draws.
+// Reads the land line: data/land.bin, which data/map/console-map.ts draws.
 
 /** A closed ring of GeoJSON. */
 export type Ring = [lng: number, lat: number][];
@@ -52,7 +52,7 @@ export function readLand(bytes: Uint8Array): Ring[] {
   });
 }
 
-/** data/rivers.bin, which data/map/rivers.ts draws. */
+/** data/rivers.bin, which data/map/console-map.ts draws. */
 function readRivers(bytes: Uint8Array): River[] {
   const numbers = numbersOf(bytes);
   return Array.from({ length: numbers.next() }, () => ({

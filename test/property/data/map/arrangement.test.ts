@@ -1,10 +1,9 @@
 // Any heap of lines becomes an exact partition of the plane, whatever units its faces are given.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkPartition } from '../../../../data/map/check-partition.js';
 import { toPartition } from '../../../../data/map/draw-map.js';
-import { arrange, findCrossing } from '../../../../data/map/plane/arrangement.js';
-import { findFaces, pointsInside } from '../../../../data/map/plane/faces.js';
+import { checkPartition } from '../../../../data/map/partition.js';
+import { arrange, findCrossing, findFaces, pointsInside } from '../../../../data/map/plane/arrangement.js';
 import { label, OUTSIDE } from '../../../../data/map/plane/labelled-lines.js';
 
 const SIDE = 60;

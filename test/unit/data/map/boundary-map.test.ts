@@ -11,11 +11,11 @@ import {
   OFFICIAL_KM2,
   sourceAreasOfUnits,
 } from '../../../../data/map/area-table.js';
+import { buildShippedMap, INDEX_FILE, LICENCE, type ShippedMap } from '../../../../data/map/draw-map.js';
 import { writeIndexFile } from '../../../../data/map/index-file.js';
 import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
-import { areasOfUnits } from '../../../../data/map/plane/areas.js';
+import { areasOfUnits } from '../../../../data/map/plane/labelled-lines.js';
 import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
-import { buildShippedMap, INDEX_FILE, LICENCE, type ShippedMap } from '../../../../data/map/shipped-map.js';
 
 const REACH_SHA256 = '8919c2f9d13f02a159274ab8377f0186b2c1db58ff10a745774d99e21bb54db0';
 

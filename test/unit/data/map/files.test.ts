@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#hexcodes';
-import { drawLandLine, LAND_LINE_FILE } from '../../../../data/map/land-line.js';
+import { drawLandLine, drawRivers, LAND_LINE_FILE, RIVERS_FILE } from '../../../../data/map/console-map.js';
 import { NAMES_FILE, namesModule } from '../../../../data/map/names.js';
 import { drawPicture } from '../../../../data/map/picture.js';
-import { drawRivers, RIVERS_FILE } from '../../../../data/map/rivers.js';
 import { readLand } from '../../../../data/map/sources.js';
 import { INDEX_FILE } from '../../../support/region/map-checks.js';
 

@@ -1,9 +1,8 @@
 // Partitions that are none: what `checkPartition` and `writeIndexFile` refuse, and a map outside of the reach.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkPartition } from '../../../../data/map/check-partition.js';
 import { writeIndexFile } from '../../../../data/map/index-file.js';
-import type { Partition } from '../../../../data/map/partition.js';
+import { checkPartition, type Partition } from '../../../../data/map/partition.js';
 import { OUTSIDE } from '../../../../data/map/plane/labelled-lines.js';
 import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
 import { OPEN_REACH } from '../../../support/open-world.js';

@@ -9,8 +9,7 @@ import { FORMER_PROVINCES } from '../../../../data/map/partition.js';
 import { checkWithinReach, REACH_FILE } from '../../../../data/map/reach.js';
 import { readUnits } from '../../../../data/map/sources.js';
 import { readUserFile } from '../../../../data/map/user/user-file.js';
-import { buildUserMap } from '../../../../data/map/user/user-map.js';
-import { unitsOf } from '../../../../data/map/user/user-units.js';
+import { buildUserMap, unitsOf } from '../../../../data/map/user/user-map.js';
 
 type Position = [number, number];
 interface Feature {

@@ -1,12 +1,38 @@
-// Draws the land line of the console's map: the outline of all land around, thinned. Borders between countries drop
-// out, because both sides of one have the same vertices. src/console/map/shapes.ts reads the file.
+// Draws the lines of the console's map, land and rivers, thinned. src/console/map/shapes.ts reads both files.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { inZone, ZONES } from './coverage.js';
 import { ringArea, STEPS_PER_DEGREE } from './plane/grid.js';
 import { thinChain } from './plane/simplify.js';
-import type { Polygon } from './sources.js';
-import { varints } from './varints.js';
+import { type Polygon, readLand } from './sources.js';
+
+/** Writes the numbers of both files: of 7 bits a byte, low ones first. */
+interface Varints {
+  readonly bytes: number[];
+  put(value: number): void;
+  /** The zigzag steps of vertices, x and y in turn. @param last the vertex before, which moves on */
+  putSteps(xy: readonly number[], last: [x: number, y: number]): void;
+}
+
+function varints(): Varints {
+  const bytes: number[] = [];
+  const put = (value: number): void => {
+    let left = value;
+    for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
+    bytes.push(left);
+  };
+  const putSteps = (xy: readonly number[], last: [x: number, y: number]): void => {
+    xy.forEach((at, i) => {
+      const step = at - last[i % 2]!;
+      put(step < 0 ? -2 * step - 1 : 2 * step);
+      last[i % 2] = at;
+    });
+  };
+  return { bytes, put, putSteps };
+}
+
+// The land line: the outline of all land around. Borders between countries drop out, because both sides of one have the
+// same vertices.
 
 export const LAND_LINE_FILE = 'data/land.bin';
 export const OUTLINE_FILE = 'data/sources/outline.json.gz';
@@ -133,7 +159,7 @@ function someCorners(ring: readonly number[]): number[] {
 }
 
 /** Whether a point is near our land or in a zone of our archipelagos. */
-export function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => boolean {
+function nearnessTo(own: readonly Polygon[]): (x: number, y: number) => boolean {
   const squares = new Set<string>();
   const add = (column: number, row: number): void => {
     for (let dx = -1; dx <= 1; dx++)
@@ -154,6 +180,54 @@ function encode(rings: readonly (readonly number[])[]): Uint8Array {
     put(ring.length / 2);
     putSteps(
       ring.map((value) => Math.round(value / FILE_STEP)),
+      [0, 0],
+    );
+  }
+  return Uint8Array.from(bytes);
+}
+
+// The rivers: the lines of the source.
+
+const RIVERS_SOURCE = 'data/sources/rivers.json.gz';
+export const RIVERS_FILE = 'data/rivers.bin';
+
+/** The content of RIVERS_SOURCE, which cut-rivers.py writes: each line its level, then x and y in turn. */
+interface RiverSource {
+  readonly stepsPerDegree: number;
+  readonly lines: readonly (readonly [level: number, ...xy: number[]])[];
+}
+
+/** Steps of the map in one step of the file, whose vertices are on a grid of 1e-3 degrees, 110 m. */
+const RIVERS_STEP = STEPS_PER_DEGREE / 1000;
+/** How far a vertex may be from the thinned line, in steps: 170 m, less than the error of the source; 1.1 km abroad. */
+const NEAR_RIVERS_TOLERANCE = 0.0015 * STEPS_PER_DEGREE;
+const FAR_RIVERS_TOLERANCE = 0.01 * STEPS_PER_DEGREE;
+/** Abroad smaller rivers are left out. */
+const MAX_FAR_LEVEL = 2;
+
+/**
+ * The file: numbers of 7 bits a byte, low ones first; the count of lines, then for each its level (0 the widest, to 4),
+ * its count of vertices and their zigzag steps.
+ */
+export function drawRivers(): Uint8Array {
+  const source = JSON.parse(gunzipSync(readFileSync(RIVERS_SOURCE)).toString('utf8')) as RiverSource;
+  const { put, putSteps, bytes } = varints();
+  const scale = STEPS_PER_DEGREE / source.stepsPerDegree;
+  const isNear = nearnessTo(readLand().filter(({ country }) => country === 'VNM'));
+  const lines = source.lines.flatMap(([level, ...steps]) => {
+    const xy = steps.map((value) => value * scale);
+    const isOurs = xy.some((x, i) => i % 2 === 0 && isNear(x, xy[i + 1]!));
+    if (!isOurs && level > MAX_FAR_LEVEL) return [];
+    return [
+      { level, kept: thinChain(xy, (x, y) => (isNear(x, y) ? NEAR_RIVERS_TOLERANCE : FAR_RIVERS_TOLERANCE)) },
+    ];
+  });
+  put(lines.length);
+  for (const { level, kept } of lines) {
+    put(level);
+    put(kept.length / 2);
+    putSteps(
+      kept.map((value) => Math.round(value / RIVERS_STEP)),
       [0, 0],
     );
   }
