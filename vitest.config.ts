@@ -1,6 +1,7 @@
+import { relative } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.js';
-import { LONG_UNITS, REST, SMOKE, TOGETHER } from './test/support/speeds.js';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LONG_UNITS, LONGEST, REST, SMOKE, TOGETHER } from './test/support/speeds.js';
 
 /** One project of test files, with the options that all of them share. */
 function project(
@@ -20,10 +21,22 @@ function project(
       testTimeout: 600_000,
       hookTimeout: 300_000,
       expect: { poll: { timeout: 120_000 } },
-      // Node loads what test/support/built.ts has transpiled; vitest would transform it again for each file.
+      // Node loads what test/support/set-up-run.ts has transpiled; vitest would transform it again for each file.
       server: { deps: { external: [/\/dist\//] } },
     },
   };
+}
+
+function placeOf({ moduleId }: TestSpecification): number {
+  const place = LONGEST.indexOf(relative('.', moduleId));
+  return place < 0 ? LONGEST.length : place;
+}
+
+/** The order in which a run starts its files: those that take longest, then all others as vitest orders them. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
+  }
 }
 
 const OTHERS = ['test/conformance/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/oracle/**/*.test.ts'];
@@ -33,7 +46,7 @@ export default defineConfig({
   test: {
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    globalSetup: ['./test/support/built.ts', './test/support/own-temp.ts'],
+    globalSetup: ['./test/support/set-up-run.ts'],
     projects: [
       // Files share processes: with one for each they take half as long again.
       project(

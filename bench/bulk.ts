@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
 import { Pool } from '#dist/pool/pool.js';
-import { encodeFrame } from '../test/support/stream-frames.js';
+import { encodeFrame } from '../test/support/raw-stream.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import type { BulkProcess, KernelWork } from './bulk/servers.js';
 import { BODY_POINTS, LARGE_SCALE, waysOf } from './bulk/ways.js';

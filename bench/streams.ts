@@ -4,8 +4,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { clientFrame, handshake } from '../test/support/raw-websocket.js';
-import { encodeFrame } from '../test/support/stream-frames.js';
+import { clientFrame, encodeFrame, handshake } from '../test/support/raw-stream.js';
 import { bindLoad, ServerProcess, uwsVersion } from './server-process.js';
 import { BENCH_KEY } from './service.js';
 import { BenchTable, head, quantile } from './table.js';

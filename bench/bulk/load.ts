@@ -1,7 +1,7 @@
 // The load of the bulk bench: bytes made beforehand, and answers of which only status and size are checked, so that
 // one process can keep a server busy. A wrong status or size ends the run; the tests look at the contents.
 import { connect, type Socket } from 'node:net';
-import { clientFrame, handshake } from '../../test/support/raw-websocket.js';
+import { clientFrame, handshake } from '../../test/support/raw-stream.js';
 import { BENCH_KEY } from '../service.js';
 
 function connected(port: number): Promise<Socket> {

@@ -1,6 +1,6 @@
 // The ways into the service that `npm run bench -- bulk` compares: what each sends, and over how many connections.
 import type { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { decodeFrame, encodeFrame } from '../../test/support/stream-frames.js';
+import { decodeFrame, encodeFrame } from '../../test/support/raw-stream.js';
 import { loadHttp, loadStream } from './load.js';
 
 /** Points of the corpus, and of a body unless a way's name says otherwise. */

@@ -8,14 +8,20 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { CliFolder } from '../support/cli.js';
-import { type Door, type Encoded, nothing, type OpenDoor, type Status } from '../support/doors/door.js';
+import {
+  type Door,
+  drive,
+  type Encoded,
+  nothing,
+  type OpenDoor,
+  type Status,
+} from '../support/doors/door.js';
 import { pairsOf, recordsToCodes } from '../support/doors/doors.js';
-import { drive } from '../support/doors/drive.js';
 import { WorkerProcess } from '../support/engine/worker-process.js';
 import { javaOfTests, noJar } from '../support/java.js';
 import { messagesOf, NatsServer, noNats } from '../support/nats.js';
 import { noPackage, PYTHON } from '../support/python-env.js';
-import { encodeFrame } from '../support/stream-frames.js';
+import { encodeFrame } from '../support/raw-stream.js';
 
 async function openBus(): Promise<OpenDoor> {
   const folder = new CliFolder();

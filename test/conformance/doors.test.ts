@@ -1,7 +1,7 @@
 // Every door that a machine with Node alone has, driven from one table of positions, texts, numbers and files.
 import { expect, test } from 'vitest';
+import { drive } from '../support/doors/door.js';
 import { DOORS, WRITTEN } from '../support/doors/doors.js';
-import { drive } from '../support/doors/drive.js';
 import { sharedCommand } from '../support/shared.js';
 
 drive(DOORS);

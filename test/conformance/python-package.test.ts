@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, children, neighbors, parent, suggest } from '#hexcodes/geometry';
-import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { ownFolder } from '../support/own-folder.js';
 import { noPackage, PYTHON, packageNote, runPython } from '../support/python-env.js';
 import { placesAlong } from '../support/region/map-checks.js';
 import { shippedKernel } from '../support/shipped.js';
+import { mangledTexts } from '../support/typos.js';
 
 const SEED = 38;
 const RANDOM_POINTS = 200_000;

@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
+import { mangledTexts } from '../support/typos.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
 const SEED = 65;

@@ -6,11 +6,10 @@ import { cellToParent } from 'h3-js';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#hexcodes';
-import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { kept } from '../support/peers/reading.js';
 import { noPostgres, Postgres } from '../support/postgres.js';
-import { randomCodes } from '../support/typos.js';
+import { mangledTexts, randomCodes } from '../support/typos.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
 /** A database with the functions and a table `texts (i, t)`. */

@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../support/cli.js';
 import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
-import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-websocket.js';
+import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-stream.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { CODE_ROWS } from '../support/vectors.js';
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { pointsOf } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
-import { COMMAND_KEY, ServeCommand } from '../support/serve-command.js';
+import { COMMAND_KEY, ServeCommand } from '../support/server-process.js';
 import { sharedFolder } from '../support/shared.js';
 
 const POINTS = 400_000;

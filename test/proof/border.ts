@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { Hexcodes } from '#hexcodes';
 import { KERNEL_FILES, randomFrom } from '../support/open-world.js';
-import { checkBorders } from '../support/region/border-check.js';
+import { checkBorders } from '../support/peers/border-distance.js';
 import { shippedFiles } from '../support/shipped.js';
 import { optionsOf } from './run-length.js';
 

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../support/network.js';
 import { type Packed, packInto } from '../support/packages.js';
 
 const PACKAGES = {

@@ -1,7 +1,6 @@
 // Workers on a bus that are killed, with their server, while messages go through them.
 import { parseArgs } from 'node:util';
-import { runKafkaBacklog } from '../support/engine/kafka-backlog-run.js';
-import { runKafkaKills } from '../support/engine/kafka-kill-run.js';
+import { runKafkaBacklog, runKafkaKills } from '../support/engine/kafka-runs.js';
 import { killsInNamespace } from '../support/engine/kill-run.js';
 import { noKafka } from '../support/kafka.js';
 import { noNats } from '../support/nats.js';

@@ -1,8 +1,7 @@
 // One abuser of the catalogue as a process: its name, the port and its key are the arguments. Sends a message once it
 // runs, and its counts when it is told to stop; it goes when its parent does, and leaves the core to honest clients.
 import { setPriority } from 'node:os';
-import { abusersOf } from '../support/abusers/catalogue.js';
-import { Sender } from '../support/abusers/sender.js';
+import { abusersOf, Sender } from '../support/abusers.js';
 
 const [name = '', port = '', key = ''] = process.argv.slice(2);
 const abuse = abusersOf(key)[name];

@@ -5,8 +5,8 @@ import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abusersOf } from '../support/abusers/catalogue.js';
-import { runInNamespace, SMALL_RMEM } from '../support/network-namespace.js';
+import { abusersOf } from '../support/abusers.js';
+import { runInNamespace, SMALL_RMEM } from '../support/network.js';
 import { ServerProcess } from '../support/server-process.js';
 import { millisecondsOf, optionsOf } from './run-length.js';
 

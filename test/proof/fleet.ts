@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicrosOf, familyOf, memoryOf } from '#dist/capacity/processes/machine.js';
 import { Traffic } from '#dist/capacity/traffic/traffic.js';
-import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/behind-proxy.js';
-import { COMMAND_KEY } from '../support/serve-command.js';
+import { proxyNamed, startBehind, trustAnyCertificate } from '../support/deploy/proxies.js';
+import { COMMAND_KEY } from '../support/server-process.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 const SHORT_HEAD_BYTES = 6;

@@ -9,10 +9,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { BAD_INPUT, DAMAGES, type Damage, damagedBytes, NAMES, outcomeOf } from '../support/files/damaged.js';
-import { arrowWithCount, longTexts, workbook } from '../support/files/hostile.js';
-import { pick } from '../support/mutate.js';
+import {
+  arrowWithCount,
+  BAD_INPUT,
+  DAMAGES,
+  type Damage,
+  damagedBytes,
+  longTexts,
+  NAMES,
+  outcomeOf,
+  workbook,
+} from '../support/files/damaged.js';
 import { randomFrom } from '../support/open-world.js';
+import { pick } from '../support/random.js';
 import { optionsOf, RunLength, report } from './run-length.js';
 
 /** Files of all types and packings, whose rows are not counted. */

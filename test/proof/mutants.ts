@@ -2,8 +2,7 @@
 // faults of one line, one at a time: each is built in a copy of the checkout, and must fail in the tests that are named
 // beside it in test/fixtures/mutants.txt. First the copy is built and tested without a fault; with --unchecked, if that
 // was done at this commit, only built. With --suite, the faults that pass their tests meet all tests.
-import { MutantCopy } from '../support/mutant-copy.js';
-import { readMutants } from '../support/mutants.js';
+import { MutantCopy, readMutants } from '../support/mutants.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';
 
 /** How many times as long as the tests of one fault all tests together may take. */

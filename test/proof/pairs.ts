@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../support/cli.js';
-import { below, pick, type Random } from '../support/mutate.js';
 import { randomFrom } from '../support/open-world.js';
 import { runPython } from '../support/python-env.js';
+import { below, pick, type Random } from '../support/random.js';
 import { optionsOf, report } from './run-length.js';
 
 const INPUTS = [

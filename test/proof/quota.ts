@@ -1,7 +1,7 @@
 // `npm run proof -- quota [--size N] [--seed S]`: a quota that several processes share, N schedules in all (1,000,000)
-// by the model of test/support/quota-model, a quarter each with the store always there, with processes that die, and
+// by the model of test/support/usage-model, a quarter each with the store always there, with processes that die, and
 // away with closed and open limits.
-import { runSchedule } from '../support/quota-model.js';
+import { runSchedule } from '../support/usage-model.js';
 import { optionsOf } from './run-length.js';
 
 const STEPS = 120;

@@ -1,9 +1,9 @@
 // `npm run proof -- read [--size N] [--seed S] [--threads T]`: N mangled texts (50 million): none traps, whatever is
 // accepted has one canonical text; every fifth answer is compared with the second implementation of reading.
 
-import { mangledTexts } from '../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../support/open-world.js';
-import { checkReading, type ReadingCounts } from '../support/reading-checks.js';
+import { checkReading, type ReadingCounts } from '../support/peers/reading.js';
+import { mangledTexts } from '../support/typos.js';
 import { proveInThreads, workOnParts } from './threads.js';
 
 workOnParts(() => {

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { runInNamespace } from '../support/network-namespace.js';
+import { runInNamespace } from '../support/network.js';
 import { ServerProcess } from '../support/server-process.js';
 import { optionsOf, report } from './run-length.js';
 

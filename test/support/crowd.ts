@@ -1,10 +1,11 @@
 // A crowd of peers without a key: each connection brings requests that are odd somewhere (a length, a method, a target,
 // a header, the lines themselves), in pieces or whole, and ends in any way, or rests until the service ends it. Among
 // them there may be sound requests with a key, whose answers are cut off at any moment.
+
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { below, pick, type Random } from './mutate.js';
-import { handshake } from './raw-websocket.js';
+import { below, pick, type Random } from './random.js';
+import { handshake } from './raw-stream.js';
 
 const DIGITS = ['5', '3', '0', '17', '1000', '16384', '65537', '5000000'];
 /** Ways to spell a number that one reader takes and another refuses. */
@@ -144,7 +145,7 @@ function headerLines(random: Random): string[] {
 }
 
 /** One request, as Latin-1 bytes, odd in one place or in many. */
-export function oddRequest(random: Random): Buffer {
+function oddRequest(random: Random): Buffer {
   if (random() < 0.05) return Buffer.from(handshake(pick(['', 'wrong'], random)), 'latin1');
   const end = random() < 0.9 ? '\r\n' : pick(LINE_ENDS, random);
   const method = random() < 0.9 ? pick(METHODS, random) : pick(METHODS_MADE, random)('GET');
@@ -174,7 +175,7 @@ function soundRequest(key: string, random: Random): Buffer {
   return Buffer.from(pick(requests, random), 'latin1');
 }
 
-export interface CrowdOptions {
+interface CrowdOptions {
   readonly port: number;
   readonly random: Random;
   /** A valid key, with which every fourth request is sound; '' for none. */
@@ -252,5 +253,60 @@ export class Crowd {
       socket.write(bytes.subarray(from, to));
       if (pieces > 1) await sleep(below(8, random));
     }
+  }
+}
+
+// Connections of peers that show no key, on real sockets: many of one address, that ask now and then, or never.
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+export class KeylessPeers {
+  readonly sockets: Socket[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isOver = false;
+
+  /** @param from the address of the peers, of 127.0.0.0/8 */
+  constructor(
+    private readonly port: number,
+    private readonly from = '127.0.0.1',
+  ) {}
+
+  /** Opens connections; resolves when all are connected. A closed one is not opened again, unless `isStubborn`. */
+  async open(count: number, askEveryMs?: number, isStubborn = false): Promise<void> {
+    const connecting = Array.from({ length: count }, () => this.#one(askEveryMs, isStubborn));
+    await Promise.all(connecting);
+  }
+
+  /** Peers whose connections are open. */
+  get openCount(): number {
+    return this.sockets.filter((socket) => !socket.destroyed).length;
+  }
+
+  #one(askEveryMs: number | undefined, isStubborn: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const socket = connect({ port: this.port, host: '127.0.0.1', localAddress: this.from });
+      this.sockets.push(socket);
+      socket.on('error', () => {});
+      socket.resume();
+      socket.once('connect', () => {
+        resolve();
+        if (askEveryMs === undefined) return;
+        socket.write(REQUEST);
+        const timer = setInterval(() => socket.write(REQUEST), askEveryMs);
+        this.#timers.add(timer);
+        socket.once('close', () => clearInterval(timer));
+      });
+      socket.once('close', () => {
+        resolve();
+        if (isStubborn && !this.#isOver)
+          void sleep(50).then(() => (this.#isOver ? undefined : this.#one(askEveryMs, true)));
+      });
+    });
+  }
+
+  close(): void {
+    this.#isOver = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const socket of this.sockets) socket.destroy();
   }
 }

@@ -1,6 +1,10 @@
-// The description at /openapi.json as tests use it: operations, schemas, and what is wrong with an answer by it.
+// The description at /openapi.json as tests use it: operations, schemas, what is wrong with an answer by it, and a
+// server that is asked by it.
+
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { startServer, type TestServer } from './server.js';
+import { shippedFiles } from './shipped.js';
 
 // Values of a JSON schema, and values one step outside it, for requests that are made from the served description.
 export interface Schema {
@@ -181,3 +185,54 @@ const lastOf = (ref: string): string => ref.split('/').at(-1)!;
 /** References within the description, for ajv. */
 const asWhole = (schema: object): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')) as object;
+
+// A server with the shipped data, and requests made from the description that it serves.
+
+export type Values = Readonly<Record<string, unknown>>;
+
+export interface Body {
+  readonly type: string;
+  readonly text: string;
+}
+
+export const queryOf = (values: Values): string =>
+  new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
+
+export class DescribedServer {
+  private constructor(
+    readonly server: TestServer,
+    readonly api: DescribedApi,
+  ) {}
+
+  static async start(): Promise<DescribedServer> {
+    const server = await startServer({ logLevel: 'silent' }, shippedFiles());
+    const document = await fetch(`http://127.0.0.1:${server.port}/openapi.json`);
+    return new DescribedServer(server, new DescribedApi((await document.json()) as Described));
+  }
+
+  send(path: string, method: string, query: Values, body?: Body): Promise<globalThis.Response> {
+    return fetch(`http://127.0.0.1:${this.server.port}${path}?${queryOf(query)}`, {
+      method: method.toUpperCase(),
+      headers: {
+        'X-API-Key': this.server.key,
+        ...(body === undefined ? {} : { 'Content-Type': body.type }),
+      },
+      ...(body === undefined ? {} : { body: body.text }),
+    });
+  }
+
+  /** Parameters of the query with values that the description allows. */
+  queries({ parameters }: Operation): fc.Arbitrary<Values> {
+    const inQuery = parameters.filter((each) => each.in === 'query');
+    const model = Object.fromEntries(
+      inQuery.map(({ name, schema }) => [name, valuesOf(schema, this.api.resolve)]),
+    );
+    return fc.record(model, {
+      requiredKeys: inQuery.filter((each) => each.required).map(({ name }) => name),
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+}

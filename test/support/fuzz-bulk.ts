@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Hexcodes, type Kernel } from '#hexcodes';
 import { dueAnswer, MEDIA } from './bulk-bodies.js';
-import { below, inPieces, mutated, pick, type Random } from './mutate.js';
+import { below, inPieces, mutated, pick, type Random } from './random.js';
+import { decodeFrame, encodeFrame } from './raw-stream.js';
 import type { ServerProcess } from './server-process.js';
-import { decodeFrame, encodeFrame } from './stream-frames.js';
 import type { BulkFormat, Operation } from './wire.js';
 
 const CONNECTIONS = 32;

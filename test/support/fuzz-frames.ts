@@ -3,10 +3,18 @@
 // connection or leave it silent, and disturb no other.
 
 import type { Kernel } from '#hexcodes';
-import { below, inPieces, mutated, pick, type Random } from './mutate.js';
-import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from './raw-websocket.js';
+import { below, inPieces, mutated, pick, type Random } from './random.js';
+import {
+  BINARY,
+  clientFrame,
+  countIn,
+  decodeFrame,
+  encodeFrame,
+  handshake,
+  RawWebSocket,
+  TEXT,
+} from './raw-stream.js';
 import type { ServerProcess } from './server-process.js';
-import { countIn, decodeFrame, encodeFrame } from './stream-frames.js';
 import { Wire } from './wire.js';
 
 const CONNECTIONS = 32;

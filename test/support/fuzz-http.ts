@@ -3,7 +3,7 @@
 // and must be answered so: what went wrong on other connections may not reach it.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { below, inPieces, mutated, pick, type Random } from './mutate.js';
+import { below, inPieces, mutated, pick, type Random } from './random.js';
 import type { ServerProcess } from './server-process.js';
 
 // Most wait out the silence: damaged framing mostly leaves the server waiting for the rest.

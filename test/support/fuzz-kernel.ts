@@ -1,8 +1,8 @@
 // Arbitrary bytes in every input area of the kernel: no call traps, and none writes outside its own output. Every round
 // fills the areas, makes many calls, and compares all other memory with a copy, and the tables with the module's.
 import type { Kernel } from '#hexcodes';
-import { below, pick, type Random } from './mutate.js';
 import type { Build } from './open-world.js';
+import { below, pick, type Random } from './random.js';
 import { bareKernel } from './region/bare-kernel.js';
 import { Wire } from './wire.js';
 

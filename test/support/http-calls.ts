@@ -1,5 +1,8 @@
-// Calls of the HTTP API for tests: a request by fetch, or by hand, and the shape of an error.
+// Calls of the HTTP API for tests: a request by fetch, by hand or by raw bytes, and the shape of an error.
+
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { parseAnswers, type RawAnswer, sendRaw, type TestServer } from './server.js';
 
@@ -82,4 +85,44 @@ export function expectError(answer: Answer, status: number, word: string, parame
   expect(answer.body.request_id).toBe(answer.headers.get('x-request-id'));
   const named = answer.body.details?.map((d: { parameter: string }) => d.parameter);
   expect(named).toEqual(parameters);
+}
+
+// A client of raw bytes, on a connection that stays open until one of both closes it.
+
+export interface RawClient {
+  readonly socket: Socket;
+  /** All that has come. */
+  readonly text: () => string;
+  readonly closed: Promise<unknown>;
+}
+
+/** @param from the address of the client, of 127.0.0.0/8 */
+export function rawClient(port: number, from = '127.0.0.1'): Promise<RawClient> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+    let text = '';
+    socket.on('data', (bytes) => (text += bytes));
+    socket.on('error', () => {});
+    const closed = new Promise((over) => socket.once('close', over));
+    socket.once('connect', () => resolve({ socket, text: () => text, closed }));
+    socket.once('close', () => resolve({ socket, text: () => text, closed }));
+  });
+}
+
+/**
+ * Sends pieces with pauses. Resolves to what comes back when the end of an answer has come, or the connection is
+ * closed.
+ */
+export async function askRaw(
+  client: RawClient,
+  pieces: readonly string[],
+  until = /}\s*$|\n0\r\n\r\n$/,
+): Promise<string> {
+  const before = client.text().length;
+  for (const [at, piece] of pieces.entries()) {
+    if (at > 0) await sleep(20);
+    client.socket.write(piece);
+  }
+  while (!until.test(client.text().slice(before)) && !client.socket.destroyed) await sleep(5);
+  return client.text().slice(before);
 }

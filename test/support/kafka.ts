@@ -7,8 +7,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './free-port.js';
 import { SHORT_JVM } from './java.js';
+import { freePort } from './network.js';
 
 const JARS =
   process.env.HEXCODES_KAFKA_JARS ??

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.js';
+import { freePort } from './network.js';
 
 const ROOT = '/usr/lib/postgresql';
 const USER = 'hexcodes';

@@ -1,6 +1,6 @@
 // Small requests that once took the most CPU of the main thread, each a row of `npm run bench -- worst`: bad rows in
 // every format, envelopes of needless members, wide headers.
-import { handshake, RawWebSocket, TEXT } from './raw-websocket.js';
+import { handshake, RawWebSocket, TEXT } from './raw-stream.js';
 
 export interface WorstRequest {
   /** `stream`: one JSON frame; else the path of a POST. */

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MutantCopy } from '../support/mutant-copy.js';
+import { MutantCopy } from '../support/mutants.js';
 import { ownFolder } from '../support/own-folder.js';
 
 // The small twin of the proof `mutants`, on a checkout of three files: what notices a fault, and what is left behind.

@@ -20,7 +20,7 @@ import {
   openUsage,
   type UsageBatch,
   usagePath,
-} from '../support/usage-in-memory.js';
+} from '../support/usage-model.js';
 
 // Days, months and hours of a time zone, and a clock that is set forward and back.
 describe('the calendar', () => {

@@ -4,9 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DescribedApi } from '../../support/described-api.js';
-import { valuesOf } from '../../support/described-api.js';
-import { DescribedServer } from '../../support/described-server.js';
+import { type DescribedApi, DescribedServer, valuesOf } from '../../support/described-api.js';
 
 // The answers that /openapi.json and /docs show beside each operation: what a service says today, as the schemas say.
 describe('answers', async () => {

@@ -3,9 +3,14 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DescribedApi } from '../../support/described-api.js';
-import { outsideOf, valuesOf } from '../../support/described-api.js';
-import { DescribedServer, queryOf, type Values } from '../../support/described-server.js';
+import {
+  type DescribedApi,
+  DescribedServer,
+  outsideOf,
+  queryOf,
+  type Values,
+  valuesOf,
+} from '../../support/described-api.js';
 
 const SEED = 21;
 const RUNS = 60;

@@ -1,10 +1,8 @@
 // Texts that the kernel reads, in any spelling and with slips.
 import { describe, expect, test } from 'vitest';
-import { mangledTexts } from '../../support/mangled-texts.js';
 import { openKernel, randomFrom } from '../../support/open-world.js';
-import { readByPeer } from '../../support/peers/reading.js';
-import { checkReading } from '../../support/reading-checks.js';
-import { countAccepted, randomCodes, SYMBOLS, slipsOf } from '../../support/typos.js';
+import { checkReading, readByPeer } from '../../support/peers/reading.js';
+import { countAccepted, mangledTexts, randomCodes, SYMBOLS, slipsOf } from '../../support/typos.js';
 
 // Reading against its specification: 100,000 mangled texts, every UTF-16 unit, every pair, records of bytes. The
 // large twin is `npm run proof -- read`.

@@ -3,8 +3,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { consoleModule } from '../../support/console-module.js';
-import { axeOf, type ConsolePage, hasChromium, mapState } from '../../support/console-page.js';
-import { screenFaults } from '../../support/screen-faults.js';
+import { axeOf, type ConsolePage, hasChromium, mapState, screenFaults } from '../../support/console-page.js';
 import { ServedConsole } from '../../support/served-console.js';
 
 const CODE = 'HN-6GHP4-83RFR';

@@ -2,9 +2,15 @@
 
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { axeOf, type ConsolePage, downloaded, hasChromium, mapState } from '../../support/console-page.js';
+import {
+  axeOf,
+  type ConsolePage,
+  downloaded,
+  hasChromium,
+  mapState,
+  screenFaults,
+} from '../../support/console-page.js';
 import { randomFrom } from '../../support/open-world.js';
-import { screenFaults } from '../../support/screen-faults.js';
 import { ServedConsole } from '../../support/served-console.js';
 import { sharedCommand } from '../../support/shared.js';
 

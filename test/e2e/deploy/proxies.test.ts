@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/deploy/proxies.js';
 import { Proxied, runStale } from '../../support/deploy/run-in-namespace.js';
 import { buildGo, INTERVALS_SEC, reportsOf } from '../../support/deploy/task-paced.js';
-import { canHaveNamespaces } from '../../support/network-namespace.js';
+import { canHaveNamespaces } from '../../support/network.js';
 import { sharedFolder } from '../../support/shared.js';
 
 /** Connections without a key that the files allow one address, and all, a hundredth of them. */

@@ -12,8 +12,7 @@ import * as zlib from 'node:zlib';
 import { Admin, Producer } from '@platformatic/kafka';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
-import { runKafkaBacklog } from '../../support/engine/kafka-backlog-run.js';
-import { runKafkaKills } from '../../support/engine/kafka-kill-run.js';
+import { runKafkaBacklog, runKafkaKills } from '../../support/engine/kafka-runs.js';
 import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
 

@@ -18,10 +18,9 @@ import {
   inStore as workIn,
 } from '../../support/keys.js';
 import { pointsOf } from '../../support/open-world.js';
-import { handshake, RawWebSocket } from '../../support/raw-websocket.js';
+import { encodeFrame, handshake, RawWebSocket } from '../../support/raw-stream.js';
 import { sendRaw, startServer } from '../../support/server.js';
 import { sharedCommand, sharedServer } from '../../support/shared.js';
-import { encodeFrame } from '../../support/stream-frames.js';
 
 const hasIpv6 = await new Promise<boolean>((resolve) => {
   const probe = createServer();

@@ -7,9 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { csvBody, RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
 import { pointsOf } from '../../support/open-world.js';
-import { clientFrame, handshake, RawWebSocket } from '../../support/raw-websocket.js';
+import { clientFrame, encodeFrame, handshake, RawWebSocket } from '../../support/raw-stream.js';
 import { type Budget, type Pool, sendRaw, startServer, type TestServer } from '../../support/server.js';
-import { encodeFrame } from '../../support/stream-frames.js';
 
 const OTHER_KEY = 'other_0123456789abcdef';
 

@@ -2,9 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { openKernel, pointsOf } from '../../support/open-world.js';
-import { handshake, RawWebSocket, TEXT } from '../../support/raw-websocket.js';
+import { encodeFrame, handshake, RawWebSocket, TEXT } from '../../support/raw-stream.js';
 import { type Pool, parseAnswers, sendRaw, startServer } from '../../support/server.js';
-import { encodeFrame } from '../../support/stream-frames.js';
 import { Wire } from '../../support/wire.js';
 
 const kernel = openKernel();

@@ -11,10 +11,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { REFUSALS as EARLY, sendInFlights, waysToSend } from '../../support/flights.js';
 import { freedMemory } from '../../support/freed-memory.js';
 import { inStore, type MadeKey, makeKey } from '../../support/keys.js';
-import { stopUnderLoad, stopUnderPlainClients } from '../../support/load/stops.js';
+import { stopUnderLoad, stopUnderPlainClients } from '../../support/load/restarts.js';
 import { REFUSALS, refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../../support/refused-uploads.js';
-import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { sendRaw } from '../../support/server.js';
+import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
 import { sharedFolder } from '../../support/shared.js';
 
 let service: ServeCommand | undefined;

@@ -11,9 +11,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { call } from '../../support/http-calls.js';
+import { askRaw, call, rawClient } from '../../support/http-calls.js';
 import { randomFrom } from '../../support/open-world.js';
-import { askRaw, rawClient } from '../../support/raw-client.js';
 import { parseAnswers, sendRaw } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { freePort } from '../../support/free-port.js';
 import { Load } from '../../support/load/load.js';
 import { scrape, sumOf } from '../../support/metrics.js';
+import { freePort } from '../../support/network.js';
 import { OPEN_INDEX } from '../../support/open-world.js';
-import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
+import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
 
 const services: ServeCommand[] = [];
 afterEach(() => {

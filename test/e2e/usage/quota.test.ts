@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { freePort } from '../../support/free-port.js';
-import { databaseAway } from '../../support/load/database-away.js';
+import { databaseAway } from '../../support/load/restarts.js';
+import { freePort } from '../../support/network.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
-import { COMMAND_KEY, ServeCommand } from '../../support/serve-command.js';
 import { startServer } from '../../support/server.js';
+import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
 import { sharedFolder } from '../../support/shared.js';
 
 const root = sharedFolder('quota');

@@ -25,7 +25,7 @@ import {
   type QuotaOrder,
   type UsageBatch,
   type UsageRow,
-} from '../../support/usage-in-memory.js';
+} from '../../support/usage-model.js';
 
 const MAIN = 'dist/cli/main.js';
 

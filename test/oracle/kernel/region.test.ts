@@ -7,7 +7,6 @@ import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Random, randomFrom } from '../../support/random.js';
 import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
-import { rowsOf } from '../../support/region/fixtures.js';
 import {
   CELL_AND_STEP,
   fieldsPartition,
@@ -25,6 +24,7 @@ import {
   shippedIndex,
 } from '../../support/region/map-checks.js';
 import { shippedKernel } from '../../support/shipped.js';
+import { rowsOf } from '../../support/vectors.js';
 
 // The definition of a point's unit, taken literally: a segment counts when (y0 > y) ≠ (y1 > y) and
 // it lies strictly east of the point; nothing is skipped and nothing is indexed.

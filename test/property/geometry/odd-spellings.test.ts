@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { findCode, otherText } from '#hexcodes/geometry';
-import { codesInColumns } from '../../support/files/columns.js';
+import { codesInColumns } from '../../support/files/convert.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 
 const hexcodes = Hexcodes.from(openWorld());

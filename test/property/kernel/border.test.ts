@@ -8,8 +8,7 @@ import { Hexcodes, type Kernel } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Build, KERNEL_FILES, OPEN_REACH, randomFrom } from '../../support/open-world.js';
-import { BorderPeer } from '../../support/peers/border-distance.js';
-import { borderFault, checkBorders } from '../../support/region/border-check.js';
+import { BorderPeer, borderFault, checkBorders } from '../../support/peers/border-distance.js';
 import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
 import { shippedFiles } from '../../support/shipped.js';
 

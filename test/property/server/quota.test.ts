@@ -1,11 +1,11 @@
-// A quota that several processes share, by a model that drives the shipped reservations (test/support/quota-model):
+// A quota that several processes share, by a model that drives the shipped reservations (test/support/usage-model):
 // large by `npm run proof -- quota`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ownFolder } from '../../support/own-folder.js';
-import { type QuotaClass, runSchedule } from '../../support/quota-model.js';
+import { type QuotaClass, runSchedule } from '../../support/usage-model.js';
 
 const SCHEDULES = 800;
 const STEPS = 120;

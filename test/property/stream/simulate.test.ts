@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { type FrameAnswerer, type StreamPeer, StreamSession } from '#dist/server/stream/session.js';
 import { HexcodesClientError } from '#hexcodes/client';
-import { below, type Random } from '../../support/mutate.js';
 import { randomFrom } from '../../support/open-world.js';
-import { countIn, encodeFrame, refusalOf } from '../../support/stream-frames.js';
+import { below, type Random } from '../../support/random.js';
+import { countIn, encodeFrame, refusalOf } from '../../support/raw-stream.js';
 
 /** The status of a frame that is refused as the service is overloaded. */
 const FRAME_OVERLOADED = 3;

@@ -3,8 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { XmlReader } from '#dist/tables/xml/xml-reader.js';
-import { below, inPieces, mutated, pick, type Random } from '../../support/mutate.js';
-import { randomFrom } from '../../support/random.js';
+import { below, inPieces, mutated, pick, type Random, randomFrom } from '../../support/random.js';
 
 /** A start with name and attributes, or an end with name and the text that is directly in the element. */
 type Event =

@@ -2,8 +2,8 @@
 // end when their channel does.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { TaskName } from './proxied.js';
 import type { TaskOptions, TaskResult } from './task.js';
-import type { TaskName } from './tasks.js';
 
 class Driver {
   readonly #child: ChildProcess;

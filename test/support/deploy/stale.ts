@@ -11,8 +11,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeAddresses, NODE_ADDRESSES, proxyNamed } from './behind-proxy.js';
-import { installProxy, PROXY_ENV } from './proxies.js';
+import { installProxy, makeAddresses, NODE_ADDRESSES, PROXY_ENV, proxyNamed } from './proxies.js';
 import type { TaskResult } from './task.js';
 
 const VEHICLES = 60;

@@ -3,10 +3,9 @@
 // own form: to guessed keys, of an address of their own, and a body that is too large.
 import { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COMMAND_KEY } from '../serve-command.js';
-import type { Behind } from './behind-proxy.js';
-import { type Answered, callOnce } from './call-once.js';
-import type { TaskOptions, TaskResult } from './task.js';
+import { COMMAND_KEY } from '../server-process.js';
+import type { Behind } from './proxies.js';
+import { type Answered, callOnce, type TaskOptions, type TaskResult } from './task.js';
 
 const CONNECTIONS = 30;
 /** Guesses for each round of ordinary requests, as its 4xx: in 230 rounds more than the 2,000 of HAProxy's file. */

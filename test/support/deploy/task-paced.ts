@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { Agent as UndiciAgent, request as undiciRequest } from 'undici';
-import { COMMAND_KEY } from '../serve-command.js';
-import type { Behind } from './behind-proxy.js';
+import { COMMAND_KEY } from '../server-process.js';
+import type { Behind } from './proxies.js';
 import type { TaskOptions, TaskResult } from './task.js';
 
 /** Seconds between two reports of one vehicle, as trackers are set to. */

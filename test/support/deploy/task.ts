@@ -1,5 +1,8 @@
 // The options and results of the tasks that are put to two nodes behind a proxy.
-import type { Behind } from './behind-proxy.js';
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
+import type { Behind } from './proxies.js';
 
 export interface TaskOptions {
   /** Default true. */
@@ -38,3 +41,25 @@ export interface TaskResult {
 }
 
 export type Task = (behind: Behind, options: TaskOptions) => Promise<TaskResult>;
+
+// One call over HTTPS with its whole answer.
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export function callOnce(url: string, options: RequestOptions, body = ''): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, options, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (part) => (text += part));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+      answer.on('error', reject);
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}

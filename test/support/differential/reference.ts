@@ -8,9 +8,8 @@ import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
 import { Hexcodes } from '#hexcodes';
 import { encodeByPeer } from '../peers/code-format.js';
-import { rowsOf } from '../region/fixtures.js';
 import { shippedKernel } from '../shipped.js';
-import { CODE_ROWS } from '../vectors.js';
+import { CODE_ROWS, rowsOf } from '../vectors.js';
 
 export interface Position {
   readonly lat: number;

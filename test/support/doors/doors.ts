@@ -7,9 +7,9 @@ import type * as Library from '#hexcodes';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { CliFolder } from '../cli.js';
+import { decodeFrame, encodeFrame } from '../raw-stream.js';
 import { startServer, type TestServer } from '../server.js';
 import { shippedFiles } from '../shipped.js';
-import { decodeFrame, encodeFrame } from '../stream-frames.js';
 import {
   type Decoded,
   type Door,

@@ -9,7 +9,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CliFolder } from '../cli.js';
 import { messagesOf, NatsServer } from '../nats.js';
-import { canHaveNamespaces } from '../network-namespace.js';
+import { canHaveNamespaces } from '../network.js';
 import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from './frames.js';
 import { WorkerProcess } from './worker-process.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { foreignFile } from '#dist/tables/foreign-files.js';
 import type { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
-import { pick } from '../mutate.js';
+import { pick } from '../random.js';
 import { encodeFile } from './convert.js';
 import { type WorkbookXml, workbookXml } from './workbook-xml.js';
 

@@ -10,7 +10,7 @@ import { stringify } from 'csv-stringify';
 import { latLngToCell } from 'h3-js';
 import whichPolygon from 'which-polygon';
 import { ADMIN_UNITS } from '#hexcodes';
-import { bordersOf } from '../region/borders.js';
+import { bordersOf } from '../region/bare-kernel.js';
 import { packByPeer } from './code-format.js';
 
 const RESOLUTION = 13;

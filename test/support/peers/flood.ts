@@ -2,7 +2,7 @@
 // CLOSINGS`. Prints how many of its connections were closed by the service, as JSON, and ends after that time or that
 // many closings.
 import { connect, type Socket } from 'node:net';
-import { clientFrame, handshake } from '../raw-websocket.js';
+import { clientFrame, handshake } from '../raw-stream.js';
 
 const PING = 9;
 

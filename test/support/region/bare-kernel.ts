@@ -1,5 +1,7 @@
-// The bare kernel, without the library's loader, for the tests of boundaries.
+// The bare kernel, without the library's loader, and the borders of an index, for the tests of boundaries.
+
 import { readFileSync } from 'node:fs';
+import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
 import { exportsOf, type KernelExports } from '#dist/hexcodes/kernel/exports.js';
 
 export type Build = 'kernel' | 'kernel.debug';
@@ -67,3 +69,7 @@ export class BatchWitness {
     this.#length = (this.#length * 5 + 1) % this.#expected.length || 1;
   }
 }
+
+// The borders of the provinces of an index, as the endpoints and the command give them.
+
+export const bordersOf = (index: Uint8Array): ProvinceBorders => new ProvinceBorders(index);

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { consoleModule } from '../../support/console-module.js';
 import { randomFrom } from '../../support/open-world.js';
+import { refusalOf } from '../../support/raw-stream.js';
 import { shippedKernel } from '../../support/shipped.js';
-import { refusalOf } from '../../support/stream-frames.js';
 import { Wire } from '../../support/wire.js';
 
 // The figures of the fleet: counted from answers alone, inside the window, and 0 where nothing answers.

@@ -3,7 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Delivery } from '#dist/server/traccar/forward/delivery.js';
-import { line, opened, texts, until } from '../../support/forwarders.js';
+import { line, opened, texts, until } from '../../support/traccar.js';
 
 // The forwarder over sinks that take, refuse and hang: order, what the log says, the bound, and the end.
 describe('the forwarder', () => {

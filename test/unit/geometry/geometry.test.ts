@@ -25,8 +25,7 @@ import { encodeFile } from '../../support/files/convert.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { ownFolder } from '../../support/own-folder.js';
 import { packByPeer } from '../../support/peers/code-format.js';
-import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
-import { bordersOf } from '../../support/region/borders.js';
+import { bareKernel, bordersOf, putIndex } from '../../support/region/bare-kernel.js';
 import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
 
 // Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every

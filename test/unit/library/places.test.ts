@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isCountry, placeNames } from '#dist/hexcodes/library/places.js';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { findPlaces, placeNear } from '#hexcodes/geometry';
-import { rowsOf } from '../../support/region/fixtures.js';
+import { rowsOf } from '../../support/vectors.js';
 
 const library = await Hexcodes.load();
 

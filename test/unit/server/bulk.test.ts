@@ -7,7 +7,7 @@ import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
 import { openKernel } from '../../support/open-world.js';
-import { encodeFrame } from '../../support/stream-frames.js';
+import { encodeFrame } from '../../support/raw-stream.js';
 import { Wire } from '../../support/wire.js';
 
 // A bulk body that waits for points of its key, by an entry that the test answers for.

@@ -4,8 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { openKernel } from '../../support/open-world.js';
-import { rowsOf } from '../../support/region/fixtures.js';
 import { shippedKernel } from '../../support/shipped.js';
+import { rowsOf } from '../../support/vectors.js';
 import { type BulkRequest, Wire } from '../../support/wire.js';
 
 const shipped = new Wire(shippedKernel());

@@ -14,7 +14,7 @@ import {
   overlappingTexts,
   soundArrow,
   workbook,
-} from '../../../support/files/hostile.js';
+} from '../../../support/files/damaged.js';
 import { workbookXml } from '../../../support/files/workbook-xml.js';
 import { sharedCommand } from '../../../support/shared.js';
 

@@ -13,9 +13,8 @@ import {
   requestHead,
 } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
-import { isCutOfTheTransport } from '../../../support/raw-websocket.js';
+import { decodeFrame, encodeFrame, isCutOfTheTransport } from '../../../support/raw-stream.js';
 import { sharedServer } from '../../../support/shared.js';
-import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { Wire } from '../../../support/wire.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';

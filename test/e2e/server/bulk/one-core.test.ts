@@ -6,9 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
-import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';
+import { encodeFrame, handshake, RawWebSocket } from '../../../support/raw-stream.js';
 import { type Pool, startServer, type TestServer } from '../../../support/server.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 import { type BulkFormat, Wire } from '../../../support/wire.js';
 
 function bind(cores: string): boolean {

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 import type { BulkFormat } from '../../../support/wire.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';

@@ -20,13 +20,13 @@ import {
   RawBulkPeer,
   requestHead,
 } from '../../../support/bulk-bodies.js';
-import { RepeatedBody } from '../../../support/deploy/repeated-body.js';
-import { canHaveNamespaces } from '../../../support/network-namespace.js';
+import { RepeatedBody } from '../../../support/deploy/task-bodies.js';
+import { canHaveNamespaces } from '../../../support/network.js';
 import { openKernel, pointsOf, randomFrom } from '../../../support/open-world.js';
-import { COMMAND_KEY } from '../../../support/serve-command.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { type Pool, startServer, type TestServer } from '../../../support/server.js';
+import { COMMAND_KEY } from '../../../support/server-process.js';
 import { sharedServer } from '../../../support/shared.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 const ENCODE = '/v1/hexcodes/encode/bulk';
 

@@ -7,9 +7,9 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { csvBody, dueAnswer, MEDIA, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { sendRaw } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 const server = sharedServer();
 

@@ -10,8 +10,8 @@ import {
   requestHead,
 } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { type ServeConfig, startServer, type TestServer } from '../../../support/server.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 import type { BulkFormat } from '../../../support/wire.js';
 
 const kernel = openKernel();

@@ -5,9 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { HexcodesClient } from '#hexcodes/client';
 import { call } from '../../../support/http-calls.js';
 import { pointsOf } from '../../../support/open-world.js';
-import { handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
+import { encodeFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-stream.js';
 import { type ServeConfig, startServer, type TestServer } from '../../../support/server.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 let server: TestServer;
 

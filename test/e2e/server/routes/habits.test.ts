@@ -4,7 +4,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { askRaw, rawClient } from '../../../support/raw-client.js';
+import { askRaw, rawClient } from '../../../support/http-calls.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const server = sharedServer({

@@ -6,9 +6,9 @@ import { WebSocket } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { call, post, postJson } from '../../../support/http-calls.js';
-import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer, type TestServer } from '../../../support/server.js';
 import { shippedFiles, shippedKernel } from '../../../support/shipped.js';
+import { rowsOf } from '../../../support/vectors.js';
 
 const places = rowsOf('places').filter(({ admin_code }) => admin_code !== '-');
 const library = new Hexcodes(shippedKernel());

@@ -14,10 +14,10 @@ import { boundary, cellCollection } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { randomFrom } from '../../../support/open-world.js';
-import { rowsOf } from '../../../support/region/fixtures.js';
 import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
+import { rowsOf } from '../../../support/vectors.js';
 
 const server = sharedServer({}, shippedFiles());
 

@@ -6,13 +6,14 @@ import { openKernel, pointsOf } from '../../../support/open-world.js';
 import {
   BINARY,
   clientFrame,
+  decodeFrame,
+  encodeFrame,
   handshake,
   isCutOfTheTransport,
   RawWebSocket,
   TEXT,
-} from '../../../support/raw-websocket.js';
+} from '../../../support/raw-stream.js';
 import { sharedServer } from '../../../support/shared.js';
-import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { Wire } from '../../../support/wire.js';
 
 const kernel = openKernel();

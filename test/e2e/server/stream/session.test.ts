@@ -3,10 +3,17 @@
 import { expect, test } from 'vitest';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
-import { BINARY, clientFrame, handshake, RawWebSocket, TEXT } from '../../../support/raw-websocket.js';
+import {
+  BINARY,
+  clientFrame,
+  decodeFrame,
+  encodeFrame,
+  handshake,
+  RawWebSocket,
+  TEXT,
+} from '../../../support/raw-stream.js';
 import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
-import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
 import { Wire } from '../../../support/wire.js';
 
 const server = sharedServer();

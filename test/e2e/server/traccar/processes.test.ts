@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../../support/nats.js';
-import { COMMAND_KEY, ServeCommand } from '../../../support/serve-command.js';
+import { COMMAND_KEY, ServeCommand } from '../../../support/server-process.js';
 import { forwardedBody, HttpSinkServer } from '../../../support/traccar.js';
 
 let folder: string;

@@ -7,14 +7,13 @@ import { connect, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Crowd } from '../../../support/crowd.js';
+import { Crowd, KeylessPeers } from '../../../support/crowd.js';
 import { freedMemory } from '../../../support/freed-memory.js';
-import { KeylessPeers } from '../../../support/keyless-peers.js';
+import { askRaw, type RawClient, rawClient } from '../../../support/http-calls.js';
 import { randomFrom } from '../../../support/open-world.js';
-import { askRaw, type RawClient, rawClient } from '../../../support/raw-client.js';
-import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';
-import { ServeCommand } from '../../../support/serve-command.js';
+import { handshake, RawWebSocket } from '../../../support/raw-stream.js';
 import { parseAnswers, sendRaw, startServer, type TestServer } from '../../../support/server.js';
+import { ServeCommand } from '../../../support/server-process.js';
 
 let server: TestServer;
 

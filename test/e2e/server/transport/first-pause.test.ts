@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { sharedServer } from '../../../support/shared.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 const FRAMES = 400;
 const POINTS = 4096;

@@ -2,11 +2,10 @@
 // and so gives its opening back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { KeylessPeers } from '../../../support/keyless-peers.js';
+import { KeylessPeers } from '../../../support/crowd.js';
 import { pointsOf } from '../../../support/open-world.js';
-import { handshake, RawWebSocket } from '../../../support/raw-websocket.js';
+import { encodeFrame, handshake, RawWebSocket } from '../../../support/raw-stream.js';
 import { startServer } from '../../../support/server.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 const KEY = 'one_key_0123456789abcdef';
 const STREAMS = 5000;

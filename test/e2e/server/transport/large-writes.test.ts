@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 
 const POINTS = 4096;
 const HEADER_BYTES = 16;

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { chunkOf, dueAnswer, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { call } from '../../../support/http-calls.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
+import { encodeFrame } from '../../../support/raw-stream.js';
 import { sharedServer } from '../../../support/shared.js';
-import { encodeFrame } from '../../../support/stream-frames.js';
 
 const server = sharedServer();
 

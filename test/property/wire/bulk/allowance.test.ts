@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { WorkAllowance } from '#dist/server/http/offload.js';
 import { CODES, item } from '../../../support/items.js';
 import { openKernel, randomFrom } from '../../../support/open-world.js';
-import { decodeFrame, encodeFrame } from '../../../support/stream-frames.js';
+import { decodeFrame, encodeFrame } from '../../../support/raw-stream.js';
 import { type BulkFormat, type BulkJob, type Operation, Wire } from '../../../support/wire.js';
 
 const SEED = 20_261_122;

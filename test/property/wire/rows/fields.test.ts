@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
-import { codesInColumns } from '../../../support/files/columns.js';
+import { codesInColumns } from '../../../support/files/convert.js';
 import { openWorld, randomFrom } from '../../../support/open-world.js';
 import { fieldsByPeer } from '../../../support/peers/bulk-text.js';
 import { isSame, positionNear, spellingOf } from '../../../support/position-spellings.js';

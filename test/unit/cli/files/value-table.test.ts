@@ -14,14 +14,6 @@ import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import {
-  jsonCell,
-  markdownTable,
-  type Observed,
-  type TypeCase,
-  textCell,
-  typedCell,
-} from '../../../support/files/value-table.js';
-import {
   ARROW_REFERENCES,
   ARROW_TYPES,
   COMMON_TYPES,
@@ -31,11 +23,17 @@ import {
   INT96_REFERENCE,
   JSON_TYPES,
   type JsonCase,
+  jsonCell,
+  markdownTable,
+  type Observed,
   OTHER_TEXTS_IN_PARQUET,
   SQL_TYPES,
   TEXT_CASES,
+  type TypeCase,
+  textCell,
+  typedCell,
   XLSX_CASES,
-} from '../../../support/files/value-types.js';
+} from '../../../support/files/value-table.js';
 import { workbookXml } from '../../../support/files/workbook-xml.js';
 
 const FIXTURES = resolve('test/fixtures/types');

@@ -13,7 +13,7 @@ import {
   OK,
   REFUSED,
   UsageInMemory,
-} from '../../../support/usage-in-memory.js';
+} from '../../../support/usage-model.js';
 
 /** Operations, as the counts number them. */
 const [ENCODE, BATCH] = [0, 2];

@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TokenBucket } from '#dist/server/ledger/rates.js';
-import { Quota } from '../../../support/quota-model.js';
 import {
   type KeyLedger,
   type KeyLimits,
   type Ledger,
   ledgerOf,
+  Quota,
   UsageInMemory,
-} from '../../../support/usage-in-memory.js';
+} from '../../../support/usage-model.js';
 
 // The token bucket: its rate, its capacity, work larger than it, and clocks that move.
 describe('the token bucket', () => {
