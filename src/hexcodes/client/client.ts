@@ -31,6 +31,8 @@ import {
   type EncodeCallOptions,
   type EncodeStreamOptions,
   type HexcodesChunk,
+  keyOf,
+  numberOf,
   type Position,
   requireOptions,
   STREAMS,
@@ -198,13 +200,13 @@ export class HexcodesClient {
     requireOptions(options, 'HexcodesClient', CLIENT_OPTIONS);
     const base = baseUrlOf(options.baseUrl);
     this.#base = base;
-    this.#apiKey = options.apiKey;
+    this.#apiKey = keyOf(options);
     const fetch = options.fetch ?? globalThis.fetch;
     this.#http = new HttpCalls({
       baseUrl: base,
-      apiKey: options.apiKey,
-      timeoutMs: options.timeoutMs ?? 30_000,
-      retries: options.retries ?? 2,
+      apiKey: this.#apiKey,
+      timeoutMs: numberOf(options, 'timeoutMs', 30_000),
+      retries: numberOf(options, 'retries', 2),
       fetch,
     });
     this.#openSocket =
@@ -256,7 +258,8 @@ export class HexcodesClient {
   /** Valid codes one slip away from a text, at most ten: with `near` the nearest first, else the likelier slips. */
   async suggest(text: string, options: SuggestCallOptions = {}): Promise<SuggestedCode[]> {
     requireOptions(options, 'suggest', SUGGEST_OPTIONS);
-    const { near, limit = MAX_SUGGESTIONS, signal } = options;
+    const { near, signal } = options;
+    const limit = numberOf(options, 'limit', MAX_SUGGESTIONS);
     const query = near === undefined ? '' : `?near=${nearOf(near)}`;
     const segment = segmentOf(text);
     if (segment === undefined) return [];
@@ -395,9 +398,6 @@ export class HexcodesClient {
     source: StreamOptions<In>['source'],
     frames: (chunk: In, maxPoints: number) => Iterable<RequestFrame>,
   ): HexcodesStream<In, Out> {
-    const { framePoints = 4096, maxAttempts = 18, answerTimeoutMs = 60_000, signal } = options;
-    if (!Number.isInteger(framePoints) || framePoints < 1)
-      throw badArgument(`framePoints ${framePoints} is not a positive integer`);
     const url = new URL('hexcodes/stream', this.#base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const stream = new HexcodesStream<In, Out>({
@@ -405,10 +405,10 @@ export class HexcodesClient {
       apiKey: this.#apiKey,
       openSocket: this.#openSocket,
       frames,
-      framePoints,
-      maxAttempts,
-      answerTimeoutMs,
-      signal,
+      framePoints: numberOf(options, 'framePoints', 4096),
+      maxAttempts: numberOf(options, 'maxAttempts', 18),
+      answerTimeoutMs: numberOf(options, 'answerTimeoutMs', 60_000),
+      signal: options.signal,
     });
     if (source !== undefined) void stream.pump(source);
     return stream;

@@ -8,7 +8,7 @@ export interface ClientOptions {
   /** The base address, ending in `/v1`. In a page it may begin with `/`. */
   readonly baseUrl: string | URL;
   readonly apiKey?: string;
-  /** Limit of one HTTP call, its retries included; default 30,000. `bulk` has none. */
+  /** Limit of one HTTP call, its retries included, at most 2,147,483,647; default 30,000. `bulk` has none. */
   readonly timeoutMs?: number;
   /** How often a call is repeated after 503, 502, 504 or a lost connection; default 2. `bulk` is not repeated. */
   readonly retries?: number;
@@ -98,4 +98,46 @@ export function requireOptions(given: unknown, call: string, known: readonly str
     );
   const fault = unknownOption(given, known, call);
   if (fault !== undefined) throw new HexcodesClientError('BAD_ARGUMENT', fault);
+}
+
+/** Longest delay of a timer: one that is longer ends at once. */
+const MAX_DELAY_MS = 2_147_483_647;
+
+/** Least and most of the numbers among the options. */
+const NUMBERS = {
+  timeoutMs: [1, MAX_DELAY_MS],
+  retries: [0, Number.POSITIVE_INFINITY],
+  limit: [1, Number.POSITIVE_INFINITY],
+  framePoints: [1, Number.MAX_SAFE_INTEGER],
+  maxAttempts: [1, Number.POSITIVE_INFINITY],
+  answerTimeoutMs: [1, MAX_DELAY_MS],
+} as const;
+
+/**
+ * An option that is a number, or its default.
+ * @throws HexcodesClientError BAD_ARGUMENT for what is not an integer within its bounds
+ */
+export function numberOf<N extends keyof typeof NUMBERS>(
+  options: { readonly [K in N]?: number | undefined },
+  name: N,
+  fallback: number,
+): number {
+  const value: unknown = options[name] ?? fallback;
+  const [least, most] = NUMBERS[name];
+  const isWhole = Number.isInteger(value) || value === most;
+  if (isWhole && (value as number) >= least && (value as number) <= most) return value as number;
+  const range = most === MAX_DELAY_MS ? `${least} to ${most}` : `${least}`;
+  throw new HexcodesClientError('BAD_ARGUMENT', `${name} ${String(value)} is not an integer from ${range}`);
+}
+
+/**
+ * The key as a header may hold it, without blanks at its ends, as of the line of a file.
+ * @throws HexcodesClientError BAD_ARGUMENT, whose message does not repeat the key
+ */
+export function keyOf({ apiKey }: ClientOptions): string | undefined {
+  if (apiKey === undefined) return undefined;
+  if (typeof apiKey !== 'string') throw new HexcodesClientError('BAD_ARGUMENT', 'apiKey is not text');
+  const key = apiKey.trim();
+  if (/^[\x20-\x7e]*$/.test(key)) return key;
+  throw new HexcodesClientError('BAD_ARGUMENT', 'apiKey has a character that no header can hold');
 }

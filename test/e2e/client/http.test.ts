@@ -193,6 +193,23 @@ test.each([
   );
 });
 
+test.each([
+  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '9'].map((timeoutMs) => ({ timeoutMs })),
+  ...[-1, 0.5, Number.NaN, '2'].map((retries) => ({ retries })),
+  ...[7, null, 'two\nlines', 'mã'].map((apiKey) => ({ apiKey })),
+])('the option of %o is BAD_ARGUMENT, without the text of a key', (option) => {
+  const make = (): unknown => new HexcodesClient({ baseUrl: 'http://127.0.0.1:9/v1', ...option } as never);
+  expect(make).toThrow(expect.objectContaining({ name: 'HexcodesClientError', code: 'BAD_ARGUMENT' }));
+  expect(make).not.toThrow(/two|mã/);
+});
+
+test('a key with the line end of its file is the key, of calls and of streams', async () => {
+  const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: `${server.key}\n` });
+  expect((await client.meta()).status).toBe('OK');
+  const stream = client.stream({ operation: 'encode', source: [Float64Array.of(21, 105)] });
+  expect((await stream.readable.getReader().read()).value?.count).toBe(1);
+});
+
 test('in a page a path is the address on the same origin', async () => {
   vi.stubGlobal('location', new URL(`${server.base}/app/page.html?x#y`));
   try {

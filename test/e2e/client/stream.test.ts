@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { type BulkOptions, type BulkSource, HexcodesClient, HexcodesClientError } from '#hexcodes/client';
@@ -52,6 +52,7 @@ describe('streams', () => {
   let frames: Buffer[] = [];
 
   afterEach(async () => {
+    vi.restoreAllMocks();
     for (const socket of sockets?.clients ?? []) socket.terminate();
     server?.closeAllConnections();
     await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
@@ -167,7 +168,12 @@ describe('streams', () => {
     expect(codes).toEqual(expected(400));
   });
 
-  test('frames refused as overloaded or over limit are sent again and keep their order', async () => {
+  test('frames refused as overloaded or over limit are sent again in order, though the clock is set back', async () => {
+    let wallMs = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => {
+      wallMs -= 3_600_000;
+      return wallMs;
+    });
     const seen = new Map<number, number>();
     const url = await serve({
       onFrame: (frame, socket, answer) => {
@@ -342,6 +348,12 @@ describe('streams', () => {
       9,
       { operation: 'x' },
       { operation: 'encode', output: 'foo' },
+      ...[0, 0.5, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY].map((answerTimeoutMs) => ({
+        operation: 'encode',
+        answerTimeoutMs,
+      })),
+      ...[0, 1.5, Number.NaN].map((maxAttempts) => ({ operation: 'encode', maxAttempts })),
+      ...[0, 1.5, Number.NaN].map((framePoints) => ({ operation: 'encode', framePoints })),
       { operation: 'decode', output: 'cells' },
       { operation: 'encode', source: 'HN-6GHP4-83RFR' },
       { operation: 'encode', source: Float64Array.of(1, 2) },
@@ -628,6 +640,8 @@ test('suggest answers as the library does', async () => {
     expect(await client.suggest(typed, { near })).toEqual(suggest(library, typed, { near }));
   for (const near of [[21], '21,105', null, { lat: Number.NaN, lng: 1 }] as never[])
     await expect(client.suggest(typed, { near })).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+  for (const limit of [0, -1, 1.5, Number.NaN])
+    await expect(client.suggest(typed, { limit })).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
   await expect(client.suggest(7 as never)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
 });
 

@@ -89,12 +89,16 @@ class StreamConnection {
       return;
     }
     if (!this.#isReady) return;
-    for (let frame = this.#credit.send(Date.now()); frame; frame = this.#credit.send(Date.now())) {
+    for (
+      let frame = this.#credit.send(performance.now());
+      frame;
+      frame = this.#credit.send(performance.now())
+    ) {
       this.#socket.send(frame);
       this.#restartAnswerTimer();
     }
     const pausedUntilMs = this.#credit.pausedUntilMs();
-    if (pausedUntilMs !== undefined) this.#flushAfter(pausedUntilMs - Date.now());
+    if (pausedUntilMs !== undefined) this.#flushAfter(pausedUntilMs - performance.now());
   }
 
   /** Ends timers and connection: with a close handshake where the service has said ready, else at once. */
@@ -124,7 +128,7 @@ class StreamConnection {
       binary: (data) =>
         this.#guard(() => {
           this.#restartAnswerTimer();
-          credit.answer(data, Date.now(), (refusals, overLimit) => {
+          credit.answer(data, performance.now(), (refusals, overLimit) => {
             const most = this.#settings.maxAttempts * (overLimit ? OVER_LIMIT_PATIENCE : 1);
             return refusals >= most ? undefined : pauseMs(refusals);
           });
