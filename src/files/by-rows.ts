@@ -295,19 +295,17 @@ export const typedAdder = async (format: FileFormat): Promise<WantedRows['adderO
 
 /** Converts windows of rows, and writes them. */
 export class RowBatches {
-  protected readonly run: Run;
-  protected readonly plan: RowPlan;
-  readonly #writers: RowWriters;
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
   /** Rows of the window whose own resolution is invalid; empty where rows have none of their own. */
   readonly #wrong: number[] = [];
 
-  constructor(run: Run, plan: RowPlan, writers: RowWriters) {
-    this.run = run;
-    this.plan = plan;
-    this.#writers = writers;
+  constructor(
+    protected readonly run: Run,
+    protected readonly plan: RowPlan,
+    private readonly writers: RowWriters,
+  ) {
     const { code, format } = plan;
     const { hasTypes } = FORMATS[format];
     const { writesDecoded } = writers;
@@ -324,11 +322,11 @@ export class RowBatches {
   }
 
   end(): Promise<void> {
-    return this.#writers.close();
+    return this.writers.close();
   }
 
   close(): void {
-    this.#writers.remove();
+    this.writers.remove();
   }
 
   #encode(rows: TextRows): { readonly rows: TextRows; readonly records: Uint8Array } {
@@ -399,7 +397,7 @@ export class RowBatches {
         ...(isDecode ? {} : { degrees: [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!] as const }),
         fault: () => this.#faultOf(rows, row, status as RowFailure),
       }),
-      write: (wanted) => this.#writers.write(rows, records, wanted),
+      write: (wanted) => this.writers.write(rows, records, wanted),
     };
   }
 

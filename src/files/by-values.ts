@@ -122,7 +122,6 @@ class ValuePipeline implements Pipeline {
 /** Rows whose values become ranges of bytes: the kernel's records are copied after them. */
 class FieldWay extends RowBatches implements Way {
   readonly #values: ValueRows;
-  readonly #wanted: WantedBytes;
   /** Whether positions are those that the source has of its own. */
   readonly #hasOwnPosition: boolean;
   readonly #deciding: readonly number[];
@@ -132,12 +131,11 @@ class FieldWay extends RowBatches implements Way {
     run: Run,
     plan: RowPlan,
     writers: RowWriters,
-    wanted: WantedBytes,
+    private readonly wanted: WantedBytes,
     position: TableSource['position'],
   ) {
     super(run, plan, writers);
     const { columns, lat, lng, code, own } = plan;
-    this.#wanted = wanted;
     this.#hasOwnPosition = lat === position?.lat && lng === position.lng;
     this.#values = new ValueRows(wanted.adders);
     this.#deciding = [lat, lng, code, own];
@@ -174,7 +172,7 @@ class FieldWay extends RowBatches implements Way {
     const { rowCount, documents = [] } = rows;
     if (rowCount <= skipped) return;
     const { columns, code, frame } = this.plan;
-    const bytes = rows.asBytes?.(this.#wanted);
+    const bytes = rows.asBytes?.(this.wanted);
     const unread = contradictions(rows, columns, this.#deciding);
     const latLngDeg = new Float64Array(2 * rowCount);
     if (code < 0) {
@@ -195,25 +193,13 @@ class FieldWay extends RowBatches implements Way {
 
 /** Rows whose values leave as they are, through sinks. */
 class SinkWay implements Way {
-  readonly #run: Run;
-  readonly #converter: RowConverter;
-  readonly #sink: TableSink;
-  readonly #rejects: TableSink | null;
-  readonly #sorted: SortedSink | null;
-
   private constructor(
-    run: Run,
-    converter: RowConverter,
-    sink: TableSink,
-    rejects: TableSink | null,
-    sorted: SortedSink | null,
-  ) {
-    this.#run = run;
-    this.#converter = converter;
-    this.#sink = sink;
-    this.#rejects = rejects;
-    this.#sorted = sorted;
-  }
+    private readonly run: Run,
+    private readonly converter: RowConverter,
+    private readonly sink: TableSink,
+    private readonly rejects: TableSink | null,
+    private readonly sorted: SortedSink | null,
+  ) {}
 
   static async of(run: Run, { source: { columns, frame }, sample, file }: Opened): Promise<SinkWay> {
     const { hexcodes, request, source, sourceFormat, target, targetFormat, rejectsFormat, targets } = run;
@@ -248,14 +234,14 @@ class SinkWay implements Way {
 
   *batches(rows: TableRows, skipped: number): Generator<Batch> {
     if (rows.rowCount <= skipped) return;
-    const converted = this.#converter.convert(rows);
-    this.#run.targets.tally.views += converted.views;
+    const converted = this.converter.convert(rows);
+    this.run.targets.tally.views += converted.views;
     yield this.#batch(converted);
   }
 
   #batch(converted: ConvertedRows): Batch {
     const { rowCount, status, latLngDeg, faultOf } = converted;
-    const [sink, rejects] = [this.#sink, this.#rejects];
+    const [sink, rejects] = [this.sink, this.rejects];
     return {
       rows: rowCount,
       failed: converted.failed,
@@ -280,12 +266,12 @@ class SinkWay implements Way {
   }
 
   async end(): Promise<void> {
-    await this.#sink.close();
-    await this.#rejects?.close();
+    await this.sink.close();
+    await this.rejects?.close();
   }
 
   close(): void {
-    this.#sorted?.remove();
+    this.sorted?.remove();
   }
 }
 

@@ -42,18 +42,16 @@ function filesOf(request: FilesRequest): Files {
 
 /** Inputs of a run, of which one is open at a time. */
 class Inputs {
-  readonly first: Input;
-  readonly #paths: readonly string[];
-  readonly #options: InputOptions;
   #current: Input;
   #isFirstTaken = false;
   #earlierBytes = 0;
   #readBytes = 0;
 
-  private constructor(paths: readonly string[], options: InputOptions, first: Input) {
-    this.#paths = paths;
-    this.#options = options;
-    this.first = first;
+  private constructor(
+    private readonly paths: readonly string[],
+    private readonly options: InputOptions,
+    readonly first: Input,
+  ) {
     this.#current = first;
   }
 
@@ -70,7 +68,7 @@ class Inputs {
     }
     this.#earlierBytes += this.#current.sizeBytes ?? this.#current.readBytes();
     this.close();
-    this.#current = await openInput(this.#paths[inputNumber]!, this.#options);
+    this.#current = await openInput(this.paths[inputNumber]!, this.options);
     return this.#current;
   }
 

@@ -82,20 +82,17 @@ class WholeCsv implements WholeInput {
   readonly start: number;
   readonly work: { readonly kind: 'rows'; readonly job: BulkJob };
   readonly sliceBytes = BLOCK_BYTES;
-  readonly #run: Run;
-  readonly #reading: Reading;
-  readonly #text: CsvText;
   readonly #shape: CsvShape;
   readonly #added: readonly TableColumn[];
-  readonly #memory: Memory;
   #converter: RowConverter | undefined;
 
   /** @throws CliFailure where a column is missing, or an added column has the name of one of the input */
-  constructor(run: Run, reading: Reading, text: CsvText, memory: Memory) {
-    this.#run = run;
-    this.#reading = reading;
-    this.#text = text;
-    this.#memory = memory;
+  constructor(
+    private readonly run: Run,
+    private readonly reading: Reading,
+    private readonly text: CsvText,
+    private readonly memory: Memory,
+  ) {
     const { request } = run;
     const { columns, operation, isFormer, hasCertainty = false } = request;
     const { delimiter, hasHeader } = run.source;
@@ -134,9 +131,9 @@ class WholeCsv implements WholeInput {
 
   /** Writes the header to outputs that an earlier run has not begun. */
   async writeHead(): Promise<void> {
-    const { targets, source } = this.#run;
+    const { targets, source } = this.run;
     const { delimiter, hasHeader } = source;
-    const { bytes, lead, lineEnd } = this.#text;
+    const { bytes, lead, lineEnd } = this.text;
     const bare = bytes.subarray(0, textEnd(bytes, 0, bytes.length));
     const fields = this.#added.map(({ name }) => csvQuoted(name, delimiter));
     const row = hasHeader ? extendedHeader(bare, fields, delimiter, lineEnd) : bare;
@@ -146,12 +143,12 @@ class WholeCsv implements WholeInput {
   }
 
   blocks(from: number): AsyncIterable<Uint8Array> {
-    return this.#text.blocks(from, () => this.#reading.rows + 1);
+    return this.text.blocks(from, () => this.reading.rows + 1);
   }
 
   convert(block: Uint8Array): Answer & { readonly restAt: number } {
-    const { hexcodes, targets } = this.#run;
-    const { sink, buffer } = this.#memory;
+    const { hexcodes, targets } = this.run;
+    const { sink, buffer } = this.memory;
     const given = targets.output.holdsBytes ? undefined : buffer;
     try {
       const answer = convertBlock(hexcodes.kernel, this.work.job, block, given, sink);
@@ -159,7 +156,7 @@ class WholeCsv implements WholeInput {
     } catch (error) {
       if (!(error instanceof BulkInputError)) throw error;
       this.#refuseRagged(block);
-      throw badInput({ file: this.#reading.input.name, row: this.#reading.rows + 1 }, error.message);
+      throw badInput({ file: this.reading.input.name, row: this.reading.rows + 1 }, error.message);
     }
   }
 
@@ -167,12 +164,12 @@ class WholeCsv implements WholeInput {
   #refuseRagged(block: Uint8Array): void {
     const { delimiter } = this.work.job;
     const { columns } = this.#shape;
-    let row = this.#reading.rows;
+    let row = this.reading.rows;
     eachRow(block, delimiter, (start, end) => {
       row++;
       const { length } = fieldsOf(block, start, end, delimiter);
       if (length !== columns)
-        throw badInput({ file: this.#reading.input.name, row }, raggedFault(length, columns));
+        throw badInput({ file: this.reading.input.name, row }, raggedFault(length, columns));
     });
   }
 
@@ -188,7 +185,7 @@ class WholeCsv implements WholeInput {
     if (angles.length === 0) return answer;
     countSlow('file', 'number', angles.length);
     this.#converter ??= this.#rowConverter();
-    const values = this.#text.names.map((_, column) => angles.map(({ fields }) => fields[column]!));
+    const values = this.text.names.map((_, column) => angles.map(({ fields }) => fields[column]!));
     const converted = this.#converter.convert({ rowCount: angles.length, values });
     const slow = angles.map(({ failed }, row): SlowAnswer => {
       const texts = this.#added.map((column, c) => textOf(column, converted.values[columns + c]?.[row]));
@@ -199,12 +196,12 @@ class WholeCsv implements WholeInput {
   }
 
   #rowConverter(): RowConverter {
-    const { names } = this.#text;
-    return rowConverter(this.#run.hexcodes, this.#run.request, {
+    const { names } = this.text;
+    return rowConverter(this.run.hexcodes, this.run.request, {
       columns: names.map((name) => ({ ...TEXT, name })),
-      sample: { names, rows: this.#run.sample?.rows ?? [] },
-      file: this.#reading.input.name,
-      hasHeader: this.#run.source.hasHeader,
+      sample: { names, rows: this.run.sample?.rows ?? [] },
+      file: this.reading.input.name,
+      hasHeader: this.run.source.hasHeader,
     });
   }
 
@@ -229,7 +226,7 @@ class WholeCsv implements WholeInput {
 
   #readFields(fields: readonly string[]): ReadFields {
     const { lat, lng, hexcodes, resolution: at } = this.#shape;
-    const field = (column: number): Field => ({ name: this.#text.names[column]!, text: fields[column]! });
+    const field = (column: number): Field => ({ name: this.text.names[column]!, text: fields[column]! });
     const isWrong = at >= 0 && readResolution(withoutBlanks(fields[at]!)) < 0;
     const resolution = isWrong ? field(at) : null;
     if (hexcodes >= 0) return { kind: 'whole', field: field(hexcodes), resolution };

@@ -112,40 +112,36 @@ class WholeLines implements WholeInput {
   readonly start = 0;
   readonly work: { readonly kind: 'lines'; readonly shape: LineShape };
   readonly sliceBytes: number;
-  readonly #run: Run;
-  readonly #plan: LinePlan;
-  readonly #lines: LineConverter;
   readonly #file: string;
-  readonly #input: Input;
-  /** Lines of the input that are converted, by which faults are told. */
-  #line: number;
 
-  constructor(run: Run, plan: LinePlan, lines: LineConverter, input: Input, line: number) {
+  constructor(
+    private readonly run: Run,
+    private readonly plan: LinePlan,
+    private readonly lines: LineConverter,
+    private readonly input: Input,
+    /** Lines of the input that are converted, by which faults are told. */
+    private line: number,
+  ) {
     this.work = { kind: 'lines', shape: plan.shape };
     this.sliceBytes = Math.min(BLOCK_BYTES, lines.blockBytes);
-    this.#run = run;
-    this.#plan = plan;
-    this.#lines = lines;
     this.#file = input.name;
-    this.#input = input;
-    this.#line = line;
   }
 
   blocks(from: number): AsyncIterable<Uint8Array> {
-    return lineBlocks(this.#input, this.#lines.blockBytes, from, (lines) => {
-      this.#line = lines;
+    return lineBlocks(this.input, this.lines.blockBytes, from, (lines) => {
+      this.line = lines;
     });
   }
 
   convert(block: Buffer, from: number): ConvertedLines {
-    return this.#lines.convert(block, from);
+    return this.lines.convert(block, from);
   }
 
   async mended(block: Uint8Array, answer: ConvertedLines, from: number): Promise<Answer> {
     const { left, lines, restAt } = answer;
     if (left.length === 0) {
-      this.#line += lines;
-      return this.#run.targets.output.holdsBytes ? { ...answer, bytes: answer.bytes.slice() } : answer;
+      this.line += lines;
+      return this.run.targets.output.holdsBytes ? { ...answer, bytes: answer.bytes.slice() } : answer;
     }
     // The bytes of the answer are those of the kernel's memory, which no conversion by values writes to.
     const slow: Omit<SlowAnswer, 'status' | 'bytes'>[] = [];
@@ -154,10 +150,10 @@ class WholeLines implements WholeInput {
     const answers: Pick<SlowAnswer, 'status' | 'bytes'>[] = [];
     const byAdmin = new Uint32Array(ADMIN_UNITS.length);
     const flush = async (): Promise<void> => {
-      for (const documents of narrowBatches(batch.take(), this.#plan.columns.length))
+      for (const documents of narrowBatches(batch.take(), this.plan.columns.length))
         answers.push(...(await this.#written(documents, byAdmin)));
     };
-    let line = this.#line + 1;
+    let line = this.line + 1;
     let counted = from;
     for (const { row, start, end, at } of left) {
       line += linesIn(block, counted, start);
@@ -171,9 +167,9 @@ class WholeLines implements WholeInput {
       if (batch.add(document)) await flush();
     }
     await flush();
-    this.#line += linesIn(block, from, restAt);
+    this.line += linesIn(block, from, restAt);
     if (slow.length > 0)
-      this.#run.said = 'Converted by bytes: lines were copied as they are, but for those that cannot be.';
+      this.run.said = 'Converted by bytes: lines were copied as they are, but for those that cannot be.';
     countSlow('file', 'line', slow.length);
     const mended = slow.map((each, n) => ({ ...each, ...answers[n]! }));
     return spliced(answer, mended, blank, byAdmin);
@@ -181,8 +177,8 @@ class WholeLines implements WholeInput {
 
   #convert(documents: JsonDocument[]): ConvertedRows {
     const objects = documents.map(({ value }) => value);
-    const values = valuesOf(this.#plan.columns, objects, this.#file, 1, 'any');
-    return this.#plan.converter.convert({ rowCount: documents.length, values, documents });
+    const values = valuesOf(this.plan.columns, objects, this.#file, 1, 'any');
+    return this.plan.converter.convert({ rowCount: documents.length, values, documents });
   }
 
   /** @param byAdmin to which rows that are OK are added */
@@ -196,7 +192,7 @@ class WholeLines implements WholeInput {
     const write = async (given: Uint8Array): Promise<void> => {
       bytes = given;
     };
-    await ndjsonSink({ write }, this.#plan.converter.columns).write(rows);
+    await ndjsonSink({ write }, this.plan.converter.columns).write(rows);
     let at = 0;
     return rows.status.map((status) => {
       const start = at;
@@ -206,9 +202,9 @@ class WholeLines implements WholeInput {
   }
 
   explain(block: Uint8Array, { start, end }: FailedRow): Explained {
-    const document = documentIn(block.subarray(start, end), this.#file, this.#line)!;
+    const document = documentIn(block.subarray(start, end), this.#file, this.line)!;
     const fault = (): string => this.#convert([document]).faultOf(0);
-    const { position } = this.#plan;
+    const { position } = this.plan;
     if (position === null) return { fault };
     const [lat, lng] = position;
     const degrees = [

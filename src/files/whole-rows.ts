@@ -194,22 +194,20 @@ export interface WholeInput {
 }
 
 export class WholeRows implements Pipeline {
-  readonly #run: Run;
-  readonly #open: (reading: Reading) => Promise<WholeInput>;
   #pool: Pool | undefined;
 
   /** @param open checks the header of an input */
-  constructor(run: Run, open: (reading: Reading) => Promise<WholeInput>) {
-    this.#run = run;
-    this.#open = open;
-  }
+  constructor(
+    private readonly run: Run,
+    private readonly open: (reading: Reading) => Promise<WholeInput>,
+  ) {}
 
   async *batches(reading: Reading): AsyncGenerator<Batch> {
-    const whole = await this.#open(reading);
+    const whole = await this.open(reading);
     if (reading.isDone) return;
     const { plain } = reading.input;
     let offset = Math.max(whole.start, reading.from);
-    if (plain !== null && isWorthThreads(this.#run)) {
+    if (plain !== null && isWorthThreads(this.run)) {
       yield* this.#sliced(whole, plain, offset);
       return;
     }
@@ -234,7 +232,7 @@ export class WholeRows implements Pipeline {
 
   /** Rows by the threads of a pool, and here those that they leave. */
   async *#sliced(whole: WholeInput, plain: PlainFile, from: number): AsyncGenerator<Batch> {
-    const { request, hexcodes, targets } = this.#run;
+    const { request, hexcodes, targets } = this.run;
     this.#pool ??= await startPool(workersOf(request));
     const batchOf = async (answer: SliceAnswer, { offset, sizeBytes }: FileSlice): Promise<Batch> => {
       const block = answer.failed > 0 ? plain.bytesAt(offset, sizeBytes) : answer.bytes.subarray(0, 0);
@@ -262,7 +260,7 @@ export class WholeRows implements Pipeline {
   }
 
   #batch(whole: WholeInput, answer: Answer, block: Uint8Array, endOffset: number): Batch<FailedRow> {
-    const { output, rejects } = this.#run.targets;
+    const { output, rejects } = this.run.targets;
     const { rows, failed, byStatus, report } = answer;
     return {
       rows,

@@ -93,7 +93,6 @@ interface Use {
 const NO_USE: Readonly<Use> = { blocks: 0, bytes: 0 };
 
 export class WorkQueue {
-  readonly #limits: QueueLimits;
   readonly #waiting = new KeyTurns<QueuedBlock>();
   readonly #bodies = new KeyTurns<() => void>();
   readonly #uses = new Map<string, Use>();
@@ -102,9 +101,7 @@ export class WorkQueue {
   #bytes = 0;
   #bodyBlocks = 0;
 
-  constructor(limits: QueueLimits) {
-    this.#limits = limits;
-  }
+  constructor(private readonly limits: QueueLimits) {}
 
   get blocks(): number {
     return this.#blocks;
@@ -129,12 +126,12 @@ export class WorkQueue {
 
   /** Whether a body of the key may hand in a block. */
   mayEnterOfBody(key: string): boolean {
-    return this.#bodyBlocks < this.#limits.bodyBlocks && this.mayEnter(key);
+    return this.#bodyBlocks < this.limits.bodyBlocks && this.mayEnter(key);
   }
 
   /** Whether a body that is called may hand in a block, whichever key it has. */
   get hasSpaceForBody(): boolean {
-    return this.#bodyBlocks < this.#limits.bodyBlocks && this.#hasSpace;
+    return this.#bodyBlocks < this.limits.bodyBlocks && this.#hasSpace;
   }
 
   /** @throws PoolFullError */
@@ -172,12 +169,12 @@ export class WorkQueue {
   }
 
   get #hasSpace(): boolean {
-    return this.#blocks < this.#limits.blocks && this.#bytes < this.#limits.bytes;
+    return this.#blocks < this.limits.blocks && this.#bytes < this.limits.bytes;
   }
 
   /** The key that has most of what is used up, more than this one will have, and a block to give up. */
   #giverFor(key: string): string | undefined {
-    const kind = this.#blocks < this.#limits.blocks ? 'bytes' : 'blocks';
+    const kind = this.#blocks < this.limits.blocks ? 'bytes' : 'blocks';
     const own = this.#uses.get(key) ?? NO_USE;
     let most = own[kind] + (kind === 'blocks' ? 1 : 0);
     let giver: string | undefined;
@@ -190,7 +187,7 @@ export class WorkQueue {
   }
 
   #start(): void {
-    while (this.#running < this.#limits.running) {
+    while (this.#running < this.limits.running) {
       const block = this.#waiting.next();
       if (block === undefined) return;
       this.#running++;

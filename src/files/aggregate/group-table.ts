@@ -250,14 +250,12 @@ export interface Group extends GroupKey {
 }
 
 export class SpilledGroups {
-  readonly #width: number;
   readonly #chunk: Records;
   readonly #folder = new SpillFolder('hexcodes-aggregate', 'groups');
   readonly #runs: number[] = [];
   #count = 0;
 
-  constructor(width: number) {
-    this.#width = width;
+  constructor(private readonly width: number) {
     this.#chunk = new Records(width);
   }
 
@@ -281,7 +279,7 @@ export class SpilledGroups {
     };
     for (const index of table.sorted()) {
       table.readKey(index, key);
-      chunk.put(count++, key, numbers, index * this.#width);
+      chunk.put(count++, key, numbers, index * this.width);
       if (count === chunk.capacity) write();
     }
     write();
@@ -290,9 +288,9 @@ export class SpilledGroups {
 
   /** All groups of all files, in order, each key once. */
   *groups(): Generator<Group> {
-    const readers = this.#runs.map((descriptor) => new RunReader(this.#folder, descriptor, this.#width));
+    const readers = this.#runs.map((descriptor) => new RunReader(this.#folder, descriptor, this.width));
     let open = readers.filter((reader) => reader.next());
-    const group = { ...keyOfNone(), numbers: new Float64Array(this.#width) };
+    const group = { ...keyOfNone(), numbers: new Float64Array(this.width) };
     while (open.length > 0) {
       let least = open[0]!;
       for (const reader of open) if (compare(reader.key, least.key) < 0) least = reader;
@@ -341,10 +339,8 @@ class Records {
   readonly bytes: Uint8Array;
   readonly doubles: Float64Array;
   readonly #words: Uint32Array;
-  readonly #width: number;
 
-  constructor(width: number) {
-    this.#width = width;
+  constructor(private readonly width: number) {
     this.recordBytes = RECORD_KEY_BYTES + 8 * width;
     this.capacity = Math.ceil(CHUNK_BYTES / this.recordBytes);
     const buffer = new ArrayBuffer(this.capacity * this.recordBytes);
@@ -360,7 +356,7 @@ class Records {
     this.#words[word + 2] = key.province;
     const at = this.numbersAt(index);
     this.doubles[at - 1] = key.timeS;
-    for (let i = 0; i < this.#width; i++) this.doubles[at + i] = numbers[from + i]!;
+    for (let i = 0; i < this.width; i++) this.doubles[at + i] = numbers[from + i]!;
   }
 
   readKey(index: number, key: GroupKey): void {

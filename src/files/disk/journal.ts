@@ -125,10 +125,7 @@ const held = new Set<string>();
 let isExitWatched = false;
 
 export class OutputLock {
-  readonly #path: string;
-
-  private constructor(path: string) {
-    this.#path = path;
+  private constructor(private readonly path: string) {
     held.add(path);
     if (isExitWatched) return;
     isExitWatched = true;
@@ -164,7 +161,7 @@ export class OutputLock {
   }
 
   release(): void {
-    if (held.delete(this.#path)) rmSync(this.#path, { force: true });
+    if (held.delete(this.path)) rmSync(this.path, { force: true });
   }
 }
 

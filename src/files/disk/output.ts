@@ -113,13 +113,11 @@ const LEVEL = 1;
 export class GzipOutput implements Output {
   readonly name: string;
   readonly holdsBytes = true;
-  readonly #inner: Output;
   readonly #gzip: Gzip = loadZlib().createGzip({ level: LEVEL, chunkSize: 256 * 1024 });
   readonly #draining: Promise<void>;
 
-  constructor(inner: Output) {
+  constructor(private readonly inner: Output) {
     this.name = inner.name;
-    this.#inner = inner;
     this.#draining = (async () => {
       for await (const chunk of this.#gzip as AsyncIterable<Uint8Array>) await inner.write(chunk);
     })();
@@ -136,29 +134,27 @@ export class GzipOutput implements Output {
   async finish(): Promise<void> {
     this.#gzip.end();
     await this.#draining;
-    await this.#inner.finish();
+    await this.inner.finish();
   }
 
   abandon(): void {
     this.#gzip.destroy();
-    this.#inner.abandon();
+    this.inner.abandon();
   }
 }
 
 /** stdout or stderr with backpressure: a write resolves when the reader has taken it. */
 export class StandardOutput implements Output {
-  readonly name: string;
   readonly holdsBytes = false;
-  readonly #stream: NodeJS.WriteStream;
 
-  constructor(name: string, stream: NodeJS.WriteStream) {
-    this.name = name;
-    this.#stream = stream;
-  }
+  constructor(
+    readonly name: string,
+    private readonly stream: NodeJS.WriteStream,
+  ) {}
 
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#stream.write(bytes, (error) => (error ? reject(badOutput(this.name, error)) : resolve()));
+      this.stream.write(bytes, (error) => (error ? reject(badOutput(this.name, error)) : resolve()));
     });
   }
 

@@ -12,20 +12,18 @@ const WINDOW_BYTES = 4096;
 const LF = 10;
 
 export class PlainFile {
-  readonly #stream: ReadStream;
-  readonly #path: string;
   /** How far the file is read. */
   readBytes = 0;
 
   /** @param stream is open already, and is not read any more */
-  constructor(stream: ReadStream, path: string) {
-    this.#stream = stream;
-    this.#path = path;
-  }
+  constructor(
+    private readonly stream: ReadStream,
+    private readonly path: string,
+  ) {}
 
   /** The descriptor: it stays with the file that was opened, whatever the path names by now. */
   get fd(): number {
-    return (this.#stream as ReadStream & { readonly fd: number }).fd;
+    return (this.stream as ReadStream & { readonly fd: number }).fd;
   }
 
   /**
@@ -89,7 +87,7 @@ export class PlainFile {
       this.readBytes = Math.max(this.readBytes, offset + size);
       return size;
     } catch (error) {
-      throw unreadable(this.#path, error);
+      throw unreadable(this.path, error);
     }
   }
 }

@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { CliFailure, EXIT, reasonOf } from '../exit-codes.js';
 
 export class SpillFolder {
-  readonly #name: string;
-  readonly #what: string;
   #folder: string | undefined;
   #made = 0;
   /** Paths by descriptor. */
@@ -18,15 +16,15 @@ export class SpillFolder {
    * @param name of the folder begins so
    * @param what is written, for messages
    */
-  constructor(name: string, what: string) {
-    this.#name = name;
-    this.#what = what;
-  }
+  constructor(
+    private readonly name: string,
+    private readonly what: string,
+  ) {}
 
   /** Makes a file. @returns its descriptor, to be written and read @throws CliFailure BAD_OUTPUT */
   create(): number {
     return this.#guarded('write', () => {
-      this.#folder ??= mkdtempSync(join(tmpdir(), `${this.#name}-`));
+      this.#folder ??= mkdtempSync(join(tmpdir(), `${this.name}-`));
       const path = join(this.#folder, `${this.#made++}`);
       const descriptor = openSync(path, 'wx+', 0o600);
       this.#open.set(descriptor, path);
@@ -76,8 +74,8 @@ export class SpillFolder {
       const where = `${verb === 'write' ? 'to' : 'from'} ${this.#folder ?? tmpdir()}`;
       throw new CliFailure(
         EXIT.BAD_OUTPUT,
-        `cannot ${verb} ${this.#what} ${where}: ${reasonOf(error)}`,
-        `TMPDIR names another folder; --memory leaves more ${this.#what} in memory.`,
+        `cannot ${verb} ${this.what} ${where}: ${reasonOf(error)}`,
+        `TMPDIR names another folder; --memory leaves more ${this.what} in memory.`,
       );
     }
   }

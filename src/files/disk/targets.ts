@@ -43,7 +43,6 @@ export class Targets {
   readonly isDone: boolean;
   /** A line for the user about an earlier run. */
   readonly note: string | null;
-  readonly #request: TargetsRequest;
   readonly #journal: Journal | null;
   readonly #checkpointBytes: number;
   /** The regular files among output and failed rows. */
@@ -55,8 +54,7 @@ export class Targets {
   #lastMs = performance.now();
 
   /** @throws CliFailure if a target cannot be written, or if the run that is to be resumed was another one */
-  constructor(request: TargetsRequest) {
-    this.#request = request;
+  constructor(private readonly request: TargetsRequest) {
     const { output, rejects, notResumable } = request;
     this.#checkpointBytes = Number(process.env.HEXCODES_CHECKPOINT_BYTES ?? CHECKPOINT_BYTES);
     this.#files = [output, rejects].filter((each) => each?.kind === 'file');
@@ -116,7 +114,7 @@ export class Targets {
     const rejects = this.rejects instanceof FileOutput ? this.rejects : null;
     rejects?.sync();
     this.#journal.write({
-      shape: this.#request.shape,
+      shape: this.request.shape,
       ...reached,
       outputOffset: this.output.offset,
       rejectsOffset: rejects?.offset ?? 0,
@@ -154,7 +152,7 @@ export class Targets {
 
   #renamePartials({ outputOffset, rejectsOffset }: Checkpoint): void {
     for (const each of this.#files) {
-      FileOutput.rename(each, each === this.#request.output ? outputOffset : rejectsOffset);
+      FileOutput.rename(each, each === this.request.output ? outputOffset : rejectsOffset);
     }
     this.#journal?.remove();
   }

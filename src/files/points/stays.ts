@@ -43,16 +43,13 @@ interface Vehicle {
 const VEHICLE_BYTES = 400;
 
 export class Stays {
-  readonly #gapMs: number;
   readonly #vehicles = new Map<string, Vehicle>();
   #heldBytes = 0;
   /** Positions that came after a later one of their vehicle, and were left out. */
   late = 0;
 
   /** @param gapMs a longer time without positions ends a stay */
-  constructor(gapMs: number) {
-    this.#gapMs = gapMs;
-  }
+  constructor(private readonly gapMs: number) {}
 
   /** Takes a position; the stay that it ends, if there is one. */
   take({ id, timeMs, cell, admin }: TrackPoint): Stay | null {
@@ -67,7 +64,7 @@ export class Stays {
       this.late++;
       return null;
     }
-    const isGap = timeMs - vehicle.lastMs > this.#gapMs;
+    const isGap = timeMs - vehicle.lastMs > this.gapMs;
     vehicle.lastMs = timeMs;
     const { stay } = vehicle;
     if (stay !== null && stay.cell === cell && stay.admin === admin && !isGap) {

@@ -29,12 +29,7 @@ const rangesOf = (rows: number): ValueRanges => ({
 });
 
 export class RowDecoder {
-  readonly #kernel: Kernel;
   readonly #memory: TextMemory;
-  readonly #code: number;
-  readonly #isTyped: boolean;
-  /** Whether the kernel has scanned the rows as CSV, and writes our columns. */
-  readonly #isWritten: boolean;
   /** lat and lng, which are empty with types, resolution and status. */
   readonly #ours: readonly ValueRanges[];
   /** The values of resolutions, and after them the words of statuses; where each of them is. */
@@ -46,12 +41,14 @@ export class RowDecoder {
    * @param isTyped whether our columns become plain values instead of texts
    * @param isWritten whether the kernel has scanned the rows as CSV, and writes our columns
    */
-  constructor(kernel: Kernel, code: number, isTyped: boolean, isWritten: boolean, maxRows: number) {
-    this.#kernel = kernel;
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly code: number,
+    private readonly isTyped: boolean,
+    private readonly isWritten: boolean,
+    maxRows: number,
+  ) {
     this.#memory = textMemoryOf(kernel);
-    this.#code = code;
-    this.#isTyped = isTyped;
-    this.#isWritten = isWritten;
     const positions = isTyped ? 0 : maxRows;
     this.#ours = [positions, positions, maxRows, maxRows].map(rangesOf);
     const column = { name: '', kind: 'int' } as const;
@@ -75,12 +72,12 @@ export class RowDecoder {
     byStatus: Uint32Array,
     byAdmin: Uint32Array,
   ): { readonly rows: TextRows; readonly records: Uint8Array } {
-    const { exports, inputBytes: records, output, outputFloats } = this.#kernel;
+    const { exports, inputBytes: records, output, outputFloats } = this.kernel;
     const { rowCount, latLngDeg, columns } = rows;
     this.#take(rows);
     exports.decodeBatch(rowCount);
     latLngDeg.set(outputFloats.subarray(0, 2 * rowCount));
-    if (!this.#isWritten) this.#memory.openRows(rowCount, 0);
+    if (!this.isWritten) this.#memory.openRows(rowCount, 0);
     this.#memory.adminCounts.fill(0);
     exports.countDecoded(rowCount);
     byAdmin.set(this.#memory.adminCounts);
@@ -91,33 +88,33 @@ export class RowDecoder {
       if (records[at] === OK && output[statuses + row] !== OK) records[at] = INVALID_HEXCODES;
       byStatus[records[at]!]!++;
     }
-    if (this.#isWritten) return { rows, records };
+    if (this.isWritten) return { rows, records };
     this.#addWords(rows);
-    if (!this.#isTyped) this.#print(rows);
+    if (!this.isTyped) this.#print(rows);
     return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
   }
 
   /** Takes codes as records to the kernel; the status of a row without one is there already. */
   #take(rows: TextRows): void {
     const { text, columns, rowCount, unread } = rows;
-    const { inputBytes: records } = this.#kernel;
+    const { inputBytes: records } = this.kernel;
     const memory = this.#memory;
-    const { starts, ends } = columns[this.#code]!;
+    const { starts, ends } = columns[this.code]!;
     // A scan has taken all codes but those that it left.
-    const next = (row: number): number => (this.#isWritten ? memory.nextLeft(row, rowCount) : row);
+    const next = (row: number): number => (this.isWritten ? memory.nextLeft(row, rowCount) : row);
     for (let row = next(0); row < rowCount; row = next(row + 1)) {
       if (!takeCode(text.bytes, starts[row]!, ends[row]!, records, row)) {
-        putCode(this.#kernel, row, textAt(rows, this.#code, row));
+        putCode(this.kernel, row, textAt(rows, this.code, row));
         records[recordStatusAt(row)] = OK;
         countSlow('file', 'code');
       }
       if (unread?.has(row) === true) refuse(records, row, INVALID_REQUEST);
-      if (this.#isWritten) memory.setStatus(row, records[recordStatusAt(row)]!);
+      if (this.isWritten) memory.setStatus(row, records[recordStatusAt(row)]!);
     }
   }
 
   #addWords({ text, rowCount }: TextRows): void {
-    const { inputBytes: records, output } = this.#kernel;
+    const { inputBytes: records, output } = this.kernel;
     const [resolution, status] = [this.#ours[2]!, this.#ours[3]!];
     const starts = this.#wordStarts;
     const base = text.at;
@@ -135,7 +132,7 @@ export class RowDecoder {
 
   /** Prints positions by the kernel. */
   #print({ text, rowCount, latLngDeg }: TextRows): void {
-    const { exports } = this.#kernel;
+    const { exports } = this.kernel;
     const { textOut, textOutAt } = this.#memory;
     const base = text.at - textOutAt;
     let at = textOutAt;

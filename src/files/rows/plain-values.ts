@@ -155,14 +155,12 @@ const NO_DEGREES = new Float64Array(0);
 const NOTHING: ReadonlyMap<number, string> = new Map();
 
 export class ValueRows {
-  readonly #adders: readonly (ValueAdder | null)[];
   readonly #columns: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[];
   readonly #maxRows: number;
   readonly #text = new GrowingBytes(1 << 16);
 
   /** @param adders of the columns, in their order; null for those that nobody reads */
-  constructor(adders: readonly (ValueAdder | null)[]) {
-    this.#adders = adders;
+  constructor(private readonly adders: readonly (ValueAdder | null)[]) {
     this.#maxRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
     this.#columns = adders.map((add) => ({
       starts: new Int32Array(add === null ? 0 : this.#maxRows),
@@ -201,7 +199,7 @@ export class ValueRows {
 
   #add(values: TableRows['values'], from: number, row: number): void {
     const text = this.#text;
-    const adders = this.#adders;
+    const adders = this.adders;
     for (let c = 0; c < adders.length; c++) {
       const add = adders[c]!;
       if (add !== null) addValue(text, this.#columns[c]!, row, values[c]?.[from], add);

@@ -141,17 +141,12 @@ function layoutOf(run: Run, plan: RowPlan): Layout {
 }
 
 export class RowWriters {
-  readonly #run: Run;
-  readonly #layout: Layout;
-  readonly #output: RowWriter;
-  readonly #rejects: RowWriter | null;
-
-  private constructor(run: Run, layout: Layout, output: RowWriter, rejects: RowWriter | null) {
-    this.#run = run;
-    this.#layout = layout;
-    this.#output = output;
-    this.#rejects = rejects;
-  }
+  private constructor(
+    private readonly run: Run,
+    private readonly layout: Layout,
+    private readonly output: RowWriter,
+    private readonly rejects: RowWriter | null,
+  ) {}
 
   static async open(run: Run, plan: RowPlan): Promise<RowWriters> {
     const layout = layoutOf(run, plan);
@@ -162,29 +157,29 @@ export class RowWriters {
 
   /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
   get writesDecoded(): boolean {
-    return this.#layout.writesDecoded;
+    return this.layout.writesDecoded;
   }
 
   /** Writes those that are OK before those that failed. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const { border, numbers } = this.#layout;
+    const { border, numbers } = this.layout;
     const rows = border?.after(given, records) ?? given;
-    if (wanted === 'failed') await this.#rejects?.write(rows, records, wanted);
+    if (wanted === 'failed') await this.rejects?.write(rows, records, wanted);
     else {
       for (const [column, half] of numbers)
-        asNumbers(rows, column, half, this.#run.targetFormat === 'geojson');
-      await this.#output.write(rows, records, wanted);
+        asNumbers(rows, column, half, this.run.targetFormat === 'geojson');
+      await this.output.write(rows, records, wanted);
     }
   }
 
   async close(): Promise<void> {
-    await this.#output.close();
-    await this.#rejects?.close();
+    await this.output.close();
+    await this.rejects?.close();
   }
 
   /** Removes what was written beside the output. */
   remove(): void {
-    this.#output.remove?.();
+    this.output.remove?.();
   }
 }
 

@@ -130,7 +130,6 @@ class Tails {
   readonly #hasCode: boolean;
   readonly #hasFormer: boolean;
   readonly #hasBorder: boolean;
-  readonly #absent: '' | 'null';
   /** The texts before and after the code, and after the distance where there is one. */
   readonly #partsOf: (admin: string, former: string | null) => string[];
   /** Made when the first row has them: by province and former one, and by metres. */
@@ -142,11 +141,10 @@ class Tails {
   /** @param textOf our columns with their values, null for none @param absent the text of none */
   constructor(
     textOf: (values: readonly (string | null)[]) => string,
-    absent: '' | 'null',
+    private readonly absent: '' | 'null',
     { values, kernel, resolution }: WrittenColumns,
   ) {
     this.#kernel = kernel;
-    this.#absent = absent;
     this.#hasCode = values.includes('code');
     this.#hasFormer = values.includes('former');
     this.#hasBorder = values.includes('metres');
@@ -197,7 +195,7 @@ class Tails {
   #borderAt(lat: number, lng: number): Piece {
     const { borderM, certainty } = this.#kernel!.borderAt(lat, lng);
     const after = this.#partsOf('', null)[2]!;
-    return pieceOf(`${borderM ?? this.#absent}${after.replace(SHARE, String(certainty ?? this.#absent))}`);
+    return pieceOf(`${borderM ?? this.absent}${after.replace(SHARE, String(certainty ?? this.absent))}`);
   }
 }
 

@@ -28,10 +28,7 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
 type Boxes = InstanceType<typeof import('../../hexcodes/geometry/cell-boxes.js').CellBoxes>;
 
 export class SortedParquet {
-  readonly #hexcodes: Hexcodes;
   readonly #file: ParquetFileWriter;
-  readonly #derived: DerivedColumns;
-  readonly #columns: readonly TableColumn[];
   readonly #plain: readonly (PlainColumn | null)[];
   readonly #stored: readonly PlainColumn[];
   readonly #records = new Uint8Array(ROW_GROUP_ROWS * RECORD_BYTES);
@@ -48,16 +45,13 @@ export class SortedParquet {
   };
 
   constructor(
-    hexcodes: Hexcodes,
+    private readonly hexcodes: Hexcodes,
     output: Output,
-    columns: readonly TableColumn[],
-    derived: DerivedColumns,
+    private readonly columns: readonly TableColumn[],
+    private readonly derived: DerivedColumns,
     storedAt: readonly number[],
   ) {
-    this.#hexcodes = hexcodes;
     this.#file = new ParquetFileWriter(output);
-    this.#derived = derived;
-    this.#columns = columns;
     const { admin, status } = derived;
     const plain = columns.map((column, index) =>
       index === admin || index === status ? null : new PlainColumn(elementOf(column)),
@@ -88,7 +82,7 @@ export class SortedParquet {
     if (status !== OK) {
       records.fill(0, record, record + RECORD_BYTES);
       this.#admins[row] = NONE;
-      this.#plain[this.#derived.code]!.addNull();
+      this.#plain[this.derived.code]!.addNull();
       return;
     }
     for (let word = 0; word < KEY_WORDS; word++) {
@@ -104,7 +98,7 @@ export class SortedParquet {
     const length = codeBytes(records, record, code[0]);
     for (let i = 0; i < length; i++) code[4 + i] = records[record + i]!;
     code[0] = length;
-    this.#plain[this.#derived.code]!.take(code, 0);
+    this.#plain[this.derived.code]!.take(code, 0);
   }
 
   /** Writes the rows so far as a row group. */
@@ -114,8 +108,8 @@ export class SortedParquet {
     const { CellBoxes } = await import('../../hexcodes/geometry/cell-boxes.js');
     this.#boxes ??= new CellBoxes();
     this.#addCells(rows, this.#boxes);
-    const { admin, code } = this.#derived;
-    for (const [index, column] of this.#columns.entries()) {
+    const { admin, code } = this.derived;
+    for (const [index, column] of this.columns.entries()) {
       const chunk =
         this.#plain[index]?.end() ??
         (index === admin
@@ -130,17 +124,17 @@ export class SortedParquet {
 
   async close(): Promise<void> {
     await this.flush();
-    const leaves = this.#columns.map((column) => thriftElement(elementOf(column)));
-    await this.#file.end(leaves, this.#columns);
+    const leaves = this.columns.map((column) => thriftElement(elementOf(column)));
+    await this.#file.end(leaves, this.columns);
   }
 
   /** Adds cells and boxes of the rows of a group. */
   #addCells(rows: number, boxes: Boxes): void {
-    const { kernel } = this.#hexcodes;
+    const { kernel } = this.hexcodes;
     const { capacity, exports, input, inputBytes, output, outputFloats, resolutions } = kernel;
     const words = new Uint32Array(output.buffer, output.byteOffset, 2 * capacity);
-    const cells = this.#plain[this.#derived.cell]!;
-    const sides = [0, 1, 2, 3].map((side) => this.#plain[this.#derived.box + side]!);
+    const cells = this.#plain[this.derived.cell]!;
+    const sides = [0, 1, 2, 3].map((side) => this.#plain[this.derived.box + side]!);
     for (let from = 0; from < rows; from += capacity) {
       const count = Math.min(capacity, rows - from);
       inputBytes.set(this.#records.subarray(RECORD_BYTES * from, RECORD_BYTES * (from + count)));
@@ -170,9 +164,9 @@ export class SortedParquet {
     const record = this.#records.subarray(RECORD_BYTES * row, RECORD_BYTES * row + RECORD_TEXT_BYTES);
     const text = Buffer.from(record).toString('latin1').replace(/\0.*$/s, '');
     if (text === this.#lastCell.text) return this.#lastCell.words;
-    const { output } = this.#hexcodes.kernel;
+    const { output } = this.hexcodes.kernel;
     const kept = output.slice();
-    const { cell } = this.#hexcodes.read(text)!;
+    const { cell } = this.hexcodes.read(text)!;
     output.set(kept);
     this.#lastCell = { text, words: [Number(cell & 0xffff_ffffn), Number(cell >> 32n)] };
     return this.#lastCell.words;

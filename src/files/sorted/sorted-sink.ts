@@ -273,23 +273,20 @@ class RunReader implements RowCursor {
   words = new Uint32Array(BLOCK_BYTES / 4);
   bytes = new Uint8Array(this.words.buffer);
   at = 0;
-  readonly #folder: SpillFolder;
-  readonly #descriptor: number;
-  readonly #order: number;
   /** Words of the block that are read, and the offset after its row. */
   #filled = 0;
   #end = 0;
   #offset = 0;
 
-  constructor(folder: SpillFolder, descriptor: number, order: number) {
-    this.#folder = folder;
-    this.#descriptor = descriptor;
-    this.#order = order;
-  }
+  constructor(
+    private readonly folder: SpillFolder,
+    private readonly descriptor: number,
+    private readonly order: number,
+  ) {}
 
   /** Compares by code, then by the order of the runs. */
   compare(other: RunReader): number {
-    return compareKeys(this.words, this.at, other.words, other.at) || this.#order - other.#order;
+    return compareKeys(this.words, this.at, other.words, other.at) || this.order - other.order;
   }
 
   next(): boolean {
@@ -312,7 +309,7 @@ class RunReader implements RowCursor {
     } else this.words.set(rest);
     this.at = 0;
     this.#filled = rest.length;
-    const read = this.#folder.read(this.#descriptor, this.bytes.subarray(4 * rest.length), this.#offset);
+    const read = this.folder.read(this.descriptor, this.bytes.subarray(4 * rest.length), this.#offset);
     this.#offset += read;
     this.#filled += read >> 2;
     // A row that is longer than a block is known only now.
@@ -327,8 +324,6 @@ export class SortedSink implements TableSink {
   readonly #parquet: SortedParquet;
   readonly #held: HeldRows;
   readonly #runs = new SortedRuns();
-  readonly #memoryBytes: number;
-  readonly #tick: () => void;
   /** Indexes of the stored columns among all, of the codes and of the status. */
   readonly #stored: readonly number[];
   readonly #values: ValueRows;
@@ -346,8 +341,8 @@ export class SortedSink implements TableSink {
     hexcodes: Hexcodes,
     output: Output,
     columns: SinkColumns,
-    memoryBytes: number,
-    tick: () => void,
+    private readonly memoryBytes: number,
+    private readonly tick: () => void,
   ) {
     const derived = columns.derived!;
     const all = [...columns.kept, ...columns.added];
@@ -364,8 +359,6 @@ export class SortedSink implements TableSink {
       stored.map((column) => plainWidth(elementOf(column))),
       memoryBytes,
     );
-    this.#memoryBytes = memoryBytes;
-    this.#tick = tick;
   }
 
   async write({ rowCount, values }: TableRows): Promise<void> {
@@ -394,7 +387,7 @@ export class SortedSink implements TableSink {
       held.rows.begin(records, recordAt(row), latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!, resolution);
       held.rows.addRanges(sources, text.bytes, ranges, row);
     }
-    if (held.bytes >= this.#memoryBytes) this.#spill();
+    if (held.bytes >= this.memoryBytes) this.#spill();
   }
 
   async close(): Promise<void> {
@@ -408,7 +401,7 @@ export class SortedSink implements TableSink {
     for (let count = 1; rows.next(); count++) {
       parquet.add(rows.words, rows.bytes, rows.at);
       if (parquet.isFull) await parquet.flush();
-      if (count % ROWS_OF_A_TURN === 0) this.#tick();
+      if (count % ROWS_OF_A_TURN === 0) this.tick();
     }
     await parquet.close();
   }
@@ -419,7 +412,7 @@ export class SortedSink implements TableSink {
   }
 
   #spill(): void {
-    this.#runs.add(this.#held.sorted(), this.#tick);
+    this.#runs.add(this.#held.sorted(), this.tick);
     this.#held.clear();
   }
 }

@@ -51,16 +51,14 @@ const CLEAR_BEHIND = '\x1b[K';
 
 export class Progress {
   readonly #startMs = performance.now();
-  readonly #startRows: number;
-  readonly #isSilent: boolean;
   #isDrawn = false;
   #lastMs = performance.now();
 
   /** @param startRows rows that an earlier run converted: they do not count for the speed */
-  constructor(isSilent: boolean, startRows: number) {
-    this.#isSilent = isSilent;
-    this.#startRows = startRows;
-  }
+  constructor(
+    private readonly isSilent: boolean,
+    private readonly startRows: number,
+  ) {}
 
   get elapsedMs(): number {
     return performance.now() - this.#startMs;
@@ -69,7 +67,7 @@ export class Progress {
   update(state: ProgressState): void {
     const nowMs = performance.now();
     const isTerminal = process.stderr.isTTY === true;
-    if (this.#isSilent || nowMs - this.#lastMs < (isTerminal ? REDRAW_MS : PLAIN_LINE_MS)) return;
+    if (this.isSilent || nowMs - this.#lastMs < (isTerminal ? REDRAW_MS : PLAIN_LINE_MS)) return;
     this.#lastMs = nowMs;
     const line = this.#lineOf(state);
     const { readBytes, totalBytes } = state;
@@ -97,7 +95,7 @@ export class Progress {
     const seconds = this.elapsedMs / 1000;
     const parts = [
       `${grouped(rows)} rows`,
-      `${grouped((rows - this.#startRows) / seconds)} rows/s`,
+      `${grouped((rows - this.startRows) / seconds)} rows/s`,
       `${(readBytes / seconds / 1e6).toFixed(1)} MB/s`,
     ];
     if (totalBytes !== null && readBytes > 0) {

@@ -44,7 +44,6 @@ export function notRead(what: string, layer: string): TableError {
 }
 
 export class SqliteFile {
-  readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #pageBytes: number;
   /** Bytes of a page without those that are set apart at its end. */
@@ -54,8 +53,7 @@ export class SqliteFile {
   readonly #entries = new Map<string, Entry>();
 
   /** @throws TableError for what is no such database */
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+  constructor(private readonly bytes: Uint8Array) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < HEAD_BYTES || latin1(bytes.subarray(0, MARK.length)) !== MARK)
       throw new TableError(BROKEN);
@@ -232,9 +230,9 @@ export class SqliteFile {
   /** The content of a cell, whose end may be on pages of its own. */
   #payload(start: number, size: number, walk: Walk): Payload {
     const most = this.#usable - 35;
-    if (size > this.#bytes.length) throw new TableError(BROKEN);
+    if (size > this.bytes.length) throw new TableError(BROKEN);
     if (size <= most) {
-      if (start + size > this.#bytes.length) throw new TableError(BROKEN);
+      if (start + size > this.bytes.length) throw new TableError(BROKEN);
       return { view: this.#view, from: start, end: start + size, localBytes: size };
     }
     const least = Math.floor(((this.#usable - 12) * 32) / 255) - 23;
@@ -256,8 +254,8 @@ export class SqliteFile {
   }
 
   #slice(start: number, bytes: number): Uint8Array {
-    if (start + bytes > this.#bytes.length) throw new TableError(BROKEN);
-    return this.#bytes.subarray(start, start + bytes);
+    if (start + bytes > this.bytes.length) throw new TableError(BROKEN);
+    return this.bytes.subarray(start, start + bytes);
   }
 
   #varint(view: DataView, start: number): [value: number | bigint, end: number] {

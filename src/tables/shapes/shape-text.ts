@@ -37,14 +37,12 @@ function shapeOfWkt(text: string): Shape | null {
 }
 
 class WktReader {
-  readonly #text: string;
   #at = 0;
   #token = '';
   /** Numbers of a position, as Z, M and ZM say; 0 where they do not. */
   #size = 0;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(private readonly text: string) {
     this.#next();
   }
 
@@ -69,7 +67,7 @@ class WktReader {
 
   /** @throws SyntaxError for text after the geometry */
   end(): void {
-    if (this.#token !== '' || this.#text.slice(this.#at).trim() !== '') throw new SyntaxError();
+    if (this.#token !== '' || this.text.slice(this.#at).trim() !== '') throw new SyntaxError();
   }
 
   #line(): number[] {
@@ -109,7 +107,7 @@ class WktReader {
 
   #next(): void {
     TOKEN.lastIndex = this.#at;
-    const [whole = '', ...kinds] = TOKEN.exec(this.#text) ?? [];
+    const [whole = '', ...kinds] = TOKEN.exec(this.text) ?? [];
     this.#at += whole.length;
     this.#token = kinds.find((each) => each !== undefined) ?? '';
   }

@@ -419,13 +419,10 @@ function batchIn(table: Table, index: number, sizeBytes: number): Batch<unknown>
 
 /** The dictionaries that are in force, as messages: one that replaces another takes its place. */
 class Dictionaries {
-  readonly #file: string;
   readonly #byId = new Map<bigint, Uint8Array[]>();
   #bytes = 0;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string) {}
 
   /** @throws CliFailure BAD_INPUT where all of them together pass the ceiling */
   add({ bytes, claims }: Message): void {
@@ -436,7 +433,7 @@ class Dictionaries {
     for (const each of now) this.#bytes += each.length;
     this.#byId.set(id, now);
     requireBelowCeiling(
-      { file: this.#file },
+      { file: this.file },
       this.#bytes,
       'all dictionaries together',
       'Write the columns without dictionaries.',

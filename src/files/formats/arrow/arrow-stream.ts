@@ -89,18 +89,15 @@ export function arrowType(column: TableColumn): DataType {
 
 /** A stream of record batches, or a file of them, with magic word and footer. */
 export class ArrowStream {
-  readonly #output: Output;
-  readonly #columns: readonly TableColumn[];
-  readonly #hasFooter: boolean;
   readonly #blocks: Block[] = [];
   #offset = 0;
   #schema: Table['schema'] | null = null;
 
-  constructor(output: Output, columns: readonly TableColumn[], hasFooter: boolean) {
-    this.#output = output;
-    this.#columns = columns;
-    this.#hasFooter = hasFooter;
-  }
+  constructor(
+    private readonly output: Output,
+    private readonly columns: readonly TableColumn[],
+    private readonly hasFooter: boolean,
+  ) {}
 
   /** Whether no batch has been written, with which the schema comes. */
   get isEmpty(): boolean {
@@ -109,17 +106,17 @@ export class ArrowStream {
 
   async #emit(bytes: Uint8Array): Promise<void> {
     this.#offset += bytes.length;
-    await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
+    await this.output.write(this.output.holdsBytes ? bytes.slice() : bytes);
   }
 
   /** @param columns of one batch each, whose buffers are not read any more when it has resolved */
   async writeBatch(columns: readonly Column<unknown>[]): Promise<void> {
-    const entries = this.#columns.map(({ name }, c) => [name, columns[c]!]);
+    const entries = this.columns.map(({ name }, c) => [name, columns[c]!]);
     const table = tableFromColumns(entries as never);
-    this.#columns.forEach(({ kind }, c) => {
+    this.columns.forEach(({ kind }, c) => {
       if (kind === 'uuid') table.schema.fields[c]!.metadata = new Map([[EXTENSION_NAME, UUID_EXTENSION]]);
     });
-    const geo = geoMetadata(this.#columns);
+    const geo = geoMetadata(this.columns);
     if (geo !== undefined) table.schema.metadata = new Map([['geo', geo]]);
     // Messages are written as they are made: first the schema, then the batch, whose buffers are not copied.
     const parts: Uint8Array[] = [];
@@ -134,7 +131,7 @@ export class ArrowStream {
     const schemaParts = partsOf(parts, 0, messageSizeOf(parts[0]!));
     if (this.#schema === null) {
       this.#schema = table.schema;
-      if (this.#hasFooter) await this.#emit(Buffer.from('ARROW1\0\0', 'latin1'));
+      if (this.hasFooter) await this.#emit(Buffer.from('ARROW1\0\0', 'latin1'));
       for (const part of parts.slice(0, schemaParts)) await this.#emit(part);
     }
     const batch = parts.slice(schemaParts);
@@ -147,7 +144,7 @@ export class ArrowStream {
 
   async end(): Promise<void> {
     const ending: Uint8Array[] = [Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)];
-    if (this.#hasFooter && this.#schema !== null) {
+    if (this.hasFooter && this.#schema !== null) {
       const sink = {
         write: (bytes: Uint8Array) => void ending.push(bytes.slice()),
         pad: (count: number) => void ending.push(new Uint8Array(count)),

@@ -130,18 +130,15 @@ function readColumn(
 
 /** The values of a column of one batch, and the ranges that they fill. */
 class BatchValues {
-  readonly #column: TableColumn;
-  readonly #batch: Batch<unknown>;
-  readonly #text: GrowingBytes;
-  readonly #ranges: Ranges;
   readonly #rows: number;
   readonly #defined: Uint8Array | null;
 
-  constructor(column: TableColumn, batch: Batch<unknown>, text: GrowingBytes, ranges: Ranges) {
-    this.#column = column;
-    this.#batch = batch;
-    this.#text = text;
-    this.#ranges = ranges;
+  constructor(
+    private readonly column: TableColumn,
+    private readonly batch: Batch<unknown>,
+    private readonly text: GrowingBytes,
+    private readonly ranges: Ranges,
+  ) {
     this.#rows = ranges.starts.length;
     this.#defined = definedIn(batch, this.#rows);
   }
@@ -149,13 +146,13 @@ class BatchValues {
   /** @returns false for values that are read one by one */
   fill(isTyped: boolean): boolean {
     const isDone =
-      this.#column.kind === 'text'
+      this.column.kind === 'text'
         ? this.#addTexts() || this.#addViews()
         : isTyped
           ? this.#addNumbers()
           : this.#printNumbers();
     const defined = this.#defined;
-    const { starts } = this.#ranges;
+    const { starts } = this.ranges;
     if (isDone && defined !== null)
       for (let row = 0; row < starts.length; row++) if (defined[row] === 0) starts[row] = -1;
     return isDone;
@@ -163,16 +160,16 @@ class BatchValues {
 
   /** @returns false for other values, and for texts that are not UTF-8 */
   #addTexts(): boolean {
-    const { offsets } = this.#batch;
+    const { offsets } = this.batch;
     const rows = this.#rows;
     if (offsets === undefined || rows === 0) return false;
-    const bytes = this.#batch.values as unknown as Uint8Array;
+    const bytes = this.batch.values as unknown as Uint8Array;
     const first = Number(offsets[0]);
     const used = bytes.subarray(first, Number(offsets[rows]));
     if (!isUtf8(used)) return false;
-    const { starts, ends } = this.#ranges;
-    const shift = this.#text.at - first;
-    this.#text.add(used);
+    const { starts, ends } = this.ranges;
+    const shift = this.text.at - first;
+    this.text.add(used);
     let start = first;
     for (let row = 0; row < rows; row++) {
       const end = Number(offsets[row + 1]);
@@ -190,7 +187,7 @@ class BatchValues {
    * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
    */
   #addViews(): boolean {
-    const [batch, text, rows] = [this.#batch, this.#text, this.#rows];
+    const [batch, text, rows] = [this.batch, this.text, this.#rows];
     const { data } = batch as { readonly data?: readonly Uint8Array[] };
     if (data === undefined) return false;
     const views = batch.values as unknown as Uint8Array;
@@ -204,7 +201,7 @@ class BatchValues {
     });
     const areAscii = data.every((buffer) => isAscii(buffer));
     const { bytes } = text;
-    const { starts, ends } = this.#ranges;
+    const { starts, ends } = this.ranges;
     const defined = this.#defined;
     for (let row = 0; row < rows; row++) {
       if (defined !== null && defined[row] === 0) continue;
@@ -225,16 +222,16 @@ class BatchValues {
 
   /** Adds plain values as they are in the buffer. @returns false for values of another width */
   #addNumbers(): boolean {
-    const { values } = this.#batch;
-    if (!isOfKind(this.#column, values)) return false;
-    const width = plainWidth(elementOf(this.#column));
+    const { values } = this.batch;
+    if (!isOfKind(this.column, values)) return false;
+    const width = plainWidth(elementOf(this.column));
     const numbers = values as unknown as Float64Array;
     if (numbers.BYTES_PER_ELEMENT !== width) return false;
-    const ranges = this.#ranges;
+    const ranges = this.ranges;
     const { starts, ends } = ranges;
     const rows = this.#rows;
-    const base = this.#text.at;
-    this.#text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
+    const base = this.text.at;
+    this.text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
     for (let row = 0; row < rows; row++) {
       starts[row] = base + width * row;
       ends[row] = base + width * (row + 1);
@@ -245,14 +242,14 @@ class BatchValues {
 
   /** Prints numbers. @returns false for other values */
   #printNumbers(): boolean {
-    const { values } = this.#batch;
-    if (!isOfKind(this.#column, values)) return false;
-    const { kind } = this.#column;
-    const { starts, ends } = this.#ranges;
-    const text = this.#text;
+    const { values } = this.batch;
+    if (!isOfKind(this.column, values)) return false;
+    const { kind } = this.column;
+    const { starts, ends } = this.ranges;
+    const text = this.text;
     const rows = this.#rows;
     if (kind === 'long') {
-      printLongs(values as unknown as BigInt64Array, text, this.#ranges);
+      printLongs(values as unknown as BigInt64Array, text, this.ranges);
       return true;
     }
     const numbers = values as unknown as Float64Array | Int32Array;

@@ -301,10 +301,8 @@ function rangesOf(rows: number): ValueRanges {
 }
 
 export class ArrowRowWriter implements RowWriter {
-  readonly #columns: WrittenColumns;
   readonly #stream: ArrowStream;
   readonly #all: readonly ArrowColumn[];
-  readonly #halves: readonly (0 | 1 | null)[];
   readonly #hasRecords: boolean;
   readonly #own = new OwnRanges();
   #wanted = new Int32Array(0);
@@ -313,16 +311,14 @@ export class ArrowRowWriter implements RowWriter {
   /** @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values */
   constructor(
     output: Output,
-    columns: WrittenColumns,
-    halves: readonly (0 | 1 | null)[],
+    private readonly columns: WrittenColumns,
+    private readonly halves: readonly (0 | 1 | null)[],
     hasFooter: boolean,
   ) {
     const { kept, added } = columns;
-    this.#columns = columns;
     this.#stream = new ArrowStream(output, [...kept, ...added], hasFooter);
     this.#all = [...kept, ...added].map((column) => new ArrowColumn(column));
     this.#hasRecords = added.some(({ index }) => index < 0);
-    this.#halves = halves;
   }
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
@@ -339,10 +335,10 @@ export class ArrowRowWriter implements RowWriter {
   }
 
   #add({ text, columns, latLngDeg }: TextRows, records: Uint8Array, rows: Int32Array): void {
-    const { kept, added, values, resolution } = this.#columns;
+    const { kept, added, values, resolution } = this.columns;
     for (const [c, { index }] of [...kept, ...added].entries()) {
       const column = this.#all[c]!;
-      const half = this.#halves[c] ?? null;
+      const half = this.halves[c] ?? null;
       const is = values[c - kept.length];
       if (half !== null) column.addDegrees(latLngDeg, half, rows);
       else if (index >= 0) column.addRanges(text.bytes, columns[index]!, rows);

@@ -15,11 +15,7 @@ const BOUNDS_BYTES = 8;
 
 /** Reads the rows of inputs of one header. */
 export class CsvRowReader {
-  readonly #kernel: Kernel;
   readonly #memory: TextMemory;
-  readonly #names: readonly string[];
-  readonly #delimiter: number;
-  readonly #read: ReadColumns;
   readonly #most: number;
   /** Where the kernel notes the fields of a window. */
   readonly #scanned: readonly ValueRanges[];
@@ -31,12 +27,14 @@ export class CsvRowReader {
   readonly #unread = new Map<number, string>();
 
   /** @param most rows of a window */
-  constructor(kernel: Kernel, names: readonly string[], delimiter: number, read: ReadColumns, most: number) {
-    this.#kernel = kernel;
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly names: readonly string[],
+    private readonly delimiter: number,
+    private readonly read: ReadColumns,
+    most: number,
+  ) {
     this.#memory = textMemoryOf(kernel);
-    this.#names = names;
-    this.#delimiter = delimiter;
-    this.#read = read;
     const { memory, FIELDS, FIELDS_BYTES } = kernel.exports;
     const ofAll = Math.floor(FIELDS_BYTES.value / (BOUNDS_BYTES * names.length));
     this.#most = Math.min(most, ofAll);
@@ -87,12 +85,12 @@ export class CsvRowReader {
   /** Reads rows from a byte of a block on, up to a full window. @returns how many there are */
   #readWindow(block: Uint8Array): number {
     const memory = this.#memory;
-    const { exports, input } = this.#kernel;
+    const { exports, input } = this.kernel;
     const { blockAt } = memory;
     memory.block.set(this.#at === 0 ? block : block.subarray(this.#at), this.#at);
-    const { lat, lng, code } = this.#read;
+    const { lat, lng, code } = this.read;
     const isDecode = code >= 0;
-    exports.useCsvColumns(this.#names.length, isDecode ? code : lat, lng, -1, this.#delimiter);
+    exports.useCsvColumns(this.names.length, isDecode ? code : lat, lng, -1, this.delimiter);
     exports.useCsvFields(this.#most, blockAt);
     const end = blockAt + block.length;
     const rowCount = exports.scanCsv(blockAt + this.#at, end, this.#most, isDecode, 0);
@@ -111,7 +109,7 @@ export class CsvRowReader {
     const [start, end] = this.#memory.rowBounds(row);
     const line = block.subarray(start, end);
     const text = this.#text;
-    const width = this.#names.length;
+    const width = this.names.length;
     let column = 0;
     for (let at = 0; at <= line.length; column++) {
       const isQuoted = line[at] === QUOTE;
@@ -119,7 +117,7 @@ export class CsvRowReader {
       let close = first;
       while (isQuoted && close >= 0 && line[close + 1] === QUOTE) close = line.indexOf(QUOTE, close + 2);
       if (isQuoted && close < 0) close = line.length;
-      const found = line.indexOf(this.#delimiter, close + 1);
+      const found = line.indexOf(this.delimiter, close + 1);
       const stop = found < 0 ? line.length : found;
       const { starts, ends } = this.#scanned[Math.min(column, width - 1)]!;
       if (column < width && (!isQuoted || (close === first && stop === close + 1))) {
@@ -133,7 +131,7 @@ export class CsvRowReader {
         // Text after the quotes.
         const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
         starts[row] = text.at;
-        text.addText(csvFields(field, this.#delimiter)?.[0] ?? '');
+        text.addText(csvFields(field, this.delimiter)?.[0] ?? '');
         ends[row] = text.at;
       }
       at = stop + 1;
@@ -153,7 +151,7 @@ export class CsvRowReader {
       return;
     }
     for (const half of [0, 1] as const) {
-      const { starts, ends } = this.#scanned[half === 0 ? this.#read.lat : this.#read.lng]!;
+      const { starts, ends } = this.#scanned[half === 0 ? this.read.lat : this.read.lng]!;
       const start = starts[row]!;
       const stop = ends[row]!;
       let degrees = numberIn(bytes, start, stop);

@@ -118,20 +118,16 @@ function othersOf(documents: readonly JsonDocument[]): Map<number, string> {
 
 /** Reads the columns of features: their positions, then their ids and properties. */
 export class FeatureFields {
-  readonly #columns: readonly TableColumn[];
-  readonly #idName: IdName;
-  readonly #fit: RowFit;
-  readonly #file: string;
   /** The value of a shape that is in each column, -1 where none is; null where a property should have a column. */
   readonly #indexes = new Map<FeatureShape, Int32Array | null>();
   readonly #copies = new ChunkCopies();
 
-  constructor(columns: readonly TableColumn[], idName: IdName, fit: RowFit, file: string) {
-    this.#columns = columns;
-    this.#idName = idName;
-    this.#fit = fit;
-    this.#file = file;
-  }
+  constructor(
+    private readonly columns: readonly TableColumn[],
+    private readonly idName: IdName,
+    private readonly fit: RowFit,
+    private readonly file: string,
+  ) {}
 
   /**
    * @param row number of the first one
@@ -139,7 +135,7 @@ export class FeatureFields {
    * @throws CliFailure BAD_INPUT for a feature that does not fit
    */
   valuesOf(documents: readonly JsonDocument[], row: number, wanted = documents.length): unknown[][] {
-    const values = this.#columns.map(() => new Array<unknown>(documents.length).fill(null));
+    const values = this.columns.map(() => new Array<unknown>(documents.length).fill(null));
     this.#make(documents, row, values, (feature, i) => this.#take(feature, i < wanted ? values : null, i));
     return values;
   }
@@ -150,14 +146,14 @@ export class FeatureFields {
     row: number,
     { adders, isTyped, sides }: WantedBytes,
   ): RowBytes {
-    const values: unknown[][] = this.#columns.map(() => []);
+    const values: unknown[][] = this.columns.map(() => []);
     const fitting = new Array<ShapedFeature | null>(documents.length).fill(null);
     this.#make(documents, row, values, (feature, i) => {
       const fits = this.#take(feature, null, i);
       if (fits) fitting[i] = feature;
       return fits;
     });
-    const kept = this.#columns.flatMap((column, c) => {
+    const kept = this.columns.flatMap((column, c) => {
       const add = adders[c] ?? null;
       return add === null ? [] : [{ c, column, add, way: wayOf(column, isTyped) }];
     });
@@ -176,8 +172,8 @@ export class FeatureFields {
           const feature = fitting[i]!;
           if (feature !== null) feature.readPosition(latLngDeg, 2 * i);
           else {
-            latLngDeg[2 * i] = degreesOf(this.#columns[0]!, values[0]![i], 'lat');
-            latLngDeg[2 * i + 1] = degreesOf(this.#columns[1]!, values[1]![i], 'lng');
+            latLngDeg[2 * i] = degreesOf(this.columns[0]!, values[0]![i], 'lat');
+            latLngDeg[2 * i + 1] = degreesOf(this.columns[1]!, values[1]![i], 'lng');
           }
         }
       },
@@ -196,7 +192,7 @@ export class FeatureFields {
       const { c, column, add, way } = kept[i]!;
       const n = indexes[c]!;
       if (copies.range(feature, n, way, ranges[c]!, to)) continue;
-      addValue(copies.text, ranges[c]!, to, valueIn(column, feature.at(n), this.#fit), add);
+      addValue(copies.text, ranges[c]!, to, valueIn(column, feature.at(n), this.fit), add);
     }
   }
 
@@ -230,9 +226,9 @@ export class FeatureFields {
 
   #parsedValues(documents: readonly JsonDocument[], row: number): unknown[][] {
     const positions = documents.map(pointOf);
-    const shape = { idName: this.#idName, fit: this.#fit };
-    const rows = documents.map((document, i) => rowOf(document, shape, this.#file, row + i));
-    const fields = valuesOf(this.#columns.slice(2), rows, this.#file, row, this.#fit);
+    const shape = { idName: this.idName, fit: this.fit };
+    const rows = documents.map((document, i) => rowOf(document, shape, this.file, row + i));
+    const fields = valuesOf(this.columns.slice(2), rows, this.file, row, this.fit);
     return [
       positions.map((position) => this.#coordinate(position?.[1], 'lat')),
       positions.map((position) => this.#coordinate(position?.[0], 'lng')),
@@ -242,8 +238,8 @@ export class FeatureFields {
 
   /** A column with a type holds numbers: a text is the degrees in it, and any other value is not a number. */
   #coordinate(value: unknown, axis: 'lat' | 'lng'): unknown {
-    return this.#fit === 'types' && value != null
-      ? degreesOf(this.#columns[axis === 'lat' ? 0 : 1]!, value, axis)
+    return this.fit === 'types' && value != null
+      ? degreesOf(this.columns[axis === 'lat' ? 0 : 1]!, value, axis)
       : (value ?? null);
   }
 
@@ -253,9 +249,9 @@ export class FeatureFields {
     if (indexes === null) return false;
     for (let c = 0; c < indexes.length; c++) {
       const n = indexes[c]!;
-      const column = this.#columns[c]!;
+      const column = this.columns[c]!;
       if (values === null && (n < 0 || feature.isOf(n, column.kind))) continue;
-      const value = n < 0 ? null : valueIn(column, feature.at(n), this.#fit);
+      const value = n < 0 ? null : valueIn(column, feature.at(n), this.fit);
       if (value === undefined) return false;
       if (values !== null) values[c]![row] = value;
     }
@@ -265,17 +261,17 @@ export class FeatureFields {
   #indexesOf(shape: FeatureShape): Int32Array | null {
     const known = this.#indexes.get(shape);
     if (known !== undefined) return known;
-    const indexes = new Int32Array(this.#columns.length).fill(-1);
+    const indexes = new Int32Array(this.columns.length).fill(-1);
     indexes[0] = shape.lng + 1;
     indexes[1] = shape.lng;
     let isWhole = true;
     for (const [n, name] of shape.names.entries()) {
-      const own = n === shape.id ? this.#idName : name;
-      const c = own === null ? -1 : this.#columns.findIndex((column) => column.name === own);
+      const own = n === shape.id ? this.idName : name;
+      const c = own === null ? -1 : this.columns.findIndex((column) => column.name === own);
       if (c >= 2) indexes[c] = n;
       else if (c < 0 && own !== null && own !== 'lat' && own !== 'lng') isWhole = false;
     }
-    const fitting = this.#fit !== 'any' && !isWhole ? null : indexes;
+    const fitting = this.fit !== 'any' && !isWhole ? null : indexes;
     this.#indexes.set(shape, fitting);
     return fitting;
   }

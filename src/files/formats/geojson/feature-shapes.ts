@@ -148,10 +148,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A feature of a shape. Its text and its value are made on request. */
 export class ShapedFeature implements JsonDocument {
-  readonly shape: FeatureShape;
-  /** The bytes of which it is a part, from where to where. */
-  readonly bytes: Buffer;
-  readonly start: number;
   readonly end: number;
   /** Whether each number is surely written as `String` writes it. */
   readonly isUsual: boolean;
@@ -162,14 +158,13 @@ export class ShapedFeature implements JsonDocument {
   readonly #at: number;
 
   constructor(
-    shape: FeatureShape,
-    bytes: Buffer,
-    start: number,
+    readonly shape: FeatureShape,
+
+    /** The bytes of which it is a part, from where to where. */
+    readonly bytes: Buffer,
+    readonly start: number,
     { ends, at, end, isUsual, hasEscapes }: Scan,
   ) {
-    this.shape = shape;
-    this.bytes = bytes;
-    this.start = start;
     this.end = end;
     this.isUsual = isUsual;
     this.hasEscapes = hasEscapes;

@@ -39,8 +39,6 @@ type Part = 'between' | 'object' | 'features' | 'tail';
  * JSON.
  */
 export class GeoJsonSplitter {
-  readonly #file: string;
-  readonly #events: CollectionEvents;
   /** Shapes of features; none are known before one is learned. */
   readonly shapes = new FeatureShapes();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -58,10 +56,10 @@ export class GeoJsonSplitter {
   #features = 0;
   #marks = 0;
 
-  constructor(file: string, events: CollectionEvents) {
-    this.#file = file;
-    this.#events = events;
-  }
+  constructor(
+    private readonly file: string,
+    private readonly events: CollectionEvents,
+  ) {}
 
   /**
    * Takes a chunk, which must not change afterwards; all that is given has to be taken.
@@ -105,7 +103,7 @@ export class GeoJsonSplitter {
         if (byte === OPEN_LIST && this.#depth === 2 && this.#isFeaturesKey) {
           if (this.#part === 'tail') throw this.#broken('a collection with two lists of features');
           this.#head = this.#take(bytes.subarray(start, i + 1));
-          this.#events.head(this.#head, this.#objects === 0);
+          this.events.head(this.#head, this.#objects === 0);
           this.#part = 'features';
           this.#depth = 0;
           start = i + 1;
@@ -190,11 +188,11 @@ export class GeoJsonSplitter {
     try {
       members = JSON.parse(this.#head + tail) as Record<string, unknown>;
     } catch (error) {
-      throw badInput({ file: this.#file }, `not JSON around the features (${reasonOf(error)})`);
+      throw badInput({ file: this.file }, `not JSON around the features (${reasonOf(error)})`);
     }
     if (members.type !== undefined && members.type !== 'FeatureCollection')
       throw this.#broken(`a list of features in an object of the type ${JSON.stringify(members.type)}`);
-    this.#events.tail(this.#head, tail, members, this.#objects === 0);
+    this.events.tail(this.#head, tail, members, this.#objects === 0);
   }
 
   #take(bytes: Uint8Array): string {
@@ -210,7 +208,7 @@ export class GeoJsonSplitter {
 
   #broken(what: string): Error {
     const isInRow = this.#part === 'features' || (this.#part === 'object' && this.#features > 0);
-    return badInput({ file: this.#file, row: isInRow ? this.#features + 1 : undefined }, what);
+    return badInput({ file: this.file, row: isInRow ? this.#features + 1 : undefined }, what);
   }
 }
 

@@ -65,7 +65,6 @@ export function adminOf(records: Uint8Array, at: number): number {
  * a copy, the rest a literal.
  */
 export class CodePages {
-  readonly #taken: (page: Uint8Array) => void;
   readonly #packed = new Uint8Array(LEAD_BYTES + PAGE_ROWS * PACKED_BYTES);
   #at = LEAD_BYTES;
   readonly #defined = new Uint8Array(PAGE_ROWS);
@@ -81,9 +80,7 @@ export class CodePages {
   #totals = { nulls: 0, sizeBytes: 0, plainBytes: 0 };
 
   /** @param taken gets the parts of each page, which are its own */
-  constructor(taken: (page: Uint8Array) => void) {
-    this.#taken = taken;
-  }
+  constructor(private readonly taken: (page: Uint8Array) => void) {}
 
   /** Adds the codes of records; a row whose status is not OK has none. */
   add(records: Uint8Array, count: number): void {
@@ -183,7 +180,7 @@ export class CodePages {
     const defined = this.#defined.subarray(0, this.#rows);
     const unpackedBytes = hasValues ? this.#plainBytes : null;
     const page = dataPage(defined, this.#nulls, PLAIN, body.slice(), unpackedBytes);
-    for (const part of page.parts) this.#taken(part);
+    for (const part of page.parts) this.taken(part);
     this.#totals.sizeBytes += page.sizeBytes;
     this.#totals.plainBytes += page.plainBytes;
     this.#totals.nulls += this.#nulls;

@@ -78,18 +78,15 @@ function boundsOfBytes(
 
 /** The order of ranges of bytes. */
 class RangeOrder {
-  readonly #bytes: Uint8Array;
-  /** Bits of the first byte that say a sign. */
-  readonly #flip: number;
-
-  constructor(bytes: Uint8Array, flip: number) {
-    this.#bytes = bytes;
-    this.#flip = flip;
-  }
+  constructor(
+    private readonly bytes: Uint8Array,
+    /** Bits of the first byte that say a sign. */
+    private readonly flip: number,
+  ) {}
 
   /** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */
   keyOf(start: number, end: number): number {
-    const [bytes, flip] = [this.#bytes, this.#flip];
+    const [bytes, flip] = [this.bytes, this.flip];
     const size = end - start;
     if (size >= KEY_BYTES)
       return (
@@ -104,7 +101,7 @@ class RangeOrder {
 
   /** Whether one range comes before another. */
   isBefore(start: number, end: number, otherStart: number, otherEnd: number): boolean {
-    const [bytes, flip] = [this.#bytes, this.#flip];
+    const [bytes, flip] = [this.bytes, this.flip];
     const size = end - start;
     const otherSize = otherEnd - otherStart;
     const both = Math.min(size, otherSize);

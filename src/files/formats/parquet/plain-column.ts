@@ -49,7 +49,6 @@ export function plainWidth({ type, type_length: length }: SchemaElement): number
 type Pages = Pick<OwnChunk, 'pages' | 'sizeBytes' | 'plainBytes' | 'dictionaryBytes'>;
 
 export class PlainColumn {
-  readonly element: SchemaElement;
   readonly #width: number;
   #bytes = Buffer.from(new ArrayBuffer(FIRST_BYTES));
   #view = new DataView(this.#bytes.buffer);
@@ -59,8 +58,7 @@ export class PlainColumn {
   #nulls = 0;
   readonly #packed = new GrowingBytes(FIRST_BYTES);
 
-  constructor(element: SchemaElement) {
-    this.element = element;
+  constructor(readonly element: SchemaElement) {
     this.#width = plainWidth(element);
   }
 

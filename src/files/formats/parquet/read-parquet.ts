@@ -121,16 +121,12 @@ function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: 
 
 /** Values of a column from plain pages, and from dictionaries of plain values. */
 class PlainValues {
-  readonly #kind: ColumnKind;
-  readonly #width: number;
-  readonly #text: GrowingBytes;
-
   /** @param width of plain values that are copied; 0 for texts and bytes, -1 to print them */
-  constructor(kind: ColumnKind, width: number, text: GrowingBytes) {
-    this.#kind = kind;
-    this.#width = width;
-    this.#text = text;
-  }
+  constructor(
+    private readonly kind: ColumnKind,
+    private readonly width: number,
+    private readonly text: GrowingBytes,
+  ) {}
 
   /**
    * Fills the ranges of a column.
@@ -139,7 +135,7 @@ class PlainValues {
   read(pages: Iterable<PlainPage>, ranges: Ranges): boolean {
     const { starts, ends } = ranges;
     const rows = starts.length;
-    const firstAt = this.#text.at;
+    const firstAt = this.text.at;
     let isPlainOnly = true;
     let dictionary: ValueRanges | null = null;
     let row = 0;
@@ -184,14 +180,14 @@ class PlainValues {
       row += count;
     }
     if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
-    if (isPlainOnly && this.#width === NUMBER_BYTES) ranges.numbersAt = firstAt;
+    if (isPlainOnly && this.width === NUMBER_BYTES) ranges.numbersAt = firstAt;
     return true;
   }
 
   /** Adds plain values. @returns false for texts that are not UTF-8 */
   #add(page: PageBytes, count: number, ranges: ValueRanges): boolean {
     const { starts, ends } = ranges;
-    const [kind, text, plainWidth] = [this.#kind, this.#text, this.#width];
+    const [kind, text, plainWidth] = [this.kind, this.text, this.width];
     if (kind === 'text' || plainWidth === 0) return this.#addTexts(page, count, ranges);
     if (plainWidth > 0) {
       const from = page.at;
@@ -222,8 +218,8 @@ class PlainValues {
   }
 
   #addTexts(page: PageBytes, count: number, { starts, ends }: ValueRanges): boolean {
-    const text = this.#text;
-    const isText = this.#kind === 'text';
+    const text = this.text;
+    const isText = this.kind === 'text';
     text.reserve(page.left);
     const { bytes } = page;
     const into = text.bytes;

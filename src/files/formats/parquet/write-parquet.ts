@@ -46,15 +46,12 @@ interface CopiedFile {
 }
 
 export class ParquetFileWriter {
-  readonly #output: Output;
   readonly #groups: ThriftStruct[] = [];
   #chunks: ThriftStruct[] = [];
   #rows = 0;
   #offset = 0;
 
-  constructor(output: Output) {
-    this.#output = output;
-  }
+  constructor(private readonly output: Output) {}
 
   /** Where the next bytes lie in the file. */
   get offset(): number {
@@ -66,7 +63,7 @@ export class ParquetFileWriter {
     const all = this.#offset === 0 ? [MAGIC, ...parts] : parts;
     for (const part of all) {
       this.#offset += part.length;
-      await this.#output.write(this.#output.holdsBytes ? part.slice() : part);
+      await this.output.write(this.output.holdsBytes ? part.slice() : part);
     }
   }
 

@@ -63,17 +63,15 @@ const MAX_CHOSEN = 200;
 const ASCII = /^[\x00-\x7f]*$/;
 
 export class LineConverter {
-  readonly #kernel: Kernel;
   readonly #memory: TextMemory;
-  readonly #shape: LineShape;
-  readonly #pieces: Uint8Array;
   readonly #names: number;
 
-  private constructor(kernel: Kernel, shape: LineShape, pieces: Uint8Array) {
-    this.#kernel = kernel;
+  private constructor(
+    private readonly kernel: Kernel,
+    private readonly shape: LineShape,
+    private readonly pieces: Uint8Array,
+  ) {
     this.#memory = preparedMemoryOf(kernel);
-    this.#shape = shape;
-    this.#pieces = pieces;
     const { read, added, chosen } = shape;
     const columns = [...read, ...(chosen?.names ?? [])];
     new MemberMemory(kernel).set(columns.map((name) => ({ name, role: 0, axis: 0 })));
@@ -108,8 +106,8 @@ export class LineConverter {
    * @returns bytes that are a view of TEXT_OUT
    */
   convert(block: Buffer, from = 0): ConvertedLines {
-    const { exports, capacity } = this.#kernel;
-    const { resolution, read } = this.#shape;
+    const { exports, capacity } = this.kernel;
+    const { resolution, read } = this.shape;
     const memory = this.#memory;
     const { blockAt, textOutAt } = memory;
     memory.statusCounts.fill(0);
@@ -118,7 +116,7 @@ export class LineConverter {
     if (block.length > memory.blockBytes || !isText(block))
       return this.#answer(report, leaveAll(block, from), { rows: 0, lines: 0, restAt: block.length });
     copyBytes(memory.block.subarray(from, block.length), block.subarray(from));
-    memory.usePieces(this.#pieces);
+    memory.usePieces(this.pieces);
     exports.setTextEnd(textOutAt);
     const end = blockAt + block.length;
     let rows = 0;

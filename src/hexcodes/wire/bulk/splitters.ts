@@ -45,18 +45,15 @@ class PartialBlock {
   /** The buffer; its first `size` bytes are filled. Empty as long as nothing is. */
   bytes: Block = NO_BYTES;
   size = 0;
-  readonly #buffers: BlockBuffers;
 
-  constructor(buffers: BlockBuffers) {
-    this.#buffers = buffers;
-  }
+  constructor(private readonly buffers: BlockBuffers) {}
 
   /**
    * Copies bytes of a chunk, from `from` on, until the chunk ends or the block has `fullBytes`.
    * @returns how many bytes it has copied
    */
   fill(chunk: Uint8Array, from: number, fullBytes: number): number {
-    if (this.bytes.length === 0) this.bytes = this.#buffers.take();
+    if (this.bytes.length === 0) this.bytes = this.buffers.take();
     // A defect of a splitter must end the body, not give wrong rows.
     if (fullBytes < this.size) throw new RangeError(`a block of ${fullBytes} bytes has ${this.size} already`);
     const count = Math.min(chunk.length - from, fullBytes - this.size);
@@ -70,7 +67,7 @@ class PartialBlock {
     const block = this.bytes.subarray(0, sizeBytes);
     const rest = this.bytes.subarray(sizeBytes, this.size);
     if (rest.length === 0) this.bytes = NO_BYTES;
-    else this.bytes = rest.length <= FRAME_BLOCK_BYTES ? this.#buffers.take() : new Uint8Array(rest.length);
+    else this.bytes = rest.length <= FRAME_BLOCK_BYTES ? this.buffers.take() : new Uint8Array(rest.length);
     this.bytes.set(rest);
     this.size = rest.length;
     return block;

@@ -218,10 +218,7 @@ export function convertAllowed(
 
 /** A batch that is converted in steps, between which the kernel may do other work. */
 export class BatchConversion {
-  readonly #kernel: Kernel;
-  readonly #batch: Batch;
   readonly #task: RowsTask;
-  readonly #sink: ByteSink;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   #total = 0;
   /** Start of the items that are not converted yet. */
@@ -234,13 +231,14 @@ export class BatchConversion {
    * @param sink holds the results until all steps are done; emptied first
    * @throws BrokenBatchError if the batch asks for extras that this kernel does not know
    */
-  constructor(kernel: Kernel, batch: Batch, sink: ByteSink) {
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly batch: Batch,
+    private readonly sink: ByteSink,
+  ) {
     const fault = extraFault(batch.extras, kernel);
     if (fault !== undefined) throw new BrokenBatchError([fault]);
-    this.#kernel = kernel;
-    this.#batch = batch;
     this.#task = taskOf(batch);
-    this.#sink = sink;
     const { start, end, count } = batch.items;
     this.#at = start + 1;
     this.#windowBytes = Math.ceil(((end - start) / count) * STEP_ITEMS * 1.25) + 1024;
@@ -264,8 +262,8 @@ export class BatchConversion {
    * @throws BrokenBatchError if the array turns out to be not JSON
    */
   step(allowance?: RowAllowance): boolean {
-    const { bytes, operation, resolution, items, hasReasons } = this.#batch;
-    const { block, blockAt, blockBytes, exports, statusCounts } = preparedMemoryOf(this.#kernel);
+    const { bytes, operation, resolution, items, hasReasons } = this.batch;
+    const { block, blockAt, blockBytes, exports, statusCounts } = preparedMemoryOf(this.kernel);
     const isFirst = this.#at === items.start + 1;
     const windowBytes = Math.min(this.#windowBytes, blockBytes);
     const window = bytes.subarray(this.#at, Math.min(this.#at + windowBytes, items.end));
@@ -276,11 +274,11 @@ export class BatchConversion {
     const taken = exports.jsonEnd.value - blockAt;
     if (count > 0) {
       statusCounts.fill(0);
-      const { sizeBytes } = this.#sink;
+      const { sizeBytes } = this.sink;
       const before = this.#total;
-      if (answerElements(this.#kernel, this.#task, count, this.#sink, allowance) < count) return false;
+      if (answerElements(this.kernel, this.#task, count, this.sink, allowance) < count) return false;
       if (hasReasons && statusCounts[0]! < count)
-        addReasons(this.#sink, sizeBytes, before, count - statusCounts[0]!);
+        addReasons(this.sink, sizeBytes, before, count - statusCounts[0]!);
       for (let status = 0; status < statusCounts.length; status++)
         this.#byStatus[status]! += statusCounts[status]!;
       this.#total += count;
@@ -301,7 +299,7 @@ export class BatchConversion {
   /** The answer to all items, once all are converted. */
   get converted(): ConvertedBatch {
     const { total, failed } = this.counts;
-    const sink = this.#sink;
+    const sink = this.sink;
     if (total > 0) sink.drop(1);
     sink.add(CLOSING);
     return { total, failed, byStatus: this.#byStatus, body: sink.added };
