@@ -16,13 +16,14 @@ import type { Batch, Failure, Pipeline, Reading } from './driver.js';
 import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv/dialect.js';
-import { FeatureSides } from './formats/geojson/feature-rows.js';
+import { FeatureSides, LineSides } from './formats/geojson/feature-rows.js';
 import { frameOf, type KnownFeatures } from './formats/geojson/geojson-source.js';
 import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
-import type { RowPlan } from './formats/table.js';
 import {
   type CollectionFrame,
+  type FeatureFrame,
   type RowFit,
+  type RowPlan,
   type TableColumn,
   type TableRows,
   type TableSink,
@@ -71,6 +72,9 @@ interface Opened {
 export async function valuePipeline(run: Run): Promise<Pipeline> {
   return new ValuePipeline(run, fitOf(run) === 'types' ? await inferAll(run) : null);
 }
+
+/** Features that are lines. */
+const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
 
 const tickOf = (run: Run): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
 
@@ -148,11 +152,13 @@ class FieldWay extends RowBatches implements Way {
     // Features without geometries have no position of their own beside the one that is added.
     if (run.request.pipeline === 'values' || (run.request.operation === 'decode' && position !== undefined))
       return null;
-    const isFeatures = fit === 'any' && source.frame !== undefined && run.targetFormat === 'geojson';
+    const isLines = run.targetFormat === 'ndjson' && run.request.operation === 'encode';
+    const isFeatures =
+      fit === 'any' && source.frame !== undefined && (isLines || run.targetFormat === 'geojson');
     if (fit === 'any' && !isFeatures) return null;
     const found = planOf(run, { columns, sample }, 'values');
     if (typeof found === 'string') return null;
-    const plan = isFeatures ? { ...found, frame: frameOf(source.frame) } : found;
+    const plan = isFeatures ? { ...found, frame: isLines ? LINES : frameOf(source.frame) } : found;
     const { kept, lat, lng, code, own, isTyped, format } = plan;
     const isNested = kept.some((index) => columns[index]!.kind === 'json');
     if (isNested && !isFeatures && (format === 'ndjson' || format === 'geojson')) return null;
@@ -163,7 +169,7 @@ class FieldWay extends RowBatches implements Way {
     if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
     const adderOf = isTyped ? await typedAdder(format) : textAdder;
     const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
-    const sides = isFeatures ? new FeatureSides(plan.sink) : null;
+    const sides = !isFeatures ? null : isLines ? new LineSides(plan.sink) : new FeatureSides(plan.sink);
     const wanted = { adders: [...adders, ...(sides?.adders ?? [])], isTyped, sides };
     return new FieldWay(run, plan, await RowWriters.open(run, plan), wanted, position);
   }

@@ -206,6 +206,8 @@ export interface ReadColumns {
 /** The texts before and after features. The second is known when all have been read. */
 export interface FeatureFrame {
   readonly lead: string;
+  /** Whether each feature is a line of its own, instead of one of a list. */
+  readonly isLines?: boolean;
   end(): string;
 }
 

@@ -205,7 +205,12 @@ async function openWriter(
     const { ArrowRowWriter } = await import('../formats/arrow/write-arrow.js');
     return new ArrowRowWriter(output, written, halves, hasArrowFooter(output));
   }
-  if (plan.frame !== undefined) return new FeatureWriter(output, written, isOutput ? plan.frame : NO_FRAME);
+  if (plan.frame !== undefined)
+    return new FeatureWriter(
+      output,
+      written,
+      isOutput || plan.frame.isLines === true ? plan.frame : NO_FRAME,
+    );
   if (format === 'ndjson') return new NdjsonWriter(output, written);
   if (format === 'geojson') return new GeoJsonWriter(output, written, plan.position.lat, plan.position.lng);
   const dialect = isOutput ? run.target : targetDialect(run.source, sourceFormat, format, request.csv);

@@ -628,13 +628,15 @@ export class FeatureWriter extends TextWriter {
   protected readonly ofRow: number;
   readonly #members: JsonMembers;
   readonly #end: () => string;
+  readonly #isLines: boolean;
   #isFirst = true;
 
-  constructor(output: Output, columns: WrittenColumns, { lead, end }: FeatureFrame) {
+  constructor(output: Output, columns: WrittenColumns, { lead, isLines = false, end }: FeatureFrame) {
     super(output, columns, lead);
     this.#members = new JsonMembers({ ...columns, kept: [] }, [], '');
     this.ofRow = this.#members.ofRow + WORD;
     this.#end = end;
+    this.#isLines = isLines;
   }
 
   protected get end(): string {
@@ -648,7 +650,7 @@ export class FeatureWriter extends TextWriter {
     let at = from;
     for (let row = 0; row < rows.rowCount; row++) {
       if (!isWantedRow(rows.records.bytes, row, wanted)) continue;
-      if (!this.#isFirst) {
+      if (!this.#isFirst && !this.#isLines) {
         out[at++] = 44;
         out[at++] = LF;
       }
@@ -657,6 +659,7 @@ export class FeatureWriter extends TextWriter {
       if (out[at - 1] !== 123) out[at++] = 44;
       at = this.#members.tails.write(area, at, rows, row);
       at = copiedRange(area, at, source, after!.starts[row]!, after!.ends[row]!);
+      if (this.#isLines) out[at++] = LF;
     }
     return at;
   }

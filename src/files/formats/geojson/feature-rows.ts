@@ -1,5 +1,6 @@
 // Features as rows: values of a shape stay where they are in the file for writers of bytes, all others are made.
 
+import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
 import { lonePoint, pointsOf, shapeOfGeoJson, typeName } from '../../../tables/shapes/shapes.js';
@@ -13,6 +14,7 @@ import {
   type ValueRanges,
   wasUsual,
 } from '../../rows/text-rows.js';
+import { openObject } from '../ndjson/ndjson.js';
 import type {
   JsonDocument,
   RowBytes,
@@ -316,6 +318,30 @@ export class FeatureSides {
       this.#shaped.set(shape, keepsAll);
     }
     return keepsAll;
+  }
+}
+
+/** How features are cut that become lines: before the brace that ends them. */
+export class LineSides {
+  readonly #replaced: MemberChoice;
+  readonly #cut = new Map<FeatureShape, boolean>();
+
+  constructor({ added }: SinkColumns) {
+    this.#replaced = { isKept: false, names: added.map(({ name }) => name) };
+  }
+
+  readonly adders: readonly ValueAdder[] = [
+    (into, document) => into.addText(openObject(document as JsonDocument, this.#replaced)),
+    (into) => into.addText('}'),
+  ];
+
+  splitOf({ shape, end }: ShapedFeature): number {
+    let isCut = this.#cut.get(shape);
+    if (isCut === undefined) {
+      isCut = shape.isLine && !this.#replaced.names.some((name) => shape.members.has(name));
+      this.#cut.set(shape, isCut);
+    }
+    return isCut ? end - 1 : -1;
   }
 }
 

@@ -49,6 +49,8 @@ export class FeatureShape {
   closes = 0;
   /** Whether a feature can be written from its values alone. */
   isCompact = false;
+  /** Whether a feature is one line, without blanks before its end. */
+  isLine = false;
   /** Names of the feature's members. */
   readonly members = new Set<string>();
   /** Bytes of each piece, and whether each value is a coordinate. */
@@ -131,6 +133,7 @@ export class FeatureShape {
     this.#add(text.slice(from), compact);
     this.sizes = Int32Array.from(this.pieces, ({ length }) => length);
     this.areNumbers = this.names.map((name, n) => name === null && n !== this.id);
+    this.isLine = !/[\r\n]|\s\}$/.test(text);
     this.isCompact = this.pieces.every((piece, i) => Buffer.from(this.compact[i]!).equals(piece));
     return written + compact;
   }

@@ -18,7 +18,7 @@ import type {
   TableSink,
   TableSource,
 } from '../table.js';
-import { jsonWriterOf } from '../values/column-text.js';
+import { jsonWriterOf, oneLine } from '../values/column-text.js';
 import {
   DocumentBatch,
   FieldInference,
@@ -188,18 +188,26 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
           pushFields(0, row);
           continue;
         }
-        if (chosen === undefined && !added.some(({ name }) => hasMember(document, name))) {
-          const open = document.text.slice(0, document.text.lastIndexOf('}')).trimEnd();
-          pieces.push(open, open.endsWith('{') ? '' : ',');
-        } else {
-          pieces.push('{', ...membersOf(document.text, chosen ?? replaced).map((member) => `${member},`));
-        }
+        const open = openObject(document, replaced, chosen);
+        pieces.push(open, open.endsWith('{') ? '' : ',');
         pushFields(kept.length, row);
       }
       await output.write(Buffer.from(pieces.join('')));
     },
     async close() {},
   };
+}
+
+/**
+ * The text of a row up to where members are added, in one line.
+ * @param replaced members that are left out
+ * @param chosen where members are chosen, those instead
+ */
+export function openObject(document: JsonDocument, replaced: MemberChoice, chosen?: MemberChoice): string {
+  const text = document.featureText === undefined ? document.text : oneLine(document.text);
+  if (chosen === undefined && !replaced.names.some((name) => hasMember(document, name)))
+    return text.slice(0, text.lastIndexOf('}')).trimEnd();
+  return `{${membersOf(text, chosen ?? replaced).join(',')}`;
 }
 
 /** The chosen members of a row, as they are written there. */

@@ -184,7 +184,7 @@ function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
 }
 
 /** JSON without line ends, which it may have between its tokens: each row of NDJSON is one line. */
-function oneLine(json: string): string {
+export function oneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;
 }
 

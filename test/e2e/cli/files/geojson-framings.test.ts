@@ -285,6 +285,9 @@ const usual = fc.constantFrom(
 );
 const unusual = fc.constantFrom('[1,"\\u00e0"]', '{"a":{}}', '12345678901234567890', '"\\ud800"');
 const names = fc.constantFrom(['name', 'x'], ['t\\u00ean', 'a\\/b', 'x'], ['id', 'q\\"']);
+const commas = fc.constantFrom(',', ', ', ',\n  ', '\r\n,');
+/** Members behind the geometry, and blanks before the end of a feature. */
+const ends = fc.constantFrom(['', ''], ['', ' '], ['', '\r\n'], [',"id":7', ''], [',"status":null', '']);
 
 test('properties of features that look alike are read and kept as JSON.parse reads them', async () => {
   const values = fc.array(fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: unusual }), {
@@ -292,10 +295,11 @@ test('properties of features that look alike are read and kept as JSON.parse rea
     maxLength: 300,
   });
   await fc.assert(
-    fc.asyncProperty(names, values, fc.constantFrom(',', ', '), async (keys, drawn, comma) => {
+    fc.asyncProperty(names, values, commas, ends, async (keys, drawn, comma, [last, end]) => {
       const features = Array.from({ length: drawn.length / keys.length }, (_, row) => {
         const members = keys.map((key, n) => `"${key}":${drawn[row * keys.length + n]}`);
-        return `{"type":"Feature"${comma}"properties":{${members.join(comma)}},"geometry":${point(row)}}`;
+        const others = `"properties":{${members.join(comma)}},"geometry":${point(row)}${last}`;
+        return `{"type":"Feature"${comma}${others}${row === 9 ? '\n' : end}}`;
       });
       folder.write('in.geojson', `{"type":"FeatureCollection","features":[${features.join(comma)}]}`);
       const keep = keys.map((key) => JSON.parse(`"${key}"`) as string);
@@ -316,6 +320,14 @@ test('properties of features that look alike are read and kept as JSON.parse rea
               .map((line) => JSON.parse(line) as Record<string, unknown>);
         expect(found.map((row) => Object.fromEntries(keep.map((key) => [key, row[key]])))).toEqual(due);
       }
+      // Without chosen columns a feature becomes a line, with our members in place of those of their names.
+      await encodeFile(library, folder.file('in.geojson'), folder.file('lines.ndjson'));
+      const lines = folder.read('lines.ndjson').trimEnd().split('\n');
+      const ours = { hexcodes: '', resolution: 13, admin_code: '', status: 'OK' };
+      expect(lines.map((line) => ({ ...(JSON.parse(line) as object), ...ours }))).toEqual(
+        features.map((text) => ({ ...(JSON.parse(text) as object), ...ours })),
+      );
+      expect(lines.every((line) => Object.keys(JSON.parse(line) as object).at(-1) === 'status')).toBe(true);
     }),
     { numRuns: 60 },
   );

@@ -261,8 +261,11 @@ test.each([
       fc.array(fc.tuple(place, ownOfCsv, ownOfJson), { minLength: 100, maxLength: 150 }),
       rarely(fc.constantFrom('1,21,105.8', '1,21,105.8,9,x')),
       policies(scratch, to),
-      // Rows of CSV with all columns are copied as they are.
-      choicesOfOwn.filter(({ keep, drop }) => to !== 'csv' || from !== 'csv' || (keep ?? drop) !== undefined),
+      // Rows of CSV with all columns are copied as they are; GeoJSON needs positions.
+      choicesOfOwn.filter(({ keep, drop }) => {
+        const isChosen = (keep ?? drop) !== undefined;
+        return to === 'geojson' ? !isChosen : isChosen || to !== 'csv' || from !== 'csv';
+      }),
       fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean(), sort: sorts(to) }),
       async (rows, ragged, errors, columns, more) => {
         const ofCsv = rows.map(([[lat, lng], own], id) => `${id},${lat},${lng},${own}`);
