@@ -6,12 +6,16 @@ import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 
 const GZIP = '\x1f\x8b';
 const ZSTD = '(\xb5/\xfd';
+/** A frame without content, as pzstd writes before others. */
+const ZSTD_SKIPPED = '*M\x18';
 
 /** How a content is packed, by its first bytes. */
 export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
   const text = latin1(head);
   // Its first byte alone is not text.
-  return text.startsWith(GZIP) || text === GZIP[0] ? 'gzip' : text.startsWith(ZSTD) ? 'zstd' : null;
+  if (text.startsWith(GZIP) || text === GZIP[0]) return 'gzip';
+  const isSkipped = text.startsWith(ZSTD_SKIPPED, 1) && text[0]! >= 'P' && text[0]! <= '_';
+  return isSkipped || text.startsWith(ZSTD) ? 'zstd' : null;
 }
 
 /** @throws CliFailure BAD_INPUT for content that is of none of the formats, but of a kind that is known */

@@ -83,38 +83,15 @@ const builtIn = createRequire(import.meta.url);
 export const loadZlib = (): typeof import('node:zlib') => builtIn('node:zlib');
 
 /** @throws CliFailure BAD_INPUT for data that is broken or cut off, and where this Node has no Zstandard */
-function unpacked(
+async function* unpacked(
   source: AsyncIterable<Uint8Array>,
   packing: 'gzip' | 'zstd',
   name: string,
 ): AsyncGenerator<Uint8Array> {
-  const zlib = loadZlib();
-  // Node 20 has no Zstandard, and its types know none.
-  const { createZstdDecompress } = zlib as unknown as {
-    createZstdDecompress?: (options: { chunkSize: number }) => Gunzip;
-  };
-  if (packing === 'gzip')
-    return unpackedBy(zlib.createGunzip({ chunkSize: CHUNK_BYTES }), source, 'gzip', name);
-  if (createZstdDecompress === undefined) {
-    throw badInput(
-      { file: name },
-      `packed with Zstandard, which Node ${process.versions.node} does not read`,
-      `Use Node 22.15 or later, or unpack it first: zstd -dc ${shellWord(name)} | hexcodes …`,
-    );
-  }
-  return unpackedBy(createZstdDecompress({ chunkSize: CHUNK_BYTES }), source, 'Zstandard', name);
-}
-
-async function* unpackedBy(
-  stream: Gunzip,
-  source: AsyncIterable<Uint8Array>,
-  what: string,
-  name: string,
-): AsyncGenerator<Uint8Array> {
+  const what = packing === 'gzip' ? 'gzip' : 'Zstandard';
   let contentBytes = 0;
   try {
-    // The reader of the stream gets its error.
-    for await (const chunk of pipeline(source, stream, () => undefined) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of packing === 'gzip' ? ofGzip(source) : ofZstd(source, name)) {
       contentBytes += chunk.length;
       yield chunk;
     }
@@ -122,10 +99,38 @@ async function* unpackedBy(
     if (error instanceof CliFailure) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     const fault =
-      code === 'Z_BUF_ERROR' ? `the ${what} data is cut off` : `broken ${what} data (${reasonOf(error)})`;
+      code === CUT_OFF ? `the ${what} data is cut off` : `broken ${what} data (${reasonOf(error)})`;
     throw badInput({ file: name }, `${fault} after ${contentBytes} bytes of content`);
   }
 }
+
+const CUT_OFF = 'Z_BUF_ERROR';
+
+const ofGzip = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  through(loadZlib().createGunzip({ chunkSize: CHUNK_BYTES }), source);
+
+async function* ofZstd(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  // Node 20 has no Zstandard, and its types know none.
+  const { createZstdDecompress } = loadZlib() as unknown as {
+    createZstdDecompress?: (options: { chunkSize: number }) => Gunzip;
+  };
+  if (createZstdDecompress === undefined) {
+    throw badInput(
+      { file: name },
+      `packed with Zstandard, which Node ${process.versions.node} does not read`,
+      `Use Node 22.15 or later, or unpack it first: zstd -dc ${shellWord(name)} | hexcodes …`,
+    );
+  }
+  const { ZstdFrames } = await import('../formats/values/zstd.js');
+  const frames = new ZstdFrames(source);
+  while (await frames.next())
+    yield* through(createZstdDecompress({ chunkSize: CHUNK_BYTES }), frames.bytes());
+  if (frames.isCut) throw Object.assign(new Error(), { code: CUT_OFF });
+}
+
+/** The reader of the stream gets its error. */
+const through = (stream: Gunzip, source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  pipeline(source, stream, () => undefined);
 
 const CHUNK_BYTES = 256 * 1024;
 const LINE_FEED = 10;

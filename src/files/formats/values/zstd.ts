@@ -1,5 +1,5 @@
 // Unpacks Zstandard of a known size, natively where Node has it (22.15 and later), and never to much more than that
-// size.
+// size; finds the frames of a stream.
 
 import * as zlib from 'node:zlib';
 import { decompressZstd } from 'hyparquet-compressors';
@@ -14,7 +14,13 @@ const BLOCK_BYTES = 128 * 1024;
 /** The largest window that Zstandard's own command accepts without being asked. */
 const MAX_WINDOW_BYTES = 1 << 27;
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4];
+/** Kinds of blocks: one byte that is repeated, and one that is packed. */
+const RUN = 1;
 const COMPRESSED = 2;
+/** Flags of a frame: it has no window of its own, and a checksum at its end. */
+const SINGLE = 32;
+const CHECKSUM = 4;
+const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
  * @param sizeBytes that the content should have
@@ -48,15 +54,107 @@ export function requireZstdBelow(bytes: Uint8Array, maxBytes: number): void {
     if (frame.contentBytes !== null) add(frame.contentBytes);
     at = frame.blocksAt;
     for (let isLast = false; !isLast; ) {
-      const header = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
-      isLast = (header & 1) === 1;
-      const kind = (header >> 1) & 3;
-      const size = header >> 3;
-      if (frame.contentBytes === null) add(kind === COMPRESSED ? BLOCK_BYTES : size);
-      at += 3 + (kind === 1 ? 1 : size);
+      const block = blockAt(view, at);
+      isLast = block.isLast;
+      if (frame.contentBytes === null) add(block.kind === COMPRESSED ? BLOCK_BYTES : block.size);
+      at += 3 + block.storedBytes;
     }
     if (frame.hasChecksum) at += 4;
   }
+}
+
+/**
+ * The frames of a stream of bytes, one after the other: Node 22 unpacks no further than the first one, and no Node says
+ * what stands behind the last. Frames that are to be skipped are left out.
+ */
+export class ZstdFrames {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array(0);
+  #isCut = false;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#chunks = source[Symbol.asyncIterator]();
+  }
+
+  /** Whether the stream has ended within a frame, which Node 22 does not notice. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Goes to the next frame. @returns false at the end of the stream @throws Error where another thing begins */
+  async next(): Promise<boolean> {
+    while (!this.#isCut) {
+      const start = await this.#taken(4, 0);
+      if (start.length < 4) return false;
+      const magic = viewOf(start).getUint32(0, true);
+      if (magic === FRAME) return true;
+      if ((magic & 0xfffffff0) >>> 0 !== SKIPPED_FRAME) throw new Error('no frame begins');
+      const size = await this.#taken(4);
+      if (!this.#isCut) for await (const _ of this.#passed(viewOf(size).getUint32(0, true)));
+    }
+    return false;
+  }
+
+  /** The bytes of the frame to which `next` went, up to its end. */
+  async *bytes(): AsyncGenerator<Uint8Array> {
+    const flags = (await this.#taken(1))[0];
+    if (flags === undefined) return;
+    yield Uint8Array.of(...MAGIC, flags);
+    yield* this.#passed(headBytes(flags) - 1);
+    for (let isLast = false; !(isLast || this.#isCut); ) {
+      const head = await this.#taken(3);
+      if (this.#isCut) return;
+      yield head;
+      const block = blockAt(viewOf(head), 0);
+      isLast = block.isLast;
+      yield* this.#passed(block.storedBytes);
+    }
+    if ((flags & CHECKSUM) !== 0) yield* this.#passed(4);
+  }
+
+  /** @param least bytes that there must be */
+  async #taken(size: number, least = size): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.#passed(size)) pieces.push(piece);
+    const taken = Buffer.concat(pieces);
+    this.#isCut = taken.length < size && !(taken.length === least);
+    return taken;
+  }
+
+  /** The next bytes, fewer only at the end of the stream. */
+  async *#passed(size: number): AsyncGenerator<Uint8Array> {
+    for (let left = size; left > 0 && !this.#isCut; ) {
+      if (this.#chunk.length === 0) {
+        const next = await this.#chunks.next();
+        if (next.done === true) this.#isCut = true;
+        else this.#chunk = next.value;
+        continue;
+      }
+      const piece = this.#chunk.subarray(0, left);
+      this.#chunk = this.#chunk.subarray(piece.length);
+      left -= piece.length;
+      yield piece;
+    }
+  }
+}
+
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Bytes of the head of a frame behind its first four. */
+function headBytes(flags: number): number {
+  const isSingle = (flags & SINGLE) !== 0;
+  return 1 + (isSingle ? 0 : 1) + DICTIONARY_ID_BYTES[flags & 3]! + sizeBytesOf(flags);
+}
+
+/** Bytes of the size of the content in the head of a frame. */
+const sizeBytesOf = (flags: number): number => [(flags & SINGLE) !== 0 ? 1 : 0, 2, 4, 8][flags >> 6]!;
+
+function blockAt(view: DataView, at: number) {
+  const header = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+  const kind = (header >> 1) & 3;
+  const size = header >> 3;
+  return { isLast: (header & 1) === 1, kind, size, storedBytes: kind === RUN ? 1 : size };
 }
 
 interface Frame {
@@ -69,23 +167,19 @@ interface Frame {
 
 function frameAt(view: DataView, start: number): Frame {
   const flags = view.getUint8(start);
-  const isSingle = (flags & 32) !== 0;
-  let at = start + 1;
   let windowBytes = 0;
-  if (!isSingle) {
-    const window = view.getUint8(at++);
+  if ((flags & SINGLE) === 0) {
+    const window = view.getUint8(start + 1);
     const base = 2 ** (10 + (window >> 3));
     windowBytes = base + (base / 8) * (window & 7);
   }
-  at += DICTIONARY_ID_BYTES[flags & 3]!;
-  const hasChecksum = (flags & 4) !== 0;
-  const sizes = [isSingle ? 1 : 0, 2, 4, 8];
-  const sizeBytes = sizes[flags >> 6]!;
+  const blocksAt = start + headBytes(flags);
+  const sizeBytes = sizeBytesOf(flags);
   return {
-    contentBytes: contentBytesAt(view, at, sizeBytes),
+    contentBytes: contentBytesAt(view, blocksAt - sizeBytes, sizeBytes),
     windowBytes,
-    hasChecksum,
-    blocksAt: at + sizeBytes,
+    hasChecksum: (flags & CHECKSUM) !== 0,
+    blocksAt,
   };
 }
 

@@ -151,25 +151,45 @@ describe('packed and other files', () => {
     );
   });
 
-  test('Zstandard is read where Node has it, else named', async () => {
-    // "lat,lng\n21.0288,105.8525\n" in one raw block.
-    const raw = Buffer.from('lat,lng\n21.0288,105.8525\n');
-    const frame = Buffer.from([
-      0x28,
-      0xb5,
-      0x2f,
-      0xfd,
-      0x20,
-      raw.length,
-      (raw.length << 3) | 1,
-      raw.length >> 5,
-      0,
-    ]);
-    folder.write('p.csv.zst', Buffer.concat([frame, raw]));
-    const ran = await folder.run('encode p.csv.zst -q');
+  describe('Zstandard', () => {
     const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
-    if (major > 22 || (major === 22 && minor >= 15)) expect(ran.stdout).toContain(ADDED);
-    else expect(ran.stderr).toContain('packed with Zstandard, which Node');
+    const isRead = major > 22 || (major === 22 && minor >= 15);
+    /** A frame of one raw block. */
+    const frameOf = (text: string): Buffer => {
+      const raw = Buffer.from(text);
+      const head = [0x28, 0xb5, 0x2f, 0xfd, 0x20, raw.length];
+      return Buffer.concat([Buffer.from([...head, (raw.length << 3) | 1, raw.length >> 5, 0]), raw]);
+    };
+    const skipped = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+    const first = frameOf('id,lat,lng\n1,21.0288,105.8525\n');
+    const second = frameOf('2,21.0288,105.8525\n');
+
+    test.each<[string, Buffer[], string[]]>([
+      ['one frame', [first], ['1']],
+      ['frames in a row, as of pzstd and cat', [first, second, second], ['1', '2', '2']],
+      ['frames to skip', [skipped, first, skipped, skipped, second, skipped], ['1', '2']],
+    ])('%s: every row is read where Node has it, else it is named', async (_, frames, ids) => {
+      folder.write('p.csv.zst', Buffer.concat(frames));
+      const ran = await folder.run('encode p.csv.zst -q');
+      if (isRead)
+        expect(ran.stdout.split('\n').slice(1, -1)).toEqual(
+          ids.map((id) => `${id},21.0288,105.8525,${ADDED}`),
+        );
+      else expect(ran.stderr).toContain('packed with Zstandard, which Node');
+    });
+
+    test.each<[string, Buffer, string]>([
+      ['a frame', first.subarray(0, -1), 'the Zstandard data is cut off'],
+      ['the size of a block', first.subarray(0, 7), 'the Zstandard data is cut off'],
+      ['the beginning of a second frame', Buffer.concat([first, second.subarray(0, 2)]), 'is cut off'],
+      ['a second frame', Buffer.concat([first, second.subarray(0, -1)]), 'is cut off'],
+      ['a frame to skip', Buffer.concat([first, skipped.subarray(0, -1)]), 'is cut off'],
+      ['other bytes', Buffer.concat([first, Buffer.from('3,21,105\n'), second]), 'no frame begins'],
+    ])('a file that ends in %s is refused where Node has it', async (_, bytes, fault) => {
+      folder.write('p.csv.zst', bytes);
+      const { code, stderr } = await folder.run('encode p.csv.zst -q -o out.csv');
+      expect([code, stderr]).toEqual([3, expect.stringContaining(isRead ? fault : 'which Node')]);
+    });
   });
 
   test.each([
