@@ -5,10 +5,9 @@
 // sea beyond its box) go through the careful path, findCell(), which is the definition.
 
 import {
-  CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT, OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, RESOLUTIONS,
+  ADMIN_NUMBERS, adminsOfCells, BLOCK_POINTS, CAPACITY, EACH_ITS_OWN, INPUT, NOT_A_COORDINATE, OK, OUTPUT,
+  OUTSIDE_COVERAGE, POINT_BYTES, RECORD_BYTES, recordAt, RESOLUTIONS, statusesOfCells, WORDS,
 } from "./memory";
-import { adminsOfCells, recordAt, statusesOfCells } from "./output-layout";
-import { ADMIN_NUMBERS, BLOCK_POINTS, WORDS } from "./scratch";
 import { toWords, toWordsOneByOne } from "./face5/digits";
 import { toLattice } from "./face5/lattice";
 import { finerDigits, setResolution, writeOneRecord, writeRecord } from "./face5/record";
@@ -16,8 +15,7 @@ import { carefulCellAt, cellFrom, inDomain, isCell, MAX_RESOLUTION } from "./h3/
 import { ADMIN_UNITS, NO_ADMIN } from "./hexcode/admin";
 import { headOf, NO_HEAD, reachRowOf } from "./hexcode/payload";
 import { inReach, storeFailure, storeRecord } from "./hexcode/record";
-import { locateBlock } from "./region/locate-block";
-import { adminOf, unitAt } from "./region/locate";
+import { adminOf, locateBlock, unitAt } from "./region/locate";
 
 /** Latitude within ±90 and longitude within ±180 degrees; false for NaN and infinities. */
 // @ts-ignore: decorator

@@ -1,12 +1,10 @@
 // From positions to admin numbers and units, without a code.
 
 import { NO_ADMIN } from "./hexcode/admin";
-import { CAPACITY, INPUT, OUTPUT, POINT_BYTES } from "./memory";
+import { ADMIN_NUMBERS, BLOCK_POINTS, CAPACITY, INPUT, OUTPUT, POINT_BYTES } from "./memory";
 import { OUTSIDE } from "./region/layout";
 import { borderMetres, bordersOfBlock, neighbourAt } from "./region/border-distance";
-import { adminOf, unitAt } from "./region/locate";
-import { locateBlock } from "./region/locate-block";
-import { ADMIN_NUMBERS, BLOCK_POINTS } from "./scratch";
+import { adminOf, locateBlock, unitAt } from "./region/locate";
 
 /** Admin number at a position, NO_ADMIN outside. */
 export function regionOf(latDeg: f64, lngDeg: f64): u32 {

@@ -4,7 +4,7 @@
 //   0x00000  static tables of the compiler (H3 constants, digit tables, alphabet)      256 KiB at most, 226 now
 //   0x40000  INPUT    CAPACITY × 20 B   points (f64 lat, f64 lng) or records
 //   0x54000  OUTPUT   CAPACITY × 20 B   records, cells or positions
-//   0x68000  SCRATCH  what the passes over a block hand each other (scratch.ts)
+//   0x68000  SCRATCH  what the passes over a block hand each other (below)
 //   0x78000  TEXT_IN  UTF-16 units of one code, tails, counts; from BLOCK_TEXT on bytes of JSON, NDJSON or CSV
 //   0xC0000  TEXT_OUT bytes of answers: text, or records that leave from there
 //  0x210000  ROWS     CAPACITY × 32 B   the rows of a block of text (text/row.ts)
@@ -113,3 +113,113 @@ export const OK: u32 = 0;
 export const OUTSIDE_COVERAGE: u32 = 1;
 export const NOT_A_COORDINATE: u32 = 2;
 export const INVALID_HEXCODE: u32 = 3;
+
+// The parts of an answer, from OUTPUT on or from the address that a call was given. The host has the same
+// in src/hexcodes/kernel/output-layout.ts; test/conformance/kernel/abi.test.ts compares the two.
+
+// A batch of `count`, or one text that was read:
+//
+//   records     20 bytes each, the status in byte 19 (hexcode/record.ts)
+//   cells       u64 cell × count, u8 admin number × count, u8 status × count
+//   positions   (f64 latDeg, f64 lngDeg) × count, u8 resolution × count, u8 status × count
+//   one text    f64 latDeg, f64 lngDeg, u64 cell, u8 resolution, u8 admin number; the canonical record at byte 32
+
+/** Byte of a record's status. */
+export const AT_STATUS: usize = RECORD_BYTES - 1;
+
+export const NO_RESOLUTION: u8 = 255;
+
+// @ts-ignore: decorator
+@inline
+export function recordAt(records: usize, index: u32): usize {
+  return records + <usize>(index * RECORD_BYTES);
+}
+
+// @ts-ignore: decorator
+@inline
+export function adminsOfCells(cells: usize, count: u32): usize {
+  return cells + 8 * count;
+}
+
+// @ts-ignore: decorator
+@inline
+export function statusesOfCells(cells: usize, count: u32): usize {
+  return adminsOfCells(cells, count) + count;
+}
+
+// @ts-ignore: decorator
+@inline
+export function resolutionsOfPositions(positions: usize, count: u32): usize {
+  return positions + POINT_BYTES * count;
+}
+
+// @ts-ignore: decorator
+@inline
+export function statusesOfPositions(positions: usize, count: u32): usize {
+  return resolutionsOfPositions(positions, count) + count;
+}
+
+/** The parts of an answer of readText after its position. */
+export const READ_CELL: usize = OUTPUT + 16;
+export const READ_RESOLUTION: usize = OUTPUT + 24;
+export const READ_ADMIN: usize = OUTPUT + 25;
+/** Only readAscii. */
+export const READ_IS_CANONICAL: usize = OUTPUT + 26;
+export const READ_RECORD: usize = OUTPUT + 32;
+
+// The map of SCRATCH: the arrays through which the passes over a block of points or records hand each other their
+// results. 28 of its 64 KiB are used: later passes use the bytes of arrays that are no longer needed.
+
+// Encoding, BLOCK_POINTS points:
+//
+//   LATTICE          i32 i, i32 j   the cell at resolution 13 or 15, on face 5       8 bytes a point
+//   WORDS            u64            base cell << 45 | fifteen digits                 8
+//   ADMIN_NUMBERS    u32            admin number, NO_ADMIN outside                   4
+//   then three groups that use the same bytes, one after the other:
+//     VECTORS        f64 × 2, × 3   x, y and z of two points each                   24
+//     QUOTIENTS_I, _J  f32          quotients by 49 between two look-ups             4, 4
+//     LOOKUPS         u32            address, in a table, of the next look-up         4
+//     LOWER, MIDDLE, UPPER  u32     digits 12-15, 8-11, 4-7                          4, 4, 4
+//     GRID_U … CROSSINGS          locating, see below
+//
+// Decoding, BLOCK_RECORDS records:
+//
+//   LATTICE          as above, always at resolution 15
+//   TEXTS            8 × u16 lanes, 16 × u8 values, u32 fault, u8 pairs, u8 admin number, u64 sum: 48 bytes a record
+
+/** Points of a block: the arrays of its passes stay in the first-level cache. A multiple of 4. */
+export const BLOCK_POINTS: u32 = 512;
+
+export const LATTICE: usize = SCRATCH;
+export const WORDS: usize = LATTICE + 8 * BLOCK_POINTS;
+export const ADMIN_NUMBERS: usize = WORDS + 8 * BLOCK_POINTS;
+export const VECTORS: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
+export const QUOTIENTS_I: usize = ADMIN_NUMBERS + 4 * BLOCK_POINTS;
+export const QUOTIENTS_J: usize = QUOTIENTS_I + 4 * BLOCK_POINTS;
+export const LOOKUPS: usize = QUOTIENTS_J + 4 * BLOCK_POINTS;
+export const LOWER: usize = LOOKUPS + 4 * BLOCK_POINTS;
+export const MIDDLE: usize = LOWER + 4 * BLOCK_POINTS;
+export const UPPER: usize = MIDDLE + 4 * BLOCK_POINTS;
+
+/**
+ * Locating (region/locate.ts). For all points: i32 distances from the grid's corner to the west and to the north,
+ * u32 addresses of cell and tile. For points in mixed tiles: u32 4 × point. For points whose cells list segments, 16
+ * bytes: u64 the cell and the next one, u32 4 × point, u32 that nobody reads.
+ */
+export const GRID_U: usize = QUOTIENTS_I;
+export const GRID_V: usize = QUOTIENTS_J;
+export const CELLS: usize = LOOKUPS;
+export const TILES: usize = LOWER;
+export const MIXED_POINTS: usize = MIDDLE;
+export const CROSSINGS: usize = UPPER;
+
+/** Records of a block. */
+export const BLOCK_RECORDS: u32 = 256;
+
+export const TEXTS: usize = WORDS;
+export const TEXT_BYTES: usize = 48;
+export const AT_VALUES: usize = 16;
+export const AT_FAULT: usize = 32;
+export const AT_PAIRS: usize = 36;
+export const AT_ADMIN: usize = 37;
+export const AT_SUM: usize = 40;

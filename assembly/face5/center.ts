@@ -2,9 +2,9 @@
 // a cell's centre inside the box of frame.ts: findCenter() and the batch loop both call it.
 
 import {
-  CENTER, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
+  add, all, CENTER, div, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, mul, ODD_I, ODD_J, root, sub,
+  UNITS,
 } from "./frame";
-import { add, all, div, mul, root, sub } from "./lanes";
 
 // On the tangent plane of the face the point is p = c + i·a + j·b; a and b are one step along each axis. With
 // ρ² = x² + y²,

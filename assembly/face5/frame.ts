@@ -3,7 +3,9 @@
 // longitudes are counted from it. In the plane's own axes i = (1, 0), j = (-1/2, √3/2); the grids of odd resolutions
 // (Class III) are turned by asin(√(3/28)).
 
-import { axisAzimuthRad, centerX, centerY, centerZ, eastX, eastY, eastZ, FACE_5, northX, northY, northZ } from "../h3/faces";
+import {
+  axisAzimuthRad, centerX, centerY, centerZ, eastX, eastY, eastZ, FACE_5, northX, northY, northZ,
+} from "../h3/faces";
 import { cos, sin } from "../h3/trig";
 
 /** The box of the fast path, all of it on face 5: its middle and half its sides, in degrees, exact in binary. */
@@ -19,7 +21,7 @@ const COS_TURN: f64 = 0.944911182523068;
 const SIN_TURN: f64 = 0.32732683535398854;
 
 /** f64 × 3 each: the face's centre; twice the unit vectors along i and along j, for even and for odd resolutions. */
-export const FRAME: usize = memory.data(15 * 8, 16);
+const FRAME: usize = memory.data(15 * 8, 16);
 export const CENTER: usize = FRAME;
 export const EVEN_I: usize = FRAME + 24;
 export const EVEN_J: usize = FRAME + 48;
@@ -72,4 +74,53 @@ setAxes(ODD_I, ODD_J, COS_TURN, SIN_TURN);
 for (let r = 0, even: f64 = UNITS_0; r < 16; r += 2, even *= 7) {
   store<f64>(UNITS + 8 * r, even);
   store<f64>(UNITS + 8 * r, even * ROOT_7, 8);
+}
+
+// Formulas of the fast path are written once: with T = v128 they work on two points at a time, with T = f64 on one, by
+// the same operations in the same order, so that both builds give the same bits (docs/kernel-abi.md).
+
+/**
+ * A constant in each lane. It is given twice: a vector is loaded from memory, as V8 builds a literal by two
+ * instructions at every use; one number is a literal, as a load of a host like Chicory checks its address.
+ */
+// @ts-ignore: decorator
+@inline
+export function all<T>(address: usize, value: f64): T {
+  if (isVector<T>()) return v128.load64_splat(address);
+  else return value;
+}
+
+// @ts-ignore: decorator
+@inline
+export function add<T>(a: T, b: T): T {
+  if (isVector<T>()) return f64x2.add(a, b);
+  else return a + b;
+}
+
+// @ts-ignore: decorator
+@inline
+export function sub<T>(a: T, b: T): T {
+  if (isVector<T>()) return f64x2.sub(a, b);
+  else return a - b;
+}
+
+// @ts-ignore: decorator
+@inline
+export function mul<T>(a: T, b: T): T {
+  if (isVector<T>()) return f64x2.mul(a, b);
+  else return a * b;
+}
+
+// @ts-ignore: decorator
+@inline
+export function div<T>(a: T, b: T): T {
+  if (isVector<T>()) return f64x2.div(a, b);
+  else return a / b;
+}
+
+// @ts-ignore: decorator
+@inline
+export function root<T>(a: T): T {
+  if (isVector<T>()) return f64x2.sqrt(a);
+  else return sqrt(a);
 }

@@ -1,12 +1,12 @@
 // Positions -> hexagon lattice of face 5, two at a time, or one without SIMD: the fast path's arithmetic and its
 // certain decision.
 
-import { LATTICE, VECTORS } from "../scratch";
+import { LATTICE, VECTORS } from "../memory";
 import {
-  CENTER, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, ODD_I, ODD_J, UNITS,
+  add, all, CENTER, div, EVEN_I, EVEN_J, HALF_LAT_DEG, HALF_LNG_DEG, MIDDLE_LAT_DEG, MIDDLE_LNG_DEG, mul, ODD_I, ODD_J,
+  sub, UNITS,
 } from "./frame";
-import { add, all, div, mul, sub } from "./lanes";
-import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./tables";
+import { isFine, NOWHERE, NOWHERE_FINE, TO_FINEST } from "./digits";
 
 // In the plane of the face (gnomonic: p / (p·c), c the face centre) a cell is a point of the lattice with axes
 // i and j, 120° apart. Twice the projections of a point on i, j and k = -(i + j), in lattice units,

@@ -2,16 +2,15 @@
 // bytes become symbol values by three look-ups of sixteen, and the words of its pairs (lattice offset, digits, share of
 // the check) are added up. Every other text, valid or not, is left to hexcode/reading.ts.
 
-import { RECORD_BYTES } from "../memory";
+import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, RECORD_BYTES, TEXT_BYTES, TEXTS } from "../memory";
 import { baseCellOf, resolutionOf } from "../h3/cell";
 import { baseCellAt, FACE_5 } from "../h3/faces";
 import { cellI, cellJ, setCell, stepDown, stepToCenterChild } from "../h3/lattice";
 import { SYMBOLS, symbolOf } from "../hexcode/alphabet";
 import { cellOfHead, digitsOf, headOf, HEADS, isRootHead, pairOf, pairsOf, reachRow } from "../hexcode/payload";
-import { prefixAt, BUCKET_ADMINS, BUCKET_PREFIXES, bucketOf } from "../hexcode/prefix";
+import { prefixAt, BUCKET_ADMINS, BUCKET_PREFIXES, bucketOf } from "../hexcode/admin";
 import { inReach } from "../hexcode/record";
-import { AT_ADMIN, AT_FAULT, AT_PAIRS, AT_SUM, AT_VALUES, LATTICE, TEXT_BYTES, TEXTS } from "../scratch";
-import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./symbols";
+import { ADMIN_WORDS, CHECKS, PAIR_WORDS, shareOf } from "./record";
 
 // Head, pairs and check of a text, for example of four and of five pairs:
 //

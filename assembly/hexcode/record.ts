@@ -7,8 +7,7 @@
 import { OK, OUTSIDE_COVERAGE, REACH } from "../memory";
 import { resolutionOf } from "../h3/cell";
 import { ADMIN_UNITS, adminLetters } from "./admin";
-import { symbolOf } from "./alphabet";
-import { checkLetter, checkOf, checkStep } from "./check";
+import { checkLetter, checkOf, checkStep, symbolOf } from "./alphabet";
 import { headOf, NO_HEAD, pairOf, pairsOf, reachRowOf } from "./payload";
 
 /** A failed record: all NUL but its status. */

@@ -9,11 +9,9 @@ import {
   fillLineTiles, firstTile, LINE_BYTES, LINE_TILE_BITS, lineCount, lines, lineTilesOver, lineTouches, MAX_LATITUDE_DEG,
   sidesOf,
 } from "./border-lines";
-import { columns, east, reserve, rows, south } from "./grid-state";
+import { adminOf, columns, east, microPair, reserve, rows, south, unitAt } from "./locate";
 import { CELL_BITS, MEMORY_LIMIT } from "./layout";
-import { adminOf, unitAt } from "./locate";
-import { microPair } from "./locate-block";
-import { CELLS, CROSSINGS, GRID_U, GRID_V } from "../scratch";
+import { CELLS, CROSSINGS, GRID_U, GRID_V } from "../memory";
 
 /** Beyond this distance the answer is NO_BORDER. */
 const FARTHEST_M: f64 = 5000;

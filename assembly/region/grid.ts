@@ -5,7 +5,7 @@
 // top.
 
 import { SCRATCH } from "../memory";
-import { reserve, useGrid } from "./grid-state";
+import { reserve, useGrid } from "./locate";
 import {
   ACCEPTED, CELL_BITS, EFFECT_BITS, EFFECT_MASK, MEMORY_LIMIT, MIXED, OUTSIDE, REFUSED_MEMORY, REFUSED_OPEN,
   SEGMENT_BYTES, TILE_BITS, tilesOf,

@@ -54,7 +54,7 @@ export const EFFECT_MASK: u32 = 63;
  * least of 25 rounds of 262,144 points, ns a point with 2^14 | 2^15: land 12.4 | 11.6, cities 6.6 | 8.4, 200 m around
  * vertices 43 | 48, box of map and zones 31 | 17; memory 5.0 | 1.9 MiB. 2^13 takes 16 MiB and is no faster. A table of
  * larger squares before the cells took 13.0 over land there, since the second look-up waits for the first; it pays in
- * passes over a block of points (locate-block.ts).
+ * passes over a block of points (locateBlock).
  */
 export const CELL_BITS: u32 = 14;
 

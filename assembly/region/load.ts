@@ -7,7 +7,7 @@ import { INDEX, SCRATCH } from "../memory";
 import { layOutBorders } from "./border-distance";
 import { addLine, sideOf, startLines } from "./border-lines";
 import { buildGrid, gridEnd } from "./grid";
-import { dropGrid, reserve } from "./grid-state";
+import { dropGrid, reserve } from "./locate";
 import {
   ACCEPTED, AT_ADMINS, AT_ARCS, AT_ARCS_BYTES, AT_ARCS_OFFSET, AT_BOX, AT_CHECKSUM, AT_META_BYTES,
   AT_META_OFFSET, AT_SEGMENTS, AT_SIZE, AT_UNITS, AT_ZERO, EFFECT_BITS, FORMAT, HEADER_BYTES, MAGIC, MEMORY_LIMIT,

@@ -4,8 +4,7 @@
 // number that none of them covers is HARD_NUMBER: the host converts it.
 
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
-import { multiplyHigh } from "./multiply-high";
-import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, POWERS_OF_FIVE, TENS } from "./powers";
+import { INTEGER_TENS, MAX_POWER_OF_FIVE, MIN_POWER_OF_FIVE, multiplyHigh, POWERS_OF_FIVE, TENS } from "./powers";
 
 export const NUMBER: u32 = 0;
 /** A number by its grammar; the host must find its value. */

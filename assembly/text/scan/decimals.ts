@@ -2,12 +2,77 @@
 // fifteen bytes. Scanning notes only the shape of such a text and goes on without waiting for the number; when all rows
 // are scanned, their numbers are computed, both of a row at once. Every other text is read by numbers/parse.ts.
 
-import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
 import { isDigit, LOWER_CASE, LOWER_E, MINUS, PLUS, POINT, ZERO } from "../chars";
-import { digitsIn, foursOf, integerAt, integerOf, otherThanDigits, TEN_THOUSANDS } from "../numbers/digits";
+import { INPUT, POINT_BYTES, ROW_BYTES } from "../../memory";
 import { TENS } from "../numbers/powers";
 import { integerTen, nearest, numberEnd, numberIsPlain, readNumber, UNDECIDED } from "../numbers/parse";
 import { coordinateText, LAT, LNG, rowAt, rowShapes, setPlainBytes } from "../row";
+
+// Runs of decimal digits, sixteen bytes at a time: how long they are and which number they are.
+
+/** Vectors of one number each: V8 would build a literal at every use. */
+const VECTORS: usize = memory.data(10 * 16, 16);
+/** Added to a byte, this makes digits, and nothing else, LOWEST_DIGIT or more as signed bytes. */
+const LIFT: usize = VECTORS;
+const LOWEST_DIGIT: usize = VECTORS + 16;
+const ZEROS: usize = VECTORS + 32;
+const LOW_BYTES: usize = VECTORS + 48;
+const TENS_8: usize = VECTORS + 64;
+const HUNDREDS: usize = VECTORS + 80;
+const TEN_THOUSANDS: usize = VECTORS + 96;
+/** Offsets that move the first n of sixteen bytes to the end: those from here + n on. */
+const TO_END: usize = VECTORS + 112;
+
+memory.fill(LIFT, 127 - 57, 16);
+memory.fill(LOWEST_DIGIT, 127 - 9, 16);
+memory.fill(ZEROS, <u8>ZERO, 16);
+v128.store(LOW_BYTES, i16x8.splat(255));
+v128.store(TENS_8, i16x8.splat(10));
+v128.store(HUNDREDS, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
+v128.store(TEN_THOUSANDS, i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+memory.fill(TO_END, 255, 16);
+for (let offset: usize = 0; offset < 16; offset++) store<u8>(TO_END + 16 + offset, <u8>offset);
+
+/** A bit for each of sixteen bytes; 1 where it is not a digit. */
+// @ts-ignore: decorator
+@inline
+function otherThanDigits(at: usize): u32 {
+  return i8x16.bitmask(i8x16.lt_s(i8x16.add(v128.load(at), v128.load(LIFT)), v128.load(LOWEST_DIGIT)));
+}
+
+/** The bytes of a text as digits, in the order of `offsets`; 0 for offsets of 255. */
+// @ts-ignore: decorator
+@inline
+function digitsIn(at: usize, offsets: usize): v128 {
+  return i8x16.sub_sat_u(i8x16.swizzle(v128.load(at), v128.load(offsets)), v128.load(ZEROS));
+}
+
+/** Sixteen digits → four numbers of four digits each, i32. */
+// @ts-ignore: decorator
+@inline
+function foursOf(digits: v128): v128 {
+  const pairs = i16x8.add(
+    i16x8.mul(v128.and(digits, v128.load(LOW_BYTES)), v128.load(TENS_8)),
+    i16x8.shr_u(digits, 8),
+  );
+  return i32x4.dot_i16x8_s(pairs, v128.load(HUNDREDS));
+}
+
+/** Sixteen digits → their number. */
+// @ts-ignore: decorator
+@inline
+function integerOf(digits: v128): u64 {
+  const fours = foursOf(digits);
+  const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(TEN_THOUSANDS));
+  return <u64>i32x4.extract_lane(eights, 0) * 100000000 + <u64>i32x4.extract_lane(eights, 1);
+}
+
+/** The number that `count` digits from `at` on are, up to sixteen. */
+// @ts-ignore: decorator
+@inline
+function integerAt(at: usize, count: u32): u64 {
+  return integerOf(digitsIn(at, TO_END + <usize>count));
+}
 
 /**
  * A shape is digits before the point (1 to 3; 0 where there is no point) << 4 | bytes of the text (up to 15); 0 stands

@@ -1,7 +1,9 @@
-// Stores what scanning has read in INPUT: the position of a row, or its code as a record.
+// Stores what scanning has read in INPUT: the position of a row, or its code as a record; and notes the rows that it
+// leaves to the host or passes.
 
-import { INPUT, RECORD_BYTES } from "../../memory";
+import { HOST_ROWS, INPUT, RECORD_BYTES } from "../../memory";
 import { BACKSLASH, escapedCharacter, escapeEnd, isCodeByte, SPACE } from "../chars";
+import { addRowFlags, LEFT_TO_HOST } from "../row";
 
 // @ts-ignore: decorator
 @inline
@@ -79,3 +81,36 @@ export function storeEscapedCode(index: u32, p: usize, end: usize): bool {
 }
 
 const LANES: v128 = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+
+// The rows that a scan leaves to the host, which reads them with the platform's own parsers
+// (src/hexcodes/wire/rows/read-row.ts).
+
+/** Rows that the last scan listed in HOST_ROWS. */
+export let hostRowCount: u32 = 0;
+
+// @ts-ignore: decorator
+@inline
+export function clearHostRows(): void {
+  hostRowCount = 0;
+}
+
+/** Lists a row for the host. Its position or code in INPUT must be one that fails until the host has read it. */
+export function leaveToHost(index: u32, row: usize): void {
+  addRowFlags(row, LEFT_TO_HOST);
+  store<u16>(HOST_ROWS + (<usize>hostRowCount << 1), <u16>index);
+  hostRowCount += 1;
+}
+
+// Lines without a row that the last scan of lines passed: rows and they make the number of a line in its file.
+
+export let blankLines: u32 = 0;
+
+export function clearBlankLines(): void {
+  blankLines = 0;
+}
+
+// @ts-ignore: decorator
+@inline
+export function addBlankLine(): void {
+  blankLines++;
+}

@@ -7,8 +7,9 @@ import { BACKSLASH, CLOSE_BRACE, LINE_FEED, LOWER_L, QUOTE, SPACE, ZERO } from "
 import { fillRow, rowAt } from "../row";
 import { digitsAt, shapeAt, shapeBytes } from "./decimals";
 import {
-  ID_AFTER_BLANK, ID_FIRST, ID_NEXT, LAT_AFTER_BLANK, LAT_FIRST, LAT_NEXT, LNG_AFTER_BLANK, LNG_NEXT, SEVEN_BYTES, SIX_BYTES,
-} from "./json-names";
+  ID_AFTER_BLANK, ID_FIRST, ID_NEXT, LAT_AFTER_BLANK, LAT_FIRST, LAT_NEXT, LNG_AFTER_BLANK, LNG_NEXT, SEVEN_BYTES,
+  SIX_BYTES,
+} from "./json-items";
 
 /** Notes the line at `p` and returns its end; 0 if it is another kind of line. */
 // @ts-ignore: decorator

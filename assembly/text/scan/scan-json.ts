@@ -7,10 +7,8 @@ import {
   BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LINE_FEED, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB,
 } from "../chars";
 import { NO_RESOLUTION, openRow, rowAt, rowStart, setRowEnd, setRowResolution } from "../row";
-import { addBlankLine, clearBlankLines } from "./blank-lines";
+import { addBlankLine, clearBlankLines, clearHostRows, leaveToHost, storeNoCode, storePoint } from "./input";
 import { readDecimals } from "./decimals";
-import { clearHostRows, leaveToHost } from "./host-rows";
-import { storeNoCode, storePoint } from "./input";
 import { decodeItem, encodeItem } from "./json-items";
 import { lineItem, openLines } from "./json-lines";
 import { lineEnd, usualItem } from "./json-usual-line";

@@ -8,10 +8,8 @@ import {
 } from "../chars";
 import { NUMBER, numberEnd, numberIsPlain, numberIsWhole, numberKind, readNumber } from "../numbers/parse";
 import { openRow, rowAt, setRowEnd } from "../row";
-import { addBlankLine, clearBlankLines } from "./blank-lines";
+import { addBlankLine, clearBlankLines, clearHostRows, leaveToHost, storePoint } from "./input";
 import { digitsAsInteger, numberShapeAt, shapeBytes, shapeDivisor } from "./decimals";
-import { clearHostRows, leaveToHost } from "./host-rows";
-import { storePoint } from "./input";
 import { lineEnd } from "./json-usual-line";
 import { afterSpace, clearDeep, isDeep, skipEscape, skipValue, useFeedAsSpace } from "./json-values";
 

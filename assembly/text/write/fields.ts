@@ -1,13 +1,14 @@
 // The fields of answers that both writers need: codes, coordinates, positions. And the arguments that choose among
 // them.
 
-import { BAND_BYTES, BANDS, INPUT, OUTPUT, RECORD_BYTES, UNIT_NAME_BYTES, UNIT_NAMES } from "../../memory";
-import { AT_STATUS, recordAt, resolutionsOfPositions } from "../../output-layout";
+import {
+  AT_STATUS, BAND_BYTES, BANDS, INPUT, OUTPUT, RECORD_BYTES, recordAt, resolutionsOfPositions, UNIT_NAME_BYTES,
+  UNIT_NAMES,
+} from "../../memory";
 import { borderMetres, NO_BORDER } from "../../region/border-distance";
 import { unitAt } from "../../region/locate";
 import { isCodeByte, MINUS, QUOTE } from "../chars";
-import { printNumber, printSmall } from "../numbers/print";
-import { printShort } from "../numbers/print-usual";
+import { printNumber, printShort, printSmall } from "../numbers/print";
 import { CODE_HAD_ESCAPES, CODE_NEEDS_ESCAPES, codeEnd, codeStart, coordinateText, plainBytes, rowFlags } from "../row";
 
 /** The kind of input, which decides how texts are copied. */

@@ -47,7 +47,7 @@ export function copyText(from: usize, to: usize, out: usize): usize {
   return end;
 }
 
-/** Copies a piece of json-pieces.ts, of at most 48 bytes, in whole vectors. */
+/** Copies a piece of write-json.ts, of at most 48 bytes, in whole vectors. */
 // @ts-ignore: decorator
 @inline
 export function copyWord(word: usize, size: usize, out: usize): usize {

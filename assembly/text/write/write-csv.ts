@@ -2,18 +2,55 @@
 // does not fit, and before one whose answer the host must write: a fault with its message, a text to be escaped, a
 // number to be printed. The host writes that row and calls again for the next.
 
-import { INPUT } from "../../memory";
-import { recordAt } from "../../output-layout";
 import { BACKSLASH, CARRIAGE_RETURN, escapedCharacter, escapeEnd, LINE_FEED, QUOTE } from "../chars";
+import {
+  CODE_HAD_ESCAPES, codeEnd, codeStart, ENDS_WITH_LF, fieldsWanted, idBytes, idStart, LAT, LINE_END_MASK, LNG,
+  noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags, rowStart,
+} from "../row";
+import { copyText, hasSpace, hasSpaceFor, stopAt, textEnd } from "./text-out";
+import { INPUT, recordAt } from "../../memory";
 import { printSmall } from "../numbers/print";
 import {
-  CODE_HAD_ESCAPES, codeEnd, codeStart, ENDS_WITH_LF, idBytes, idStart, LAT, LINE_END_MASK, LNG, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt,
-  rowEnd, rowFlags, rowStart,
-} from "../row";
-import { decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_ROW, writeCode, writeDecoded } from "./fields";
-import { writeRaggedRow } from "./ragged-row";
+  decodedResolution, FROM_FRAMES, FROM_JSON, isPlainCode, isPlainRecord, WITH_ID, WITH_ROW, writeCode, writeDecoded,
+} from "./fields";
 import { addStatus, decodedStatus, writeStatus } from "./statuses";
-import { copyText, hasSpace, stopAt, textEnd } from "./text-out";
+
+// A ragged row of CSV, written so that the answer stays rectangular: its first fields, as many as the header has,
+// padded with empty ones; a quote that is not closed is closed.
+
+/** Writes the row without a line end; 0 if there is no room for it and the columns after it. */
+export function writeRaggedRow(row: usize, out: usize, delimiter: u32): usize {
+  const start = rowStart(row);
+  const end = rowEnd(row);
+  const fields = fieldsWanted(row);
+  if (!hasSpaceFor(out, end - start + fields)) return 0;
+  let p = start;
+  let isOpen = false;
+  let field: u32 = 1;
+  for (; ; field++) {
+    if (p < end && load<u8>(p) == QUOTE) {
+      p = afterQuotes(p, end);
+      isOpen = p > end;
+    }
+    while (p < end && load<u8>(p) != delimiter) p++;
+    if (p >= end || field == fields) break;
+    p++;
+  }
+  out = copyText(start, min(p, end), out);
+  if (isOpen) store<u8>(out++, <u8>QUOTE);
+  for (; field < fields; field++) store<u8>(out++, <u8>delimiter);
+  return out;
+}
+
+/** After the closing quote of the field that starts at `p`; after `end` if it has none. */
+function afterQuotes(p: usize, end: usize): usize {
+  while (++p < end) {
+    if (load<u8>(p) != QUOTE) continue;
+    if (p + 1 == end || load<u8>(p + 1) != QUOTE) return p + 1;
+    p++;
+  }
+  return end + 1;
+}
 
 /**
  * Writes the decode answers of rows `from` to `to` of `count`; returns the row before which it stopped. Rows without a

@@ -2,25 +2,98 @@
 // what a list says. A call stops before a row that does not fit, and before one that the host must write: it writes
 // that row and calls again for the next.
 
-import { FIELDS, FIELDS_BYTES, OUTPUT, PIECE_LIST_BYTES, PIECES } from "../../memory";
-import { recordAt } from "../../output-layout";
-import { NO_BORDER } from "../../region/border-distance";
+import { FIELDS, FIELDS_BYTES, MEMBERS, OUTPUT, PIECE_LIST_BYTES, PIECES, recordAt } from "../../memory";
 import { CARRIAGE_RETURN, CLOSE_BRACE, COMMA, LINE_FEED, OPEN_BRACE, QUOTE, SPACE, TAB } from "../chars";
+import { NO_COLUMN, noteStart, startOf } from "../scan/json-lines";
+import { afterSpace, skipName, skipValue } from "../scan/json-values";
+import { COLUMN_BYTES, isNamed } from "../scan/scan-members";
+import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
+import { NO_BORDER } from "../../region/border-distance";
 import { printSmall } from "../numbers/print";
 import {
-  FIELDS_LEFT, LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd, rowFlags,
-  rowResolution, rowStart, setRowResolution,
+  FIELDS_LEFT, LAT, LEFT_TO_HOST, LNG, NO_RESOLUTION, noteFailure, RAGGED, ROW_INVALID_REQUEST, ROW_OK, rowAt, rowEnd,
+  rowFlags, rowResolution, rowStart, setRowResolution,
 } from "../row";
 import {
-  adminLetters, borderOfRow, decodedResolution, FROM_CSV, FROM_FIELDS, FROM_JSON, FROM_LINES, writeCode, writeCoordinate, writeDecoded, writeFormer,
-  writeMetres, writeShare,
+  adminLetters, borderOfRow, decodedResolution, FROM_CSV, FROM_FIELDS, FROM_JSON, FROM_LINES, writeCode,
+  writeCoordinate, writeDecoded, writeFormer, writeMetres, writeShare,
 } from "./fields";
 import { fieldLimit, fieldOrigin } from "../scan/scan-csv";
-import { writeRaggedRow } from "./ragged-row";
-import { choosesMembers, writeMembers } from "./write-members";
+import { writeCsvId, writeLineEnd, writeRaggedRow } from "./write-csv";
 import { addStatus, decodedStatus, encodedStatus, writeStatus } from "./statuses";
-import { copyText, hasSpaceFor, stopAt, textEnd } from "./text-out";
-import { writeCsvId, writeLineEnd } from "./write-csv";
+
+// The members of a line of NDJSON but for those that are left out, each as it is in the line. Columns of MEMBERS, after
+// those of the scan, have the names of members that are kept, which are written in the order of these columns, or of
+// members that are left out. json-lines.ts has scanned the line: it is JSON, and a name with escapes is in no column.
+
+/** In a column: bounds of the member in the line; 0 where there is none. */
+const AT_START: usize = 8;
+const AT_END: usize = 12;
+
+/** The first column whose name may start so, by startOf. */
+const STARTS: usize = memory.data(64, 8);
+
+let first: usize = 0;
+let end: usize = 0;
+let keeps: bool = false;
+
+/** Whether members of lines are left out. */
+let choosesMembers: bool = false;
+
+/**
+ * Sets which members of lines are written: with `isKeep` those that columns `from` to `to` of MEMBERS name, else all
+ * others.
+ */
+export function chooseMembers(from: u32, to: u32, isKeep: bool): void {
+  choosesMembers = isKeep || from < to;
+  first = columnAt(from);
+  end = columnAt(to);
+  keeps = isKeep;
+  memory.fill(STARTS, NO_COLUMN, 64);
+  for (let column = from; column < to; column++) noteStart(STARTS, <usize>load<u32>(columnAt(column)) + 1, <u8>(column - from));
+}
+
+// @ts-ignore: decorator
+@inline
+function columnAt(column: u32): usize {
+  return MEMBERS + <usize>column * COLUMN_BYTES;
+}
+
+/** Writes the chosen members of the line at `p`, each after an opening brace or a comma; returns `out` for none. */
+function writeMembers(p: usize, out: usize): usize {
+  for (let column = first; keeps && column < end; column += COLUMN_BYTES) store<u32>(column, 0, AT_START);
+  let mark: u8 = <u8>OPEN_BRACE;
+  // Members come in the order of the columns, mostly.
+  let next = first;
+  do {
+    p = afterSpace(p + 1);
+    const name = p;
+    let column = next;
+    if (column >= end || !isNamed(column, name)) {
+      column = first + <usize>load<u8>(STARTS + startOf(name + 1)) * COLUMN_BYTES;
+      while (column < end && !isNamed(column, name)) column += COLUMN_BYTES;
+    }
+    p = skipValue(afterSpace(afterSpace(skipName(name)) + 1));
+    if (column < end) next = column + COLUMN_BYTES;
+    if (keeps && column < end) {
+      store<u32>(column, <u32>name, AT_START);
+      store<u32>(column, <u32>p, AT_END);
+    } else if (!keeps && column >= end) {
+      store<u8>(out, mark);
+      out = copyText(name, p, out + 1);
+      mark = <u8>COMMA;
+    }
+    p = afterSpace(p);
+  } while (load<u8>(p) == COMMA);
+  for (let column = first; keeps && column < end; column += COLUMN_BYTES) {
+    const start = <usize>load<u32>(column, AT_START);
+    if (!start) continue;
+    store<u8>(out, mark);
+    out = copyText(start, <usize>load<u32>(column, AT_END), out + 1);
+    mark = <u8>COMMA;
+  }
+  return out;
+}
 
 // A list is a sequence of pieces, each at a multiple of 16, up to one of kind END or LINE_END:
 //

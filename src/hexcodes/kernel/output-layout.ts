@@ -1,6 +1,6 @@
 // Where the parts of the kernel's answers lie, as byte offsets: at OUTPUT, at the address that a call was given, and in
-// the bodies of binary answer frames, which are the same bytes. assembly/output-layout.ts says the same inside the
-// kernel. No WebAssembly here: clients read frames by it.
+// the bodies of binary answer frames, which are the same bytes. assembly/memory.ts says the same inside the kernel. No
+// WebAssembly here: clients read frames by it.
 
 /** A position to encode: f64 latDeg, f64 lngDeg. */
 export const POINT_BYTES = 16;

@@ -115,7 +115,7 @@ export function queryHint(raw: string, known: readonly string[], said = NO_PARAM
   return hintAbout(unknown, known, said);
 }
 
-/** Ends of names after an axis; assembly/text/scan/json-names.ts looks for the same. */
+/** Ends of names after an axis; assembly/text/scan/json-items.ts looks for the same. */
 const SIDE = String.raw`_?(?:dir(?:ection)?|hem(?:i(?:sphere)?)?|ref(?:erence)?|sign|indicator|quadrant|cardinal)`;
 const SIDE_OF_LAT = new RegExp(
   `^(?:n_?s(?:${SIDE})?|north_?south|(?:gps_?)?lat(?:itude)?(?:_?n_?s|${SIDE}))$`,

@@ -2,7 +2,7 @@
 // split; a quote begins a quoted field only as the field's first character.
 
 // Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the
-// kernel's (assembly/text/scan/csv-numbers.ts).
+// kernel's (assembly/text/scan/scan-csv.ts).
 /** Without the spaces, tabs, no-break spaces and characters of no width around a text. */
 export function withoutBlanks(text: string): string {
   return withoutAround(text, isBlank);
