@@ -1,6 +1,6 @@
 // Settings of `hexcodes worker`: NATS servers, brokers of Kafka, and their credentials.
 import { readFileSync } from 'node:fs';
-import { Fault, oneOf, textOr } from './setting.js';
+import { Fault, isHostAndPort, oneOf, textOr } from './setting.js';
 
 export const BUS = {
   natsUrl: {
@@ -91,20 +91,12 @@ export const KAFKA = {
   },
 };
 
-/** A server of NATS: a host, or an address of IPv6 in brackets, and a port. */
-const SERVER = /^(?:(?:nats|tls):\/\/)?(?:[^\s/:?#[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i;
-const MAX_PORT = 65_535;
-
 /** Servers of NATS. @throws Fault */
 export function readServers(text = 'nats://127.0.0.1:4222'): readonly string[] {
   const servers = text.split(',').map((each) => each.trim());
   if (servers.some((server) => server.includes('@')))
     throw new Fault('must not hold a user or password: HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do');
-  const isServer = (server: string): boolean => {
-    const [all, port = '4222'] = SERVER.exec(server) ?? [];
-    return all !== undefined && Number(port) > 0 && Number(port) <= MAX_PORT;
-  };
-  if (!servers.every(isServer))
+  if (!servers.every((server) => isHostAndPort(server.replace(/^(?:nats|tls):\/\//i, ''))))
     throw new Fault('must be addresses like nats://host:4222, separated by commas');
   return servers;
 }

@@ -1,7 +1,16 @@
 // Settings: limits of keys that have none of their own, of the whole process, and usage.
 
 import { readFileSync } from 'node:fs';
-import { Fault, integerOr, MAX_BYTES, MAX_CONNECTIONS, MIB, oneOf, textOr } from './setting.js';
+import {
+  Fault,
+  integerOr,
+  MAX_BYTES,
+  MAX_CONNECTIONS,
+  MIB,
+  oneOf,
+  requireDatabase,
+  textOr,
+} from './setting.js';
 
 const GIB = 1024 * MIB;
 
@@ -237,8 +246,7 @@ function readSecretFile(path: string | undefined): string | undefined {
 }
 
 function readStore(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(text)) throw new Fault('must begin with postgres://');
+  if (text !== undefined) requireDatabase(text);
   return text;
 }
 

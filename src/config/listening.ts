@@ -1,6 +1,6 @@
 // Settings: where the service listens, which data and map it serves, in how many processes and threads, and how it
 // stops.
-import { Fault, integerOr, readablePath, textOr, yesOrNo } from './setting.js';
+import { Fault, integerOr, MAX_PORT, readablePath, textOr, yesOrNo } from './setting.js';
 
 export const CONSOLE = {
   /**
@@ -139,7 +139,7 @@ export const LISTENING = {
     flag: '--port',
     argument: '<number>',
     help: 'port to listen on (PORT, else 8080; 0: any free one)',
-    read: integerOr(8080, 0, 65_535),
+    read: integerOr(8080, 0, MAX_PORT),
   },
   /** Origin by which clients reach the service, without a slash at its end; undefined: host and port. */
   publicUrl: {
@@ -167,7 +167,7 @@ export const LISTENING = {
     flag: '--admin-port',
     argument: '<number>',
     help: 'port of /livez and /readyz (9090; 0: any free one)',
-    read: integerOr(9090, 0, 65_535),
+    read: integerOr(9090, 0, MAX_PORT),
   },
   /** Names of the public DNS by which the admin port is asked, in lower case. */
   adminNames: {
@@ -228,8 +228,6 @@ interface Ports {
 }
 
 const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
-
-const MAX_PORT = 65_535;
 
 /**
  * Says that the service, or one of its processes with a port of its own, and the admin port would have one port, or

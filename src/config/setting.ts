@@ -43,13 +43,52 @@ export const oneOf =
 export const readablePath: Reader<string | undefined> = (text) => {
   const path = textOr(undefined)(text);
   if (path === undefined) return undefined;
-  try {
-    accessSync(path, constants.R_OK);
-  } catch {
-    throw new Fault(`names a file that cannot be read: ${path}`);
-  }
+  if (!isReadable(path)) throw new Fault(`names a file that cannot be read: ${path}`);
   return path;
 };
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Addresses of other programs' servers. Messages repeat none, as it may hold a password.
+
+const HOST_AND_PORT = /^(?:[^\s/:?#@,[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i;
+export const MAX_PORT = 65_535;
+
+/** Whether a text is a host, or an address of IPv6 in brackets, with a port or without. */
+export function isHostAndPort(text: string): boolean {
+  const [all, port = '1'] = HOST_AND_PORT.exec(text) ?? [];
+  return all !== undefined && Number(port) > 0 && Number(port) <= MAX_PORT;
+}
+
+/** Parameters of libpq that name files. */
+const DATABASE_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/**
+ * Checks an address of PostgreSQL, which the driver pg reads. Its host may be left out.
+ * @throws Fault
+ */
+export function requireDatabase(text: string): void {
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new Fault('must begin with postgres://');
+  const full = text.replaceAll(' ', '%20').replace(/^([a-z]+:\/\/(?:[^@/]*@)?)(?=\/|$)/, '$1localhost');
+  const url = URL.canParse(full) ? new URL(full) : undefined;
+  // A slash in a password would leave its end, and the @ after it, to the path.
+  if (url === undefined || !isHostAndPort(url.host) || url.hash !== '' || url.pathname.includes('@'))
+    throw new Fault(
+      'must be an address as postgres://user:password@host:5432/database, in whose password / ? # are %2F %3F %23',
+    );
+  for (const name of DATABASE_FILES) {
+    const path = url.searchParams.get(name);
+    if (path !== null && !isReadable(path))
+      throw new Fault(`names a file that cannot be read, as ${name}: ${path}`);
+  }
+}
 
 export const yesOrNo: Reader<boolean> = (text) => {
   if (text !== undefined && text !== 'true' && text !== 'false') throw new Fault('must be true or false');

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BUS } from './bus.js';
-import { Fault, integerOr, MAX_BYTES, MIB, textOr } from './setting.js';
+import { Fault, integerOr, isHostAndPort, MAX_BYTES, MIB, requireDatabase, textOr } from './setting.js';
 
 /** A destination that takes positions in batches. */
 export type SinkAddress =
@@ -115,6 +115,7 @@ function readSink(text: string | undefined): SinkAddress | undefined {
     throw new Fault(
       'must not hold a user or password: HEXCODES_TRACCAR_SINK_HEADER, or HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do',
     );
+  if (host !== '' && !isHostAndPort(host)) throw new Fault(FORMS);
   if (host !== '' && /^https?:$/.test(protocol) && hash === '') return { kind: 'http', url: text };
   if (host === '' || !/^(nats|tls):$/.test(protocol)) throw new Fault(FORMS);
   const subject = pathname.slice(1);
@@ -125,10 +126,11 @@ function readSink(text: string | undefined): SinkAddress | undefined {
 
 /** `?table=` is ours, and other parameters are those of libpq, as sslmode. */
 function postgresSink(url: URL): SinkAddress {
-  const { username, password, host, pathname, hash, searchParams } = url;
+  const { username, password, host, pathname, searchParams } = url;
   if (password !== '' || searchParams.has('password'))
     throw new Fault('must not hold a password: HEXCODES_TRACCAR_POSTGRES_PASSWORD does');
-  if (username === '' || host === '' || hash !== '' || !/^\/[^/]+$/.test(pathname)) throw new Fault(FORMS);
+  if (username === '' || host === '' || !/^\/[^/]+$/.test(pathname)) throw new Fault(FORMS);
+  requireDatabase(url.href);
   const table = searchParams.get('table') ?? DEFAULT_TABLE;
   if (!TABLE.test(table))
     throw new Fault('must have a table as positions or fleet.positions: letters, digits, _');
@@ -155,9 +157,14 @@ function fileSink(given: string): SinkAddress {
   return { kind: 'file', path, format };
 }
 
+/** Headers that say what a call holds and how it is sent. */
+const OF_CALL =
+  /^(?:host|content-(?:type|length|encoding)|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer)$/i;
+
 function readHeader(text: string | undefined): readonly [name: string, value: string] | undefined {
   if (text === undefined) return undefined;
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new Fault('must be a header line: Name: value');
+  if (OF_CALL.test(name)) throw new Fault(`cannot be ${name}, which each call of the sink has by itself`);
   return [name, value.trim()];
 }

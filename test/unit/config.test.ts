@@ -1,6 +1,7 @@
 // Settings: where they come from, and what they may be.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import {
   BUS_NAMES,
@@ -260,6 +261,37 @@ describe('files of secrets', () => {
     );
   });
 
+  test.each([
+    'postgres://',
+    'postgres:///db',
+    'postgres://user@/db?host=/run/postgresql',
+    'postgres://user:se cr%23et@host:5432/db?sslmode=verify-full',
+    'postgres://user:secret@[::1]:5432/db',
+    'postgresql://user@%2Frun%2Fpostgresql/db',
+  ])('a store at %s is read as pg reads it', (store) => {
+    expect(read({ HEXCODES_STORE: store }).store).toBe(store);
+    expect(() => new pg.Client({ connectionString: store })).not.toThrow();
+  });
+
+  test.each([
+    ['postgres://user:secret#1@host/db', 'must be an address as'],
+    ['postgres://user:secret?1@host/db', 'must be an address as'],
+    ['postgres://user:secret/1@host/db', 'must be an address as'],
+    ['postgres://user:12/secret@host/db', 'must be an address as'],
+    ['postgres://user:secret@host:x/db', 'must be an address as'],
+    ['postgres://user:secret@host:0/db', 'must be an address as'],
+    ['postgres://user:secret@host:65536/db', 'must be an address as'],
+    ['postgres://user:secret@host/db#x', 'must be an address as'],
+    ...['sslrootcert', 'sslcert', 'sslkey'].map((name) => [
+      `postgres://user:secret@host/db?${name}=/no/such/file`,
+      `names a file that cannot be read, as ${name}: /no/such/file`,
+    ]),
+  ])('a store at %s is refused before a start, without its password', (store, why) => {
+    const attempt = () => read({ HEXCODES_STORE: store });
+    expect(attempt).toThrow(`HEXCODES_STORE ${why}`);
+    expect(attempt).not.toThrow(/secret/);
+  });
+
   test('a trusted proxy is an address or a network', () => {
     const config = read({ HEXCODES_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,::1' });
     expect(config.trustedProxies).toEqual(['10.0.0.0/8', '2001:db8::/32', '::1']);
@@ -305,6 +337,7 @@ describe('Traccar', () => {
     ['positions.csv', 'must be http(s)://'],
     ['ftp://a/b', 'must be http(s)://'],
     ['file:a.txt', 'ends neither in .csv nor in .ndjson'],
+    ['postgres://me@host/db?sslrootcert=/no/such/file', 'that cannot be read, as sslrootcert'],
     ['file:/no/such/folder/a.csv', 'in a folder that cannot be written: /no/such/folder'],
     ['https://me:secret@example.com/', 'must not hold a user or password'],
     ['nats://me:secret@host/a', 'must not hold a user or password'],
@@ -313,6 +346,9 @@ describe('Traccar', () => {
     ['postgres://host/db', 'must be http(s)://'],
     ['postgres://me@host', 'must be http(s)://'],
     ['postgres://me@host/db?table=a;b', 'must have a table'],
+    ['postgres://me@host:0/db', 'must be an address as'],
+    ['nats://host:0/fleet', 'must be http(s)://'],
+    ['https://host:0/', 'must be http(s)://'],
     ['nats://host:4222', 'must end with a subject'],
     ['nats://host:4222/fleet.*', 'must end with a subject'],
     ['', 'must be http(s)://'],
@@ -329,6 +365,10 @@ describe('Traccar', () => {
     expect(shown.join()).toContain('HEXCODES_TRACCAR_SINK_HEADER=***');
     for (const text of ['abc', 'a b: c', 'a: b\nc: d'])
       expect(() => read(text)).toThrow('must be a header line');
+    for (const name of ['Host', 'content-type', 'Content-Length', 'Content-Encoding', 'Transfer-Encoding'])
+      expect(() => read(`${name}: x`)).toThrow(`cannot be ${name}, which`);
+    for (const name of ['Connection', 'Keep-Alive', 'Upgrade', 'Expect', 'TE', 'Trailer'])
+      expect(() => read(`${name}: x`)).toThrow(`cannot be ${name}, which`);
   });
 
   test('the address of an http sink is shown without path and query, which may be secret', () => {

@@ -4,6 +4,7 @@
 import { isIP } from 'node:net';
 import * as zlib from 'node:zlib';
 import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
+import { isHostAndPort } from '../../config/setting.js';
 import type { BusSettings } from '../bus.js';
 import { EngineFault } from '../engine.js';
 
@@ -103,7 +104,6 @@ interface KafkaAddress {
 const CLIENT = '@platformatic/kafka';
 const CLIENT_VERSION = '1.35.0';
 const DEFAULT_PORT = 9092;
-const MAX_PORT = 65_535;
 /** Limit of a request, and of a transaction before the brokers give it up. */
 export const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -118,13 +118,9 @@ const SASL_WORDS = {
 export function readKafkaAddress(text: string): KafkaAddress {
   const [, tls, rest = ''] = /^kafka(\+tls)?:\/\/([^/]+)\/?$/i.exec(text) ?? [];
   const brokers = rest.split(',').map((each) => each.trim().replace(/^kafka(\+tls)?:\/\//i, ''));
-  const isRight = brokers.every((broker) => {
-    const [all, port = DEFAULT_PORT] = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(broker) ?? [];
-    return all !== undefined && Number(port) > 0 && Number(port) <= MAX_PORT;
-  });
   if (rest.includes('@'))
     throw new EngineFault('--from must not hold a user or password: --user and HEXCODES_KAFKA_PASSWORD do');
-  if (!isRight)
+  if (!brokers.every(isHostAndPort))
     throw new EngineFault(`--from ${text}: must be addresses as kafka://host:9092, separated by commas`);
   return {
     brokers: brokers.map((broker) => (/:\d+$/.test(broker) ? broker : `${broker}:${DEFAULT_PORT}`)),
