@@ -14,7 +14,7 @@ import { requirePattern, SubjectFault, SubjectMap } from '../bus/subjects.js';
 import { readServers } from '../config/bus.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
 import { Fault } from '../config/setting.js';
-import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../files/exit-codes.js';
 import { requireResolution } from '../files/options.js';
 import { say, visible } from '../files/terminal/say.js';
 import { gathered } from './conversion-options.js';
@@ -69,8 +69,7 @@ const TIME_UNITS: Readonly<Record<string, number>> = {
 export function requireSize(flag: string, text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d+)?)([kmgt]?)$/i.exec(text) ?? [];
   const sizeBytes = Math.round(Number(number) * SIZE_UNITS[unit.toLowerCase()]!);
-  if (number === '' || sizeBytes < 1)
-    throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a size, as 512M or 10G`);
+  if (number === '' || sizeBytes < 1) throw badUsage(`${flag} ${text}: must be a size, as 512M or 10G`);
   return sizeBytes;
 }
 
@@ -78,15 +77,14 @@ export function requireSize(flag: string, text: string): number {
 export function requireTime(flag: string, text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (TIME_UNITS[unit] ?? 0));
-  if (number === '' || ms < 1)
-    throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d`);
+  if (number === '' || ms < 1) throw badUsage(`${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d`);
   return ms;
 }
 
 export function requireCount(flag: string, text: string, least: number, most: number): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= least && count <= most) return count;
-  throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must be a whole number from ${least} to ${most}`);
+  throw badUsage(`${flag} ${text}: must be a whole number from ${least} to ${most}`);
 }
 
 /** Before the subjects of frames of collected positions, unless another is given. */
@@ -139,7 +137,7 @@ export const namesOf = ({ stream, answers, dead, consumer }: StreamOptions): Str
 /** The first words of subjects, without wild ones. */
 export function requireSubject(flag: string, text: string): string {
   const isWild = usage(() => requirePattern(text)).some((word) => word === '*' || word === '>');
-  if (isWild) throw new CliFailure(EXIT.USAGE, `${flag} ${text}: must have neither * nor >`);
+  if (isWild) throw badUsage(`${flag} ${text}: must have neither * nor >`);
   return text;
 }
 
@@ -147,10 +145,7 @@ export function requireSubject(flag: string, text: string): string {
 export function busOf(from: string | undefined): BusKind {
   const kind = kindOfBus(from);
   if (kind === undefined)
-    throw new CliFailure(
-      EXIT.USAGE,
-      `--from ${from}: must begin with nats://, tls://, kafka:// or kafka+tls://`,
-    );
+    throw badUsage(`--from ${from}: must begin with nats://, tls://, kafka:// or kafka+tls://`);
   return kind;
 }
 
@@ -183,7 +178,7 @@ export function addPathOptions(command: Command): Command {
 }
 
 export function pathsOf({ lat, lng }: Pick<ReadingOptions, 'lat' | 'lng'>): PositionPaths | undefined {
-  if (lat === undefined && lng !== undefined) throw new CliFailure(EXIT.USAGE, '--lng needs --lat');
+  if (lat === undefined && lng !== undefined) throw badUsage('--lng needs --lat');
   return lat === undefined ? undefined : { lat, lng };
 }
 
@@ -205,7 +200,7 @@ export function rulesOf(options: ReadingOptions): ReadingRules {
   const { as = [], decode, resolution, columns, prefix } = options;
   const formats = usage(() => as.map(readFormatRule));
   if (options.schemaRegistry === undefined && formats.some(({ format }) => format === 'avro'))
-    throw new CliFailure(EXIT.USAGE, '--as …=avro needs --schema-registry');
+    throw badUsage('--as …=avro needs --schema-registry');
   return usage(() => ({
     ...DEFAULT_RULES,
     formats,
@@ -221,7 +216,7 @@ function usage<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof SubjectFault) throw new CliFailure(EXIT.USAGE, error.message);
+    if (error instanceof SubjectFault) throw badUsage(error.message);
     throw error;
   }
 }
@@ -235,7 +230,7 @@ export async function withBus(command: Command, work: (settings: BusConfig) => P
     const isNats = from !== undefined && busOf(from) === BUSES.NATS;
     await work(isNats ? { ...settings, natsUrl: readServers(from) } : settings);
   } catch (error) {
-    if (error instanceof Fault) throw new CliFailure(EXIT.USAGE, `--from ${error.message}`);
+    if (error instanceof Fault) throw badUsage(`--from ${error.message}`);
     if (error instanceof EngineFault) throw new CliFailure(EXIT.FAILED, error.message, error.hint);
     throw error;
   }

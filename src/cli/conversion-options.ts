@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';
-import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { badUsage } from '../files/exit-codes.js';
 import { requireFormat } from '../files/format.js';
 import {
   type CsvOptions,
@@ -94,6 +94,10 @@ export function listed(value: string, before: readonly string[] = []): string[] 
   return [...before, ...names];
 }
 
+/** The options that the command line gives. */
+export const givenOptions = (command: Command): readonly Option[] =>
+  command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli');
+
 /** Values of an option that may be given several times. */
 export const gathered = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
@@ -123,11 +127,11 @@ export function resolutionOf({ resolution }: ConversionOptions): number {
 /** @throws CliFailure USAGE for options that exclude one another */
 export function columnsOf(options: ConversionOptions): ColumnChoice {
   if (options.keep !== undefined && options.id !== undefined) {
-    throw new CliFailure(EXIT.USAGE, '--keep and --id exclude one another', 'Name all columns in --keep.');
+    throw badUsage('--keep and --id exclude one another', 'Name all columns in --keep.');
   }
   const keep = options.keep ?? (options.id === undefined ? undefined : [options.id]);
   if (keep !== undefined && options.drop !== undefined) {
-    throw new CliFailure(EXIT.USAGE, '--keep (or --id) and --drop exclude one another');
+    throw badUsage('--keep (or --id) and --drop exclude one another');
   }
   const { lat, lng, position, column, prefix } = options;
   return { lat, lng, position, code: column, keep, drop: options.drop, prefix };

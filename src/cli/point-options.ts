@@ -2,8 +2,12 @@
 // how text is written.
 
 import type { Command } from 'commander';
-import { CliFailure, EXIT } from '../files/exit-codes.js';
-import { FILE_FORMATS, type FileFormat, requireFormat } from '../files/format.js';
+import { type ColumnChoice, refuseTwice } from '../files/columns/columns.js';
+import { openInput } from '../files/disk/input.js';
+import { badUsage } from '../files/exit-codes.js';
+import { FILE_FORMATS, type FileFormat, FORMATS, formatOf, requireFormat } from '../files/format.js';
+import { dialectOf, sampleOf } from '../files/formats/csv/dialect.js';
+import { openSource } from '../files/formats/open.js';
 import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../files/options.js';
 import type { PointFiles } from '../files/points/run-points.js';
 import { grouped } from '../files/terminal/say.js';
@@ -17,6 +21,28 @@ export interface PointOptions extends CsvOptions {
   readonly lng?: string;
   readonly position?: string;
   readonly quiet?: boolean;
+}
+
+/**
+ * A file as rows in columns, and the first rows of its text.
+ * @param searched columns by which the header is found
+ * @throws CliFailure BAD_INPUT, also from the batches of the source
+ */
+export async function openTable(
+  path: string,
+  options: CsvOptions,
+  from: FileFormat | null,
+  isCode: (text: string) => boolean,
+  searched: ColumnChoice | null = null,
+) {
+  const input = await openInput(path, inputOptionsOf(options));
+  const format = formatOf(input, from);
+  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode, searched);
+  const source = await openSource(input, format, 'any', dialect);
+  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
+  const names = source.columns.map(({ name }) => name);
+  const rows = FORMATS[format].delimiter === null ? [] : (sampleOf(input.head, dialect)?.rows ?? []);
+  return { input, source, sample: { names, rows }, hasHeader: dialect.hasHeader };
 }
 
 /** Adds the options that all of these commands have. */
@@ -40,7 +66,7 @@ export function addPointOptions(command: Command): Command {
 /** @throws CliFailure USAGE */
 export function pointFilesOf(files: readonly string[], options: PointOptions): PointFiles {
   if (files.length === 0 && process.stdin.isTTY === true)
-    throw new CliFailure(EXIT.USAGE, 'nothing to read: name a file, or pipe one in');
+    throw badUsage('nothing to read: name a file, or pipe one in');
   const { lat, lng, position } = options;
   return {
     inputs: files.length === 0 ? ['-'] : files,

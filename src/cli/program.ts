@@ -1,7 +1,14 @@
 // The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
 import { closeSync, openSync } from 'node:fs';
 import { Command } from 'commander';
-import { CliFailure, EXIT, EXIT_CODES, tellFailure, watchStandardOutput } from '../files/exit-codes.js';
+import {
+  badUsage,
+  CliFailure,
+  EXIT,
+  EXIT_CODES,
+  tellFailure,
+  watchStandardOutput,
+} from '../files/exit-codes.js';
 import { say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { COMMANDS } from './registry.js';
@@ -119,7 +126,7 @@ function usageFailure(text: string): CliFailure {
     .trimEnd()
     .split('\n');
   const hint = hints.map((each) => each.replace(/^\((.*)\)$/, '$1')).join(' ');
-  return new CliFailure(EXIT.USAGE, message, `${hint === '' ? '' : `${hint} `}--help shows what there is.`);
+  return badUsage(message, `${hint === '' ? '' : `${hint} `}--help shows what there is.`);
 }
 
 /** The command that is called with its options, the others by name. */

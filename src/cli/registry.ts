@@ -15,70 +15,36 @@ const CODES = 'Codes:';
 const SERVICE = 'The service:';
 const PLANNING = 'Planning:';
 
+const entry = (group: string, summary: string, load: Entry['load']): Entry => ({ group, summary, load });
+
 export const COMMANDS: Readonly<Record<string, Entry>> = {
-  encode: {
-    group: FILES,
-    summary: 'positions to hexcodes: one, or files of them',
-    load: () => import('./commands/encode.js'),
-  },
-  decode: {
-    group: FILES,
-    summary: 'hexcodes to positions: one, or files of them',
-    load: () => import('./commands/decode.js'),
-  },
-  inspect: { group: CODES, summary: 'show what a hexcode says', load: () => import('./commands/inspect.js') },
-  suggest: {
-    group: CODES,
-    summary: 'what a mistyped code was meant to be',
-    load: () => import('./commands/suggest.js'),
-  },
-  aggregate: {
-    group: FILES,
-    summary: 'points to one row a cell, province and time',
-    load: () => import('./commands/aggregate.js'),
-  },
-  contains: {
-    group: FILES,
-    summary: 'which points lie in the cells of a list',
-    load: () => import('./commands/contains.js'),
-  },
-  cover: { group: CODES, summary: 'the codes of an area', load: () => import('./commands/cover.js') },
-  track: {
-    group: FILES,
-    summary: 'positions of vehicles to stays in cells',
-    load: () => import('./commands/track.js'),
-  },
-  check: { group: CODES, summary: 'validate a column of codes', load: () => import('./commands/check.js') },
-  diff: {
-    group: CODES,
-    summary: 'which codes change with new borders',
-    load: () => import('./commands/diff.js'),
-  },
-  provinces: {
-    group: CODES,
-    summary: 'list the 34 provinces and their codes',
-    load: () => import('./commands/provinces.js'),
-  },
-  serve: {
-    group: SERVICE,
-    summary: 'answer encode and decode over HTTP',
-    load: () => import('./commands/serve.js'),
-  },
-  worker: {
-    group: SERVICE,
-    summary: 'convert the messages of NATS JetStream or Kafka',
-    load: () => import('./commands/worker.js'),
-  },
-  usage: { group: SERVICE, summary: 'what keys have used', load: () => import('./commands/usage.js') },
-  keys: { group: SERVICE, summary: 'manage API keys', load: () => import('./commands/keys.js') },
-  bench: {
-    group: PLANNING,
-    summary: 'measure what this machine carries, or compare two measurements',
-    load: () => import('./commands/bench.js'),
-  },
-  plan: {
-    group: PLANNING,
-    summary: 'how many machines a fleet needs',
-    load: () => import('./commands/plan.js'),
-  },
+  encode: entry(FILES, 'positions to hexcodes: one, or files of them', () => import('./commands/encode.js')),
+  decode: entry(FILES, 'hexcodes to positions: one, or files of them', () => import('./commands/decode.js')),
+  inspect: entry(CODES, 'show what a hexcode says', () => import('./commands/inspect.js')),
+  suggest: entry(CODES, 'what a mistyped code was meant to be', () => import('./commands/suggest.js')),
+  aggregate: entry(
+    FILES,
+    'points to one row a cell, province and time',
+    () => import('./commands/aggregate.js'),
+  ),
+  contains: entry(FILES, 'which points lie in the cells of a list', () => import('./commands/contains.js')),
+  cover: entry(CODES, 'the codes of an area', () => import('./commands/cover.js')),
+  track: entry(FILES, 'positions of vehicles to stays in cells', () => import('./commands/track.js')),
+  check: entry(CODES, 'validate a column of codes', () => import('./commands/check.js')),
+  diff: entry(CODES, 'which codes change with new borders', () => import('./commands/diff.js')),
+  provinces: entry(CODES, 'list the 34 provinces and their codes', () => import('./commands/provinces.js')),
+  serve: entry(SERVICE, 'answer encode and decode over HTTP', () => import('./commands/serve.js')),
+  worker: entry(
+    SERVICE,
+    'convert the messages of NATS JetStream or Kafka',
+    () => import('./commands/worker.js'),
+  ),
+  usage: entry(SERVICE, 'what keys have used', () => import('./commands/usage.js')),
+  keys: entry(SERVICE, 'manage API keys', () => import('./commands/keys.js')),
+  bench: entry(
+    PLANNING,
+    'measure what this machine carries, or compare two measurements',
+    () => import('./commands/bench.js'),
+  ),
+  plan: entry(PLANNING, 'how many machines a fleet needs', () => import('./commands/plan.js')),
 };

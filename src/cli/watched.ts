@@ -8,7 +8,7 @@ import { DURATION_BOUNDS_S, type Durations } from '../bus/engine.js';
 import { NEARLY_FULL } from '../bus/sizing.js';
 import { adminServer } from '../config/admin-server.js';
 import { ConfigError, readSettings } from '../config/config.js';
-import { CliFailure, EXIT } from '../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { slowRowCounts } from '../hexcodes/wire/rows/row-report.js';
@@ -152,15 +152,14 @@ export class Watched {
   }
 
   #page(url: string): [number, string] {
+    const reason = this.#unready;
     switch (url.split('?')[0]) {
       case '/livez':
         return [200, 'alive'];
-      case '/readyz': {
-        const reason = this.#unready;
+      case '/readyz':
         return reason === undefined ? [200, 'ready'] : [503, reason];
-      }
       case '/metrics':
-        return [200, this.#metrics().join('\n')];
+        return [200, [...this.#lines()].join('\n')];
       default:
         return [404, 'there are /livez, /readyz and /metrics'];
     }
@@ -211,10 +210,6 @@ export class Watched {
     yield `# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes ${memoryUsage().rss}`;
     yield `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${Math.round(Date.now() / 1000 - uptime())}`;
   }
-
-  #metrics(): string[] {
-    return [...this.#lines()];
-  }
 }
 
 /** Host names of the port, as for the service. @throws CliFailure */
@@ -222,7 +217,7 @@ function adminNames(): readonly string[] {
   try {
     return readSettings(['adminNames'], {}, process.env).config.adminNames;
   } catch (error) {
-    throw error instanceof ConfigError ? new CliFailure(EXIT.USAGE, error.message) : error;
+    throw error instanceof ConfigError ? badUsage(error.message) : error;
   }
 }
 

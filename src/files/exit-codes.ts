@@ -20,6 +20,10 @@ export function badInput(location: FaultLocation, message: string, hint?: string
   return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 
+/** Options or arguments that cannot be. */
+export const badUsage = (message: string, hint?: string): CliFailure =>
+  new CliFailure(EXIT.USAGE, message, hint);
+
 /** The failure for files with a footer that were joined: the last footer knows of the last file alone. */
 export const joinedFiles = (file: string): CliFailure =>
   badInput(

@@ -7,9 +7,10 @@ import { parseResults, type Results } from '../../capacity/measure/results.js';
 import type { Fleet, FleetProfile } from '../../capacity/model/fleet.js';
 import { destinationOf, type FileDestination } from '../../files/disk/destination.js';
 import { DeviceOutput, FileOutput, type Output, StandardOutput } from '../../files/disk/output.js';
-import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { grouped } from '../../files/terminal/say.js';
 import { MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
+import { givenOptions } from '../conversion-options.js';
 
 // Durations, shares and counts as people write them on the command line: `5s`, `40%`, `2e9`, `50k`.
 const MS_OF: Readonly<Record<string, number>> = {
@@ -33,6 +34,10 @@ export function readDuration(text: string): number {
   if (ms > 0 && ms <= MAX_YEARS * MS_OF.y!) return ms;
   throw new InvalidArgumentError(`Write a time as 50ms, 5s, 10min, 6h or 2d, up to ${MAX_YEARS}y.`);
 }
+
+/** @param shown the usual time as the help says it */
+export const durationOption = (flags: string, help: string, usualMs: number, shown: string): Option =>
+  new Option(flags, help).argParser(readDuration).default(usualMs, shown);
 
 /** `40%` or `0.4`. @returns 0 to 1 */
 function readShare(text: string): number {
@@ -163,11 +168,7 @@ const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
 export function addPlanFlags(command: Command): Command {
   return command
     .option('--vehicles <number>', 'that report, up to 1e9', wholeFrom(1, MAX_VEHICLES))
-    .addOption(
-      new Option('--interval <time>', 'between reports of a vehicle')
-        .argParser(readDuration)
-        .default(5000, '5s'),
-    )
+    .addOption(durationOption('--interval <time>', 'between reports of a vehicle', 5000, '5s'))
     .option('--points-per-report <number>', 'positions of a report', wholeFrom(1, MAX_FRAME_POINTS), 1)
     .option(
       '--report-together <share>',
@@ -197,11 +198,7 @@ export function addPlanFlags(command: Command): Command {
         .argParser(readGrowth)
         .default(NO_GROWTH, 'none'),
     )
-    .addOption(
-      new Option('--p99 <time>', 'that 99 of 100 messages have to hold')
-        .argParser(readDuration)
-        .default(50, '50ms'),
-    )
+    .addOption(durationOption('--p99 <time>', 'that 99 of 100 messages have to hold', 50, '50ms'))
     .addOption(
       new Option('--headroom <share>', 'of the capacity that the peak leaves free')
         .argParser(readHeadroom)
@@ -231,9 +228,7 @@ export function addPlanFlags(command: Command): Command {
     )
     .option('--replicas <number>', 'of --engine: servers that hold each message', wholeFrom(1, 5), 1)
     .addOption(
-      new Option('--max-age <time>', 'of --engine: how long streams keep messages')
-        .argParser(readDuration)
-        .default(86_400_000, '24h'),
+      durationOption('--max-age <time>', 'of --engine: how long streams keep messages', 86_400_000, '24h'),
     )
     .option(
       '--once <rows>',
@@ -245,11 +240,7 @@ export function addPlanFlags(command: Command): Command {
         .choices(['csv', 'ndjson', 'parquet', 'arrow'])
         .default('csv'),
     )
-    .addOption(
-      new Option('--within <time>', 'in which --once has to be done')
-        .argParser(readDuration)
-        .default(28_800_000, '8h'),
-    )
+    .addOption(durationOption('--within <time>', 'in which --once has to be done', 28_800_000, '8h'))
     .option(
       '--from <file>',
       'results of hexcodes bench --json (those of a machine of ours, which the answer names)',
@@ -273,13 +264,11 @@ export function addPlanFlags(command: Command): Command {
 
 /** @throws CliFailure USAGE that names the flags of a fleet that were given beside --trace */
 export function refuseFleetFlags(command: Command): void {
-  const given = command.options
+  const given = givenOptions(command)
     .filter((option) => (ONLY_OF_FLEETS as readonly string[]).includes(option.attributeName()))
-    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
     .map(({ long }) => long);
   if (given.length === 0) return;
-  throw new CliFailure(
-    EXIT.USAGE,
+  throw badUsage(
     `${given.join(', ')}: not beside --trace, whose arrivals are simulated as they are`,
     'Beside it: --profile, --p99, --headroom, --survive, --cores-per-machine, --memory-per-machine, --price, --from, --json.',
   );

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { Aggregation, resultsOf } from '../../files/aggregate/aggregation.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
 import { memoryBytesOf, requireResolution } from '../../files/options.js';
 import { conditionOf } from '../../files/points/row-filter.js';
@@ -80,8 +80,7 @@ Examples:
 async function aggregate(files: string[], options: Options): Promise<void> {
   const keys = options.by.split(',').map((key) => key.trim());
   const wrong = keys.find((key) => key !== 'cell' && key !== 'province');
-  if (wrong !== undefined)
-    throw new CliFailure(EXIT.USAGE, `--by ${options.by}: must be cell, province, or cell,province`);
+  if (wrong !== undefined) throw badUsage(`--by ${options.by}: must be cell, province, or cell,province`);
   const limitBytes = memoryBytesOf(options.memory);
   const byCell = keys.includes('cell');
   const byProvince = keys.includes('province');

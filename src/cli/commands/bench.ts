@@ -5,9 +5,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { runBench } from '../../capacity/measure/bench.js';
 import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/profiles.js';
 import { benchText, compareResults, comparisonText } from '../../capacity/report/bench-text.js';
-import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';
-import { ResultsOutput, readDuration, readResultsFile } from '../capacity/options.js';
+import { durationOption, ResultsOutput, readDuration, readResultsFile } from '../capacity/options.js';
+import { givenOptions } from '../conversion-options.js';
 
 // The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part
 // elsewhere.
@@ -83,11 +84,7 @@ export default function declare(program: Command): void {
     .option('--target <url>', 'measure this server instead of one of its own; needs --key-file')
     .option('--key-file <file>', 'the API key for --target')
     .option('--only <ways>', `of ${PROFILES.map(({ name }) => name).join(', ')}: these, with commas between`)
-    .addOption(
-      new Option('--p99 <time>', 'the latency that the capacity is searched for')
-        .argParser(readDuration)
-        .default(50, '50ms'),
-    )
+    .addOption(durationOption('--p99 <time>', 'the latency that the capacity is searched for', 50, '50ms'))
     .option('--seed <number>', 'of the arrivals', readSeed, 1)
     // Hidden option for tests, which look at the shape of the results only.
     .addOption(new Option('--tiny').hideHelp())
@@ -123,19 +120,11 @@ tails; everything else is in the results.`,
 }
 
 function compare(files: readonly string[], command: Command): void {
-  const other = command.options.find(
-    (option) =>
-      option.attributeName() !== 'compare' && command.getOptionValueSource(option.attributeName()) === 'cli',
-  );
-  if (other !== undefined)
-    throw new CliFailure(EXIT.USAGE, `${other.long} is for measuring: it does not apply to --compare`);
+  const other = givenOptions(command).find(({ long }) => long !== '--compare');
+  if (other !== undefined) throw badUsage(`${other.long} is for measuring: it does not apply to --compare`);
   const [before, after] = files;
   if (before === undefined || after === undefined || files.length > 2)
-    throw new CliFailure(
-      EXIT.USAGE,
-      '--compare takes two files of results',
-      'hexcodes bench --compare A.json B.json',
-    );
+    throw badUsage('--compare takes two files of results', 'hexcodes bench --compare A.json B.json');
   const comparison = compareResults(readResultsFile(before), readResultsFile(after));
   if (comparison.figures.length === 0)
     throw new CliFailure(
@@ -148,10 +137,10 @@ function compare(files: readonly string[], command: Command): void {
 
 async function measure(files: readonly string[], options: Options): Promise<void> {
   const { json, only, patience, quick, tiny } = options;
-  if (files.length > 0) throw new CliFailure(EXIT.USAGE, 'files are for --compare');
+  if (files.length > 0) throw badUsage('files are for --compare');
   const names = only?.split(',').map((name) => name.trim());
   const unknown = names?.find((name) => !PROFILES.some((profile) => profile.name === name));
-  if (unknown !== undefined) throw new CliFailure(EXIT.USAGE, `--only ${unknown}: there is no such way`);
+  if (unknown !== undefined) throw badUsage(`--only ${unknown}: there is no such way`);
   const target = targetOf(options);
   const output = json === undefined ? undefined : new ResultsOutput(json);
   const progress = new BenchProgress();
@@ -184,12 +173,8 @@ async function measure(files: readonly string[], options: Options): Promise<void
 function targetOf({ target, keyFile }: Options) {
   if (target === undefined) return undefined;
   if (!/^https?:\/\//.test(target) || !URL.canParse(target))
-    throw new CliFailure(
-      EXIT.USAGE,
-      `--target ${target}: not an address of a server, such as http://10.0.0.7:8080`,
-    );
-  if (keyFile === undefined)
-    throw new CliFailure(EXIT.USAGE, '--target needs --key-file, a file with an API key');
+    throw badUsage(`--target ${target}: not an address of a server, such as http://10.0.0.7:8080`);
+  if (keyFile === undefined) throw badUsage('--target needs --key-file, a file with an API key');
   try {
     return { base: new URL(target).origin, key: readFileSync(keyFile, 'utf8').trim(), pids: [] };
   } catch (error) {

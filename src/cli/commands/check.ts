@@ -2,19 +2,16 @@
 // suggestions, those nearest to the codes of the rows around it first.
 
 import type { Command } from 'commander';
-import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
-import { openInput } from '../../files/disk/input.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
-import { type FileFormat, FORMATS, formatOf, requireFormat } from '../../files/format.js';
-import { dialectOf, sampleOf } from '../../files/formats/csv/dialect.js';
-import { openSource } from '../../files/formats/open.js';
+import { badUsage, EXIT } from '../../files/exit-codes.js';
+import { type FileFormat, requireFormat } from '../../files/format.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../../files/options.js';
+import type { CsvOptions } from '../../files/options.js';
 import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { addTextOptions } from '../conversion-options.js';
+import { openTable } from '../point-options.js';
 import { suggestionsFor } from '../suggestions.js';
 
 interface Options extends CsvOptions {
@@ -52,11 +49,11 @@ Examples:
     .action(async (files: string[], options: Options) => {
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 0) {
-        throw new CliFailure(EXIT.USAGE, `--limit ${options.limit}: must be a whole number`);
+        throw badUsage(`--limit ${options.limit}: must be a whole number`);
       }
       const from = options.from === undefined ? null : requireFormat(options.from, '--from');
       if (options.json === true && options.quiet === true)
-        throw new CliFailure(EXIT.USAGE, '--json and --quiet exclude each other');
+        throw badUsage('--json and --quiet exclude each other');
       const listed: InvalidRow[] = [];
       const list = options.json === true ? (row: InvalidRow) => void listed.push(row) : print;
       let rows = 0;
@@ -120,19 +117,10 @@ async function checkFile(
   list: (row: InvalidRow) => void,
 ): Promise<{ rows: number; invalid: number }> {
   const hexcodes = await loadLibrary();
-  const input = await openInput(path, inputOptionsOf(options));
-  const format = formatOf(input, from);
   const isCode = (text: string): boolean => hexcodes.isValid(text);
-  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode, {
-    code: options.column,
-    prefix: '',
-  });
-  const source = await openSource(input, format, 'any', dialect);
-  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
-  const names = source.columns.map(({ name }) => name);
-  const firstRows = FORMATS[format].delimiter !== null ? (sampleOf(input.head, dialect)?.rows ?? []) : [];
   const choice = { code: options.column, prefix: '' };
-  const at = codeColumn({ names, rows: firstRows }, choice, input.name, isCode, dialect.hasHeader);
+  const { input, source, sample, hasHeader } = await openTable(path, options, from, isCode, choice);
+  const at = codeColumn(sample, choice, input.name, isCode, hasHeader);
   const column = source.columns[at]!;
   let rows = 0;
   let invalid = 0;

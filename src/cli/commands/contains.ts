@@ -1,14 +1,11 @@
 // `hexcodes contains FILES --in LIST`: which points lie in the cells of a list of codes, and in which zone.
 
 import type { Command } from 'commander';
-import { refuseTwice } from '../../files/columns/columns.js';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
-import { openInput } from '../../files/disk/input.js';
-import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
-import { type FileFormat, FORMATS, formatOf } from '../../files/format.js';
+import { badInput, badUsage } from '../../files/exit-codes.js';
+import { type FileFormat, FORMATS } from '../../files/format.js';
 import { refuseUnreadRows } from '../../files/formats/csv/csv.js';
-import { dialectOf } from '../../files/formats/csv/dialect.js';
-import { openSource, sampled } from '../../files/formats/open.js';
+import { sampled } from '../../files/formats/open.js';
 import type { TableColumn } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
@@ -21,7 +18,7 @@ import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
-import { addPointOptions, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
+import { addPointOptions, formatTo, openTable, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
   readonly in: string;
@@ -111,22 +108,14 @@ async function contains(files: string[], options: Options): Promise<void> {
 /** @throws CliFailure USAGE: columns of JSON have no types, which these formats need */
 function refuseUntyped(format: FileFormat, columns: readonly TableColumn[]): void {
   if (FORMATS[format].hasTypes && columns.some(({ isInferred }) => isInferred === true))
-    throw new CliFailure(
-      EXIT.USAGE,
-      `rows of JSON are not written as ${format} here`,
-      'Take --to ndjson or --to csv.',
-    );
+    throw badUsage(`rows of JSON are not written as ${format} here`, 'Take --to ndjson or --to csv.');
 }
 
 async function readList(hexcodes: Hexcodes, path: string, column: string | undefined): Promise<ZoneList> {
-  const input = await openInput(path);
-  const format = formatOf(input);
   const isCode = (text: string): boolean => hexcodes.isValid(text);
-  const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
-  const dialect = dialectOf(input.head, format, choice, isCode);
-  const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
-  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
-  const at = codeColumn(sample, { code: column, prefix: '' }, input.name, isCode, dialect.hasHeader);
+  const { input, source: opened, hasHeader } = await openTable(path, {}, null, isCode);
+  const { source, sample } = await sampled(opened);
+  const at = codeColumn(sample, { code: column, prefix: '' }, input.name, isCode, hasHeader);
   const zoneAt = columnCalled(sample.names, 'zone');
   const codes: (readonly [string, string])[] = [];
   let heldBytes = 0;

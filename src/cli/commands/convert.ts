@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FILE_FORMATS, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { memoryBytesOf } from '../../files/options.js';
@@ -30,6 +30,7 @@ import {
   type ConversionOptions,
   columnsOf,
   conversionOf,
+  givenOptions,
   resolutionOf,
 } from '../conversion-options.js';
 import { answersTo, givenTexts, isPath } from './given-texts.js';
@@ -176,21 +177,23 @@ export function declareConvert(program: Command, operation: Operation): Command 
     .option('--json', 'one position or code: the whole answer as JSON');
 }
 
-export async function convert(operation: Operation, what: string[], options: ConvertOptions): Promise<void> {
+export async function convert(
+  operation: Operation,
+  what: string[],
+  options: ConvertOptions,
+  command: Command,
+): Promise<void> {
   const resolution = resolutionOf(options);
   const extras = extrasOf(options);
   const missing = extras === 0 ? undefined : extraFault(extras, (await loadLibrary()).kernel);
   if (missing !== undefined)
-    throw new CliFailure(
-      EXIT.USAGE,
-      `--${missing.parameter}: the boundary index has no provinces from before July 2025`,
-    );
+    throw badUsage(`--${missing.parameter}: the boundary index has no provinces from before July 2025`);
   const isFile = what.some((each) => each === '-' || existsSync(each));
   if (what.length > 0 && !isFile) {
     const hexcodes = await loadLibrary();
     const texts = await givenTexts(hexcodes, operation, what);
     if (texts !== null) {
-      refuseFileOptions(options, operation === 'encode' ? 'one position' : 'one code');
+      refuseFileOptions(command, operation === 'encode' ? 'one position' : 'one code');
       const { quiet } = options;
       const asked = { resolution, ...onlyExtras(options) };
       const { lines, notes, failure } = await answersTo(hexcodes, texts, asked, options.json === true);
@@ -202,11 +205,7 @@ export async function convert(operation: Operation, what: string[], options: Con
     if (!what.some(isPath)) throw noFileNorPosition(hexcodes, what);
   }
   if (what.length === 0 && process.stdin.isTTY === true) {
-    throw new CliFailure(
-      EXIT.USAGE,
-      'nothing to read: name a file, or pipe one in',
-      `See hexcodes ${operation} --help.`,
-    );
+    throw badUsage('nothing to read: name a file, or pipe one in', `See hexcodes ${operation} --help.`);
   }
   refuseNumbersForColumns(what, options);
   refuseOutputAsInput(what);
@@ -217,7 +216,7 @@ export async function convert(operation: Operation, what: string[], options: Con
 function refuseNumbersForColumns(what: readonly string[], { lat = '', lng = '' }: ConvertOptions): void {
   const isDegrees = (text: string): boolean => /^-?\d+\.\d+$/.test(text);
   if (what.length > 0 || !isDegrees(lat) || !isDegrees(lng)) return;
-  throw new CliFailure(EXIT.USAGE, '--lat and --lng name columns', `Perhaps: hexcodes encode ${lat},${lng}`);
+  throw badUsage('--lat and --lng name columns', `Perhaps: hexcodes encode ${lat},${lng}`);
 }
 
 /** `encode in.csv out.csv`, as commands that copy have it. */
@@ -239,12 +238,12 @@ async function convertWhole(
   resolution: number,
 ): Promise<void> {
   if (options.json === true) {
-    throw new CliFailure(EXIT.USAGE, '--json is for one position or code', 'For files: --to ndjson.');
+    throw badUsage('--json is for one position or code', 'For files: --to ndjson.');
   }
   columnsOf(options);
   const threads = Number(options.threads ?? availableParallelism());
   if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
-    throw new CliFailure(EXIT.USAGE, `--threads ${options.threads}: must be a whole number from 1 to 256`);
+    throw badUsage(`--threads ${options.threads}: must be a whole number from 1 to 256`);
   }
   const sort = sortOf(options);
   const isQuiet = options.quiet === true;
@@ -283,49 +282,23 @@ async function convertWhole(
 
 /** @throws CliFailure USAGE */
 function sortOf({ sort, memory }: ConvertOptions): FilesRequest['sort'] {
-  if (sort !== undefined && sort !== 'cell') throw new CliFailure(EXIT.USAGE, `--sort ${sort}: must be cell`);
-  if (sort === undefined && memory !== undefined) throw new CliFailure(EXIT.USAGE, '--memory is for --sort');
+  if (sort !== undefined && sort !== 'cell') throw badUsage(`--sort ${sort}: must be cell`);
+  if (sort === undefined && memory !== undefined) throw badUsage('--memory is for --sort');
   return sort === undefined ? null : { memoryBytes: memoryBytesOf(memory ?? '256') };
 }
 
-/** The options that only rows of files have. */
-const FILE_OPTIONS = [
-  'from',
-  'to',
-  'lat',
-  'lng',
-  'column',
-  'id',
-  'keep',
-  'drop',
-  'prefix',
-  'sort',
-  'memory',
-  'errors',
-  'resume',
-  'threads',
-  'position',
-  'delimiter',
-  'decimal',
-  'header',
-  'encoding',
-  'sheet',
-  'point',
-  'headerRow',
-] as const satisfies (keyof ConvertOptions)[];
-const DEFAULTS: Partial<ConvertOptions> = {
-  prefix: '',
-  errors: 'keep',
-  decimal: 'point',
-  header: true,
-};
+/** The options that one position or code has too; all others are of rows of files. */
+const OF_ONE = ['output', 'resolution', 'former', 'certainty', 'quiet', 'verbose', 'json'];
 
-function refuseFileOptions(options: ConvertOptions, what: string): void {
-  const name = FILE_OPTIONS.find((each) => options[each] !== DEFAULTS[each]);
-  if (name === undefined) return;
-  const option = name === 'header' ? 'no-header' : name === 'headerRow' ? 'header-row' : name;
-  const hint = name === 'to' ? `For ${what}: --json.` : undefined;
-  throw new CliFailure(EXIT.USAGE, `--${option} is for files: it does not apply to ${what}`, hint);
+function refuseFileOptions(command: Command, what: string): void {
+  const found = givenOptions(command).find(
+    (option) =>
+      !OF_ONE.includes(option.attributeName()) &&
+      command.getOptionValue(option.attributeName()) !== option.defaultValue,
+  );
+  if (found === undefined) return;
+  const hint = found.long === '--to' ? `For ${what}: --json.` : undefined;
+  throw badUsage(`${found.long} is for files: it does not apply to ${what}`, hint);
 }
 
 /** Writes the answer to one position or code to stdout, or where `--output` says. */

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { openInput } from '../../files/disk/input.js';
-import { badInput, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { badInput, badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { requireFormat } from '../../files/format.js';
 import { refuseOther } from '../../files/formats/geojson/geojson-source.js';
 import { jsonWeight } from '../../files/formats/values/json-columns.js';
@@ -73,8 +73,7 @@ Examples:
 async function run(path: string, options: Options): Promise<void> {
   const resolution = requireResolution(options.resolution);
   const which = CELLS.find((each) => each === options.cells);
-  if (which === undefined)
-    throw new CliFailure(EXIT.USAGE, `--cells ${options.cells}: must be one of ${CELLS.join(', ')}`);
+  if (which === undefined) throw badUsage(`--cells ${options.cells}: must be one of ${CELLS.join(', ')}`);
   const format = options.to === undefined ? null : requireFormat(options.to, '--to');
   const hexcodes = await loadLibrary();
   const { zones, file } = await zonesOf(path, options.name);

@@ -21,5 +21,5 @@ Examples:
   $ hexcodes decode orders.csv --column place -o orders.geojson
   $ hexcodes decode orders.csv --column place --prefix place_ --errors stop -o orders.xy.csv`,
     );
-  command.action((what: string[], options) => convert('decode', what, options));
+  command.action((what: string[], options, itself) => convert('decode', what, options, itself));
 }

@@ -1,7 +1,6 @@
 // `hexcodes diff OLD NEW FILE`: which positions or codes of a file have another code with a new boundary index.
 
 import type { Command } from 'commander';
-import { refuseTwice } from '../../files/columns/columns.js';
 import {
   codeColumn,
   findPosition,
@@ -9,21 +8,19 @@ import {
   positionReader,
   withoutContradictions,
 } from '../../files/columns/position-columns.js';
-import { openInput } from '../../files/disk/input.js';
 import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
-import { FORMATS, formatOf, requireFormat } from '../../files/format.js';
-import { dialectOf, sampleOf } from '../../files/formats/csv/dialect.js';
-import { openSource } from '../../files/formats/open.js';
+import { requireFormat } from '../../files/format.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { readDataFiles } from '../../files/library.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf, requireResolution } from '../../files/options.js';
+import { type CsvOptions, requireResolution } from '../../files/options.js';
 import { grouped, say, visible } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { addPositionOptions, addTextOptions } from '../conversion-options.js';
+import { openTable } from '../point-options.js';
 
 interface Options extends CsvOptions {
   readonly lat?: string;
@@ -92,30 +89,23 @@ async function listChanges(
   const resolution =
     options.resolution === undefined ? DEFAULT_RESOLUTION : requireResolution(options.resolution);
   const from = options.from === undefined ? null : requireFormat(options.from, '--from');
-  const input = await openInput(path, inputOptionsOf(options));
-  const format = formatOf(input, from);
   const isCode = (text: string): boolean => libraries[0].isValid(text);
-  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode);
-  const source = await openSource(input, format, 'any', dialect);
-  refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
-  const names = source.columns.map(({ name }) => name);
-  const isText = FORMATS[format].delimiter !== null;
-  const sample = { names, rows: isText ? (sampleOf(input.head, dialect)?.rows ?? []) : [] };
+  const { input, source, sample, hasHeader } = await openTable(path, options, from, isCode);
   const { lat, lng, position, column } = options;
   const choice = { lat, lng, position, code: column, prefix: '' };
   const isPositions = [lat, lng, position].some((each) => each !== undefined);
-  const isCodes = column !== undefined || (!isPositions && codeColumns(names).length > 0);
+  const isCodes = column !== undefined || (!isPositions && codeColumns(sample.names).length > 0);
   let compare: Compare;
   let indexes: readonly number[];
   if (isCodes) {
-    const at = codeColumn(sample, choice, input.name, isCode, dialect.hasHeader);
+    const at = codeColumn(sample, choice, input.name, isCode, hasHeader);
     indexes = [at];
     compare = ({ rowCount, values }) =>
       Array.from({ length: rowCount }, (_, row) =>
         codesOfCode(libraries, codeTextOf(source.columns[at]!, values[at]?.[row])),
       );
   } else {
-    const where = findPosition(sample, choice, input.name, dialect.hasHeader);
+    const where = findPosition(sample, choice, input.name, hasHeader);
     const read = positionReader(source.columns, where);
     indexes = positionIndexes(where);
     compare = (rows) => {

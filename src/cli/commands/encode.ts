@@ -32,5 +32,5 @@ Examples:
   $ zcat pings.ndjson.gz | hexcodes encode --errors skip | gzip > pings.hex.ndjson.gz
   $ hexcodes encode big.csv -o big.hex.csv --errors failed.csv --resume`,
     );
-  command.action((what: string[], options) => convert('encode', what, options));
+  command.action((what: string[], options, itself) => convert('encode', what, options, itself));
 }

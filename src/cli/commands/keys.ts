@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { columns } from '../../capacity/report/figures.js';
-import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, type ExitCode, reasonOf } from '../../files/exit-codes.js';
 import { say, visible } from '../../files/terminal/say.js';
 import { NEW_KEY, type StoredKey } from '../../server/keys/key-record.js';
 import { DEFAULT_OVERLAP, KeyChanger, type MadeKey } from '../../server/keys/manage/key-changes.js';
@@ -57,7 +57,7 @@ function addArchiving(keys: Command): void {
         const all = await store.keys();
         const text = archiveText(all, await pepperOf(store, config), verb === 'backup');
         if (file === STANDARD) process.stdout.write(text);
-        else writeArchive(file, text);
+        else writePrivate(file, text, EXIT.BAD_OUTPUT);
         say(
           `wrote ${all.length} keys${verb === 'backup' ? ' and the pepper: whoever has both can test guesses' : ''}\n`,
         );
@@ -137,11 +137,11 @@ function keepPepper(config: KeysConfig, pepper: string): void {
   }
 }
 
-function writeArchive(path: string, text: string): void {
+function writePrivate(path: string, text: string, exitCode: ExitCode): void {
   try {
     writeNewPrivateFile(path, text);
   } catch (error) {
-    throw new CliFailure(EXIT.BAD_OUTPUT, `cannot write ${path}: ${reasonOf(error)}`);
+    throw new CliFailure(exitCode, `cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 
@@ -255,8 +255,7 @@ function addMaking(keys: Command): void {
     (argument: string | undefined, options: TextOptions & Record<string, unknown>) => {
       refusePipe(options);
       const name = argument ?? options.name;
-      if (name === undefined)
-        throw new CliFailure(EXIT.USAGE, 'whom is the key for? hexcodes keys create NAME');
+      if (name === undefined) throw badUsage('whom is the key for? hexcodes keys create NAME');
       if (String(name).trim() === '') throw new CliFailure(EXIT.FAILED, 'the name is empty');
       return withStore(create, async (store, config) => {
         const given = { ...settingsJson(options), name, limits: limitsJson(options, {}) };
@@ -279,8 +278,7 @@ function addMaking(keys: Command): void {
   addStoreFlags(rotate).action((id: string, options: TextOptions & { overlap: string }) => {
     refusePipe(options);
     const overlapMs = parseDuration(options.overlap);
-    if (overlapMs === undefined)
-      throw new CliFailure(EXIT.USAGE, '--overlap must be a duration as 24h, 7d or 0');
+    if (overlapMs === undefined) throw badUsage('--overlap must be a duration as 24h, 7d or 0');
     return withStore(rotate, async (store, config) => {
       const pepper = await pepperOf(store, config);
       const { key } = await keepingText(options, (keep) =>
@@ -301,10 +299,7 @@ function addTextFlags(command: Command): void {
 
 function refusePipe({ out, show }: TextOptions): void {
   if (out === undefined && show !== true && !process.stdout.isTTY)
-    throw new CliFailure(
-      EXIT.USAGE,
-      'standard output is not a terminal: give --out FILE, or --show to print the key there',
-    );
+    throw badUsage('standard output is not a terminal: give --out FILE, or --show to print the key there');
 }
 
 /**
@@ -318,7 +313,7 @@ async function keepingText(
   try {
     await make((given) => {
       if (out === undefined) process.stdout.write(`${given.keyText}\n`);
-      else writeKeyFile(out, given.keyText);
+      else writePrivate(out, `${given.keyText}\n`, EXIT.FAILED);
       made = given;
     });
   } catch (error) {
@@ -326,14 +321,6 @@ async function keepingText(
     throw error;
   }
   return made as unknown as MadeKey;
-}
-
-function writeKeyFile(path: string, keyText: string): void {
-  try {
-    writeNewPrivateFile(path, `${keyText}\n`);
-  } catch (error) {
-    throw new CliFailure(EXIT.FAILED, `cannot write ${path}: ${reasonOf(error)}`);
-  }
 }
 
 export default function register(program: Command): void {

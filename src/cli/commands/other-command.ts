@@ -2,7 +2,7 @@
 // remarks about a position that is not quite the one that a text names.
 
 import { existsSync } from 'node:fs';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, type CliFailure } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { shellWord } from '../../files/terminal/say.js';
@@ -31,7 +31,7 @@ export async function noCommand(word: string): Promise<CliFailure | null> {
   const hint = isFile
     ? `Perhaps: hexcodes encode ${shellWord(word)}, or decode`
     : otherCommand(await loadLibrary(), word);
-  return hint === undefined ? null : new CliFailure(EXIT.USAGE, `unknown command '${word}'`, hint);
+  return hint === undefined ? null : badUsage(`unknown command '${word}'`, hint);
 }
 
 const MIDDLES = {

@@ -14,7 +14,7 @@ import { planHtml } from '../../capacity/report/plan-html.js';
 import { busText, onceText, planText, traceText } from '../../capacity/report/plan-text.js';
 import { refuseTwice } from '../../files/columns/columns.js';
 import { openInput } from '../../files/disk/input.js';
-import { badInput, CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badInput, badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FORMATS, formatOf } from '../../files/format.js';
 import { openCsv, refuseUnreadRows } from '../../files/formats/csv/csv.js';
 import { dialectOf } from '../../files/formats/csv/dialect.js';
@@ -117,7 +117,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
   if (options.trace !== undefined) refuseFleetFlags(command);
   const { once, engine, html, counts } = options;
   if ((once ?? engine) !== undefined && (html ?? counts) !== undefined)
-    throw new CliFailure(EXIT.USAGE, '--html and --counts: not beside --once and --engine');
+    throw badUsage('--html and --counts: not beside --once and --engine');
   const results = readResultsFile(options.from);
   if (!results.isQuietEnough && !options.force)
     throw new CliFailure(
@@ -154,7 +154,7 @@ function isElsewhere({ machine }: Results, source: string | undefined): boolean 
 
 function onceAnswer(options: PlanOptions, results: Results): string {
   if (options.vehicles !== undefined || options.engine !== undefined)
-    throw new CliFailure(EXIT.USAGE, '--vehicles and --engine: not beside --once, which is a history');
+    throw badUsage('--vehicles and --engine: not beside --once, which is a history');
   const { once, format, within, headroom } = options;
   const { coresPerMachine, pricePerCoreHour } = machinesOf(options, results);
   const request = { rows: once!, withinMs: within, format, headroom, coresPerMachine, pricePerCoreHour };
@@ -192,7 +192,7 @@ function busAnswer(options: PlanOptions, results: Results): string {
 async function fleetAnswer(options: PlanOptions, results: Results, command: Command): Promise<string> {
   const { from: source, counts, html } = options;
   if (counts !== undefined && command.getOptionValueSource('peak') === 'cli')
-    throw new CliFailure(EXIT.USAGE, '--peak: not beside --counts, whose busiest hour it would be');
+    throw badUsage('--peak: not beside --counts, whose busiest hour it would be');
   // Its fault is told before anything is simulated.
   const output = html === undefined ? undefined : new ResultsOutput(html);
   const day =
@@ -223,7 +223,7 @@ async function fleetAnswer(options: PlanOptions, results: Results, command: Comm
 function requestOf(options: PlanOptions, results: Results, day?: DayProfile): PlanRequest {
   const { vehicles } = options;
   if (vehicles === undefined)
-    throw new CliFailure(EXIT.USAGE, 'how many vehicles?', 'hexcodes plan --vehicles 50000 --interval 5s');
+    throw badUsage('how many vehicles?', 'hexcodes plan --vehicles 50000 --interval 5s');
   return {
     fleet: {
       vehicles,

@@ -1,7 +1,7 @@
 // `hexcodes suggest CODE`: the valid codes that a mistyped code was probably meant to be.
 
 import type { Command } from 'commander';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
 import { requirePosition } from '../../files/options.js';
 import { metres, paintFor } from '../../files/terminal/say.js';
@@ -51,7 +51,7 @@ Examples:
     .action(async (text: string, options: Options) => {
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 1) {
-        throw new CliFailure(EXIT.USAGE, `--limit ${options.limit}: must be a whole number from 1`);
+        throw badUsage(`--limit ${options.limit}: must be a whole number from 1`);
       }
       const near = options.near === undefined ? undefined : requirePosition(options.near, '--near');
       const hexcodes = await loadLibrary();

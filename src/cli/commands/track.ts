@@ -30,16 +30,17 @@ interface Options extends PointOptions {
   readonly provinceChanges?: boolean;
 }
 
-interface Counts {
-  stays: number;
-  filtered: number;
-  outside: number;
-  notPositions: number;
-  withoutTime: number;
+const noCounts = () => ({
+  stays: 0,
+  filtered: 0,
+  outside: 0,
+  notPositions: 0,
+  withoutTime: 0,
+  withoutId: 0,
   /** The first text that is not a time. */
-  unreadTime: string | undefined;
-  withoutId: number;
-}
+  unreadTime: undefined as string | undefined,
+});
+type Counts = Readonly<ReturnType<typeof noCounts>>;
 
 export default function declare(program: Command): void {
   addPointOptions(
@@ -93,15 +94,7 @@ async function track(files: string[], options: Options): Promise<void> {
   const stays = new Stays(
     options.gap === undefined ? Number.POSITIVE_INFINITY : durationMsOf(options.gap, '--gap'),
   );
-  const counts: Counts = {
-    stays: 0,
-    filtered: 0,
-    outside: 0,
-    notPositions: 0,
-    withoutTime: 0,
-    withoutId: 0,
-    unreadTime: undefined,
-  };
+  const counts = noCounts();
   let rowOf: ((stay: Stay) => unknown[]) | undefined;
   const open = async (output: RowsOutput): Promise<(stay: Stay) => unknown[]> => {
     const entered = timeColumn('entered', output.format, clock);
@@ -111,7 +104,6 @@ async function track(files: string[], options: Options): Promise<void> {
       ...['id', 'hexcodes', 'h3_cell', 'admin_code', 'event', 'previous_admin_code'].map(text),
       entered.column,
       left.column,
-
       { name: 'seconds', kind: 'long' as const },
       { name: 'points', kind: 'long' as const },
     ];
@@ -191,11 +183,8 @@ async function track(files: string[], options: Options): Promise<void> {
 }
 
 function summaryOf(counts: Counts, { vehicles, late }: Stays, rows: number, elapsedMs: number): string[] {
-  const lines = [
-    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(counts.stays)} ${counts.stays === 1 ? 'stay' : 'stays'} of ${grouped(vehicles)} ${vehicles === 1 ? 'vehicle' : 'vehicles'}`,
-  ];
   return [
-    ...lines,
+    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(counts.stays)} ${counts.stays === 1 ? 'stay' : 'stays'} of ${grouped(vehicles)} ${vehicles === 1 ? 'vehicle' : 'vehicles'}`,
     ...countLines([
       [counts.filtered, 'left out by --where'],
       [counts.outside, 'in no province of Viet Nam nor its sea'],

@@ -5,7 +5,7 @@ import { columns } from '../../capacity/report/figures.js';
 import type { ServeConfig } from '../../config/config.js';
 import { destinationOf } from '../../files/disk/destination.js';
 import { Targets } from '../../files/disk/targets.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
 import { openSink } from '../../files/formats/open.js';
 import { BATCH_ROWS, type TableColumn } from '../../files/formats/table.js';
@@ -62,7 +62,7 @@ decode_bulk, stream, lookup), outcome (ok, failed, refused), requests, points. -
   );
   exported.action(async (file: string | undefined, options: ExportOptions) => {
     if (file !== undefined && options.output !== undefined)
-      throw new CliFailure(EXIT.USAGE, 'give the file once: as the argument or with --output');
+      throw badUsage('give the file once: as the argument or with --output');
     const path = file ?? options.output ?? '-';
     const format = formatFor(path, options);
     await withRows(exported, options, (rows) => exportTo(path, format, rows));
@@ -79,7 +79,7 @@ function formatFor(path: string, { csv = false, parquet = false }: ExportOptions
   if (csv !== parquet) return csv ? 'csv' : 'parquet';
   const { format, gzip } = formatOfName(path);
   if (!csv && !gzip && (format === 'csv' || format === 'parquet')) return format;
-  throw new CliFailure(EXIT.USAGE, 'give one of --csv and --parquet, or a file that ends with one of them');
+  throw badUsage('give one of --csv and --parquet, or a file that ends with one of them');
 }
 
 interface Address {
@@ -115,7 +115,7 @@ async function withRows(
   const address = { dataDir: config.dataDir, url: config.store };
   const fromMs = from === undefined ? 0 : boundMs('--from', from, config).startMs;
   const untilMs = to === undefined ? Number.MAX_SAFE_INTEGER : boundMs('--to', to, config).endMs;
-  if (fromMs >= untilMs) throw new CliFailure(EXIT.USAGE, `--from ${from} is later than --to ${to}`);
+  if (fromMs >= untilMs) throw badUsage(`--from ${from} is later than --to ${to}`);
   if (!mayHaveUsage(address)) {
     const hint = 'give the folder of the server with --data-dir';
     throw new CliFailure(EXIT.FAILED, `no usage is stored in ${config.dataDir}`, hint);
@@ -145,10 +145,7 @@ function boundMs(
   // Date.parse takes 30 February for a day in March.
   const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(name);
   if (!isDay || (hour ?? 0) > 23)
-    throw new CliFailure(
-      EXIT.USAGE,
-      `${option} ${text}: must be a day as 2026-11-01 or an hour as 2026-11-01T08`,
-    );
+    throw badUsage(`${option} ${text}: must be a day as 2026-11-01 or an hour as 2026-11-01T08`);
   // Noon of that day in Greenwich lies in it, or in the day before or after it.
   const calendar = new Calendar(quotaTimeZone, dayMs + 12 * HOUR_MS);
   let { day } = calendar.periods;

@@ -1,14 +1,14 @@
 // `hexcodes worker`: converts the messages of a NATS JetStream stream or of topics of Kafka, on any number of machines.
 // Its subcommands make the streams, and run the helpers beside it.
 import { type Command, Option } from 'commander';
-import type { Bus, CollectorOptions } from '../../bus/bus.js';
+import type { Bus } from '../../bus/bus.js';
 import { AvroReader } from '../../bus/messages/avro.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
 import { RequestAnswerer } from '../../bus/messages/request-answer.js';
 import { Worker } from '../../bus/worker.js';
 import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
-import { CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
 import { requireResolution } from '../../files/options.js';
 import { grouped } from '../../files/terminal/say.js';
@@ -42,10 +42,8 @@ import {
   GIVE_BACK_AFTER,
   Watched,
   type WatchedFigures,
+  type WatchedOptions,
 } from '../watched.js';
-
-// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
-// error.
 
 // Says counts from time to time on standard error, where they have changed, and once more at the end.
 
@@ -78,16 +76,23 @@ export class CountsReport {
   }
 }
 
-interface WorkOptions extends StreamOptions, ReadingOptions, AdminOptions {
+// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
+// error.
+
+/** Options of commands that run until they are stopped. */
+interface RunOptions extends AdminOptions {
+  readonly giveBack?: string;
+  readonly report: string;
+  readonly quiet?: boolean;
+}
+
+interface WorkOptions extends StreamOptions, ReadingOptions, RunOptions {
   readonly threads: string;
   readonly hold: string;
   readonly tries: string;
   readonly ordered?: boolean;
   readonly monitor?: string;
   readonly instance?: string;
-  readonly giveBack?: string;
-  readonly report: string;
-  readonly quiet?: boolean;
 }
 
 /** Time in which messages under way may end after the order to stop. */
@@ -140,7 +145,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const threads = requireCount('--threads', options.threads, 0, 256);
   const maxHeldBytes = requireSize('--hold', options.hold);
   const tries = requireCount('--tries', options.tries, 1, 100);
-  const reportMs = requireTime('--report', options.report);
+  const everyMs = requireTime('--report', options.report);
   const monitor = monitorOf(options);
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
@@ -152,16 +157,12 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       monitor,
       maxMessages: MAX_MESSAGES,
       instance: options.instance,
-
       deadPrefix: options.deadSubject,
       isOrdered: options.ordered === true,
       collected: COLLECTED_SUBJECT,
     });
     if (options.giveBack !== undefined && giveBack === undefined)
-      throw new CliFailure(
-        EXIT.USAGE,
-        '--give-back is for streams of a bounded size; topics drop messages by age',
-      );
+      throw badUsage('--give-back is for streams of a bounded size; topics drop messages by age');
     for (const warning of warnings) saySometimes(`warning: ${warning}`);
     const pool = threads === 0 ? undefined : await poolOf(threads, maxHeldBytes);
     const { schemaRegistry: registry } = options;
@@ -176,31 +177,48 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       deadPrefix: options.deadSubject,
       keepEveryMs: Math.min(MAX_KEEP_MS, Math.max(100, ackWaitMs / 3)),
     });
-    const watched = await Watched.open(
-      {
-        role: 'worker',
-        look,
-        figures: () => figuresOf(worker),
-        say: saySometimes,
-        giveBack,
-        giveBackAfterMs: afterMsOf(options),
-      },
-      options,
-    );
-    stopped.onStop(() => {
-      watched.stopping();
-      worker.stop(GRACE_MS);
-    });
-    const reporting = new CountsReport(() => countsOf(worker), reportMs, options.quiet === true);
-    saySometimes(`works on ${source} of ${bus.name}`);
-    try {
-      await worker.run();
-    } finally {
-      reporting.end();
-      watched.end();
-      await pool?.close();
-    }
+    const watching = {
+      role: 'worker',
+      look,
+      figures: () => figuresOf(worker),
+      say: saySometimes,
+      giveBack,
+    } as const;
+    const reporting = { begun: `works on ${source} of ${bus.name}`, counts: () => countsOf(worker), everyMs };
+    await runUntilStopped(worker, watching, reporting, options, stopped).finally(() => pool?.close());
   });
+}
+
+interface Reporting {
+  /** Said when the work begins. */
+  readonly begun: string;
+  readonly counts: () => readonly Count[];
+  readonly everyMs: number;
+}
+
+/** Runs a worker or a collector, with its admin port and its counts, until the order to stop. */
+async function runUntilStopped(
+  runner: Pick<Worker, 'run' | 'stop'>,
+  watching: Omit<WatchedOptions, 'giveBackAfterMs'>,
+  { begun, counts, everyMs }: Reporting,
+  options: RunOptions,
+  stopped: StopSignal,
+): Promise<void> {
+  const { giveBack, quiet } = options;
+  const giveBackAfterMs = giveBack === undefined ? undefined : requireTime('--give-back', giveBack);
+  const watched = await Watched.open({ ...watching, giveBackAfterMs }, options);
+  stopped.onStop(() => {
+    watched.stopping();
+    runner.stop(GRACE_MS);
+  });
+  const report = new CountsReport(counts, everyMs, quiet === true);
+  watching.say(begun);
+  try {
+    await runner.run();
+  } finally {
+    report.end();
+    watched.end();
+  }
 }
 
 /** Opens the bus, and closes it when the work is done; Ctrl-C and SIGTERM are orders to stop. */
@@ -230,13 +248,10 @@ async function poolOf(threads: number, maxBytes: number) {
   });
 }
 
-const afterMsOf = ({ giveBack }: { readonly giveBack?: string }): number | undefined =>
-  giveBack === undefined ? undefined : requireTime('--give-back', giveBack);
-
 function monitorOf({ monitor }: WorkOptions): URL | undefined {
   if (monitor === undefined) return undefined;
   if (!/^https?:\/\//.test(monitor) || !URL.canParse(monitor))
-    throw new CliFailure(EXIT.USAGE, `--monitor ${monitor}: must be an address, as http://127.0.0.1:8222`);
+    throw badUsage(`--monitor ${monitor}: must be an address, as http://127.0.0.1:8222`);
   return new URL(monitor);
 }
 
@@ -309,7 +324,7 @@ async function runService(options: ServiceOptions, settings: BusConfig): Promise
   });
 }
 
-interface CollectOptions extends AdminOptions {
+interface CollectOptions extends RunOptions {
   readonly lat?: string;
   readonly lng?: string;
   readonly positions: string;
@@ -319,9 +334,6 @@ interface CollectOptions extends AdminOptions {
   readonly resolution?: string;
   readonly points: string;
   readonly wait: string;
-  readonly giveBack?: string;
-  readonly report: string;
-  readonly quiet?: boolean;
 }
 
 const MAX_POINTS = 16_384;
@@ -371,32 +383,11 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     waitMs: requireTime('--wait', options.wait),
     say: sayer(false),
   };
-  const reportMs = requireTime('--report', options.report);
-  await onBus(settings, given.say, undefined, (bus, stopped) =>
-    collect(bus, given, options, stopped, reportMs),
-  );
-}
-
-async function collect(
-  bus: Bus,
-  given: CollectorOptions,
-  options: CollectOptions,
-  stopped: StopSignal,
-  reportMs: number,
-): Promise<void> {
-  const collector = await bus.collect(given);
-  const { figures } = collector;
-  const report = new CountsReport(
-    () => [
-      [figures.positions, 'positions'],
-      [figures.frames, 'frames'],
-      [figures.dead, 'dead letters'],
-    ],
-    reportMs,
-    options.quiet === true,
-  );
-  const watched = await Watched.open(
-    {
+  const everyMs = requireTime('--report', options.report);
+  await onBus(settings, given.say, undefined, async (bus, stopped) => {
+    const collector = await bus.collect(given);
+    const { figures } = collector;
+    const watching: Omit<WatchedOptions, 'giveBackAfterMs'> = {
       role: 'collector',
       look: () => collector.look(),
       figures: () => ({
@@ -404,22 +395,16 @@ async function collect(
         times: figures.times,
       }),
       giveBack: (afterMs) => collector.giveBack(afterMs),
-      giveBackAfterMs: afterMsOf(options),
       say: sayer(options.quiet === true),
-    },
-    options,
-  );
-  stopped.onStop(() => {
-    watched.stopping();
-    collector.stop();
+    };
+    const counts = (): Count[] => [
+      [figures.positions, 'positions'],
+      [figures.frames, 'frames'],
+      [figures.dead, 'dead letters'],
+    ];
+    const begun = `collects ${given.positions} of ${bus.name}`;
+    await runUntilStopped(collector, watching, { begun, counts, everyMs }, options, stopped);
   });
-  sayer(options.quiet === true)(`collects ${given.positions} of ${bus.name}`);
-  try {
-    await collector.run();
-  } finally {
-    report.end();
-    watched.end();
-  }
 }
 
 export default function declare(program: Command): void {
