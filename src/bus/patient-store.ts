@@ -57,15 +57,12 @@ const pauseBy = (delayMs: number, signal: AbortSignal): Promise<void> =>
 export class PatientStore {
   /** Tries that were not successful. */
   faults = 0;
-  readonly #options: PatientStoreOptions;
 
-  constructor(options: PatientStoreOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PatientStoreOptions) {}
 
   /** @returns undefined if the signal came before it was stored; the fault, if it does not pass */
   async store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
-    const { store, say, signal, pause = pauseBy } = this.#options;
+    const { store, say, signal, pause = pauseBy } = this.options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
       try {
         return await store(message);
@@ -86,7 +83,7 @@ export class PatientStore {
 
   /** Stores a message to the dead letters, and says so. @returns whether it is there */
   async bury(message: DeadMessage, reason: string): Promise<boolean> {
-    const { deadPrefix, say } = this.#options;
+    const { deadPrefix, say } = this.options;
     let stored = await this.store(deadLetter(message, deadPrefix, reason));
     if (stored instanceof StoreFault) stored = await this.store(emptyDeadLetter(message, deadPrefix, reason));
     if (stored === undefined || stored === 'lost' || stored instanceof StoreFault) return false;

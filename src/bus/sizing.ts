@@ -15,16 +15,13 @@ const ANSWERED_ROW_BYTES = 130;
 
 export interface BusLoad {
   readonly pointsPerSecond: number;
-  /** Points of a message; 1 for a message a position. */
+  /** Points of a message: 1 for a JSON row a position, more for frames. */
   readonly pointsPerMessage: number;
-  /** Messages as JSON rows, else as frames. */
-  readonly isJson?: boolean;
   /** Frames that were collected name the vehicle of each point. */
   readonly isCollected?: boolean;
 }
 
 export interface BusBytes {
-  readonly messagesPerSecond: number;
   /** Bytes a second of messages, of their answers, and of single positions before they are collected. */
   readonly input: number;
   readonly output: number;
@@ -38,14 +35,13 @@ export const NEARLY_FULL = 0.8;
 export function busBytesPerSecond({
   pointsPerSecond,
   pointsPerMessage,
-  isJson = pointsPerMessage === 1,
   isCollected = false,
 }: BusLoad): BusBytes {
   const messagesPerSecond = pointsPerSecond / pointsPerMessage;
+  const isJson = pointsPerMessage === 1;
   const head = MESSAGE_BYTES + (isJson ? 0 : FRAME_HEADER_BYTES);
   const named = isCollected ? SOURCE_BYTES : 0;
   return {
-    messagesPerSecond,
     input: messagesPerSecond * head + pointsPerSecond * ((isJson ? ROW_BYTES : POINT_BYTES) + named),
     output:
       messagesPerSecond * head + pointsPerSecond * ((isJson ? ANSWERED_ROW_BYTES : RECORD_BYTES) + named),

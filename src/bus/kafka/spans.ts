@@ -103,20 +103,17 @@ const WORTHWHILE = 2;
  */
 export class TransactionSize {
   bytes = FIRST_TRANSACTION_BYTES;
-  readonly #targetMs: number;
 
   /** @param targetMs time that a transaction may take */
-  constructor(targetMs: number) {
-    this.#targetMs = targetMs;
-  }
+  constructor(private readonly targetMs: number) {}
 
   /** A transaction of `sizeBytes` was committed after `ms`, of which `sendMs` went into sending its answers. */
   committed(sizeBytes: number, ms: number, sendMs: number): void {
     // Both queue behind others on a busy link, so that a small transaction grows there, too.
     const worthwhileMs = Math.max(SHORT_MS, WORTHWHILE * (ms - sendMs));
-    if (ms > this.#targetMs) this.#set((sizeBytes * this.#targetMs) / ms);
+    if (ms > this.targetMs) this.#set((sizeBytes * this.targetMs) / ms);
     // A small transaction says nothing of a large one.
-    else if (sizeBytes >= this.bytes / 2 && sendMs < worthwhileMs && ms < this.#targetMs / 2)
+    else if (sizeBytes >= this.bytes / 2 && sendMs < worthwhileMs && ms < this.targetMs / 2)
       this.#set(2 * this.bytes);
   }
 

@@ -31,18 +31,15 @@ export class BadRequest extends Error {
 }
 
 export class RequestAnswerer {
-  readonly #kernel: Kernel;
   readonly #sink = new ByteSink();
 
-  constructor(kernel: Kernel) {
-    this.#kernel = kernel;
-  }
+  constructor(private readonly kernel: Kernel) {}
 
   /** @throws BadRequest */
   answer(operation: Operation, request: Uint8Array): RequestAnswer {
     if (request[0] === FRAME_VERSION) return this.#frame(operation, request);
     try {
-      const converted = convertBatch(this.#kernel, openBatch(operation, request, this.#kernel), this.#sink);
+      const converted = convertBatch(this.kernel, openBatch(operation, request, this.kernel), this.#sink);
       return { bytes: batchBody(converted).slice(), points: converted.total, failed: converted.failed };
     } catch (error) {
       if (error instanceof BrokenBatchError) throw new BadRequest(400, error.message);
@@ -54,7 +51,7 @@ export class RequestAnswerer {
   #frame(operation: Operation, frame: Uint8Array): RequestAnswer {
     if ((frame[1] === FRAME_DECODE) !== (operation === 'decode'))
       throw new BadRequest(400, `the frame is not one to ${operation}`);
-    const bytes = answerFrame(this.#kernel, frame);
+    const bytes = answerFrame(this.kernel, frame);
     if (bytes[2] !== FRAME_OK) throw new BadRequest(400, 'the request is not a whole frame');
     const { total, failed } = answerCounts(bytes);
     return { bytes, points: total, failed };

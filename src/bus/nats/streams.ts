@@ -27,48 +27,23 @@ const KEPT_LONGER_MS = 60 * 60 * 1000;
  * @throws EngineFault where the servers refuse one
  */
 export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Promise<string[]> {
-  const { names, maps, deadPrefix, sizes } = plan;
-  const common = {
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    discard: DiscardPolicy.New,
-    num_replicas: plan.replicas,
-  };
+  const { names, maps, deadPrefix, sizes, maxAgeMs } = plan;
+  const common = { duplicate_window: nanos(Math.min(DUPLICATE_WINDOW_MS, maxAgeMs)) };
   /** One message a subject, so that no answer is stored twice, however late it is given again. */
-  const once = { max_msgs_per_subject: 1, discard_new_per_subject: true };
-  const kept = nanos(plan.maxAgeMs + KEPT_LONGER_MS);
-  const window = nanos(Math.min(DUPLICATE_WINDOW_MS, plan.maxAgeMs));
-  const subjects = maps.map(({ from }) => from.join('.'));
+  const once = {
+    ...common,
+    max_msgs_per_subject: 1,
+    discard_new_per_subject: true,
+    max_age: nanos(maxAgeMs + KEPT_LONGER_MS),
+  };
+  const { input, output, dead, consumer } = names;
+  const sent = maps.map(({ from }) => from.join('.'));
+  const answers = maps.map((map) => map.answers);
   const lines = [
-    await makeStream(jsm, {
-      ...common,
-      name: names.input,
-      subjects,
-      max_bytes: sizes.input,
-      max_age: nanos(plan.maxAgeMs),
-      duplicate_window: window,
-    }),
-    await makeStream(jsm, {
-      ...common,
-      ...once,
-      max_age: kept,
-      duplicate_window: window,
-      name: names.output,
-      subjects: maps.map(({ answers }) => answers),
-      max_bytes: sizes.output,
-    }),
-    await makeStream(jsm, {
-      ...common,
-      ...once,
-      max_age: kept,
-      duplicate_window: window,
-
-      name: names.dead,
-      subjects: [`${deadPrefix}.>`],
-      max_bytes: sizes.dead,
-    }),
+    await makeStream(jsm, configOf(plan, input, sent, sizes.input, common)),
+    await makeStream(jsm, configOf(plan, output, answers, sizes.output, once)),
+    await makeStream(jsm, configOf(plan, dead, [`${deadPrefix}.>`], sizes.dead, once)),
   ];
-  const { input, consumer } = names;
   const made = await makeConsumer(jsm, input, consumer, {
     ack_wait: nanos(plan.ackWaitMs),
     max_ack_pending: plan.isOrdered ? 1 : plan.maxAckPending,
@@ -76,27 +51,33 @@ export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Pro
   return [...lines, `${made}${plan.isOrdered ? ', ordered: one message at a time' : ''}`];
 }
 
+const configOf = (
+  { maxAgeMs, replicas }: StreamPlan,
+  name: string,
+  subjects: readonly string[],
+  maxBytes: number,
+  more: Partial<StreamConfig> = {},
+): Made => ({
+  name,
+  subjects: [...subjects],
+  retention: RetentionPolicy.Limits,
+  storage: StorageType.File,
+  discard: DiscardPolicy.New,
+  num_replicas: replicas,
+  max_bytes: maxBytes,
+  max_age: nanos(maxAgeMs),
+  ...more,
+});
+
 /**
  * The stream of single positions, which are kept no longer than the frames that they are collected into.
  * @throws EngineFault
  */
-export function setUpPositions(
+export const setUpPositions = (
   jsm: JetStreamManager,
-  { sizes, maxAgeMs, replicas }: StreamPlan,
+  plan: StreamPlan,
   { stream, subjects }: NonNullable<StreamPlan['positions']>,
-): Promise<string> {
-  return makeStream(jsm, {
-    name: stream,
-    subjects: [...subjects],
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-
-    discard: DiscardPolicy.New,
-    max_bytes: sizes.positions,
-    max_age: nanos(maxAgeMs),
-    num_replicas: replicas,
-  });
-}
+): Promise<string> => makeStream(jsm, configOf(plan, stream, subjects, plan.sizes.positions));
 
 /**
  * Makes a stream, or changes the one of this name.
@@ -205,17 +186,15 @@ export async function checkStreams(
 ): Promise<CheckedStreams> {
   if (isBefore(version, MIN_VERSION))
     throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
-  const [input, output, dead] = [
-    await infoOf(jsm, names.input, SETUP_HINT),
-    await infoOf(jsm, names.output, SETUP_HINT),
-    await infoOf(jsm, names.dead, SETUP_HINT),
-  ];
-  for (const info of [output, dead]) requireOnce(info, 'an answer', 'hexcodes worker setup gives it both');
+  const input = await infoOf(jsm, names.input);
+  const output = await infoOf(jsm, names.output);
+  const dead = await infoOf(jsm, names.dead);
+  for (const info of [output, dead]) requireOnce(info);
   for (const map of maps) {
-    requireTaken(input, map.from.join('.'), MAP_HINT);
-    requireTaken(output, map.answers, MAP_HINT);
+    requireTaken(input, map.from.join('.'));
+    requireTaken(output, map.answers);
   }
-  const consumer = await consumerOf(jsm, names.input, names.consumer, SETUP_HINT);
+  const consumer = await consumerOf(jsm, names.input, names.consumer);
   const { max_ack_pending = 0, ack_wait = 0 } = consumer;
   if (isOrdered && max_ack_pending !== 1)
     throw new EngineFault(
@@ -228,46 +207,41 @@ export async function checkStreams(
   };
 }
 
-/** @param hint the remedy where there is no such stream @throws EngineFault */
-async function infoOf(jsm: JetStreamManager, name: string, hint: string): Promise<StreamInfo> {
+/** @throws EngineFault */
+async function infoOf(jsm: JetStreamManager, name: string): Promise<StreamInfo> {
   try {
     return await jsm.streams.info(name);
   } catch (error) {
     const { message } = error as Error;
     const isMissing = /not found/.test(message);
     const words = isMissing ? `there is no stream ${name}` : `stream ${name} cannot be read: ${message}`;
-    throw new EngineFault(words, isMissing ? hint : undefined, { cause: error });
+    throw new EngineFault(words, isMissing ? SETUP_HINT : undefined, { cause: error });
   }
 }
 
-/** @param what the stream holds one of a subject, for the message @throws EngineFault where it could hold two */
-function requireOnce({ config }: StreamInfo, what: string, hint: string): void {
+/** @throws EngineFault where the stream could hold two messages of a subject */
+function requireOnce({ config }: StreamInfo): void {
   if (config.max_msgs_per_subject === 1 && config.discard_new_per_subject === true) return;
   throw new EngineFault(
-    `stream ${config.name} could hold ${what} twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
-    hint,
+    `stream ${config.name} could hold an answer twice: it needs max_msgs_per_subject 1 and discard_new_per_subject`,
+    'hexcodes worker setup gives it both',
   );
 }
 
 /** @throws EngineFault where a stream does not take all subjects of a pattern */
-function requireTaken({ config }: StreamInfo, pattern: string, hint: string): void {
+function requireTaken({ config }: StreamInfo, pattern: string): void {
   const isTaken = config.subjects.some((subject) => isWithin(subject.split('.'), pattern.split('.')));
   if (!isTaken)
     throw new EngineFault(
       `stream ${config.name} does not take ${pattern}: it takes ${config.subjects.join(', ')}`,
-      hint,
+      MAP_HINT,
     );
 }
 
 /** @throws EngineFault where there is no such consumer, or where its acknowledgements are not explicit */
-async function consumerOf(
-  jsm: JetStreamManager,
-  stream: string,
-  name: string,
-  hint: string,
-): Promise<ConsumerConfig> {
+async function consumerOf(jsm: JetStreamManager, stream: string, name: string): Promise<ConsumerConfig> {
   const { config } = await jsm.consumers.info(stream, name).catch((error: Error) => {
-    throw new EngineFault(`stream ${stream} has no consumer ${name}`, hint, { cause: error });
+    throw new EngineFault(`stream ${stream} has no consumer ${name}`, SETUP_HINT, { cause: error });
   });
   if (config.ack_policy !== AckPolicy.Explicit)
     throw new EngineFault(`consumer ${name} acknowledges ${config.ack_policy}, and must explicitly`);

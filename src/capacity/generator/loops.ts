@@ -253,12 +253,6 @@ class Sender {
 // Load that keeps the server's queue from ever being empty: each connection sends its next request as soon as one is
 // answered. It measures cost and service times under backlog, never latency.
 
-interface ClosedLoad {
-  readonly peers: readonly Peer[];
-  readonly exchanges: number;
-  readonly sampleEvery: number;
-}
-
 /** One piece of the measured time. */
 export interface Slice {
   readonly ms: number;
@@ -289,7 +283,7 @@ interface ClosedTimes {
 
 /** @param cpuUs CPU time of the server until now */
 export function runClosedLoop(
-  { peers, exchanges, sampleEvery }: ClosedLoad,
+  { peers, exchanges, sampleEvery }: Omit<OpenLoad, 'schedule'>,
   { warmUpMs, durationMs, sliceMs }: ClosedTimes,
   clock: Clock,
   cpuUs: () => number | null,

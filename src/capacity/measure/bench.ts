@@ -147,7 +147,7 @@ export interface BenchOptions {
   /** A server elsewhere; undefined: one is started here. */
   readonly target: Subject | undefined;
   /** Profiles to measure; undefined: all. */
-  readonly only?: readonly string[];
+  readonly only: readonly string[] | undefined;
   /** The part that is measured now, and the share of the whole that is done. */
   onProgress(text: string, share: number): void;
 }

@@ -150,39 +150,35 @@ export function scalingOf(speedUps: readonly SpeedUp[], isLinear = false): Scali
     const bounded = (value: number): number => Math.min(processes, Math.max(1, value));
     return found && { low: bounded(found.speedUp.low), high: bounded(found.speedUp.high) };
   };
+  /** The largest measured number that is no larger, and its speed-up. */
+  const below = (processes: number): { readonly from: number } & Interval => {
+    const from = Math.max(1, ...speedUps.map((each) => each.processes).filter((each) => each <= processes));
+    return { from, ...(measured(from) ?? { low: 1, high: 1 }) };
+  };
   if (isLinear) {
-    const last = measured(largest) ?? { low: 1, high: 1 };
-    const nearest = (processes: number): Interval => {
-      const counts = speedUps.map((each) => each.processes).filter((each) => each <= processes);
-      const from = Math.max(1, ...counts);
-      const { low, high } = from === largest ? last : (measured(from) ?? { low: 1, high: 1 });
-      return { low: (low * processes) / from, high: (high * processes) / from };
-    };
     return {
       mostProcesses: Number.POSITIVE_INFINITY,
       measured: largest,
       beyond: 'linear',
       remark: `beyond ${largest} ${largest === 1 ? 'process' : 'processes'} in proportion, as --assume-linear says: nothing measured supports it`,
-      speedUp: nearest,
+      speedUp: (processes) => {
+        const { from, low, high } = below(processes);
+        return { low: (low * processes) / from, high: (high * processes) / from };
+      },
       fits: [],
     };
   }
   if (speedUps.length < MIN_COUNTS) {
-    const between = (processes: number): Interval => {
-      const lower = Math.max(
-        1,
-        ...speedUps.map((each) => each.processes).filter((each) => each <= processes),
-      );
-      const known = measured(lower) ?? { low: 1, high: 1 };
-      // One more process adds something between nothing and itself.
-      return { low: known.low, high: known.high + processes - lower };
-    };
     return {
       mostProcesses: largest,
       measured: largest,
       beyond: 'nothing',
       remark: `speed-up was measured for ${speedUps.map(({ processes }) => processes).join(', ') || 'no number of'} processes: too few for a law, so no machine is given more than ${largest}`,
-      speedUp: (processes) => measured(processes) ?? between(processes),
+      speedUp: (processes) => {
+        const { from, low, high } = below(processes);
+        // One more process adds something between nothing and itself.
+        return { low, high: high + processes - from };
+      },
       fits: [],
     };
   }

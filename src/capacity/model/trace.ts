@@ -71,6 +71,21 @@ export class TraceFault extends Error {
 const TIME_RULE =
   'neither a number of seconds, such as 12.5, nor ISO 8601 with date and time, such as 2026-01-31T08:15:00.25Z';
 
+/** @throws TraceFault */
+function requireInstant(text: string, row: number): Instant {
+  const instant = instantOf(text);
+  if (instant === null) throw new TraceFault(`${JSON.stringify(text)} is ${TIME_RULE}`, row, 'time');
+  return instant;
+}
+
+/** @returns the index of a column by its name; -1 where there is none. @throws TraceFault where a needed one is not */
+function columnsOf(names: readonly string[], needed: readonly string[]): (name: string) => number {
+  const known = names.map((name) => name.trim().toLowerCase());
+  const missing = needed.find((name) => !known.includes(name));
+  if (missing !== undefined) throw new TraceFault(`it has no column "${missing}"`);
+  return (name) => known.indexOf(name);
+}
+
 export class TraceBuilder {
   readonly #timeAt: number;
   readonly #vehicleAt: number;
@@ -90,11 +105,8 @@ export class TraceBuilder {
     names: readonly string[],
     private readonly maxPoints: number,
   ) {
-    const known = names.map((name) => name.trim().toLowerCase());
-    [this.#timeAt, this.#vehicleAt, this.#pointsAt] = ['time', 'vehicle', 'points'].map((name) =>
-      known.indexOf(name),
-    ) as [number, number, number];
-    if (this.#timeAt === -1) throw new TraceFault('it has no column "time"');
+    const at = columnsOf(names, ['time']);
+    [this.#timeAt, this.#vehicleAt, this.#pointsAt] = [at('time'), at('vehicle'), at('points')];
   }
 
   /** @param columns texts of the next rows, by column. @throws TraceFault */
@@ -127,8 +139,7 @@ export class TraceBuilder {
 
   #addTime(text: string): void {
     const row = this.#timesUs.length + 1;
-    const instant = instantOf(text);
-    if (instant === null) throw new TraceFault(`${JSON.stringify(text)} is ${TIME_RULE}`, row, 'time');
+    const instant = requireInstant(text, row);
     if (this.#kind === undefined) [this.#kind, this.#baseS] = [instant.kind, instant.wholeS];
     if (instant.kind !== this.#kind)
       throw new TraceFault(
@@ -225,13 +236,8 @@ export class CountsBuilder {
 
   /** @throws TraceFault without a column `time` or `count` */
   constructor(names: readonly string[]) {
-    const known = names.map((name) => name.trim().toLowerCase());
-    [this.#timeAt, this.#countAt] = ['time', 'count'].map((name) => known.indexOf(name)) as [number, number];
-    for (const [at, name] of [
-      [this.#timeAt, 'time'],
-      [this.#countAt, 'count'],
-    ] as const)
-      if (at === -1) throw new TraceFault(`it has no column "${name}"`);
+    const at = columnsOf(names, ['time', 'count']);
+    [this.#timeAt, this.#countAt] = [at('time'), at('count')];
   }
 
   /** @param columns texts of the next rows, by column. @throws TraceFault for a row, and past MAX_HOURS */
@@ -239,9 +245,7 @@ export class CountsBuilder {
     for (const [at, time] of columns[this.#timeAt]!.entries()) {
       this.#rows++;
       const text = time.trim();
-      const instant = instantOf(text);
-      if (instant === null)
-        throw new TraceFault(`${JSON.stringify(text)} is ${TIME_RULE}`, this.#rows, 'time');
+      const instant = requireInstant(text, this.#rows);
       const since = Math.floor(instant.wholeS / HOUR_S);
       this.#first = Math.min(this.#first, since);
       this.#last = Math.max(this.#last, since);

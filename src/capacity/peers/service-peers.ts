@@ -117,10 +117,6 @@ export class HttpPeer extends SocketPeer {
     (status, body) => this.#end(status, body),
   );
 
-  private constructor(connection: Connection, exchanges: readonly Exchange[], maxUnanswered: number) {
-    super(connection, exchanges, maxUnanswered);
-  }
-
   static async open(base: URL, exchanges: readonly Exchange[], maxUnanswered: number): Promise<HttpPeer> {
     return new HttpPeer(await Connection.open(base), exchanges, maxUnanswered);
   }
@@ -152,10 +148,6 @@ interface Ready {
 
 export class StreamPeer extends SocketPeer {
   #held: Buffer = NO_BYTES;
-
-  private constructor(connection: Connection, exchanges: readonly Exchange[], maxUnanswered: number) {
-    super(connection, exchanges, maxUnanswered);
-  }
 
   /** Resolves when the server is ready for frames. */
   static async open(

@@ -128,25 +128,16 @@ function spawnPinned(
 }
 
 /** The next message of a process; rejects where it ends instead. */
-export function messageOf<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const done = (): void => {
-      child.off('message', onMessage);
-      child.off('exit', onExit);
-      child.off('error', onExit);
-    };
-    const onMessage = (message: unknown): void => {
-      done();
-      resolve(message as T);
-    };
-    const onExit = (): void => {
-      done();
-      reject(new Error('a process of the measurement has ended'));
-    };
-    child.on('message', onMessage);
-    child.on('exit', onExit);
-    child.on('error', onExit);
-  });
+export async function messageOf<T>(child: ChildProcess): Promise<T> {
+  const listening = new AbortController();
+  const next = (event: 'message' | 'exit') => once(child, event, { signal: listening.signal });
+  const end = (): never => {
+    throw new Error('a process of the measurement has ended');
+  };
+  const [message] = await Promise.race([next('message').catch(end), next('exit').then(end, end)]).finally(
+    () => listening.abort(),
+  );
+  return message as T;
 }
 
 // The service that is measured: the shipped `hexcodes serve`, in a process of its own with a key and a data folder of

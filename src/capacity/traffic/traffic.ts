@@ -1,7 +1,7 @@
 // The requests of the generator, made beforehand out of seeded positions, each with the answer that the library gives
 // for it.
 import { encodeRequest } from '../../hexcodes/client/stream/frames.js';
-import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { type Encoded, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { FRAME_HEADER_BYTES } from '../../hexcodes/wire/limits.js';
 import type { WayKind } from '../generator/job.js';
 import { uniformFrom } from '../generator/loops.js';
@@ -76,11 +76,6 @@ function spelled(
 ): string[] {
   const spelling = spellings[n % spellings.length]!;
   return points.map(([lat, lng], at) => spelling(lat, lng, at));
-}
-
-interface Encoded {
-  readonly hexcodes: string;
-  readonly admin_code: string;
 }
 
 export class Traffic {

@@ -153,7 +153,7 @@ async function measure(files: readonly string[], options: Options): Promise<void
     seed: options.seed,
     targetP99Us: 1000 * options.p99,
     target,
-    ...(names === undefined ? {} : { only: names }),
+    only: names,
     onProgress: (text, share) => progress.show(text, share),
   }).finally(() => progress.stop());
   try {
