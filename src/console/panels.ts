@@ -2,7 +2,7 @@
 import type { Desk } from './desk.js';
 import { byId, element, scrollTo, toast, withStyle } from './shell/elements.js';
 import { loadH3 } from './shell/h3.js';
-import { kept, ZONES_KEY } from './shell/value.js';
+import { kept, once, ZONES_KEY } from './shell/value.js';
 import { say } from './words/language.js';
 import type { TextKey } from './words/texts.js';
 
@@ -160,18 +160,13 @@ export const TAKE_AWAY_PANEL: Panel = {
 
 /** The page itself prints as the sheet of its place. */
 export function openPrinting(desk: Desk): void {
-  let isAsked = false;
+  // Browsers do not wait before they print, so it comes before somebody does.
+  const load = once(async () =>
+    (await withStyle(import('./take-away/open-take-away.js'))).openPrinting(desk),
+  );
   const open = (): void => {
     // The map goes before it.
-    if (desk.place.now === undefined || desk.map.now === undefined || isAsked) return;
-    isAsked = true;
-    // Browsers do not wait before they print, so it comes before somebody does.
-    withStyle(import('./take-away/open-take-away.js')).then(
-      (parts) => parts.openPrinting(desk),
-      () => {
-        isAsked = false;
-      },
-    );
+    if (desk.place.now !== undefined && desk.map.now !== undefined) load().catch(() => undefined);
   };
   desk.place.on(open);
   desk.map.on(open);

@@ -50,10 +50,10 @@ interface PointList {
 
 const module = await consoleModule<{
   FileConversion: new (kernel: Kernel, request: unknown, buffers: unknown, lead?: object) => FileConversion;
-  PointList: new () => PointList;
   requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
 }>('file/conversion.ts');
-export const { PointList, requestFor } = module;
+export const { requestFor } = module;
+export const { PointList } = await consoleModule<{ PointList: new () => PointList }>('points/point-list.ts');
 
 /** @param lead what a table has before its rows */
 export const conversionOf = (kernel: Kernel, request: object, lead?: object): FileConversion =>

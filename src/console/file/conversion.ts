@@ -19,21 +19,12 @@ import {
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
 import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
-import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
+import { NOWHERE, PointList } from '../points/point-list.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
+import { concat } from './table-plan.js';
 import { ZoneColumn, type ZonesOfRows, zoneColumn } from './zone-column.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-// The positions of the rows of a file, collected while it is converted, as the map draws them.
-
-/** Most points that are drawn: 58 MB. */
-const MAX_POINTS = 2_000_000;
-const FIRST_POINTS = 65_536;
-/** Stands for a position in no province. */
-const NOWHERE = 255;
-/** MapLibre draws nothing beyond. */
-const MAX_LAT_DEG = 85;
 
 /** Admin numbers by the letters of their codes, two or three of them in base 32. */
 const ADMIN_BY_LETTERS = new Uint8Array(32 * 32 * 32).fill(NOWHERE);
@@ -46,79 +37,6 @@ for (const [admin, { code }] of ADMIN_UNITS.entries()) {
 function lettersAt(bytes: Uint8Array, at: number): number {
   const third = bytes[at + 2] ?? 0;
   return ((bytes[at]! & 31) << 10) | ((bytes[at + 1]! & 31) << 5) | (third >= 65 ? third & 31 : 0);
-}
-
-export class PointList {
-  #offsets = new Float32Array(2 * FIRST_POINTS);
-  #admins = new Uint8Array(FIRST_POINTS);
-  #positions = new Float64Array(2 * FIRST_POINTS);
-  #rows = new Uint32Array(FIRST_POINTS);
-  /** Zones of the points, where there are zones. */
-  #zones = new Uint8Array();
-  #count = 0;
-  #left = 0;
-  /** West, south, east, north. */
-  readonly #box: [number, number, number, number] = [180, 90, -180, -90];
-
-  /** @param row of the file, from 0 */
-  add(latDeg: number, lngDeg: number, admin: number, row: number, zone?: number): void {
-    if (!(Math.abs(latDeg) <= MAX_LAT_DEG && Math.abs(lngDeg) <= 180)) return;
-    if (this.#count === MAX_POINTS) {
-      this.#left++;
-      return;
-    }
-    if (this.#count === this.#admins.length) this.#grow();
-    this.#offsets[2 * this.#count] = mercatorX(lngDeg) - ANCHOR.x;
-    this.#offsets[2 * this.#count + 1] = mercatorY(latDeg) - ANCHOR.y;
-    this.#positions[2 * this.#count] = latDeg;
-    this.#positions[2 * this.#count + 1] = lngDeg;
-    this.#rows[this.#count] = row;
-    if (zone !== undefined) {
-      if (this.#zones.length < this.#admins.length) this.#zones = grown(this.#zones, this.#admins.length);
-      this.#zones[this.#count] = zone;
-    }
-    this.#admins[this.#count++] = admin;
-    if (admin !== NOWHERE) this.#widen(latDeg, lngDeg);
-  }
-
-  /** Zones of the points so far; none where there are no zones. */
-  takeZones(): Bytes {
-    return this.#zones.slice(0, this.#count);
-  }
-
-  /** All points so far, in buffers of their own. */
-  take(): PointsToDraw {
-    const [west, south, east, north] = this.#box;
-    return {
-      offsets: this.#offsets.slice(0, 2 * this.#count),
-      groups: this.#admins.slice(0, this.#count),
-      positions: this.#positions.slice(0, 2 * this.#count),
-      rows: this.#rows.slice(0, this.#count),
-      left: this.#left,
-      box: west > east ? undefined : { west, south, east, north },
-    };
-  }
-
-  #widen(latDeg: number, lngDeg: number): void {
-    const box = this.#box;
-    if (lngDeg < box[0]) box[0] = lngDeg;
-    if (latDeg < box[1]) box[1] = latDeg;
-    if (lngDeg > box[2]) box[2] = lngDeg;
-    if (latDeg > box[3]) box[3] = latDeg;
-  }
-
-  #grow(): void {
-    this.#offsets = grown(this.#offsets, 2 * this.#offsets.length);
-    this.#positions = grown(this.#positions, 2 * this.#positions.length);
-    this.#rows = grown(this.#rows, 2 * this.#rows.length);
-    this.#admins = grown(this.#admins, 2 * this.#admins.length);
-  }
-}
-
-function grown<T extends Bytes | Uint32Array | Float32Array | Float64Array>(numbers: T, length: number): T {
-  const made = new (numbers.constructor as new (length: number) => T)(length);
-  made.set(numbers);
-  return made;
 }
 
 /** Reads the points of a conversion out of the kernel's memory, at the end of each of its scans. */
@@ -221,11 +139,11 @@ export function requestFor(beginning: Uint8Array, input: FileFormat, resolution:
 /** How the answer differs from what the readers were given. */
 interface Shown {
   /** Header row for the readers, and the one of the file, which is in the answer. */
-  readonly header?: { readonly read: string; readonly shown: string };
+  readonly header?: { readonly read: string; readonly shown: string } | undefined;
   /** Whether it begins with a byte order mark. */
   readonly hasMark?: boolean;
   /** Zones whose names become a column. */
-  readonly zones?: ZonesOfRows;
+  readonly zones?: ZonesOfRows | undefined;
 }
 
 const MARK = '\ufeff';
@@ -350,12 +268,7 @@ export class FileConversion {
 
   #withZones(answer: Bytes, parts: readonly Bytes[], failed: readonly FailedRow[]): Bytes {
     if (this.#zoneColumn === undefined) return answer;
-    const zones = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      zones.set(part, at);
-      at += part.length;
-    }
+    const zones = concat(...parts);
     const { byZone } = this.tally;
     for (const zone of zones) if (zone < byZone.length) byZone[zone]!++;
     return this.#zoneColumn.added(answer, zones, failed);
@@ -363,15 +276,8 @@ export class FileConversion {
 
   #keepFailedRows(answer: Bytes, rows: readonly FailedRow[]): void {
     if (rows.length === 0) return;
-    const kept = new Uint8Array(
-      rows.reduce((size, { answerStart, answerEnd }) => size + answerEnd - answerStart, 0),
-    );
-    let at = 0;
-    for (const { answerStart, answerEnd } of rows) {
-      kept.set(answer.subarray(answerStart, answerEnd), at);
-      at += answerEnd - answerStart;
-    }
-    this.#failed.push(kept);
+    const parts = rows.map(({ answerStart, answerEnd }) => answer.subarray(answerStart, answerEnd));
+    this.#failed.push(concat(...parts));
   }
 
   #keepFailedLines(answer: Bytes): void {

@@ -11,8 +11,8 @@ import { shipped } from '../shipped.js';
 import { fileTexts } from '../words/file-texts.js';
 import { number, say } from '../words/language.js';
 import { addTexts, type TextKey } from '../words/texts.js';
-import { zoneSettings, zones } from '../zones/kept-zones.js';
-import { ringOf, zoneColors } from '../zones/zone.js';
+import { zoneSettings, zones, zonesToCover } from '../zones/kept-zones.js';
+import { zoneColors } from '../zones/zone.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { type Columns, rowTexts, withHeader } from './table-plan.js';
@@ -171,12 +171,12 @@ export class FileDesk {
       byZone,
       byZoneRow: element('label', { class: 'check' }, byZone, element('span', { key: 'fileZones' })),
       status: element('p', { class: 'soft', id: 'file-status', attributes: { role: 'status' } }),
-      bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' } }),
-      stop: element('button', { key: 'stop', click: () => this.#stop() }),
+      bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' }, hidden: true }),
+      stop: element('button', { key: 'stop', hidden: true, click: () => this.#stop() }),
       result: element('div', { class: 'file-result', id: 'file-result' }),
       resolution: sizeChoice('file-resolution'),
     };
-    const { bar, stop, resolution, byZoneRow, result } = this.#parts;
+    const { resolution, byZoneRow, result } = this.#parts;
     zones.each((now) => {
       byZoneRow.hidden = now.length === 0;
     });
@@ -185,8 +185,6 @@ export class FileDesk {
     };
     zones.on(change);
     zoneSettings.on(change);
-    bar.hidden = true;
-    stop.hidden = true;
     resolution.value = String(DEFAULT_RESOLUTION);
   }
 
@@ -327,9 +325,9 @@ export class FileDesk {
       const changed = element('button', {
         key: 'fileZonesChanged',
         class: 'zones-changed',
+        hidden: true,
         click: () => this.#take([{ ...waiting, replaces: section }]),
       });
-      changed.hidden = true;
       section.replaceChildren(...heading, ...parts, changed, ...chooser);
       // The answer to the first file is below all the controls of the panel.
       const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
@@ -382,19 +380,12 @@ export class FileDesk {
     const task: FileTask = {
       kind: 'convert',
       file,
-      ...(format === undefined ? {} : { format }),
+      format,
       isGzip,
       resolution: Number(resolution.value),
-      ...(columns === undefined ? {} : { columns }),
-      ...(sheet === undefined ? {} : { sheet }),
-      ...(isByZone
-        ? {
-            zones: {
-              zones: drawnZones.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
-              ...zoneSettings.now,
-            },
-          }
-        : {}),
+      columns,
+      sheet,
+      zones: isByZone ? zonesToCover() : undefined,
       paths: shipped.files,
     };
     worker.postMessage(task);

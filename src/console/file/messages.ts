@@ -12,16 +12,16 @@ export interface FileTask {
   readonly kind: 'convert';
   readonly file: Blob;
   readonly isGzip: boolean;
-  /** Absent: by its bytes. */
-  readonly format?: FileFormat;
+  /** Undefined: by its bytes. */
+  readonly format?: FileFormat | undefined;
   /** 0 to 15, for rows that name none. */
   readonly resolution: number;
-  /** Absent: by the names of the columns. */
-  readonly columns?: Columns;
-  /** The sheet of a workbook, from 0; absent: the first with rows. */
-  readonly sheet?: number;
+  /** Undefined: by the names of the columns. */
+  readonly columns?: Columns | undefined;
+  /** The sheet of a workbook, from 0; undefined: the first with rows. */
+  readonly sheet?: number | undefined;
   /** Zones whose names become a column. */
-  readonly zones?: Omit<CoverTask, 'paths'>;
+  readonly zones?: Omit<CoverTask, 'paths'> | undefined;
   readonly paths: KernelPaths;
 }
 

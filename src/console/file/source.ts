@@ -25,6 +25,7 @@ import type { Sheet } from '../../tables/xlsx/workbook.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import {
   addedNames,
+  concat,
   encodingOf,
   fieldsOf,
   headerFor,
@@ -185,17 +186,9 @@ function foreignSentence(kind: ForeignFile, file: Blob): string {
   return `It is ${kind.what}; ${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`;
 }
 
-/** Bytes of another encoding as UTF-8. */
-function decodedBytes(bytes: ReadableStream<Uint8Array>, encoding: string): ReadableStream<Uint8Array> {
-  const cutter = new TransformStream<string, string>({
-    // Letters of Windows-1258 have their tones after them.
-    transform: (text, controller) => controller.enqueue(text.normalize('NFC')),
-  });
-  return (bytes as ReadableStream<BufferSource>)
-    .pipeThrough(new TextDecoderStream(encoding))
-    .pipeThrough(cutter)
-    .pipeThrough(new TextEncoderStream());
-}
+/** Bytes of another encoding as UTF-8. Letters of Windows-1258 have their tones after them. */
+const decodedBytes = (bytes: ReadableStream<Uint8Array>, encoding: string): ReadableStream<Uint8Array> =>
+  rewrittenText(bytes, (text = '') => text.normalize('NFC'), encoding);
 
 /** Points of GPX as the file is read, by the reader of the command. */
 async function gpxSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Promise<Source> {
@@ -377,13 +370,14 @@ function jsonLines(
 function rewrittenText(
   bytes: ReadableStream<Uint8Array>,
   rewritten: (text: string | undefined) => string,
+  encoding = 'utf-8',
 ): ReadableStream<Uint8Array> {
   const rewriter = new TransformStream<string, string>({
     transform: (text, controller) => controller.enqueue(rewritten(text)),
     flush: (controller) => controller.enqueue(rewritten(undefined)),
   });
   return (bytes as ReadableStream<BufferSource>)
-    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new TextDecoderStream(encoding))
     .pipeThrough(rewriter)
     .pipeThrough(new TextEncoderStream());
 }
@@ -460,10 +454,3 @@ function firstRow(bytes: Uint8Array): [row: string, rest: Uint8Array] {
 }
 
 const encoded = (text: string): Bytes => new TextEncoder().encode(text);
-
-function concat(a: Uint8Array, b: Uint8Array): Bytes {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}

@@ -259,6 +259,17 @@ export function withPosition(row: string, { delimiter }: TablePlan, positionOf: 
 export const quoted = (text: string, delimiter: string): string =>
   text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
+/** Parts one after the other. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 // The rows of an answer as lines for people, read out of its Blob when somebody asks for them.
 
 const MAX_ROW_UNITS = 160;

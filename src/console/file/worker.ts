@@ -48,16 +48,10 @@ async function convert(task: FileTask): Promise<void> {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    conversion ??= new FileConversion(
-      kernel,
-      requestFor(value, format, task.resolution),
-      new BlockBuffers(),
-      {
-        hasMark,
-        ...(header === undefined ? {} : { header }),
-        ...(zones === undefined ? {} : { zones }),
-      },
-    );
+    if (conversion === undefined) {
+      const request = requestFor(value, format, task.resolution);
+      conversion = new FileConversion(kernel, request, new BlockBuffers(), { hasMark, header, zones });
+    }
     answer.add(conversion.push(value));
     failed.add(conversion.takeFailed());
     readBytes += value.length;

@@ -116,7 +116,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   );
   const cost = element('p', { class: 'soft', id: 'fleet-cost' });
   const status = element('p', { id: 'fleet-status', attributes: { role: 'status' } });
-  const faults = element('p', { class: 'note', id: 'fleet-faults' });
+  const faults = element('p', { class: 'note', id: 'fleet-faults', hidden: true });
   const codes = element('ol', { class: 'fleet-codes', id: 'fleet-codes' });
   const meters = {
     rate: new Meter('rate', 'fleetRate'),
@@ -130,18 +130,15 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     id: 'fleet-start',
     attributes: { type: 'submit' },
   });
-  const stop = element('button', { key: 'stop', id: 'fleet-stop' });
+  const stop = element('button', { key: 'stop', id: 'fleet-stop', hidden: true });
   const shown = element(
     'div',
-    { class: 'fleet-shown' },
+    { class: 'fleet-shown', hidden: true },
     ...Object.values(meters).map(({ row }) => row),
     element('h3', { key: 'fleetCodes' }),
     codes,
     element('p', { class: 'soft', key: 'fleetColors' }),
   );
-  stop.hidden = true;
-  shown.hidden = true;
-  faults.hidden = true;
 
   let worker: Worker | undefined;
   /** The last sentence, of which no running figure is a part: screen readers say it once. */

@@ -10,7 +10,8 @@ import {
 import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
-import { ANCHOR, mercatorX, mercatorY, type PointsToDraw } from '../points/drawn-points.js';
+import type { PointsToDraw } from '../points/drawn-points.js';
+import { NOWHERE, PointList } from '../points/point-list.js';
 import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
 import {
   type FleetNews,
@@ -31,7 +32,6 @@ const LAST_ANSWERS_MS = 2000;
 const SHOWN_CODES = 5;
 /** Colours of provinces, which serve for the first groups of codes, too. */
 const COLORS = 34;
-const NO_COLOR = 255;
 /** The first group after the province: bytes of `6GHP4` in `HN-6GHP4-83RFR`. */
 const GROUP_BYTES = 5;
 const HYPHEN = 45;
@@ -190,36 +190,18 @@ class Fleet {
   /** The vehicles whose position is answered. */
   #drawn(): PointsToDraw {
     const { answered, records } = this.#stream;
-    const { vehicles } = this.task;
-    const offsets = new Float32Array(2 * vehicles);
-    const groups = new Uint8Array(vehicles);
-    const positions = new Float64Array(2 * vehicles);
-    const rows = new Uint32Array(vehicles);
-    let drawn = 0;
-    for (let vehicle = 0; vehicle < vehicles; vehicle++) {
-      const [lat, lng] = [answered[2 * vehicle]!, answered[2 * vehicle + 1]!];
-      if (Number.isNaN(lat)) continue;
-      offsets[2 * drawn] = mercatorX(lng) - ANCHOR.x;
-      offsets[2 * drawn + 1] = mercatorY(lat) - ANCHOR.y;
-      positions[2 * drawn] = lat;
-      positions[2 * drawn + 1] = lng;
-      rows[drawn] = vehicle;
-      groups[drawn++] = colorOf(records, vehicle * RECORD_BYTES);
+    const points = new PointList();
+    for (let vehicle = 0; vehicle < this.task.vehicles; vehicle++) {
+      const color = colorOf(records, vehicle * RECORD_BYTES);
+      points.add(answered[2 * vehicle]!, answered[2 * vehicle + 1]!, color, vehicle);
     }
-    return {
-      offsets: offsets.slice(0, 2 * drawn),
-      groups: groups.slice(0, drawn),
-      positions: positions.slice(0, 2 * drawn),
-      rows: rows.slice(0, drawn),
-      left: 0,
-      box: undefined,
-    };
+    return points.take();
   }
 }
 
 /** The colour of the first group of a code. */
 function colorOf(records: Uint8Array, at: number): number {
-  if (records[at] === 0) return NO_COLOR;
+  if (records[at] === 0) return NOWHERE;
   const group = records.indexOf(HYPHEN, at) + 1;
   let hash = 0;
   for (let byte = group; byte < group + GROUP_BYTES; byte++) hash = (hash * 31 + records[byte]!) % 65_521;

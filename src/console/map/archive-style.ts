@@ -16,23 +16,7 @@ import { type Palette, paletteOf } from './palette.js';
 import type { Shapes } from './shapes.js';
 import { gridLayers, ownStyle, picturePaint } from './style.js';
 
-interface Streets {
-  readonly earth: string;
-  readonly park: string;
-  readonly built: string;
-  readonly water: string;
-  readonly building: string;
-  readonly casing: string;
-  readonly highway: string;
-  readonly major: string;
-  readonly minor: string;
-  readonly rail: string;
-  readonly text: string;
-  readonly waterText: string;
-  readonly halo: string;
-}
-
-const LIGHT: Streets = {
+const LIGHT = {
   earth: '#f0eee9',
   park: '#d8e6cf',
   built: '#e8e5df',
@@ -47,6 +31,8 @@ const LIGHT: Streets = {
   waterText: '#3f6f8f',
   halo: '#ffffff',
 };
+
+type Streets = Readonly<typeof LIGHT>;
 
 const DARK: Streets = {
   earth: '#1b211f',

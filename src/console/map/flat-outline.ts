@@ -69,7 +69,8 @@ export class Outline {
       const pieces = isInside
         ? [corners]
         : this.isClosed
-          ? [cutArea(corners, left, right, top, bottom)]
+          ? // Sutherland and Hodgman: an area cut by the four sides of a box, one after the other.
+            [cut(cut(cut(cut(corners, 0, left, 1), 0, right, -1), 1, top, 1), 1, bottom, -1)]
           : cutLine(corners, left, right, top, bottom);
       for (const piece of pieces) {
         let [lastX, lastY] = [Number.NaN, Number.NaN];
@@ -87,17 +88,6 @@ export class Outline {
       }
     }
   }
-}
-
-/** Sutherland and Hodgman: an area cut by the four sides of a box, one after the other. */
-function cutArea(
-  corners: ArrayLike<number>,
-  left: number,
-  right: number,
-  top: number,
-  bottom: number,
-): ArrayLike<number> {
-  return cut(cut(cut(cut(corners, 0, left, 1), 0, right, -1), 1, top, 1), 1, bottom, -1);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
 import { byId, element, loadStyle, toast, withStyle } from '../shell/elements.js';
 import { loadH3 } from '../shell/h3.js';
+import { once } from '../shell/value.js';
 import { bytesOf, shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
@@ -152,33 +153,21 @@ function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView):
 function openLayers(frame: HTMLElement, desk: Desk, { dataset }: HTMLElement): void {
   const choices = element('div', { class: 'menu' });
   const fold = element('details', { class: 'layers' }, element('summary', { key: 'layers' }), choices);
-  let asked = false;
-  fold.addEventListener('toggle', () => {
-    if (asked) return;
-    asked = true;
-    withStyle(import('./layer-switch.js')).then(
-      ({ layerChoices }) => choices.append(...layerChoices(desk, dataset.state === 'flat')),
-      () => {
-        asked = false;
-        toast(say('failed'));
-      },
-    );
+  const load = once(async () => {
+    const { layerChoices } = await withStyle(import('./layer-switch.js'));
+    choices.append(...layerChoices(desk, dataset.state === 'flat'));
   });
+  fold.addEventListener('toggle', () => load().catch(() => toast(say('failed'))));
   frame.append(fold);
 }
 
 /** Counting by hexagon comes with the first points. */
 function countPoints(frame: HTMLElement, desk: Desk, map: MapView): void {
-  let isAsked = false;
+  const load = once(async () => {
+    const { openCounts } = await withStyle(import('../points/open-counts.js'));
+    openCounts(frame, byId('panels'), desk, map);
+  });
   desk.points.each((points) => {
-    if (points === undefined || isAsked) return;
-    isAsked = true;
-    withStyle(import('../points/open-counts.js')).then(
-      ({ openCounts }) => openCounts(frame, byId('panels'), desk, map),
-      () => {
-        isAsked = false;
-        toast(say('failed'));
-      },
-    );
+    if (points !== undefined) load().catch(() => toast(say('failed')));
   });
 }

@@ -30,16 +30,15 @@ export interface Suggestion {
 }
 
 export class Suggestions {
-  readonly #box: HTMLInputElement;
-  readonly #host: HTMLElement;
   #list: readonly Suggestion[] = [];
   #rows: readonly HTMLElement[] = [];
   #active = -1;
 
   /** @param host notes stand in it, too */
-  constructor(box: HTMLInputElement, host: HTMLElement) {
-    this.#box = box;
-    this.#host = host;
+  constructor(
+    private readonly box: HTMLInputElement,
+    private readonly host: HTMLElement,
+  ) {
     box.setAttribute('role', 'combobox');
     box.setAttribute('aria-autocomplete', 'list');
     this.clear();
@@ -69,24 +68,24 @@ export class Suggestions {
           .map((text, at) => element('span', { class: at === 0 ? 'soft' : 'soft away', text })),
       ),
     );
-    this.#host.append(
+    this.host.append(
       element(
         'ul',
         { class: 'suggestions', label: 'suggestions', id: 'suggestions', attributes: { role: 'listbox' } },
         ...this.#rows,
       ),
     );
-    this.#box.setAttribute('aria-expanded', 'true');
-    this.#box.setAttribute('aria-controls', 'suggestions');
+    this.box.setAttribute('aria-expanded', 'true');
+    this.box.setAttribute('aria-controls', 'suggestions');
   }
 
   /** Empties the answer, notes included. */
   clear(): void {
-    this.#host.replaceChildren();
+    this.host.replaceChildren();
     [this.#list, this.#rows, this.#active] = [[], [], -1];
-    this.#box.setAttribute('aria-expanded', 'false');
-    this.#box.removeAttribute('aria-controls');
-    this.#box.removeAttribute('aria-activedescendant');
+    this.box.setAttribute('aria-expanded', 'false');
+    this.box.removeAttribute('aria-controls');
+    this.box.removeAttribute('aria-activedescendant');
   }
 
   /** Chooses what the arrows have marked. @returns false where they have marked none */
@@ -103,8 +102,8 @@ export class Suggestions {
     for (const [i, row] of this.#rows.entries())
       row.setAttribute('aria-selected', String(i === this.#active));
     const row = this.#rows[this.#active];
-    if (row === undefined) this.#box.removeAttribute('aria-activedescendant');
-    else this.#box.setAttribute('aria-activedescendant', row.id);
+    if (row === undefined) this.box.removeAttribute('aria-activedescendant');
+    else this.box.setAttribute('aria-activedescendant', row.id);
     row?.scrollIntoView({ block: 'nearest' });
   }
 }

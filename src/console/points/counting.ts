@@ -38,8 +38,8 @@ const MIN_MEAN = 4;
 /** Steps to larger hexagons, of which each is two and a half times as wide. */
 const MAX_COARSER = 2;
 /** Metres of a degree of latitude, and the least of a degree of longitude in Viet Nam. */
-const LAT_DEGREE_M = 110_000;
-const LNG_DEGREE_M = 100_000;
+export const LAT_DEGREE_M = 110_000;
+export const LNG_DEGREE_M = 100_000;
 
 /** Lower bounds of at most LEVELS classes, rounded to one digit: equal steps of the logarithm. */
 export function levelsOf(counts: readonly number[]): number[] {
@@ -114,33 +114,41 @@ export class Counter {
   }
 
   /** Calls `take` for each point of a box that has a code. */
-  #each(
-    box: Box,
-    resolution: number,
-    take: (cell: bigint, lat: number, lng: number, index: number) => void,
-  ): void {
-    const { capacity, exports, input, output, outputCells } = this.kernel;
-    const { positions } = this;
-    const indexes = new Uint32Array(capacity);
-    let count = 0;
-    const flush = (): void => {
-      if (count === 0) return;
-      exports.encodeCells(count, resolution);
-      for (let i = 0; i < count; i++)
-        if (output[cellStatusAt(count, i)] === OK)
-          take(outputCells[i]!, input[2 * i]!, input[2 * i + 1]!, indexes[i]!);
-      count = 0;
-    };
-    for (let index = 0; index < positions.length / 2; index++) {
-      const [lat, lng] = [positions[2 * index]!, positions[2 * index + 1]!];
-      if (!isWithin(box, lat, lng)) continue;
-      input[2 * count] = lat;
-      input[2 * count + 1] = lng;
-      indexes[count++] = index;
-      if (count === capacity) flush();
-    }
-    flush();
+  #each(box: Box, resolution: number, take: TakeCell): void {
+    eachCell(this.kernel, this.positions, box, resolution, take);
   }
+}
+
+/** @param index of the position */
+type TakeCell = (cell: bigint, lat: number, lng: number, index: number) => void;
+
+/** Calls `take` for each position in a box that has a code. */
+export function eachCell(
+  { capacity, exports, input, output, outputCells }: Kernel,
+  positions: Float64Array,
+  box: Box,
+  resolution: number,
+  take: TakeCell,
+): void {
+  const indexes = new Uint32Array(capacity);
+  let count = 0;
+  const flush = (): void => {
+    if (count === 0) return;
+    exports.encodeCells(count, resolution);
+    for (let i = 0; i < count; i++)
+      if (output[cellStatusAt(count, i)] === OK)
+        take(outputCells[i]!, input[2 * i]!, input[2 * i + 1]!, indexes[i]!);
+    count = 0;
+  };
+  for (let index = 0; index < positions.length / 2; index++) {
+    const [lat, lng] = [positions[2 * index]!, positions[2 * index + 1]!];
+    if (!isWithin(box, lat, lng)) continue;
+    input[2 * count] = lat;
+    input[2 * count + 1] = lng;
+    indexes[count++] = index;
+    if (count === capacity) flush();
+  }
+  flush();
 }
 
 const EVERYWHERE: Box = { west: -180, south: -90, east: 180, north: 90 };

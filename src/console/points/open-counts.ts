@@ -36,8 +36,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   frame.append(legend);
   // The note of the map would lie below.
   frame.querySelector('.map-note')?.remove();
-  const rows = element('section', { class: 'cell-rows', id: 'cell-rows' });
-  rows.hidden = true;
+  const rows = element('section', { class: 'cell-rows', id: 'cell-rows', hidden: true });
   panels.before(rows);
 
   let last: Extract<CountNews, { kind: 'counted' }> | undefined;

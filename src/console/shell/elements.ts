@@ -3,6 +3,7 @@
 import { shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
+import { once } from './value.js';
 
 // Gives the visitor a file.
 
@@ -28,6 +29,7 @@ interface Parts {
   /** The accessible name, of the table. */
   label?: TextKey;
   attributes?: Readonly<Record<string, string>>;
+  hidden?: boolean;
   click?: () => unknown;
   on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 }
@@ -43,6 +45,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   if (parts.id !== undefined) made.id = parts.id;
   if (parts.class !== undefined) made.className = parts.class;
   if (parts.text !== undefined) made.textContent = parts.text;
+  if (parts.hidden === true) made.hidden = true;
   if (parts.key !== undefined) {
     made.dataset.text = parts.key;
     made.textContent = say(parts.key);
@@ -119,14 +122,10 @@ export function loadStyle(part: 'mapStyle' | 'laterStyle'): Promise<void> {
   });
 }
 
-let later: Promise<void> | undefined;
+const laterStyle = once(() => loadStyle('laterStyle'));
 
 /** A part of the page that comes later, once it has its style. */
 export async function withStyle<Part>(part: Promise<Part>): Promise<Part> {
-  later ??= loadStyle('laterStyle').catch((error: unknown) => {
-    later = undefined;
-    throw error;
-  });
-  const [loaded] = await Promise.all([part, later]);
+  const [loaded] = await Promise.all([part, laterStyle()]);
   return loaded;
 }

@@ -18,6 +18,18 @@ export function keep(name: string, value: string): void {
   }
 }
 
+/** Loads something once. Where that fails, as without a network, the next call tries again. */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
 export class Value<T> {
   readonly #listeners = new Set<(value: T) => void>();
 

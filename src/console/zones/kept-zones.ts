@@ -6,10 +6,12 @@ import {
   faultOf,
   MAX_CORNERS,
   MAX_ZONES,
+  ringOf,
   tidyName,
   uniqueName,
   type Zone,
 } from './zone.js';
+import type { CoverTask } from './zone-list.js';
 
 /** As of `hexcodes cover`. */
 const DEFAULT_COVER_RESOLUTION = 9;
@@ -81,6 +83,12 @@ addEventListener('storage', ({ key }) => {
   const { zones: others, ...settings } = readKept(kept(ZONES_KEY));
   zoneSettings.set(settings);
   zones.set(others);
+});
+
+/** The current zones, in their order, as a worker lists their codes. */
+export const zonesToCover = (): Omit<CoverTask, 'paths'> => ({
+  zones: zones.now.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
+  ...zoneSettings.now,
 });
 
 /** Sets the zones. @returns whether the browser keeps them beyond this visit */

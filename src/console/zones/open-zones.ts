@@ -9,13 +9,12 @@ import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import { zoneTexts } from '../words/zone-texts.js';
 import type { Imported } from './import-zones.js';
-import { keepSettings, keepZones, zoneSettings, zones } from './kept-zones.js';
+import { keepSettings, keepZones, zoneSettings, zones, zonesToCover } from './kept-zones.js';
 import {
   type Corner,
   geoJsonOf,
   MAX_CORNERS,
   MAX_ZONES,
-  ringOf,
   tidyName,
   uniqueName,
   type Zone,
@@ -61,7 +60,12 @@ class ZoneDesk {
     on: { change: () => this.#choose() },
   });
   readonly #listed = element('p', { class: 'soft', id: 'zones-status', attributes: { role: 'status' } });
-  readonly #kept = element('p', { class: 'note', key: 'zonesNotKept', id: 'zones-not-kept' });
+  readonly #kept = element('p', {
+    class: 'note',
+    key: 'zonesNotKept',
+    id: 'zones-not-kept',
+    hidden: true,
+  });
   readonly #command = element('code');
   readonly #csvButton = element('button', {
     key: 'zonesCsv',
@@ -86,7 +90,6 @@ class ZoneDesk {
 
   constructor(private readonly desk: Desk) {
     overlayOf(desk);
-    this.#kept.hidden = true;
     const geoJson = element('button', {
       key: 'zonesGeoJson',
       id: 'zones-geojson',
@@ -230,7 +233,7 @@ class ZoneDesk {
       else [this.#codes, this.#csv] = [data.codes, data.csv];
       end();
     });
-    worker.postMessage(coverTask());
+    worker.postMessage({ ...zonesToCover(), paths: shipped.files } satisfies CoverTask);
     this.#fillCodes();
   }
 
@@ -371,12 +374,3 @@ const reasonsOf = (refused: Imported['refused']): string =>
     .map(({ name, reason }) => `${name} (${say(reason, LIMITS).replace(/\.$/, '')})`)
     .concat(refused.length > MAX_NAMED ? ['…'] : [])
     .join(', ');
-
-/** The task of the worker: the current zones, in their order. */
-function coverTask(): CoverTask {
-  return {
-    zones: zones.now.map((zone) => ({ name: zone.name, ring: ringOf(zone) })),
-    ...zoneSettings.now,
-    paths: shipped.files,
-  };
-}

@@ -3,18 +3,14 @@
 
 import { edge } from '../../hexcodes/geometry/cells.js';
 import { CellSet } from '../../hexcodes/geometry/cover.js';
-import { OK } from '../../hexcodes/kernel/kernel.js';
-import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { eachCell, LAT_DEGREE_M, LNG_DEGREE_M } from '../points/counting.js';
 import { type CoverTask, codesOfZones, libraryOf } from './zone-list.js';
 
 /** Stands for a position in no zone. */
 export const NO_ZONE = 255;
 /** Edges of a cell from its centre beyond which none of its finer cells reach. */
 const REACH_EDGES = 2.5;
-/** Metres of a degree of latitude, and the least of a degree of longitude in Viet Nam. */
-const LAT_DEGREE_M = 110_000;
-const LNG_DEGREE_M = 100_000;
 
 export class ZoneFinder {
   readonly #cells: CellSet;
@@ -50,30 +46,12 @@ export class ZoneFinder {
 
   /** The index of the zone of each position, or NO_ZONE. @param latLngDeg NaN where there is none */
   find(latLngDeg: Float64Array): Uint8Array {
-    const rows = latLngDeg.length / 2;
-    const found = new Uint8Array(rows).fill(NO_ZONE);
-    const { west, south, east, north } = this.#box;
-    const near: number[] = [];
-    for (let row = 0; row < rows; row++) {
-      const lat = latLngDeg[2 * row]!;
-      const lng = latLngDeg[2 * row + 1]!;
-      if (lat >= south && lat <= north && lng >= west && lng <= east) near.push(row);
-    }
-    const { capacity, exports, input, output, outputCells } = this.hexcodes.kernel;
-    for (let from = 0; from < near.length; from += capacity) {
-      const count = Math.min(capacity, near.length - from);
-      for (let i = 0; i < count; i++) {
-        const row = near[from + i]!;
-        input[2 * i] = latLngDeg[2 * row]!;
-        input[2 * i + 1] = latLngDeg[2 * row + 1]!;
-      }
-      exports.encodeCells(count, this.#cells.resolution);
-      for (let i = 0; i < count; i++) {
-        if (output[cellStatusAt(count, i)] !== OK) continue;
-        const zone = this.#cells.nameOf(outputCells[i]!.toString(16));
-        if (zone !== undefined) found[near[from + i]!] = Number(zone);
-      }
-    }
+    const found = new Uint8Array(latLngDeg.length / 2).fill(NO_ZONE);
+    const { kernel } = this.hexcodes;
+    eachCell(kernel, latLngDeg, this.#box, this.#cells.resolution, (cell, _lat, _lng, row) => {
+      const zone = this.#cells.nameOf(cell.toString(16));
+      if (zone !== undefined) found[row] = Number(zone);
+    });
     return found;
   }
 }

@@ -67,10 +67,7 @@ export class ZoneOverlay {
     this.#listen(map);
     desk.map.each((view) => view?.onMove(() => this.#draw()));
     zones.each(() => this.#draw());
-    language.on(() => {
-      this.#fault = '';
-      this.#draw();
-    });
+    language.on(() => this.#say());
   }
 
   /** Lets the visitor draw an outline. @param end with its corners; undefined where it was given up */
@@ -97,7 +94,7 @@ export class ZoneOverlay {
     this.#frame.append(this.#bar);
     for (const button of this.#bar.querySelectorAll<HTMLElement>('#zone-corner, #zone-undo'))
       button.hidden = drawing.zone !== undefined;
-    this.#changed();
+    this.#say();
   }
 
   /** A corner that is dragged, or moved by arrow keys. */
@@ -107,7 +104,7 @@ export class ZoneOverlay {
     const moveTo = (x: number, y: number): void => {
       const { lat, lng } = this.desk.map.now!.positionAt(x, y);
       this.#drawing!.corners[corner] = cornerAt(lat, lng);
-      this.#changed();
+      this.#say();
     };
     handle.addEventListener('pointerdown', ({ pointerId }) => handle.setPointerCapture(pointerId));
     handle.addEventListener('pointermove', ({ pointerId, clientX, clientY }) => {
@@ -222,12 +219,12 @@ export class ZoneOverlay {
       return;
     }
     corners.push(corner);
-    this.#changed();
+    this.#say();
   }
 
   #undo(): void {
     this.#drawing!.corners.pop();
-    this.#changed();
+    this.#say();
   }
 
   #finish(): void {
@@ -250,12 +247,8 @@ export class ZoneOverlay {
     setTimeout(() => this.desk.isDrawing.set(this.#drawing !== undefined));
   }
 
-  #changed(): void {
-    this.#fault = '';
-    this.#draw();
-  }
-
-  #say(fault: string): void {
+  /** @param fault why the outline cannot be ended; none after a change of it */
+  #say(fault = ''): void {
     this.#fault = fault;
     this.#draw();
   }
