@@ -1,4 +1,4 @@
-// The figures of README.md. `test/unit/claims.test.ts` reads README.md and finds each of them here, word for word.
+// The figures of README.md. `test/unit/documents.test.ts` reads README.md and finds each of them here, word for word.
 
 /** How a measured figure is judged: more, or less, is better; or it is to be equal. */
 type Better = 'more' | 'less' | 'equal';

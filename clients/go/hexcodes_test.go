@@ -281,7 +281,7 @@ func TestTheFolderStandsAlone(t *testing.T) {
 	}
 }
 
-// Answers of the library to questions one by one, which test/conformance/go.test.ts has written.
+// Answers of the library to questions one by one, which test/conformance/go-java.test.ts has written.
 func TestSuggestionsAndProvincesOfTheLibrary(t *testing.T) {
 	folder := os.Getenv("HEXCODES_ANSWERS")
 	if folder == "" {
@@ -365,7 +365,7 @@ func TestSuggestionsAndProvincesOfTheLibrary(t *testing.T) {
 	t.Logf("%d provinces, %d texts", len(answers.Provinces), len(answers.Suggestions))
 }
 
-// Answers of the library that test/conformance/go.test.ts has written: f64 pairs and records of 20 bytes.
+// Answers of the library that test/conformance/go-java.test.ts has written: f64 pairs and records of 20 bytes.
 func TestAnswersOfTheLibrary(t *testing.T) {
 	folder := os.Getenv("HEXCODES_ANSWERS")
 	if folder == "" {

@@ -2,7 +2,7 @@
 // requests, bulk bodies of every format, messages and WebSocket frames against one server process; arbitrary bytes in
 // the input areas of the kernel. `soak` sends all three kinds at once. Memory and descriptors of the process are as
 // they were after a warm-up. Small twins: test/e2e/server/load-proofs.test.ts,
-// test/property/kernel/fuzz-kernel.test.ts.
+// test/property/kernel/scan-members.test.ts.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BulkFuzz } from '../support/fuzz-bulk.js';

@@ -2,55 +2,57 @@
 
 type FuzzName = Parameters<typeof import('./fuzz.js')['proveFuzz']>[0];
 
+type Proof = (args: string[]) => Promise<void>;
+
 /** The kinds of `fuzz.ts` are proofs of their own. */
-const fuzz = (name: FuzzName) => async () => {
+const fuzz = (name: FuzzName) => async (): Promise<Proof> => {
   const { proveFuzz } = await import('./fuzz.js');
-  return { default: (args: string[]) => proveFuzz(name, args) };
+  return (args) => proveFuzz(name, args);
 };
 
-/** Each proof is a module whose default export runs it and throws, or sets the exit code, when it fails. */
-const PROOFS: Record<string, () => Promise<{ default: (args: string[]) => Promise<void> }>> = {
-  away: async () => ({ default: (await import('./restarts.js')).proveAway }),
-  backlog: async () => ({ default: (await import('./bus-kills.js')).proveBacklog }),
-  border: () => import('./border.js'),
-  builds: () => import('./builds.js'),
-  bundlers: () => import('./bundlers.js'),
-  clickhouse: () => import('./clickhouse.js'),
-  clients: () => import('./clients.js'),
-  differential: () => import('./differential.js'),
-  engine: async () => ({ default: (await import('./bus-kills.js')).proveEngine }),
-  fair: () => import('./fair.js'),
+/** Each proof throws, or sets the exit code, when it fails. */
+const PROOFS: Record<string, () => Promise<Proof>> = {
+  away: async () => (await import('./restarts.js')).proveAway,
+  backlog: async () => (await import('./bus-kills.js')).proveBacklog,
+  border: async () => (await import('./map.js')).proveBorder,
+  builds: async () => (await import('./builds.js')).default,
+  bundlers: async () => (await import('./bundlers.js')).default,
+  clickhouse: async () => (await import('./engines.js')).proveClickHouse,
+  clients: async () => (await import('./clients.js')).default,
+  differential: async () => (await import('./spellings.js')).proveDifferential,
+  engine: async () => (await import('./bus-kills.js')).proveEngine,
+  fair: async () => (await import('./fair.js')).default,
   'fuzz-bulk': fuzz('fuzz-bulk'),
-  'fuzz-files': () => import('./fuzz-files.js'),
+  'fuzz-files': async () => (await import('./files.js')).proveFuzzFiles,
   'fuzz-frames': fuzz('fuzz-frames'),
   'fuzz-http': fuzz('fuzz-http'),
-  'fuzz-kernel': async () => ({ default: (await import('./fuzz.js')).proveFuzzKernel }),
-  'first-map': () => import('./first-map.js'),
-  fleet: () => import('./fleet.js'),
-  h3: () => import('./h3.js'),
-  image: () => import('./image.js'),
-  kafka: async () => ({ default: (await import('./bus-kills.js')).proveKafka }),
-  linear: () => import('./linear.js'),
-  'long-tasks': () => import('./long-tasks.js'),
-  map: () => import('./map.js'),
-  mutants: () => import('./mutants.js'),
-  numbers: () => import('./numbers.js'),
-  pairs: () => import('./pairs.js'),
-  positions: () => import('./positions.js'),
-  precision: () => import('./precision.js'),
-  python: () => import('./python.js'),
-  quota: () => import('./quota.js'),
-  rates: () => import('./rates.js'),
-  read: () => import('./read.js'),
-  region: () => import('./region.js'),
-  rolling: async () => ({ default: (await import('./restarts.js')).proveRolling }),
-  spellings: () => import('./spellings.js'),
-  schemathesis: () => import('./schemathesis.js'),
+  'fuzz-kernel': async () => (await import('./fuzz.js')).proveFuzzKernel,
+  'first-map': async () => (await import('./page.js')).proveFirstMap,
+  fleet: async () => (await import('./fleet.js')).default,
+  h3: async () => (await import('./kernel.js')).proveH3,
+  image: async () => (await import('./image.js')).default,
+  kafka: async () => (await import('./bus-kills.js')).proveKafka,
+  linear: async () => (await import('./files.js')).proveLinear,
+  'long-tasks': async () => (await import('./page.js')).proveLongTasks,
+  map: async () => (await import('./map.js')).proveMap,
+  mutants: async () => (await import('./mutants.js')).default,
+  numbers: async () => (await import('./kernel.js')).proveNumbers,
+  pairs: async () => (await import('./pairs.js')).default,
+  positions: async () => (await import('./positions.js')).default,
+  precision: async () => (await import('./map.js')).provePrecision,
+  python: async () => (await import('./engines.js')).provePython,
+  quota: async () => (await import('./quota.js')).default,
+  rates: async () => (await import('./rates.js')).default,
+  read: async () => (await import('./kernel.js')).proveReading,
+  region: async () => (await import('./map.js')).proveRegion,
+  rolling: async () => (await import('./restarts.js')).proveRolling,
+  spellings: async () => (await import('./spellings.js')).proveSpellings,
+  schemathesis: async () => (await import('./schemathesis.js')).default,
   soak: fuzz('soak'),
-  spark: () => import('./spark.js'),
-  stops: async () => ({ default: (await import('./restarts.js')).proveStops }),
-  typos: () => import('./typos.js'),
-  upload: () => import('./upload.js'),
+  spark: async () => (await import('./engines.js')).proveSpark,
+  stops: async () => (await import('./restarts.js')).proveStops,
+  typos: async () => (await import('./kernel.js')).proveTypos,
+  upload: async () => (await import('./upload.js')).default,
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -59,5 +61,5 @@ if (load === undefined) {
   console.error(`Usage: npm run proof -- NAME [options]\nProofs: ${Object.keys(PROOFS).join(', ')}`);
   process.exitCode = 2;
 } else {
-  await (await load()).default(args);
+  await (await load())(args);
 }

@@ -3,6 +3,8 @@
 // in turns in one process: by /bulk, batches, JSON frames and messages. Fails where the median ratio of a spelling is
 // above 1.6, which is measured three times as long again first, or a row is left to the host. With --beside, the
 // spelled rows go through another checkout in the same turns; --all prints every cell.
+
+import { DifferentialEngine } from '../support/differential/engine.js';
 import { quantile } from '../support/quantile.js';
 import {
   codeSpellings,
@@ -117,7 +119,7 @@ function measure(cell: Cell, builds: readonly Wire[], size: number, rounds: numb
   return { ratio: quantile(ratios, 0.5), ns: times.map((each) => quantile(each, 0.5)) };
 }
 
-export default async function proveSpellings(args: string[]): Promise<void> {
+export async function proveSpellings(args: string[]): Promise<void> {
   const values = optionsOf(args, {
     size: '400',
     rounds: '9',
@@ -153,4 +155,27 @@ export default async function proveSpellings(args: string[]): Promise<void> {
   }
   for (const { text } of worst.values()) console.log(`worst ${text}`);
   report('spellings', `${cells} cells of ${size} rows, ${rounds} rounds`, seed, faults);
+}
+
+// `npm run proof -- differential [--seed S] [--share 0.2] [--files 6] [--folder CHECKOUT]`: the differential engine of
+// test/support/differential over more cases than the test, or over another checkout that is built. Fails where an
+// answer differs, and prints which cells left the fast path.
+
+export async function proveDifferential(args: string[]): Promise<void> {
+  const values = optionsOf(args, { seed: '20261126', share: '0.2', files: '6', folder: '.' });
+  const engine = await DifferentialEngine.of(values.folder);
+  const seed = Number(values.seed);
+  try {
+    await engine.wire(seed, Number(values.share));
+    await engine.fileCases(seed, Number(values.files));
+  } finally {
+    engine.close();
+  }
+  const { cases, rows, differences, slow } = engine.findings();
+  for (const [cell, { rows: left, spellings }] of slow) {
+    const [example] = spellings;
+    console.log(`slow: ${cell}: ${left} rows in ${spellings.size} spellings, as ${example}`);
+  }
+  const faults = differences.map(({ what, got, due }) => `${what}\n    got ${got}\n    due ${due}`);
+  report('differential', `${cases} cases, ${rows} rows`, seed, faults);
 }

@@ -1,7 +1,10 @@
-// Documents: links, cited pages and sources, the change log, and the answers to marks.
+// Documents: links, cited pages and sources, the change log, the answers to marks, the figures of README.md, and
+// limits of the wire.
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CLAIMS } from '../../bench/claims/list.js';
 
 const { version: VERSION } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -223,5 +226,70 @@ describe('marks', () => {
   test('what is left is in SECURITY.md', () => {
     const left = attacked.filter(([, state]) => /\b[Ll]eft\b/.test(state)).map(([mark]) => mark);
     expect(rowsBelow('SECURITY.md', 'What is left').map(([mark]) => mark)).toEqual(left);
+  });
+});
+
+// Each figure of README.md that can be measured has its row in `npm run claims`, word for word.
+
+/** A number with a unit of speed, time, size or share. */
+const FIGURE =
+  /\d[\d.,]*(?: to \d[\d.,]*)?(?: of 100\b| ?(?:million|µs|ns|ms|s|seconds|minutes|%|×|m²|[KMG]i?B|times)(?![\w/]))/g;
+
+const README = readFileSync('README.md', 'utf8')
+  .replaceAll(/```[\s\S]*?```/g, '')
+  .replaceAll('\n', ' ');
+
+/** Figures in a text, without those that stand in the words of a claim. */
+const unclaimed = (text: string): string[] => {
+  const rest = CLAIMS.reduce((left, { text: words }) => left.replaceAll(words, ' '), text);
+  return rest.match(FIGURE) ?? [];
+};
+
+test('README.md has no figure without a row of `npm run claims`', () => {
+  expect(unclaimed(README)).toEqual([]);
+});
+
+test('each row is in README.md', () => {
+  expect(CLAIMS.filter(({ text }) => !README.includes(text)).map(({ text }) => text)).toEqual([]);
+});
+
+test.each([
+  '40 million points',
+  'in 3.5 µs',
+  '7 % of points',
+  '2 to 9 times',
+  '3.5 MB',
+  '0.4 s of CPU',
+  '97 of 100',
+])('a new figure is noticed: %s', (text) => {
+  expect(unclaimed(`${README} ${text}`)).toHaveLength(1);
+});
+
+// The limits of the wire are in the descriptions of the API; clients and documents have copies.
+
+const [openapi, asyncapi] = ['openapi', 'asyncapi'].map((name) => readFileSync(`dist/${name}.json`, 'utf8'));
+const MAX_BATCH_ITEMS = Math.max(
+  ...Array.from(openapi!.matchAll(/"maxItems":\s*(\d+)/g), ([, n]) => Number(n)),
+);
+const exampleOf = (name: string): number =>
+  Number(new RegExp(`"${name}":\\{[^}]*"examples":\\[(\\d+)\\]`).exec(asyncapi!.replaceAll(/\s/g, ''))?.[1]);
+
+test('the Python client cuts batches as the service takes them', () => {
+  const source = readFileSync('clients/python/hexcodes_client.py', 'utf8');
+  expect(Number(/^BATCH_ITEMS = ([\d_]+)$/m.exec(source)?.[1]?.replaceAll('_', ''))).toBe(MAX_BATCH_ITEMS);
+});
+
+test.each(['docs/http.md', 'docs/bulk.md'])('%s says how many items a batch has', (page) => {
+  const text = readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
+  const said = [...text.matchAll(/([\d,]+) (?:of them|items|in one JSON body)/g)].map((match) => match[1]);
+  expect(said.length).toBeGreaterThan(0);
+  expect(new Set(said)).toEqual(new Set([MAX_BATCH_ITEMS.toLocaleString('en')]));
+});
+
+test('the example of a ready frame has the limits of today', () => {
+  const ready = /^\{"type":"ready".*\}$/m.exec(readFileSync('docs/stream.md', 'utf8'))?.[0] ?? '{}';
+  expect(JSON.parse(ready)).toMatchObject({
+    max_frame_bytes: exampleOf('max_frame_bytes'),
+    max_points: exampleOf('max_points'),
   });
 });

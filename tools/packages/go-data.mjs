@@ -1,5 +1,5 @@
 // `node tools/packages/go-data.mjs`: copies the built kernel and its data into clients/go/data, as go:embed cannot
-// reach the build, and the vectors of its tests into testdata; test/conformance/go.test.ts compares them.
+// reach the build, and the vectors of its tests into testdata; test/conformance/go-java.test.ts compares them.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

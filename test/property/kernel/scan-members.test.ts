@@ -1,5 +1,7 @@
-// Lines of NDJSON as the kernel reads them into columns, against JSON.parse: kinds, texts, numbers to the bit, points;
-// plain lines are read, and of a line that is left nothing is noted.
+// Lines of NDJSON as the kernel reads them into columns, against JSON.parse: kinds, texts, numbers to the bit,
+// points; plain lines are read, and of a line that is left nothing is noted. Last arbitrary bytes in the kernel's
+// input areas.
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -11,7 +13,8 @@ import {
   KINDS,
   MemberMemory,
 } from '#dist/hexcodes/kernel/member-memory.js';
-import { openKernel } from '../../support/open-world.js';
+import { KernelFuzz } from '../../support/fuzz-kernel.js';
+import { openKernel, randomFrom } from '../../support/open-world.js';
 
 const kernel = openKernel();
 const NAMES = ['lat', 'lng', 'id', 'é "x"', 'a name of more than sixteen bytes', 'on'];
@@ -235,4 +238,32 @@ test('a line of many members in another order is left before it costs their squa
   other.text.block.set(block);
   expect(other.scan(0, block.length, 4096, 0, false)).toEqual([2, block.length]);
   expect([...other.text.hostRows.slice(0, other.text.hostRowCount)]).toEqual([1]);
+});
+
+// The kernel under arbitrary bytes, in both builds: the small twin of the proof `fuzz-kernel`.
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+console.log(`fuzz-kernel: seed ${seed}`);
+
+test.each(['kernel', 'kernel.debug'] as const)('%s: no call traps or writes outside its output', (build) => {
+  const fuzz = new KernelFuzz(openKernel(build), randomFrom(seed), build);
+  fuzz.run((calls) => calls < 500_000);
+  expect(fuzz.faults).toEqual([]);
+});
+
+test('a write outside is seen', () => {
+  const kernel = openKernel();
+  const fuzz = new KernelFuzz(kernel, randomFrom(seed));
+  const { encodeBatch } = kernel.exports;
+  const exports = {
+    ...kernel.exports,
+    encodeBatch: (count: number, resolution: number): number => {
+      new Uint8Array(kernel.exports.memory.buffer)[kernel.exports.REACH.value]! ^= 1;
+      return encodeBatch(count, resolution);
+    },
+  };
+  Object.assign(kernel, { exports });
+  // Which of the fuzz's steps calls encodeBatch first, and when, depends on the seed.
+  fuzz.run((calls) => fuzz.faults.length === 0 && calls < 2_000_000);
+  expect(fuzz.faults[0]).toMatch(/: memory .* was written$/);
 });

@@ -321,7 +321,7 @@ class HexcodesTest {
     own.close();
   }
 
-  /** Answers of the library that test/conformance/java.test.ts has written: f64 pairs, records, and JSON. */
+  /** Answers of the library that test/conformance/go-java.test.ts has written: f64 pairs, records, and JSON. */
   @Test
   @EnabledIfEnvironmentVariable(named = "HEXCODES_ANSWERS", matches = ".+")
   void answersOfTheLibrary() throws Exception {
