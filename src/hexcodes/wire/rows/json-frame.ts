@@ -4,6 +4,7 @@ import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../job.js';
 import { MAX_FRAME_POINTS } from '../limits.js';
+import { DIFFERS } from '../params/query.js';
 import {
   BrokenBatchError,
   batchBody,
@@ -17,6 +18,8 @@ import type { RowAllowance } from './row-report.js';
 
 /** A JSON integer that a double holds exactly. */
 const SEQ = /^-?(0|[1-9]\d{0,14})$/;
+const SEQ_RULE = 'must be an integer of at most 15 digits';
+const OP_RULE = 'must be "encode" or "decode"';
 
 const EXAMPLE = '{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}';
 
@@ -45,12 +48,14 @@ export function answerAllowed(
   try {
     const envelope = new JsonEnvelope(frame, kernel);
     seq = seqOf(envelope) ?? 'null';
-    const operation = onlyText(envelope, 'op');
+    const operation = textsOf(envelope, 'op');
     const faults: string[] = [];
-    if (seq === 'null') faults.push('seq must be an integer of at most 15 digits');
-    if (operation !== '"encode"' && operation !== '"decode"') faults.push('op must be "encode" or "decode"');
+    if (seq === 'null') faults.push(`seq ${faultOf(textsOf(envelope, 'seq'), SEQ_RULE)}`);
+    const isEncode = operation[0] === '"encode"';
+    if (operation.length !== 1 || !(isEncode || operation[0] === '"decode"'))
+      faults.push(`op ${faultOf(operation, OP_RULE)}`);
     if (faults.length > 0) return uncounted(refusal(seq, 'INVALID_REQUEST', faults.join('; ')));
-    const batch = batchOf(operation === '"encode"' ? 'encode' : 'decode', envelope, 'stream');
+    const batch = batchOf(isEncode ? 'encode' : 'decode', envelope, 'stream');
     if (batch.items.count > MAX_FRAME_POINTS) {
       return uncounted(refusal(seq, 'INVALID_REQUEST', `a frame has at most ${MAX_FRAME_POINTS} points`));
     }
@@ -82,15 +87,17 @@ export function overloadedJsonFrame(frame: Uint8Array): Uint8Array<ArrayBuffer> 
 }
 
 function seqOf(envelope: JsonEnvelope): string | undefined {
-  const text = onlyText(envelope, 'seq');
-  return text !== undefined && SEQ.test(text) ? text : undefined;
+  const [text = '', ...others] = textsOf(envelope, 'seq');
+  return others.length === 0 && SEQ.test(text) ? text : undefined;
 }
 
-/** The text of a member that is there exactly once and is not an array. */
-function onlyText(envelope: JsonEnvelope, name: string): string | undefined {
-  const members = envelope.members(name);
-  return members.length === 1 && !members[0]!.isArray ? envelope.text(members[0]!) : undefined;
+/** The values of a member, each once however often it is given; an array is a value, whatever it holds. */
+function textsOf(envelope: JsonEnvelope, name: string): string[] {
+  const texts = envelope.members(name).map((member) => (member.isArray ? '[]' : envelope.text(member)));
+  return [...new Set(texts)];
 }
+
+const faultOf = (texts: readonly string[], rule: string): string => (texts.length > 1 ? DIFFERS : rule);
 
 function refusal(seq: string, word: string, message: string): Uint8Array<ArrayBuffer> {
   const text = `{"seq":${seq},"status":"${word}","message":${JSON.stringify(message)}}`;

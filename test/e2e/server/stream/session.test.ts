@@ -160,6 +160,9 @@ test.each([
   ['{"seq":"1","op":"encode","points":[]}', null],
   ['{"seq":1.5,"op":"encode","points":[]}', null],
   ['{"seq":1}', 1],
+  ['{"seq":1,"seq":2,"op":"encode","points":[]}', null],
+  ['{"seq":1,"seq":[1],"op":"encode","points":[]}', null],
+  ['{"seq":1,"op":"encode","op":"decode","points":[]}', 1],
   ['{"seq":2,"op":"ENCODE","points":[]}', 2],
   ['{"seq":3,"op":"encode"}', 3],
   ['{"seq":4,"op":"encode","points":{}}', 4],
@@ -178,6 +181,17 @@ test.each([
     summary: { total: 0, ok: 0, failed: 0 },
     results: [],
   });
+  peer.end();
+});
+
+test('a member of a frame may be repeated with one value, and is named where it has several', async () => {
+  const peer = await openJson();
+  const twice = '{"seq":1,"seq":1,"op":"decode","op":"decode","hexcodes":[]}';
+  expect(await ask(peer, twice)).toMatchObject({ seq: 1, status: 'OK' });
+  const message = async (frame: string) => (await ask(peer, frame)).message;
+  const differs = 'is given more than once with different values';
+  expect(await message('{"seq":1,"seq":2,"op":"decode","hexcodes":[]}')).toBe(`seq ${differs}`);
+  expect(await message('{"seq":1,"op":"decode","op":"x","hexcodes":[]}')).toBe(`op ${differs}`);
   peer.end();
 });
 
