@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { tableFromIPC, tableToIPC } from '@uwdata/flechette';
+import Database from 'libsql';
 import { BESIDE_OPTION, commandIn } from './beside.js';
 import { cpuOf } from './command.js';
 import { BenchTable, head, ratio, spread, spreadText } from './table.js';
@@ -39,8 +40,12 @@ const way = (from: string, to: string): Way => ({
   sql: `COPY (SELECT *, ${WORK} FROM ${READ[from]}) TO 'duck.${to}' (${WRITTEN[to]})`,
 });
 
-const GEOJSON: Way = { name: 'csv → geojson', args: ['encode', 'in.csv', '-o', 'out.geojson'], sql: null };
-const ARROW: readonly Way[] = [
+/** Pairs with a format that DuckDB has not, or only with a download. */
+const ALONE: readonly Way[] = [
+  ...['csv', 'geojson'].map((from) => [from, 'geojson'] as const),
+  ...['csv', 'ndjson', 'parquet'].map((to) => ['geojson', to] as const),
+  ...['gpkg', 'gpx', 'kml', 'xlsx'].map((from) => [from, 'csv'] as const),
+  ['csv', 'xlsx'],
   ...['csv', 'ndjson', 'parquet', 'arrow'].map((from) => [from, 'arrow'] as const),
   ...['csv', 'ndjson', 'parquet'].map((to) => ['arrow', to] as const),
 ].map(([from, to]) => ({
@@ -62,8 +67,7 @@ const WAYS: readonly Way[] = [
     const [from, to] = name.split(' → ');
     return way(from!, to!);
   }),
-  GEOJSON,
-  ...ARROW,
+  ...ALONE,
   {
     name: 'csv --keep id',
     args: ['encode', 'in.csv', '--keep', 'id', '-o', 'out.csv'],
@@ -106,6 +110,57 @@ const TABLE = `SELECT i AS id,
   round(CASE i % 4 WHEN 0 THEN 105.8 WHEN 1 THEN 106.68 WHEN 2 THEN 108.1
     ELSE 105.8 + hash(i * 11) % 100000 / 200000.0 END + (hash(i + 99) % 100000 / 100000.0 - 0.5) * 0.1, 6) AS lng,
   round(hash(i + 5) % 12000 / 100.0, 1) AS speed`;
+
+interface Point {
+  readonly id: bigint | number;
+  readonly lat: number;
+  readonly lng: number;
+  readonly speed: number;
+}
+
+/** Rows of a sheet at most, its header left out. */
+const SHEET_ROWS = 1_048_575;
+
+/** The points as GeoJSON, GPX, KML and GeoPackage. */
+function writeGeo(folder: string, points: readonly Point[]): void {
+  const write = (name: string, lead: string, end: string, lines: readonly string[], between = '\n'): void =>
+    writeFileSync(join(folder, name), `${lead}\n${lines.join(between)}\n${end}\n`);
+  const feature = ({ id, lat, lng, speed }: Point): string =>
+    `{"type":"Feature","properties":{"id":${id},"speed":${speed}},"geometry":{"type":"Point","coordinates":[${lng},${lat}]}}`;
+  write('in.geojson', '{"type":"FeatureCollection","features":[', ']}', points.map(feature), ',\n');
+  const waypoint = ({ id, lat, lng }: Point): string =>
+    `<wpt lat="${lat}" lon="${lng}"><name>${id}</name></wpt>`;
+  write('in.gpx', '<gpx xmlns="http://www.topografix.com/GPX/1/1">', '</gpx>', points.map(waypoint));
+  const placemark = ({ id, lat, lng }: Point): string =>
+    `<Placemark><name>${id}</name><Point><coordinates>${lng},${lat}</coordinates></Point></Placemark>`;
+  write(
+    'in.kml',
+    '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
+    '</Document></kml>',
+    points.map(placemark),
+  );
+  const db = new Database(join(folder, 'in.gpkg'));
+  db.exec(`PRAGMA application_id = 1196444487; PRAGMA user_version = 10300;
+    CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT, srs_id INTEGER PRIMARY KEY, organization TEXT,
+      organization_coordsys_id INTEGER, definition TEXT, description TEXT);
+    INSERT INTO gpkg_spatial_ref_sys VALUES ('WGS 84', 4326, 'EPSG', 4326, 'undefined', '');
+    CREATE TABLE gpkg_contents (table_name TEXT PRIMARY KEY, data_type TEXT, identifier TEXT, srs_id INTEGER);
+    INSERT INTO gpkg_contents VALUES ('points', 'features', 'points', 4326);
+    CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER,
+      z INTEGER, m INTEGER);
+    INSERT INTO gpkg_geometry_columns VALUES ('points', 'geom', 'POINT', 4326, 0, 0);
+    CREATE TABLE points (fid INTEGER PRIMARY KEY, geom BLOB, id INTEGER, speed REAL); BEGIN`);
+  const insert = db.prepare('INSERT INTO points VALUES (?, ?, ?, ?)');
+  for (const [row, { id, lat, lng, speed }] of points.entries()) {
+    const geometry = Buffer.from('4750000100000000010100000000000000000000000000000000000000', 'hex');
+    geometry.writeInt32LE(4326, 4);
+    geometry.writeDoubleLE(lng, 13);
+    geometry.writeDoubleLE(lat, 21);
+    insert.run(row + 1, geometry, Number(id), speed);
+  }
+  db.exec('COMMIT');
+  db.close();
+}
 
 const DUCKDB = pathToFileURL(createRequire(import.meta.url).resolve('@duckdb/node-api')).href;
 
@@ -154,6 +209,13 @@ export default async function benchFiles(args: string[]): Promise<void> {
     ]);
     writeFileSync(join(folder, 'in.arrow'), tableToIPC(table, { format: 'file' })!);
     rmSync(join(folder, 'more.arrow'));
+    const points = table.toArray() as Point[];
+    writeGeo(folder, points);
+    const sheet = points
+      .slice(0, SHEET_ROWS)
+      .map(({ id, lat, lng, speed }) => `${id},${lat},${lng},${speed}\n`);
+    writeFileSync(join(folder, 'sheet.csv'), `id,lat,lng,speed\n${sheet.join('')}`);
+    cpuOf([commands[0]!, 'encode', 'sheet.csv', '--prefix', 'x_', '-o', 'in.xlsx', '-q'], folder);
     for (const { name, args: words, sql } of WAYS) {
       if (!values.only.split(',').some((only) => name.includes(only))) continue;
       const subjects = [

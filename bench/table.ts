@@ -1,6 +1,6 @@
 // The table of a run: its head (machine, versions, commit), its rows as they are measured, and the JSON that it leaves.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 
 // Lower quartiles, spreads of values that are not times of tasks, ratios and tables: what the benches need beside
@@ -162,9 +162,10 @@ export class BenchTable {
   }
 }
 
+/** The version of a package of this checkout, or of those that measurements alone need. */
 function versionOf(name: string): string {
-  return (JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as { version: string })
-    .version;
+  const folder = ['node_modules', 'build/node_modules'].find((each) => existsSync(`${each}/${name}`));
+  return (JSON.parse(readFileSync(`${folder}/${name}/package.json`, 'utf8')) as { version: string }).version;
 }
 
 /** Short hash, with a plus where files are not as committed. */
