@@ -12,6 +12,8 @@ const LINE_FEED = 10;
 const MAX_ROWS_OF_PART = 1024;
 /** The service itself is at its limit for a moment. */
 const OTHERS_MS = 50;
+/** Longest rest before the limits are asked again: a timer of more than 24 days would end at once. */
+const MAX_WAIT_MS = 60_000;
 
 /** How much may be converted now. */
 export interface Admission {
@@ -162,13 +164,11 @@ export class BulkLimit {
   }
 
   #wait(waitMs: number): undefined {
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.goOn();
-      },
-      Math.max(1, Math.ceil(waitMs)),
-    );
+    const delayMs = Math.min(MAX_WAIT_MS, Math.max(1, Math.ceil(waitMs)));
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.goOn();
+    }, delayMs);
     return undefined;
   }
 }

@@ -115,10 +115,10 @@ function linesOf(key: KeyLedger): { draft: string; ofSdks: string } | undefined 
   const states: string[] = [];
   let least = { quota: 0, left: Infinity, untilSec: 0 };
   const add = (name: string, quota: number, windowSec: number, left: number, untilSec: number): void => {
-    const whole = Math.max(0, Math.floor(left));
-    policies.push(`"${name}";q=${quota};w=${windowSec}`);
+    const [most, whole] = [inField(quota), inField(Math.max(0, Math.floor(left)))];
+    policies.push(`"${name}";q=${most};w=${inField(windowSec)}`);
     states.push(`"${name}";r=${whole};t=${untilSec}`);
-    if (whole < least.left) least = { quota, left: whole, untilSec };
+    if (whole < least.left) least = { quota: most, left: whole, untilSec };
   };
   for (const { name, bucket, left, fullInMs } of key.rates.states()) {
     const windowSec = Math.max(1, Math.ceil(bucket.capacity / bucket.perSecond));
@@ -135,6 +135,9 @@ function linesOf(key: KeyLedger): { draft: string; ofSdks: string } | undefined 
   };
 }
 
-function secondsOf(ms: number): number {
-  return Math.ceil(ms / 1000);
-}
+const secondsOf = (ms: number): number => inField(Math.ceil(ms / 1000));
+
+/** Largest integer of a structured field (RFC 9651, 3.3.1). */
+const MAX_IN_FIELD = 999_999_999_999_999;
+
+const inField = (value: number): number => Math.min(MAX_IN_FIELD, value);

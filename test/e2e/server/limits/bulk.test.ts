@@ -1,6 +1,6 @@
 // Limits of keys on /bulk: a rate slows a body down and loses none of its rows, a quota that is used up fills the rest
 // of the rows.
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   csvBody,
   dueAnswer,
@@ -85,6 +85,24 @@ test('while a body waits for its rate it is not taken for stalled, and its answe
   const body = csvBody(1, 10);
   const answer = await encode('csv', body);
   expect(answer.body.equals(dueAnswer(kernel, 'encode', 'csv', body))).toBe(true);
+});
+
+test('a body whose next point comes in thirty years sets no timer that ends at once', async () => {
+  await start({ defaultPointsPerSecond: 1e-9 });
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const left = new AbortController();
+  const answer = await fetch(`${server.base}${ENCODE}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': server.key, 'Content-Type': MEDIA.csv },
+    body: 'lat,lng\n21,105\n21,105\n',
+    signal: left.signal,
+  });
+  expect((await answer.body!.getReader().read()).done).toBe(false);
+  left.abort();
+  const delays = timers.mock.calls.map(([, delayMs]) => delayMs ?? 0);
+  timers.mockRestore();
+  expect(delays).toContain(60_000);
+  expect(delays.filter((delayMs) => delayMs > 2 ** 31 - 1)).toEqual([]);
 });
 
 test.each([

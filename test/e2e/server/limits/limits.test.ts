@@ -98,6 +98,23 @@ describe('HTTP', () => {
     expect((await ask('/meta')).status).toBe(200);
   });
 
+  test.each([
+    { defaultPointsPerSecond: 5e-324 },
+    { defaultPointsPerSecond: 1e-9 },
+    { defaultRequestsPerSecond: 1e-300 },
+    { defaultPointsPerSecond: 1e15 },
+    { defaultPointsPerDay: 1e15 },
+  ])('the header fields of %o have integers of 15 digits at most', async (limits) => {
+    await start(limits);
+    for (const { headers } of [await encode(), await encode()]) {
+      const policy = headers.get('ratelimit-policy');
+      expect(policy).toMatch(/^"[a-z-]+";q=\d{1,15};w=\d{1,15}$/);
+      expect(headers.get('ratelimit')).toMatch(/^"[a-z-]+";r=\d{1,15};t=\d{1,15}$/);
+      for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'])
+        expect(headers.get(name) ?? '0').toMatch(/^\d{1,15}$/);
+    }
+  });
+
   /** Asks again, after what the server says, until it is not refused. */
   async function retried<T extends { status: number; headers: Headers }>(ask: () => Promise<T>): Promise<T> {
     for (;;) {
