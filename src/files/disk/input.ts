@@ -135,6 +135,9 @@ const through = (stream: Gunzip, source: AsyncIterable<Uint8Array>): AsyncIterab
 const CHUNK_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const QUOTE = 34;
+/** The bytes before a field: a line end, or any of the delimiters. */
+const FIELD_STARTS = Buffer.from('\n,;\t|');
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Enough to tell formats apart. */
 export const HEAD_BYTES = 16 * 1024;
 export const STDIN_NAME = '(stdin)';
@@ -331,15 +334,23 @@ async function readable(
   return { content: text, isVerbatim: isUtf8 };
 }
 
-/** Text without its first lines; a line end within quotes does not count. */
+/** Text without its first lines; a line end within quotes does not count, and a quote within a field is a letter. */
 async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): AsyncGenerator<Uint8Array> {
   let left = rows;
   let isQuoted = false;
+  /** Whether a quote would open a field, or stand for a letter of the quoted one that has just ended. */
+  let isOpening = true;
   for await (const chunk of content) {
     let at = 0;
     for (; left > 0 && at < chunk.length; at++) {
-      if (chunk[at] === QUOTE) isQuoted = !isQuoted;
-      else if (chunk[at] === LINE_FEED && !isQuoted) left--;
+      const byte = chunk[at]!;
+      if (byte === QUOTE && (isQuoted || isOpening)) {
+        isQuoted = !isQuoted;
+        isOpening = true;
+      } else if (!isQuoted) {
+        if (byte === LINE_FEED) left--;
+        isOpening = FIELD_STARTS.includes(byte) || (isOpening && BYTE_ORDER_MARK.includes(byte));
+      }
     }
     if (at < chunk.length || isRest(chunk)) yield chunk.subarray(at);
   }

@@ -60,6 +60,23 @@ describe('a header below titles', () => {
     expect((await encoded(content, '-q', '--header-row', '0')).code).toBe(2);
   });
 
+  test.each([
+    'Màn hình 24"',
+    'a,b "c, d',
+    '"Kho ""5""\n2"',
+    '\ufeff"Kho\n2",5"',
+    '"5"" ""\n";6"',
+    'x"|"a\n"',
+  ])('quotes of titles open no field from within one, nor end one twice: %j', async (titles) => {
+    const content = `${titles}\nid,lat,lng\n5",21.0288,105.8525\n"6",21.0288,105.8525\n`;
+    const ran = await encoded(content, '-q', '--header-row', '2');
+    expect(ran.stdout.split('\n').slice(0, 3)).toEqual([
+      'id,lat,lng,hexcodes,resolution,admin_code,status',
+      `5",21.0288,105.8525,${OK}`,
+      `"6",21.0288,105.8525,${OK}`,
+    ]);
+  });
+
   test('in a workbook, and for decode and check', async () => {
     const cell = (of: string): string => `<c t="inlineStr"><is><t>${of}</t></is></c>`;
     const rows = [['Danh sách', '', ''], [], ['id', 'lat', 'lng'], ['1', '21.0288', '105.8525']];
