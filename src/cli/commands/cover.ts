@@ -1,5 +1,6 @@
 // `hexcodes cover AREA.geojson`: the codes of the cells of areas, for geofences and delivery zones.
 
+import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import { openInput } from '../../files/disk/input.js';
 import { badInput, badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
@@ -13,7 +14,7 @@ import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { grouped } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { jsonText, parseExact, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
 import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes/shapes.js';
 
@@ -129,11 +130,11 @@ async function zonesOf(path: string, name: string | undefined): Promise<{ zones:
   input.close();
   let document: unknown;
   try {
-    const text = Buffer.from(bytes.buffer)
-      .toString('utf8')
-      .replace(/^\ufeff/, '');
+    if (!isUtf8(bytes)) throw badInput({ file }, 'not UTF-8');
+    // Without a byte order mark.
+    const text = new TextDecoder().decode(bytes);
     requireBelowCeiling({ file }, jsonWeight(text), 'a file of areas', 'Split it into several.');
-    document = JSON.parse(text);
+    document = parseExact(text);
     const twice = repeatedMember(text, mattersInGeoJson(name === undefined ? [] : [name]));
     if (twice !== undefined) throw badInput({ file, column: twice }, `${twice} ${DIFFERS}`);
   } catch (error) {
@@ -162,6 +163,6 @@ function zoneOf(given: unknown, feature: number, name: string | undefined, file:
   const value = name === undefined ? null : ((properties ?? {}) as Record<string, unknown>)[name];
   if (value === undefined || (name !== undefined && value === null))
     throw badInput({ file }, `feature ${feature} has no property ${name}, named by --name`);
-  const words = typeof value === 'string' ? value : value === null ? null : JSON.stringify(value);
+  const words = typeof value === 'string' ? value : value === null ? null : jsonText(value);
   return { name: words, area, feature };
 }

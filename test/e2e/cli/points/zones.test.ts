@@ -77,6 +77,21 @@ test('cover: the codes of each zone, with its name', async () => {
   expect(JSON.parse(stdout).features[0].geometry.type).toBe('Polygon');
 });
 
+test('cover: names keep all digits, and those that are not UTF-8 are refused', async () => {
+  const named = (name: string): string =>
+    JSON.stringify(square('NAME', 21.02, 105.84, 0.03)).replace('"NAME"', name);
+  const names = ['12345678901234567890', '12345678901234567891', '[9007199254740993,0.5]', '"é"'];
+  folder.write('names.geojson', `{"type":"FeatureCollection","features":[${names.map(named).join()}]}`);
+  const { stdout } = await folder.run('cover names.geojson -r 7 --name name --to ndjson -q');
+  const zonesOf = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).zone);
+  expect([...new Set(zonesOf)]).toEqual([...names.slice(0, 3), 'é']);
+  folder.write('latin1.geojson', Buffer.from(named('"é"'), 'latin1'));
+  expect((await folder.run('cover latin1.geojson --name name')).code).toBe(3);
+});
+
 test('contains: every point of a zone has its name, and others only at its edge', async () => {
   const ran = await folder.run('contains points.csv --in zones.csv --all --to ndjson');
   expect(ran.code).toBe(0);
