@@ -4,6 +4,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { codeBytes, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
+import { codeIn } from '../hexcodes/wire/rows/csv-fields.js';
 import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, chosenMembers, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
@@ -257,7 +258,7 @@ function decoder(
       for (let row = 0; row < rows.rowCount; row++) {
         const isUnread = rows.unread?.has(row) === true;
         const text = isUnread ? '' : codeTextOf(column, rows.values[at]?.[row]);
-        const decoded = hexcodes.decode(text);
+        const decoded = hexcodes.decode(codeIn(text));
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);
         resolutions.push(decoded?.resolution ?? null);

@@ -10,6 +10,7 @@ import { loadLibrary } from '../../files/library.js';
 import type { CsvOptions } from '../../files/options.js';
 import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
 import { suggestionsFor } from '../suggestions.js';
@@ -102,7 +103,7 @@ function nextCode(
   rowCount: number,
 ): Read | null {
   for (let row = from; row < Math.min(rowCount, from + NEXT_ROWS); row++) {
-    const read = hexcodes.read(textAt(row));
+    const read = hexcodes.read(codeIn(textAt(row)));
     if (read !== null) return read;
   }
   return null;
@@ -136,7 +137,7 @@ async function checkFile(
         continue;
       }
       const text = codeTextOf(column, values[at]?.[row]);
-      const read = hexcodes.read(text);
+      const read = hexcodes.read(codeIn(text));
       const isMeant = read !== null && (options.canonical !== true || read.hexcodes === text);
       if (read !== null) before = read;
       if (isMeant) continue;

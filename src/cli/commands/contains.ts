@@ -18,6 +18,7 @@ import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addPointOptions, formatTo, openTable, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
@@ -127,7 +128,7 @@ async function readList(hexcodes: Hexcodes, path: string, column: string | undef
     );
     const { rowCount, values } = batch;
     for (let row = 0; row < rowCount; row++) {
-      const code = codeTextOf(source.columns[at]!, values[at]?.[row]);
+      const code = codeIn(codeTextOf(source.columns[at]!, values[at]?.[row]));
       if (!isCode(code))
         throw badInput(
           { file: input.name, row: codes.length + 1 },

@@ -19,6 +19,7 @@ import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addPositionOptions, addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
 
@@ -157,7 +158,7 @@ function codesOfPosition(
 
 /** The codes of a code's cell with the provinces that both indexes give to its centre. */
 function codesOfCode([before, after]: readonly [Hexcodes, Hexcodes], text: string): Pair | null {
-  const read = before.read(text);
+  const read = before.read(codeIn(text));
   if (read === null) return null;
   const { cell, lat, lng, hexcodes } = read;
   const [old, now] = [before.adminCodeOf(lat, lng), after.adminCodeOf(lat, lng)];

@@ -31,6 +31,7 @@ import {
 } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, looksSwapped, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
+import { codeIn } from './csv-fields.js';
 import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
 import {
   countSlow,
@@ -316,7 +317,7 @@ function hardNumber(memory: TextMemory, index: number, axis: 0 | 1, delimiter: n
 /** Stores the record of a code in any spelling in INPUT, or a record that is not a code. Overwrites OUTPUT. */
 export function putCode(kernel: Kernel, index: number, text: string): void {
   const at = recordAt(index);
-  if (kernel.readText(text) === OK) {
+  if (kernel.readText(codeIn(text)) === OK) {
     kernel.inputBytes.set(kernel.output.subarray(READ_RECORD_AT, READ_RECORD_AT + RECORD_BYTES), at);
   } else {
     kernel.inputBytes.fill(0, at, at + RECORD_BYTES);

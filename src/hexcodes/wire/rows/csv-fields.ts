@@ -29,6 +29,12 @@ export function withoutAround(text: string, isDropped: (unit: string) => boolean
   return text.slice(start, end);
 }
 
+/**
+ * The code in a value of a row: spaces around it, as columns of a fixed width have them, do not count for its length,
+ * by the kernel (assembly/text/scan/input.ts) neither.
+ */
+export const codeIn = (text: string): string => withoutAround(text, (unit) => unit === ' ');
+
 /** The text of a number without blanks, and with a point where it has one comma and no point. */
 export function plainNumber(text: string): string {
   const bare = withoutBlanks(text);

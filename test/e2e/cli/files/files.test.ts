@@ -212,3 +212,32 @@ test('a script of csv-parse, which-polygon and h3-js writes the same file', asyn
   expect(ours.filter((line, i) => line !== theirs[i])).toEqual([]);
   expect(ours.length).toBe(theirs.length);
 });
+
+const INDEX = resolve('data/index.bin');
+const HOAN_KIEM = 'HN-6GHP4-83RFR';
+
+test('a code among the spaces of a column of a fixed width is read on every way', async () => {
+  const texts = [14, 64, 65, 255].flatMap((width) => [
+    HOAN_KIEM.padEnd(width),
+    HOAN_KIEM.padStart(width),
+    HOAN_KIEM.replace('-', '–').padEnd(width),
+  ]);
+  folder.write('wide.csv', `hexcodes\n${texts.map((text) => `${text}\n`).join('')}`);
+  folder.write('wide.ndjson', texts.map((text) => `${JSON.stringify({ hexcodes: text })}\n`).join(''));
+  await folder.run('decode wide.ndjson -q -o wide.parquet --prefix n_');
+  for (const input of ['wide.csv', 'wide.ndjson', 'wide.parquet']) {
+    for (const to of ['csv', 'ndjson', 'geojson']) {
+      const { stderr } = await folder.run(['decode', input, '--to', to, '-o', 'wide.out']);
+      expect([input, to, stderr.split('\n')[0]]).toEqual([input, to, expect.stringMatching(/ 12 decoded$/)]);
+    }
+    expect([input, (await folder.run(['check', input])).code]).toEqual([input, 0]);
+    expect([input, (await folder.run(['check', input, '--canonical', '--json'])).stdout]).toEqual([
+      input,
+      expect.stringContaining('"invalid":10,'),
+    ]);
+  }
+  const inside = await folder.run('contains --in wide.csv -q', { stdin: 'lat,lng\n21.0288,105.8525\n' });
+  expect(inside.stdout).toBe('lat,lng\n21.0288,105.8525\n');
+  const changed = await folder.run(['diff', INDEX, INDEX, 'wide.csv']);
+  expect(changed.stderr).toBe('12 rows: 0 change\n');
+});
