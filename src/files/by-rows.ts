@@ -5,7 +5,7 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { EACH_ITS_OWN } from '../hexcodes/kernel/kernel.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { isSameType } from './by-chunks-plan.js';
-import { keptColumns, otherColumns, type Sample } from './columns/columns.js';
+import { keptColumns, otherNames, type Sample } from './columns/columns.js';
 import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
 import {
   codeColumn,
@@ -16,7 +16,7 @@ import {
   resolutionColumn,
 } from './columns/position-columns.js';
 import { rowConverter } from './convert-rows.js';
-import { type Input, openInput, statOf } from './disk/input.js';
+import { type Input, nameOf, openInput, statOf } from './disk/input.js';
 import type { Batch, Pipeline, Reading } from './driver.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { openText } from './formats/csv/csv.js';
@@ -101,14 +101,14 @@ export function planOf(run: Run, found: Found, source: RowPlan['source']): RowPl
     columns,
     sample,
     hasHeader,
-    file: request.inputs[0]!,
+    file: nameOf(request.inputs[0]!),
     // Columns have types where any of the two files has some.
     isTyped: FORMATS[targetFormat].delimiter === null,
     needsPosition,
     isSorted: request.sort !== null,
   });
   if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
-  const kept = keptColumns(columns, request.columns, request.inputs[0]!);
+  const kept = keptColumns(columns, request.columns, nameOf(request.inputs[0]!));
   if (new Set(kept).size !== kept.length) return 'a column is kept twice';
   return {
     source,
@@ -139,7 +139,7 @@ function readColumns(
   { columns, sample }: Found,
   hasHeader: boolean,
 ): ReadColumns | string {
-  const file = request.inputs[0]!;
+  const file = nameOf(request.inputs[0]!);
   if (request.operation === 'decode') {
     if (request.input.point !== undefined) return 'a row may become several';
     const isCode = (text: string): boolean => hexcodes.isValid(text);
@@ -444,7 +444,7 @@ class RowPipeline extends RowBatches implements Pipeline {
       const text = await openText(input, dialect, hexcodes.kernel);
       const { names } = text;
       if (JSON.stringify(names) !== JSON.stringify(columns.map(({ name }) => name)))
-        throw otherColumns(names, input.name, request.inputs[0]!);
+        throw otherNames(names, input.name, nameOf(request.inputs[0]!));
       if (isDone) return;
       const delimiter = dialect.delimiter.charCodeAt(0);
       const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, this.plan, MAX_ROWS);

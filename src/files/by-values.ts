@@ -1,7 +1,7 @@
 // The pipeline of values: rows in columns from any format into any, for files that no other pipeline converts.
 
 import { planOf, RowBatches, typedAdder } from './by-rows.js';
-import { otherColumns as otherColumnNames } from './columns/columns.js';
+import { otherColumns } from './columns/columns.js';
 import { contradictions, type PositionReader, positionReader } from './columns/position-columns.js';
 import {
   type ConvertedRows,
@@ -10,10 +10,9 @@ import {
   rowsWhere,
   shapeFault,
 } from './convert-rows.js';
-import { statOf } from './disk/input.js';
+import { nameOf, statOf } from './disk/input.js';
 import type { Output } from './disk/output.js';
 import type { Batch, Failure, Pipeline, Reading } from './driver.js';
-import { badInput, type CliFailure } from './exit-codes.js';
 import { type FileFormat, FORMATS } from './format.js';
 import { targetDialect } from './formats/csv/dialect.js';
 import { FeatureSides, LineSides } from './formats/geojson/feature-rows.js';
@@ -103,7 +102,7 @@ class ValuePipeline implements Pipeline {
       // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
       if (isAny) this.#known = { columns, idName: 'id' };
     } else if (typesOf(columns) !== typesOf(this.#first.columns) && !isAny)
-      throw otherColumns(input.name, columns, request.inputs[0]!, this.#first.columns);
+      throw otherColumns(columns, input.name, this.#first.columns, nameOf(request.inputs[0]!));
     if (isDone) return;
     // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
     let rows = 0;
@@ -279,27 +278,6 @@ class SinkWay implements Way {
   close(): void {
     this.sorted?.remove();
   }
-}
-
-function otherColumns(
-  file: string,
-  columns: readonly TableColumn[],
-  firstFile: string,
-  first: readonly TableColumn[],
-): CliFailure {
-  const names = (of: readonly TableColumn[]): string => JSON.stringify(of.map(({ name }) => name));
-  if (names(columns) !== names(first))
-    return otherColumnNames(
-      columns.map(({ name }) => name),
-      file,
-      firstFile,
-    );
-  const other = columns.find((column, c) => typesOf([column]) !== typesOf([first[c]!]));
-  return badInput(
-    { file, column: other!.name },
-    `another type than in ${firstFile}`,
-    'Convert each file by itself, or all of them to CSV or NDJSON.',
-  );
 }
 
 /** The formats of the output and the file of failed rows. */

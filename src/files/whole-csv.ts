@@ -18,11 +18,11 @@ import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js'
 import { countSlow, type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { ANSWER_BUFFER_BYTES } from '../pool/slices.js';
 import { holdsAngles } from '../tables/positions.js';
-import { addedColumns, DECODE_ADDED, otherColumns } from './columns/columns.js';
+import { addedColumns, DECODE_ADDED, otherNames } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type RowConverter, rowConverter } from './convert-rows.js';
-import { STDIN_NAME } from './disk/input.js';
+import { nameOf } from './disk/input.js';
 import type { Explained, Reading } from './driver.js';
 import { badInput } from './exit-codes.js';
 import { FORMATS } from './format.js';
@@ -50,7 +50,7 @@ export function canCopyRows(run: Run): boolean {
   // A row of a line or an area may become several.
   if (request.input.point !== undefined) return false;
   if (request.operation === 'encode' && sample !== null) {
-    const first = request.inputs[0] === '-' ? STDIN_NAME : request.inputs[0]!;
+    const first = nameOf(request.inputs[0]!);
     const where = findPosition(sample, request.columns, first, source.hasHeader);
     if (where.kind !== 'pair') return false;
     if (holdsAngles(sample, where.lat, 'lat') || holdsAngles(sample, where.lng, 'lng')) return false;
@@ -64,7 +64,7 @@ export function wholeCsv(run: Run): WholeRows {
   return new WholeRows(run, async (reading) => {
     const text = await openText(reading.input, run.source, run.hexcodes.kernel);
     if (first !== null && JSON.stringify(first) !== JSON.stringify(text.names))
-      throw otherColumns(text.names, reading.input.name, run.request.inputs[0]!);
+      throw otherNames(text.names, reading.input.name, nameOf(run.request.inputs[0]!));
     const whole = new WholeCsv(run, reading, text, memory);
     if (first === null && !reading.isDone) await whole.writeHead();
     first = text.names;

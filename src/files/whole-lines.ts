@@ -11,7 +11,7 @@ import type { Sample } from './columns/columns.js';
 import { addedValues } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
-import { HEAD_BYTES, type Input, inputOf, openInput, STDIN_NAME, statOf } from './disk/input.js';
+import { HEAD_BYTES, type Input, inputOf, nameOf, openInput, statOf } from './disk/input.js';
 import type { Explained } from './driver.js';
 import { documentIn, lineBlocks, ndjsonSink, openNdjson } from './formats/ndjson/ndjson.js';
 import { sampled } from './formats/open.js';
@@ -91,7 +91,7 @@ async function firstLines({ request, head }: Run): Promise<Input | null> {
   if (path !== '-' && statOf(path!).sizeBytes !== null) return await openInput(path!, request.input);
   const feed = head.lastIndexOf(LF);
   if (feed < 0 && head.length === HEAD_BYTES) return null;
-  return inputOf(feed < 0 ? head : head.subarray(0, feed + 1), path === '-' ? STDIN_NAME : path!);
+  return inputOf(feed < 0 ? head : head.subarray(0, feed + 1), nameOf(path!));
 }
 
 export function wholeLines(run: Run, plan: LinePlan): WholeRows {

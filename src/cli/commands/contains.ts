@@ -1,12 +1,13 @@
 // `hexcodes contains FILES --in LIST`: which points lie in the cells of a list of codes, and in which zone.
 
 import type { Command } from 'commander';
+import { otherColumns } from '../../files/columns/columns.js';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
 import { badInput, badUsage } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS } from '../../files/format.js';
 import { refuseUnreadRows } from '../../files/formats/csv/csv.js';
 import { sampled } from '../../files/formats/open.js';
-import type { TableColumn } from '../../files/formats/table.js';
+import { type TableColumn, typesOf } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
@@ -71,7 +72,7 @@ async function contains(files: string[], options: Options): Promise<void> {
       ? [{ name: 'inside', kind: 'boolean' }]
       : [];
   let inside = 0;
-  let firstColumns: string | undefined;
+  let first: { columns: readonly TableColumn[]; file: string } | undefined;
   const { rows, elapsedMs } = await runPoints(hexcodes, {
     files: pointFilesOf(files, options),
     lists: [options.in],
@@ -79,15 +80,15 @@ async function contains(files: string[], options: Options): Promise<void> {
     isQuiet: options.quiet === true,
     async take(batch, output) {
       const { columns, file, rows: read } = batch;
-      const names = JSON.stringify(columns);
-      if (firstColumns === undefined) {
-        firstColumns = names;
+      if (first === undefined) {
+        first = { columns, file };
         refuseUntyped(output.format, columns);
         const clash = added.find(({ name }) => columns.some((column) => column.name === name));
         if (clash !== undefined)
           throw badInput({ file, column: clash.name }, 'there is such a column already, and we add one');
         await output.open([...columns, ...added]);
-      } else if (names !== firstColumns) throw badInput({ file }, 'has other columns than the first file');
+      } else if (typesOf(columns) !== typesOf(first.columns))
+        throw otherColumns(columns, file, first.columns, first.file);
       for (const { row, cell, status } of cellsOf(hexcodes, batch, cells.resolution)) {
         const zone = status === OK ? cells.nameOf(cell.toString(16)) : undefined;
         if (zone !== undefined) inside++;
@@ -95,9 +96,6 @@ async function contains(files: string[], options: Options): Promise<void> {
         const ours = hasZones ? [zone ?? null] : isAll ? [zone !== undefined] : [];
         await output.add([...columns.map((_, c) => read.values[c]?.[row]), ...ours]);
       }
-    },
-    async end(output) {
-      if (firstColumns === undefined) await output.open(added);
     },
   });
   if (options.quiet !== true)

@@ -5,7 +5,7 @@ import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { FirstRows } from '../../tables/positions.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
-import type { TableColumn } from '../formats/table.js';
+import { type TableColumn, typesOf } from '../formats/table.js';
 
 /** The column options of the command line; names as in the file. */
 export interface ColumnChoice {
@@ -46,8 +46,26 @@ export function noColumn(names: readonly string[], missing: string, file: string
   return badInput({ file }, `no column ${missing}: ${has(names)}`, hint);
 }
 
+/** The failure for a file whose columns have other names or types than those of the first file of the run. */
+export function otherColumns(
+  columns: readonly TableColumn[],
+  file: string,
+  first: readonly TableColumn[],
+  firstFile: string,
+): CliFailure {
+  const names = (of: readonly TableColumn[]): string[] => of.map(({ name }) => name);
+  if (JSON.stringify(names(columns)) !== JSON.stringify(names(first)))
+    return otherNames(names(columns), file, firstFile);
+  const other = columns.find((column, c) => typesOf([column]) !== typesOf([first[c]!]));
+  return badInput(
+    { file, column: other!.name },
+    `another type than in ${firstFile}`,
+    'Convert each file by itself.',
+  );
+}
+
 /** The failure for a file whose header is not that of the first file of the run. */
-export function otherColumns(names: readonly string[], file: string, firstFile: string): CliFailure {
+export function otherNames(names: readonly string[], file: string, firstFile: string): CliFailure {
   return badInput(
     { file },
     `other columns than ${firstFile}: ${has(names)}`,

@@ -140,7 +140,9 @@ const FIELD_STARTS = Buffer.from('\n,;\t|');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** Enough to tell formats apart. */
 export const HEAD_BYTES = 16 * 1024;
-export const STDIN_NAME = '(stdin)';
+const STDIN_NAME = '(stdin)';
+/** The name of an input in messages. */
+export const nameOf = (path: string): string => (path === '-' ? STDIN_NAME : path);
 
 export interface Input {
   /** Name in messages: the path as given, or `(stdin)`. */
@@ -261,7 +263,7 @@ async function ofStream(
   options: InputOptions,
 ): Promise<Input> {
   const isStdin = path === '-';
-  const name = isStdin ? STDIN_NAME : path;
+  const name = nameOf(path);
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);

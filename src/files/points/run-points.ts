@@ -187,6 +187,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
   }
 }
 
+/** Batches of a file; one of no rows where it has none, so that its columns are known. */
 async function* batchesOf(
   points: AsyncIterable<PointRows>,
   columns: readonly TableColumn[],
@@ -199,6 +200,10 @@ async function* batchesOf(
     yield { columns, rows, latLngDeg, file: input.name, firstRow, readBytes };
     firstRow += rows.rowCount;
   }
+  if (firstRow > 1) return;
+  const rows = { rowCount: 0, values: columns.map(() => []) };
+  const readBytes = earlierBytes + input.readBytes(0);
+  yield { columns, rows, latLngDeg: new Float64Array(), file: input.name, firstRow, readBytes };
 }
 
 async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles) {
@@ -269,7 +274,7 @@ interface PointRun {
   /** Takes a batch. */
   take(batch: PointBatch, output: RowsOutput): Promise<void> | void;
   /** After the last batch. */
-  end(output: RowsOutput): Promise<void>;
+  end?(output: RowsOutput): Promise<void>;
   /** Called at the end of the run, also of one that failed. */
   cleanUp?(): void;
 }
@@ -302,7 +307,7 @@ export async function runPoints(
           'The unfinished output was removed.',
         );
     }
-    await run.end(output);
+    await run.end?.(output);
     await output.finish();
     return { rows, elapsedMs: progress.elapsedMs };
   } catch (error) {

@@ -133,6 +133,36 @@ test('a list without zones, of Parquet; points of NDJSON', async () => {
   expect(kept.stdout).toMatch(/^id,lat,lng\n/);
 });
 
+test('contains: columns stay where no row comes, and are compared by names and types', async () => {
+  for (const [name, content] of [
+    ['none.csv', 'id,lat,lng\n'],
+    ['whole.ndjson', '{"id":1,"lat":21,"lng":105.8}\n'],
+    ['text.ndjson', '{"id":"a","lat":21,"lng":105.8}\n'],
+    ['order.ndjson', '{"lat":21,"lng":105.8,"id":1}\n'],
+  ] as const)
+    folder.write(name, content);
+  await folder.run('encode none.csv -q -o none.parquet');
+  const columns = {
+    'none.csv': 'id,lat,lng',
+    'none.parquet': 'id,lat,lng,hexcodes,resolution,admin_code,status',
+  };
+  for (const [file, names] of Object.entries(columns)) {
+    const ran = await folder.run(['contains', file, '--in', 'zones.csv', '-q', '--to', 'csv']);
+    expect([file, ran.stdout]).toEqual([file, `${names},zone\n`]);
+    expect([file, (await folder.run(['aggregate', file, '--sum', 'x'])).code]).toEqual([file, 3]);
+  }
+  for (const command of ['contains --in zones.csv --all', 'encode'])
+    for (const [file, fault] of [
+      ['text.ndjson', 'text.ndjson, column id: another type than in whole.ndjson'],
+      ['order.ndjson', 'order.ndjson: other columns than whole.ndjson'],
+    ] as const)
+      expect((await folder.run(`${command} whole.ndjson ${file} --to csv`)).stderr).toContain(fault);
+  const clash = await folder.run('encode --from ndjson --to csv', {
+    stdin: '{"lat":21,"lng":105.8,"status":1}\n',
+  });
+  expect(clash.stderr).toContain('(stdin): there is a column status already');
+});
+
 test('wrong lists, areas and options', async () => {
   folder.write('bad.csv', 'hexcodes\nHN-6GHP4-83RFR\nHN-6GHP4-83RFQ\n');
   folder.write('list.csv', 'hexcodes\nHN-6GHP4-83RFR\n');
