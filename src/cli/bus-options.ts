@@ -73,12 +73,19 @@ export function requireSize(flag: string, text: string): number {
   return sizeBytes;
 }
 
+/** Longest time of a bus, whose nanoseconds are integers of 64 bits. */
+const MAX_DAYS = 36_500;
+/** Longest time of a timer: one that is longer ends at once. */
+export const MAX_TIMER_DAYS = 24;
+
 /** Milliseconds: a number and ms, s, m, h or d. */
-export function requireTime(flag: string, text: string): number {
+export function requireTime(flag: string, text: string, maxDays = MAX_DAYS): number {
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (TIME_UNITS[unit] ?? 0));
-  if (number === '' || ms < 1) throw badUsage(`${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d`);
-  return ms;
+  const isLong = ms > maxDays * TIME_UNITS.d!;
+  if (number !== '' && ms >= 1 && !isLong) return ms;
+  const most = isLong ? `, and at most ${maxDays}d` : '';
+  throw badUsage(`${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d${most}`);
 }
 
 export function requireCount(flag: string, text: string, least: number, most: number): number {

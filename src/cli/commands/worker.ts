@@ -19,6 +19,7 @@ import {
   addStreamOptions,
   busOf,
   COLLECTED_SUBJECT,
+  MAX_TIMER_DAYS,
   mapsOf,
   namesOf,
   pathsOf,
@@ -145,7 +146,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const threads = requireCount('--threads', options.threads, 0, 256);
   const maxHeldBytes = requireSize('--hold', options.hold);
   const tries = requireCount('--tries', options.tries, 1, 100);
-  const everyMs = requireTime('--report', options.report);
+  const everyMs = requireTime('--report', options.report, MAX_TIMER_DAYS);
   const monitor = monitorOf(options);
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
@@ -383,7 +384,7 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     waitMs: requireTime('--wait', options.wait),
     say: sayer(false),
   };
-  const everyMs = requireTime('--report', options.report);
+  const everyMs = requireTime('--report', options.report, MAX_TIMER_DAYS);
   await onBus(settings, given.say, undefined, async (bus, stopped) => {
     const collector = await bus.collect(given);
     const { figures } = collector;
