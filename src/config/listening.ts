@@ -146,7 +146,7 @@ export const LISTENING = {
     variable: 'HEXCODES_PUBLIC_URL',
     flag: '--public-url',
     argument: '<url>',
-    help: 'address by which clients reach the service, as /openapi.json names it (http://HOST:PORT)',
+    help: 'address by which clients reach the service, as /openapi.json and /asyncapi.json name it (http://HOST:PORT)',
     read: publicUrl,
   },
   /** Contact in /.well-known/security.txt; undefined: there is no such file. */

@@ -125,11 +125,13 @@ function rowOf({ code, name, mergedUnits }: AdminUnit): object {
 type DescribedAddress = Pick<ServeConfig, 'publicUrl' | 'host' | 'port'>;
 
 export function descriptionRoutes({ config }: { readonly config: DescribedAddress }): Route[] {
-  const described = compressedText(JSON_TYPE, withAddress(OPENAPI, addressOf(config)), []);
+  const address = addressOf(config);
+  const described = compressedText(JSON_TYPE, withAddress(OPENAPI, address), []);
+  const stream = compressedText(JSON_TYPE, withSocketAddress(ASYNCAPI, new URL(address)), []);
   return [
     routeOf('/openapi.json', described),
     routeOf('/v1/openapi.json', described),
-    routeOf('/asyncapi.json', compressedText(JSON_TYPE, ASYNCAPI, [])),
+    routeOf('/asyncapi.json', stream),
     routeOf('/docs', compressedText('text/html; charset=utf-8', API_PAGE, linesOfPage(API_PAGE_POLICY))),
     ...documentRoutes(),
   ];
@@ -145,6 +147,13 @@ function addressOf({ publicUrl, host, port }: DescribedAddress): string {
 /** The document with the address by which clients reach the service: generators need an absolute one. */
 const withAddress = (document: string, url: string): string =>
   document.replace(/"servers":\[[^\]]*\]/, () => `"servers":${JSON.stringify([{ url }])}`);
+
+/** The document of the stream with that address. */
+function withSocketAddress(text: string, { host, protocol }: URL): string {
+  const document = JSON.parse(text) as { readonly servers: { readonly here: object } };
+  Object.assign(document.servers.here, { host, protocol: protocol === 'https:' ? 'wss' : 'ws' });
+  return JSON.stringify(document);
+}
 
 /** Headers of pages: no framing by other sites, no guessing of the type, no referrer. */
 const linesOfPage = (policy: string): string[] => [

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { askRaw, rawClient } from '../../../support/http-calls.js';
+import { startServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const server = sharedServer({
@@ -469,6 +470,17 @@ describe('habits of clients of public APIs', () => {
     expect(JSON.parse(one!).servers).toEqual([{ url: 'https://codes.example.com' }]);
     const packed = await call('/v1/openapi.json', { headers: { 'Accept-Encoding': 'gzip' } });
     expect(packed.status).toBe(200);
+  });
+
+  test('/asyncapi.json has the address that clients use', async () => {
+    const { here } = JSON.parse(await (await call('/asyncapi.json')).text()).servers;
+    expect([here.protocol, here.host]).toEqual(['wss', 'codes.example.com']);
+    const plain = await startServer({ port: 0 });
+    const described = async (path: string) => (await fetch(plain.base + path)).json();
+    const [http, stream] = await Promise.all(['/openapi.json', '/asyncapi.json'].map(described));
+    await plain.stop();
+    const { protocol, host } = stream.servers.here;
+    expect(`${protocol}://${host}`).toBe(http.servers[0].url.replace('http', 'ws'));
   });
 
   test('an upgrade to HTTP/2 is not taken, and the call is answered, with its body', async () => {
