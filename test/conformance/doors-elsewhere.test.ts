@@ -17,7 +17,7 @@ import {
   type Status,
 } from '../support/doors/door.js';
 import { pairsOf, recordsToCodes } from '../support/doors/doors.js';
-import { WorkerProcess } from '../support/engine/worker-process.js';
+import { WorkerProcess } from '../support/engine/frames.js';
 import { javaOfTests, noJar } from '../support/java.js';
 import { messagesOf, NatsServer, noNats } from '../support/nats.js';
 import { noPackage, PYTHON } from '../support/python-env.js';

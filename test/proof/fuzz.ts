@@ -6,9 +6,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BulkFuzz } from '../support/fuzz-bulk.js';
-import { FramesFuzz } from '../support/fuzz-frames.js';
-import { HttpFuzz } from '../support/fuzz-http.js';
 import { KernelFuzz } from '../support/fuzz-kernel.js';
+import { FramesFuzz, HttpFuzz } from '../support/fuzz-service.js';
 import { randomFrom } from '../support/open-world.js';
 import { ServerProcess } from '../support/server-process.js';
 import { shippedKernel } from '../support/shipped.js';

@@ -15,15 +15,9 @@ import { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
 import { randomFrom } from '../support/open-world.js';
-import {
-  amongWords,
-  isSame,
-  positionNear,
-  type Spelling,
-  spellingOf,
-} from '../support/position-spellings.js';
 import { startServer } from '../support/server.js';
 import { shippedFiles } from '../support/shipped.js';
+import { amongWords, isSame, positionNear, type Spelling, spellingOf } from '../support/spellings.js';
 import { optionsOf } from './run-length.js';
 
 /** Spellings that go through files and the service, and texts for the judges. */

@@ -1,7 +1,7 @@
 // Stops and restarts under load: of nodes, of nodes behind a proxy, and of their database.
 import { hasProgram, PROXIES } from '../support/deploy/proxies.js';
 import { Proxied } from '../support/deploy/run-in-namespace.js';
-import { databaseAway, stopUnderLoad } from '../support/load/restarts.js';
+import { databaseAway, stopUnderLoad } from '../support/load.js';
 import { noPostgres } from '../support/postgres.js';
 import { millisecondsOf, optionsOf, report } from './run-length.js';
 

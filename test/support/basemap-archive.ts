@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { GeoJSONVT } from '@maplibre/geojson-vt';
 import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import { randomFrom } from './open-world.js';
-import { bordersOf } from './region/bare-kernel.js';
+import { bordersOf } from './region/made-partitions.js';
 
 /** West, south, east and north of what the archive covers: Hà Nội and around. */
 const COVERED = [105.5, 20.8, 106.1, 21.3] as const;

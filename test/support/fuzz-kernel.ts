@@ -3,7 +3,7 @@
 import type { Kernel } from '#hexcodes';
 import type { Build } from './open-world.js';
 import { below, pick, type Random } from './random.js';
-import { bareKernel } from './region/bare-kernel.js';
+import { bareKernel } from './region/made-partitions.js';
 import { Wire } from './wire.js';
 
 /** Where an area begins and ends, in bytes of the memory. */

@@ -15,7 +15,7 @@ export const LONG_UNITS = [
 export const TOGETHER = [
   'test/conformance/kernel/{abi,reading}.test.ts',
   'test/conformance/same-bytes.test.ts',
-  'test/e2e/capacity/{results,trace}.test.ts',
+  'test/e2e/capacity/results.test.ts',
   'test/e2e/cli/{commands,config}.test.ts',
   'test/e2e/cli/files/{arrow-types,cost,failed-rows,filter,geo,geojson-framings}.test.ts',
   'test/e2e/cli/files/{geopackage-tables,outputs,shapes,workbooks,xml}.test.ts',
@@ -28,9 +28,8 @@ export const TOGETHER = [
 
 /** One file for each area, end to end. */
 export const SMOKE = [
-  'test/conformance/cli/vectors.test.ts',
-  'test/conformance/kernel/vectors.test.ts',
   'test/conformance/library/shipped.test.ts',
+  'test/conformance/vectors.test.ts',
   'test/e2e/cli/points/track.test.ts',
   'test/e2e/client/http.test.ts',
   'test/e2e/forward/http-sink.test.ts',

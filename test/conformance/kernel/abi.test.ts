@@ -15,7 +15,7 @@ import {
   openWorldAdmin,
   randomFrom,
 } from '../../support/open-world.js';
-import { bareKernel } from '../../support/region/bare-kernel.js';
+import { bareKernel } from '../../support/region/made-partitions.js';
 import { shippedKernel } from '../../support/shipped.js';
 import { CODE_ROWS, READING_ROWS } from '../../support/vectors.js';
 

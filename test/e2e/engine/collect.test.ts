@@ -12,8 +12,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openWarning } from '#dist/bus/nats/nats-bus.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
-import { WorkerProcess } from '../../support/engine/worker-process.js';
+import {
+  answerByLibrary,
+  encodeFrame,
+  loadLibrary,
+  positionsOf,
+  WorkerProcess,
+} from '../../support/engine/frames.js';
 import { scrape, sumOf } from '../../support/metrics.js';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../support/nats.js';
 import { startServer, type TestServer } from '../../support/server.js';

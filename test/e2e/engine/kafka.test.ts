@@ -12,8 +12,8 @@ import * as zlib from 'node:zlib';
 import { Admin, Producer } from '@platformatic/kafka';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
+import { WorkerProcess } from '../../support/engine/frames.js';
 import { runKafkaBacklog, runKafkaKills } from '../../support/engine/kafka-runs.js';
-import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
 
 const NATS = 'nats://127.0.0.1:4222';

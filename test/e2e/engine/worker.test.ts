@@ -9,9 +9,14 @@ import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder, type Ran } from '../../support/cli.js';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from '../../support/engine/frames.js';
+import {
+  answerByLibrary,
+  encodeFrame,
+  loadLibrary,
+  positionsOf,
+  WorkerProcess,
+} from '../../support/engine/frames.js';
 import { killsInNamespace } from '../../support/engine/kill-run.js';
-import { WorkerProcess } from '../../support/engine/worker-process.js';
 import { messagesOf, NatsServer, natsNote, noNats, type StoredMessage } from '../../support/nats.js';
 import { sharedCommand } from '../../support/shared.js';
 

@@ -1,8 +1,9 @@
 // The data folder of a service of version 0.2.0 that was used and stopped (test/fixtures/data-0.2.0/, made by its
 // make.mjs with 6dc676b), opened by this one: keys with their bounds, usage and what of it the store had not taken,
 // a shared rate, and positions that wait for their sink.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { unzipSync } from 'fflate';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServeConfig, startServer, type TestServer } from '../../support/server.js';
@@ -27,8 +28,15 @@ const command = sharedCommand();
 let dataDir: string;
 let server: TestServer | undefined;
 beforeEach(() => {
-  dataDir = join(mkdtempSync(join(root, 'data-')), 'folder');
-  cpSync(`${FIXTURE}/folder`, dataDir, { recursive: true });
+  const beside = mkdtempSync(join(root, 'data-'));
+  dataDir = join(beside, 'folder');
+  for (const [name, bytes] of Object.entries(unzipSync(readFileSync(`${FIXTURE}/folder.zip`)))) {
+    const path = join(beside, name);
+    if (!name.endsWith('/')) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, bytes);
+    }
+  }
 });
 afterEach(async () => {
   await server?.stop();

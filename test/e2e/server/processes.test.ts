@@ -8,11 +8,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { REFUSALS as EARLY, sendInFlights, waysToSend } from '../../support/flights.js';
 import { freedMemory } from '../../support/freed-memory.js';
 import { inStore, type MadeKey, makeKey } from '../../support/keys.js';
-import { stopUnderLoad, stopUnderPlainClients } from '../../support/load/restarts.js';
-import { REFUSALS, refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../../support/refused-uploads.js';
+import { stopUnderLoad, stopUnderPlainClients } from '../../support/load.js';
+import {
+  EARLY_REFUSALS,
+  REFUSALS,
+  refusalsOf,
+  sendInFlights,
+  sendRefusedUpload,
+  UPLOAD_CLIENTS,
+  waysToSend,
+} from '../../support/refused-uploads.js';
 import { sendRaw } from '../../support/server.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
 import { sharedFolder } from '../../support/shared.js';
@@ -65,7 +72,7 @@ describe('refused uploads', () => {
   });
 
   test('a client that sends in flights, and reads after the last, gets the reason', async () => {
-    const calls = [...waysToSend()].flatMap((way) => EARLY.map((refusal) => ({ way, refusal })));
+    const calls = [...waysToSend()].flatMap((way) => EARLY_REFUSALS.map((refusal) => ({ way, refusal })));
     const faults: string[] = [];
     let at = 0;
     await Promise.all(
@@ -198,10 +205,10 @@ describe('floods of the admin port', () => {
   );
 });
 
-const BLOCKER = pathToFileURL('test/fixtures/block-event-loop.mjs').href;
+const FAULTS = pathToFileURL('test/fixtures/service-faults.mjs').href;
 
 test('probes are answered while the event loop stands still, and say so after five seconds', async () => {
-  service = new ServeCommand([], { NODE_OPTIONS: `--import ${BLOCKER}` });
+  service = new ServeCommand([], { NODE_OPTIONS: `--import ${FAULTS}` });
   await service.base();
   const admin = await service.adminBase();
   const ask = async (path: string): Promise<[number, string]> => {
@@ -236,8 +243,6 @@ test('probes are answered while the event loop stands still, and say so after fi
 });
 
 describe('threads', () => {
-  const FAULTS = pathToFileURL('test/fixtures/thread-fault.mjs').href;
-
   const folder = sharedFolder('threads');
 
   afterEach(() => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Load } from '../../support/load/load.js';
+import { Load } from '../../support/load.js';
 import { scrape, sumOf } from '../../support/metrics.js';
 import { freePort } from '../../support/network.js';
 import { OPEN_INDEX } from '../../support/open-world.js';

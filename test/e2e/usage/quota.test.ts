@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { databaseAway } from '../../support/load/restarts.js';
+import { databaseAway } from '../../support/load.js';
 import { freePort } from '../../support/network.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer } from '../../support/server.js';

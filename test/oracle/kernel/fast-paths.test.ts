@@ -4,7 +4,7 @@ import { cellToBoundary, cellToLatLng, latLngToCell } from 'h3-js';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, type KernelExports } from '#hexcodes';
 import { type Build, openKernel, randomFrom } from '../../support/open-world.js';
-import { bareKernel, putIndex } from '../../support/region/bare-kernel.js';
+import { bareKernel, putIndex } from '../../support/region/made-partitions.js';
 import { shippedKernel } from '../../support/shipped.js';
 
 // Tests of the fast path share this: the exports of the open world's kernel, and points beside cell edges.

@@ -6,13 +6,16 @@ import { ADMIN_UNITS, Hexcodes, type KernelExports } from '#hexcodes';
 import { writeIndexFile } from '../../../data/map/index-file.js';
 import type { Partition } from '../../../data/map/partition.js';
 import { type Random, randomFrom } from '../../support/random.js';
-import { BatchWitness, bareKernel, putIndex, unitAtMicro } from '../../support/region/bare-kernel.js';
 import {
+  BatchWitness,
+  bareKernel,
   CELL_AND_STEP,
   fieldsPartition,
+  putIndex,
   retold,
   SOUTH,
   tanglePartition,
+  unitAtMicro,
   WEST,
 } from '../../support/region/made-partitions.js';
 import {

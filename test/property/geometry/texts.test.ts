@@ -6,7 +6,7 @@ import { Hexcodes } from '#hexcodes';
 import { findCode, otherText, suggest } from '#hexcodes/geometry';
 import { codesInColumns } from '../../support/files/convert.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
-import { amongWords, isSame, positionNear, spellingOf } from '../../support/position-spellings.js';
+import { amongWords, isSame, positionNear, spellingOf } from '../../support/spellings.js';
 
 // Spellings of positions among words: findCode finds what the digits say, or nothing; also where signs are escaped,
 // are others, or touch a number.

@@ -7,8 +7,14 @@ import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PASSED, sendInFlights, waysToSend } from '../flights.js';
-import { refusalsOf, sendRefusedUpload, UPLOAD_CLIENTS } from '../refused-uploads.js';
+import {
+  PASSED,
+  refusalsOf,
+  sendInFlights,
+  sendRefusedUpload,
+  UPLOAD_CLIENTS,
+  waysToSend,
+} from '../refused-uploads.js';
 import { COMMAND_KEY } from '../server-process.js';
 import {
   type Behind,
@@ -19,10 +25,9 @@ import {
   startBehind,
   trustAnyCertificate,
 } from './proxies.js';
-import type { Task, TaskOptions, TaskResult } from './task.js';
+import { sendOrdinary, type Task, type TaskOptions, type TaskResult } from './task.js';
 import { sendBodies } from './task-bodies.js';
 import { callBesideFlood, forgeAddresses } from './task-hostile.js';
-import { sendOrdinary } from './task-ordinary.js';
 import { reportPaced } from './task-paced.js';
 import { killNodes, roll } from './task-restarts.js';
 import type { Watched } from './watch-readiness.js';

@@ -8,12 +8,11 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { HexcodesClient } from '#hexcodes/client';
-import { Load } from '../load/load.js';
+import { Load } from '../load.js';
 import { COMMAND_KEY } from '../server-process.js';
 import { type Behind, NODE_ADDRESSES, SEEN_AGAIN_MS } from './proxies.js';
-import { callOnce, type TaskOptions, type TaskResult } from './task.js';
+import { callOnce, faultsOfProxy, type TaskOptions, type TaskResult } from './task.js';
 import { RepeatedBody } from './task-bodies.js';
-import { faultsOfProxy } from './task-ordinary.js';
 
 const CODE = 'HN-6GHP4-83RFR';
 const STREAMS = 20;

@@ -9,8 +9,7 @@ import { Admin, type Producer as KafkaProducer, Producer } from '@platformatic/k
 import { CliFolder } from '../cli.js';
 import { KafkaBroker, type KafkaMessage } from '../kafka.js';
 import { ThrottledLink } from '../throttled-link.js';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from './frames.js';
-import { WorkerProcess } from './worker-process.js';
+import { answerByLibrary, encodeFrame, loadLibrary, positionsOf, WorkerProcess } from './frames.js';
 
 interface KafkaKillOptions {
   readonly lengthMs: number;

@@ -10,8 +10,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { CliFolder } from '../cli.js';
 import { messagesOf, NatsServer } from '../nats.js';
 import { canHaveNamespaces } from '../network.js';
-import { answerByLibrary, encodeFrame, loadLibrary, positionsOf } from './frames.js';
-import { WorkerProcess } from './worker-process.js';
+import { answerByLibrary, encodeFrame, loadLibrary, positionsOf, WorkerProcess } from './frames.js';
 
 const OWN_PATH = fileURLToPath(import.meta.url);
 const COMPILED = OWN_PATH.endsWith('.ts') ? 'build/test/support/engine/kill-run.js' : OWN_PATH;

@@ -10,7 +10,7 @@ import { stringify } from 'csv-stringify';
 import { latLngToCell } from 'h3-js';
 import whichPolygon from 'which-polygon';
 import { ADMIN_UNITS } from '#hexcodes';
-import { bordersOf } from '../region/bare-kernel.js';
+import { bordersOf } from '../region/made-partitions.js';
 import { packByPeer } from './code-format.js';
 
 const RESOLUTION = 13;

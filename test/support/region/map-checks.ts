@@ -6,7 +6,7 @@ import { ADMIN_UNITS, Hexcodes, type Kernel, type KernelExports } from '#hexcode
 import type { Partition } from '../../../data/map/partition.js';
 import { openWorld } from '../open-world.js';
 import type { Random } from '../random.js';
-import { BatchWitness, type Build, bareKernel, putIndex } from './bare-kernel.js';
+import { BatchWitness, type Build, bareKernel, putIndex } from './made-partitions.js';
 
 // The naive peer of the boundary index: every region's closed rings, put together from the borders it has on one
 // side, and for a point *all* regions whose rings wind around it. It shares nothing with the kernel but the rule

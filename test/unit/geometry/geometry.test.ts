@@ -31,8 +31,14 @@ import { encodeFile } from '../../support/files/convert.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 import { ownFolder } from '../../support/own-folder.js';
 import { packByPeer } from '../../support/peers/code-format.js';
-import { bareKernel, bordersOf, putIndex } from '../../support/region/bare-kernel.js';
-import { fieldsPartition, SOUTH, WEST } from '../../support/region/made-partitions.js';
+import {
+  bareKernel,
+  bordersOf,
+  fieldsPartition,
+  putIndex,
+  SOUTH,
+  WEST,
+} from '../../support/region/made-partitions.js';
 
 // Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
 // province occurs and the reach allows every code.
