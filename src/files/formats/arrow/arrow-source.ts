@@ -27,15 +27,16 @@ import { readBy, type Shape, shapedColumn } from '../values/column-text.js';
 import { unpackZstd } from '../values/zstd.js';
 import { shapeOf } from './arrow-types.js';
 import {
+  BLOCK_BYTES,
   ByteQueue,
   checkMetadata,
   DICTIONARY,
+  Flatbuffer,
   type Message,
   messagesOf,
   once,
   RECORDS,
   SCHEMA,
-  tableOf,
 } from './messages.js';
 import { checkLengths, checkRows } from './sound-batch.js';
 
@@ -116,26 +117,26 @@ const TABLE_BYTES = 32;
  * @throws Error for a schema that points beyond the footer
  */
 function schemaInFooter(path: string): Uint8Array | null {
-  return inFooter(path, (footer, { view, fieldAt }) => {
-    const versionAt = fieldAt(0);
-    const schemaAt = fieldAt(1);
-    if (schemaAt === 0) return null;
-    const version = versionAt === 0 ? 0 : view.getInt16(versionAt, true);
-    return schemaMessage(footer, schemaAt + view.getUint32(schemaAt, true), version);
+  const found = inFooter(path, (buffer, field, footer) => {
+    const [versionAt, schemaAt] = [field(0), field(1)];
+    const version = versionAt === 0 ? 0 : buffer.short(versionAt);
+    return schemaAt === 0 ? null : ([footer, buffer.follow(schemaAt), version] as const);
   });
+  return found && schemaMessage(...found);
 }
 
 /** Reads the footer of a file; null where there is none, or it points beyond its end. */
 function inFooter<T>(
   path: string,
-  read: (footer: Uint8Array, table: ReturnType<typeof tableOf>) => T | null,
+  read: (buffer: Flatbuffer, field: (number: number) => number, footer: Uint8Array) => T | null,
 ): T | null {
   const footer = footerOf(path);
+  if (footer === null) return null;
   try {
-    return footer === null ? null : read(footer, tableOf(footer));
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
+    const buffer = new Flatbuffer(footer);
+    return read(buffer, buffer.root(), footer);
+  } catch {
+    return null;
   }
 }
 
@@ -176,8 +177,6 @@ interface Block {
   readonly start: number;
   readonly sizeBytes: number;
 }
-/** Bytes of a block in a footer: i64 where it begins │ i32 bytes of metadata │ 4 free │ i64 bytes of the body. */
-const BLOCK_BYTES = 24;
 
 interface Blocks {
   readonly dictionaries: readonly Block[];
@@ -186,16 +185,13 @@ interface Blocks {
 
 /** Where rows and dictionaries of a file lie; null where its footer does not say it. */
 function blocksIn(path: string): Blocks | null {
-  return inFooter(path, (footer, { view, fieldAt }) => {
-    const [dictionaries = [], rows = []] = [2, 3].map((field) => {
-      const at = fieldAt(field);
-      const vector = at === 0 ? 0 : at + view.getUint32(at, true);
-      const count = vector === 0 ? 0 : view.getUint32(vector, true);
-      if (count * BLOCK_BYTES > footer.length) throw new RangeError();
+  return inFooter(path, (buffer, field) => {
+    const [dictionaries = [], rows = []] = [2, 3].map((number) => {
+      const { at, count } = buffer.vector(field(number), BLOCK_BYTES);
       return Array.from({ length: count }, (_, i) => {
-        const block = vector + 4 + BLOCK_BYTES * i;
-        const sizeBytes = view.getInt32(block + 8, true) + Number(view.getBigInt64(block + 16, true));
-        return { start: Number(view.getBigInt64(block, true)), sizeBytes };
+        const block = at + BLOCK_BYTES * i;
+        const sizeBytes = buffer.int(block + 8) + Number(buffer.long(block + 16));
+        return { start: Number(buffer.long(block)), sizeBytes };
       });
     });
     return { dictionaries, rows };
@@ -245,7 +241,7 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
   // The vtable: its size, that of the table, and where version, kind, schema and body size are (0: left out).
   for (const [i, value] of [12, 12, 4, 6, 8, 0].entries()) table.writeUInt16LE(value, 4 + 2 * i);
   table.writeInt32LE(12, 16);
-  table.writeInt16LE(version, 20);
+  table.writeUInt16LE(version, 20);
   table.writeUInt8(SCHEMA, 22);
   table.writeUInt32LE(TABLE_BYTES + schemaAt - 24, 24);
   table.set(footer, TABLE_BYTES);

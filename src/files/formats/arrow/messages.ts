@@ -38,7 +38,7 @@ interface BatchClaims {
  */
 export function checkMetadata(metadata: Uint8Array, bodyBytes: number): BatchClaims | null {
   const buffer = new Flatbuffer(metadata);
-  const message = buffer.table(buffer.follow(0));
+  const message = buffer.root();
   const kindAt = message(1);
   const headerAt = message(2);
   if (kindAt === 0 || headerAt === 0) return null;
@@ -134,14 +134,19 @@ function firstLength(buffer: Flatbuffer, at: number): number {
   return length;
 }
 
-/** Reads a flatbuffer; an offset of 0 is a field that is left out. @throws Error for what lies outside its bytes */
-class Flatbuffer {
+/** Reads a flatbuffer; an offset of 0 is a field that is left out. @throws RangeError for what is outside its bytes */
+export class Flatbuffer {
   readonly #view: DataView;
   #tables = 0;
   #textBytes = 0;
 
   constructor(bytes: Uint8Array) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** @returns the offset of a field of the outermost table by its number */
+  root(): (field: number) => number {
+    return this.table(this.follow(0));
   }
 
   /** The offset of what an offset at a position leads to. */
@@ -153,6 +158,14 @@ class Flatbuffer {
     return this.#inside(at, 1).getUint8(at);
   }
 
+  short(at: number): number {
+    return this.#inside(at, 2).getUint16(at, true);
+  }
+
+  int(at: number): number {
+    return this.#inside(at, 4).getInt32(at, true);
+  }
+
   long(at: number): bigint {
     return this.#inside(at, 8).getBigInt64(at, true);
   }
@@ -162,13 +175,13 @@ class Flatbuffer {
     this.#tables++;
     if (this.#tables * MIN_TABLE_BYTES > this.#view.byteLength)
       throw new Error('metadata that repeats itself');
-    const vtable = at - this.#inside(at, 4).getInt32(at, true);
-    const [vtableBytes, tableBytes] = [this.#short(vtable), this.#short(vtable + 2)];
+    const vtable = at - this.int(at);
+    const [vtableBytes, tableBytes] = [this.short(vtable), this.short(vtable + 2)];
     this.#inside(vtable, vtableBytes);
     this.#inside(at, tableBytes);
     return (field) => {
       const slot = 4 + 2 * field;
-      const offset = slot + 2 <= vtableBytes ? this.#short(vtable + slot) : 0;
+      const offset = slot + 2 <= vtableBytes ? this.short(vtable + slot) : 0;
       if (offset >= tableBytes && offset !== 0) throw new Error('metadata with a field outside its table');
       return offset === 0 ? 0 : at + offset;
     };
@@ -194,18 +207,16 @@ class Flatbuffer {
       throw new Error('metadata that repeats its texts');
   }
 
-  #short(at: number): number {
-    return this.#inside(at, 2).getUint16(at, true);
-  }
-
   #inside(at: number, sizeBytes: number): DataView {
     if (at < 0 || at + sizeBytes > this.#view.byteLength)
-      throw new Error(`metadata of ${this.#view.byteLength} bytes that points beyond its end`);
+      throw new RangeError(`metadata of ${this.#view.byteLength} bytes that points beyond its end`);
     return this.#view;
   }
 }
 
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
+/** Bytes of a block in a footer: i64 where it begins │ i32 bytes of metadata │ 4 free │ i64 bytes of the body. */
+export const BLOCK_BYTES = 24;
 const MAX_TAIL_BYTES = 64 * 1024 * 1024;
 const TAIL_PART_BYTES = 64 * 1024;
 /** Copies of a message that are held at a time. */
@@ -330,9 +341,8 @@ function recordsInFooter(tail: Uint8Array): number {
   const sizeBytes = Buffer.from(tail).readInt32LE(end);
   if (sizeBytes < 8 || sizeBytes > end) return -1;
   try {
-    const footer = tableOf(tail.subarray(end - sizeBytes, end));
-    const at = footer.fieldAt(3);
-    return at === 0 ? 0 : footer.view.getUint32(at + footer.view.getUint32(at, true), true);
+    const footer = new Flatbuffer(tail.subarray(end - sizeBytes, end));
+    return footer.vector(footer.root()(3), BLOCK_BYTES).count;
   } catch {
     return -1;
   }
@@ -363,27 +373,13 @@ function soundHeader(
 
 /** Kind and body size of a message: fields 1 and 3 of its flatbuffer table. */
 function headerOf(metadata: Uint8Array): { kind: number; bodyBytes: number } {
-  const { view, fieldAt } = tableOf(metadata);
-  const kindAt = fieldAt(1);
-  const bodyAt = fieldAt(3);
+  const buffer = new Flatbuffer(metadata);
+  const message = buffer.root();
+  const [kindAt, bodyAt] = [message(1), message(3)];
   return {
-    kind: kindAt === 0 ? 0 : view.getUint8(kindAt),
-    bodyBytes: bodyAt === 0 ? 0 : Number(view.getBigInt64(bodyAt, true)),
+    kind: kindAt === 0 ? 0 : buffer.byte(kindAt),
+    bodyBytes: bodyAt === 0 ? 0 : Number(buffer.long(bodyAt)),
   };
-}
-
-/** The root table of a flatbuffer; `fieldAt` gives the offset of a field, 0 where it is left out. */
-export function tableOf(bytes: Uint8Array): { view: DataView; fieldAt: (field: number) => number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const table = view.getUint32(0, true);
-  const vtable = table - view.getInt32(table, true);
-  const sizeBytes = view.getUint16(vtable, true);
-  const fieldAt = (field: number): number => {
-    const slot = 4 + 2 * field;
-    const offset = slot < sizeBytes ? view.getUint16(vtable + slot, true) : 0;
-    return offset === 0 ? 0 : table + offset;
-  };
-  return { view, fieldAt };
 }
 
 /** Bytes in memory as a stream. */
