@@ -16,17 +16,12 @@ import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
 import { NO_CODE, putCode } from '../../hexcodes/wire/rows/convert-rows.js';
 import { countSlow } from '../../hexcodes/wire/rows/row-report.js';
 import { plainAdder, textAdder } from './plain-values.js';
-import { GrowingBytes, type TextRows, textAt, type ValueRanges } from './text-rows.js';
+import { GrowingBytes, rangesOf, type TextRows, textAt, type ValueRanges } from './text-rows.js';
 
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 const RESOLUTIONS = 16;
 const MAX_ASCII = 127;
-
-const rangesOf = (rows: number): ValueRanges => ({
-  starts: new Int32Array(rows),
-  ends: new Int32Array(rows),
-});
 
 export class RowDecoder {
   readonly #memory: TextMemory;

@@ -4,7 +4,7 @@
 import { type Coordinates, interleave } from '../formats/parquet/parquet-source.js';
 import type { TableColumn } from '../formats/table.js';
 import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/ceiling.js';
-import { GrowingBytes, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
+import { GrowingBytes, rangesOf, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
 export const RANGE_BYTES = 16;
@@ -43,12 +43,7 @@ function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
   return { starts, ends, numbersAt: -1, isWhole: true };
 }
 
-const NO_RANGES: Ranges = {
-  starts: new Int32Array(0),
-  ends: new Int32Array(0),
-  numbersAt: -1,
-  isWhole: false,
-};
+const NO_RANGES: Ranges = { ...rangesOf(0), numbersAt: -1, isWhole: false };
 
 /** A column whose ranges are to be filled. */
 export interface Unfilled {

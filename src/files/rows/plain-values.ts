@@ -4,7 +4,15 @@
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import type { RowBytes, TableColumn, TableRows, TableSink } from '../formats/table.js';
 import { textOf, uuidBytes } from '../formats/values/column-text.js';
-import { addValue, GrowingBytes, type TextRows, textAt, type ValueAdder } from './text-rows.js';
+import {
+  addValue,
+  GrowingBytes,
+  rangesOf,
+  type TextRows,
+  textAt,
+  type ValueAdder,
+  type ValueRanges,
+} from './text-rows.js';
 import type { RowWriter } from './write-text.js';
 
 /** How the values of a column are added as plain ones. */
@@ -155,17 +163,14 @@ const NO_DEGREES = new Float64Array(0);
 const NOTHING: ReadonlyMap<number, string> = new Map();
 
 export class ValueRows {
-  readonly #columns: readonly { readonly starts: Int32Array; readonly ends: Int32Array }[];
+  readonly #columns: readonly ValueRanges[];
   readonly #maxRows: number;
   readonly #text = new GrowingBytes(1 << 16);
 
   /** @param adders of the columns, in their order; null for those that nobody reads */
   constructor(private readonly adders: readonly (ValueAdder | null)[]) {
     this.#maxRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
-    this.#columns = adders.map((add) => ({
-      starts: new Int32Array(add === null ? 0 : this.#maxRows),
-      ends: new Int32Array(add === null ? 0 : this.#maxRows),
-    }));
+    this.#columns = adders.map((add) => rangesOf(add === null ? 0 : this.#maxRows));
   }
 
   /**

@@ -12,7 +12,7 @@ import { hasArrowFooter } from '../formats/open.js';
 import type { RowPlan } from '../formats/table.js';
 import type { Run } from '../request.js';
 import { plainAdder } from './plain-values.js';
-import { addValue, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
+import { addValue, rangesOf, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 import {
   CsvWriter,
   FeatureWriter,
@@ -65,10 +65,7 @@ class BorderRanges {
   after(rows: TextRows, records: Uint8Array): TextRows {
     const { text, rowCount, latLngDeg } = rows;
     if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)
-      this.#ranges = this.#columns.map(() => ({
-        starts: new Int32Array(rowCount),
-        ends: new Int32Array(rowCount),
-      }));
+      this.#ranges = this.#columns.map(() => rangesOf(rowCount));
     for (const [c, { valueAt, add }] of this.#columns.entries()) {
       for (let row = 0; row < rowCount; row++) {
         const isOk = records[recordStatusAt(row)] === OK;

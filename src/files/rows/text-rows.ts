@@ -11,6 +11,12 @@ export interface ValueRanges {
   readonly isWhole?: boolean;
 }
 
+/** Ranges that are to be filled. */
+export const rangesOf = (rows: number): ValueRanges => ({
+  starts: new Int32Array(rows),
+  ends: new Int32Array(rows),
+});
+
 /** Columns of a source at most: each has its ranges. */
 export const MAX_COLUMNS = 1000;
 /** Powers of ten that doubles hold exactly. */

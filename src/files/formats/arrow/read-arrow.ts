@@ -16,7 +16,7 @@ import {
 import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
 import { elementOf } from '../parquet/parquet-types.js';
 import { plainWidth } from '../parquet/plain-column.js';
-import type { TableColumn } from '../table.js';
+import type { ColumnKind, TableColumn } from '../table.js';
 import { type ArrowBatch, type ArrowFile, readerOf } from './arrow-source.js';
 
 const SMALLER = 'Write smaller record batches.';
@@ -264,23 +264,17 @@ class BatchValues {
   }
 }
 
-/** Whether values are the numbers that a column of this kind has. */
-function isOfKind({ kind }: TableColumn, values: unknown): boolean {
-  switch (kind) {
-    case 'double':
-      return values instanceof Float64Array;
-    case 'float':
-      return values instanceof Float32Array;
-    case 'int':
-      return values instanceof Int8Array || values instanceof Int16Array || values instanceof Int32Array;
-    case 'uint':
-      return values instanceof Uint8Array || values instanceof Uint16Array || values instanceof Uint32Array;
-    case 'long':
-      return values instanceof BigInt64Array;
-    default:
-      return false;
-  }
-}
+/** The arrays of the numbers that a column of each kind has. */
+const ARRAYS: Readonly<Partial<Record<ColumnKind, readonly (abstract new () => unknown)[]>>> = {
+  double: [Float64Array],
+  float: [Float32Array],
+  int: [Int8Array, Int16Array, Int32Array],
+  uint: [Uint8Array, Uint16Array, Uint32Array],
+  long: [BigInt64Array],
+};
+
+const isOfKind = ({ kind }: TableColumn, values: unknown): boolean =>
+  ARRAYS[kind]?.some((array) => values instanceof array) === true;
 
 function printLongs(values: BigInt64Array, text: GrowingBytes, { starts, ends }: ValueRanges): void {
   const rows = starts.length;

@@ -9,7 +9,13 @@ import { ROW_STATUSES } from '../../../hexcodes/wire/job.js';
 import type { Output } from '../../disk/output.js';
 import type { Wanted } from '../../driver.js';
 import { plainAdder } from '../../rows/plain-values.js';
-import { GrowingBytes, type TextRows, type ValueAdder, type ValueRanges } from '../../rows/text-rows.js';
+import {
+  GrowingBytes,
+  rangesOf,
+  type TextRows,
+  type ValueAdder,
+  type ValueRanges,
+} from '../../rows/text-rows.js';
 import { type RowWriter, type WrittenColumns, wantedRows } from '../../rows/write-text.js';
 import { adminOf } from '../parquet/own-columns.js';
 import { elementOf } from '../parquet/parquet-types.js';
@@ -294,10 +300,6 @@ class OwnRanges {
       adminEnds[row] = WORD_STARTS[admin + 1]!;
     }
   }
-}
-
-function rangesOf(rows: number): ValueRanges {
-  return { starts: new Int32Array(rows), ends: new Int32Array(rows) };
 }
 
 export class ArrowRowWriter implements RowWriter {

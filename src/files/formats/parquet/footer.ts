@@ -18,6 +18,7 @@ import {
 } from '../geoparquet.js';
 import type { TableColumn } from '../table.js';
 import type { ShapedColumn } from '../values/column-text.js';
+import { BINARY, BYTE, DOUBLE, FALSE, I16, I32, I64, LIST, STRUCT, TRUE } from './thrift.js';
 
 // Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
 // one within the other, so that a hundred bytes took gigabytes.
@@ -26,9 +27,7 @@ const MAX_NESTING = 32;
 const STRUCT_BYTES = 200;
 const ENTRY_BYTES = 24;
 
-const [STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12,
-];
+const STOP = 0;
 
 /** Extent of a structure. */
 interface ThriftSize {
@@ -215,8 +214,7 @@ export async function describedFields(
   fields: readonly ShapedColumn[],
   said: readonly KeyValue[] | undefined,
 ): Promise<readonly ShapedColumn[]> {
-  const saidOf = (wanted: string): string | undefined => said?.find(({ key }) => key === wanted)?.value;
-  const geometries = geometriesIn(saidOf(GEO));
+  const geometries = geometriesIn(saidIn(said, GEO));
   const schema = fields.some(({ column }) => isInstant(column)) ? arrowSchemaIn(said) : undefined;
   const zones = schema === undefined ? null : await (await import('../arrow/schema-text.js')).zonesIn(schema);
   return fields.map(({ column, shape }) => {
@@ -235,25 +233,26 @@ export async function geometriesOf(
   said: readonly KeyValue[] | undefined,
   file: string,
 ): Promise<DeclaredGeometries | undefined> {
-  const saidOf = (wanted: string): string | undefined => said?.find(({ key }) => key === wanted)?.value;
   const logical = elements.flatMap((element): TypedGeometry[] => {
     const type = element?.logical_type;
     if (type?.type !== 'GEOMETRY' && type?.type !== 'GEOGRAPHY') return [];
     // A system may be kept under a key of its own.
     const [, key] = /^projjson:(.*)$/.exec(type.crs ?? '') ?? [];
-    const crs = key === undefined ? type.crs : (saidOf(key) ?? type.crs);
+    const crs = key === undefined ? type.crs : (saidIn(said, key) ?? type.crs);
     return [{ name: element!.name, encoding: 'wkb', crs }];
   });
   const schema = arrowSchemaIn(said);
   const typed =
     schema === undefined ? [] : await (await import('../arrow/schema-text.js')).geoArrowColumns(schema);
-  return declaredGeometries(saidOf(GEO), [...logical, ...typed], file);
+  return declaredGeometries(saidIn(said, GEO), [...logical, ...typed], file);
 }
 
+const saidIn = (said: readonly KeyValue[] | undefined, wanted: string): string | undefined =>
+  said?.find(({ key }) => key === wanted)?.value;
+
 /** The key value of Arrow's schema; undefined where a file has none. */
-export function arrowSchemaIn(said: readonly KeyValue[] | undefined): string | undefined {
-  return said?.find(({ key }) => key === ARROW_SCHEMA)?.value;
-}
+export const arrowSchemaIn = (said: readonly KeyValue[] | undefined): string | undefined =>
+  saidIn(said, ARROW_SCHEMA);
 
 /**
  * The key values of columns that are written.

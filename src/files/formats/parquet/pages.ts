@@ -1,6 +1,7 @@
 // The parts of pages and chunks that are written here: heads, levels, indexes, and the metadata of a chunk.
 
 import type { SchemaElement } from 'hyparquet';
+import { ConvertedTypes, FieldRepetitionTypes, ParquetTypes } from 'hyparquet/src/constants.js';
 import { type Area, areaOf, type GrowingBytes } from '../../rows/text-rows.js';
 import {
   BINARY,
@@ -17,29 +18,6 @@ import {
 } from './thrift.js';
 
 // Enumerations of the format.
-const TYPES = {
-  BOOLEAN: 0,
-  INT32: 1,
-  INT64: 2,
-  INT96: 3,
-  FLOAT: 4,
-  DOUBLE: 5,
-  BYTE_ARRAY: 6,
-  FIXED_LEN_BYTE_ARRAY: 7,
-} as const;
-const REPETITIONS = { REQUIRED: 0, OPTIONAL: 1, REPEATED: 2 } as const;
-const CONVERTED: Readonly<Record<string, number>> = {
-  UTF8: 0,
-  DECIMAL: 5,
-  DATE: 6,
-  JSON: 19,
-  UINT_8: 11,
-  UINT_16: 12,
-  UINT_32: 13,
-  UINT_64: 14,
-  INT_8: 15,
-  INT_16: 16,
-};
 const UNITS = { MILLIS: 1, MICROS: 2, NANOS: 3 } as const;
 export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
 export const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
@@ -64,12 +42,13 @@ export interface OwnChunk {
 /** An element of a schema, as parquet-types.ts makes them. */
 export function thriftElement(element: SchemaElement): ThriftStruct {
   const { name, type, type_length: length, repetition_type: repetition, converted_type: converted } = element;
+  const annotation = element.logical_type?.type === 'JSON' ? 'JSON' : converted;
   return thrift(
-    [1, I32, TYPES[type!]],
+    [1, I32, ParquetTypes.indexOf(type!)],
     [2, I32, length],
-    [3, I32, REPETITIONS[repetition!]],
+    [3, I32, FieldRepetitionTypes.indexOf(repetition!)],
     [4, BINARY, binary(name)],
-    [6, I32, CONVERTED[element.logical_type?.type === 'JSON' ? 'JSON' : (converted ?? '')]],
+    [6, I32, annotation === undefined ? undefined : ConvertedTypes.indexOf(annotation)],
     [7, I32, element.scale],
     [8, I32, element.precision],
     [10, STRUCT, logicalType(element)],
@@ -107,7 +86,7 @@ export function ownChunkMetadata(
 ): ThriftStruct {
   const { sizeBytes, plainBytes, codec, encodings, hasDictionary, dictionaryBytes, statistics } = chunk;
   const metadata = thrift(
-    [1, I32, TYPES[type!]],
+    [1, I32, ParquetTypes.indexOf(type!)],
     [2, LIST, { type: I32, values: encodings }],
     [3, LIST, { type: BINARY, values: [binary(name)] }],
     [4, I32, codec],
@@ -258,9 +237,7 @@ const table = new Uint16Array(1 << TABLE_BITS);
 export function addSnappy(bytes: Uint8Array, packed: GrowingBytes): void {
   const size = bytes.length;
   packed.reserve(Math.ceil(size * 1.2) + 64);
-  let left = size;
-  for (; left > 127; left = Math.floor(left / 128)) packed.bytes[packed.at++] = (left & 127) | 128;
-  packed.bytes[packed.at++] = left;
+  packed.add(varintOf(size));
   const out = areaOf(packed.bytes);
   const source = areaOf(bytes);
   for (let at = 0; at < size; at += FRAGMENT_BYTES)

@@ -1,6 +1,8 @@
 // Structures of Thrift's compact protocol as they are, member by member: so the metadata of a file are changed in a few
 // members, and all others, also those that we do not know, are written as they were.
 
+import { GrowingBytes } from '../../rows/text-rows.js';
+
 /** Types of the protocol. A boolean member has its value in its type. */
 export const [TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT] = [
   1, 2, 3, 4, 5, 6, 7, 8, 9, 12,
@@ -83,17 +85,10 @@ export function readThrift(view: DataView, start: number): ThriftStruct {
 
 /** Writes a structure; its members in the order of their ids. */
 export function writtenThrift(root: ThriftStruct): Uint8Array {
-  let bytes = new Uint8Array(1024);
-  let at = 0;
-  const reserve = (count: number): void => {
-    if (at + count <= bytes.length) return;
-    const larger = new Uint8Array(2 * (at + count));
-    larger.set(bytes.subarray(0, at));
-    bytes = larger;
-  };
+  const into = new GrowingBytes(1024);
   const byte = (value: number): void => {
-    reserve(1);
-    bytes[at++] = value;
+    into.reserve(1);
+    into.bytes[into.at++] = value;
   };
   const varint = (value: bigint): void => {
     let left = value;
@@ -101,11 +96,6 @@ export function writtenThrift(root: ThriftStruct): Uint8Array {
     byte(Number(left));
   };
   const integer = (value: bigint): void => varint(BigInt.asUintN(64, (value << 1n) ^ (value >> 63n)));
-  const raw = (value: Uint8Array): void => {
-    reserve(value.length);
-    bytes.set(value, at);
-    at += value.length;
-  };
   const write = (type: number, value: ThriftValue): void => {
     switch (type) {
       case TRUE:
@@ -120,11 +110,11 @@ export function writtenThrift(root: ThriftStruct): Uint8Array {
         integer(BigInt(value as number | bigint));
         return;
       case DOUBLE:
-        raw(value as Uint8Array);
+        into.add(value as Uint8Array);
         return;
       case BINARY:
         varint(BigInt((value as Uint8Array).length));
-        raw(value as Uint8Array);
+        into.add(value as Uint8Array);
         return;
       case LIST: {
         const { type: of, values } = value as ThriftList;
@@ -149,7 +139,7 @@ export function writtenThrift(root: ThriftStruct): Uint8Array {
     byte(0);
   };
   struct(root);
-  return bytes.subarray(0, at);
+  return into.bytes.subarray(0, into.at);
 }
 
 /** A structure of members `[id, type, value]`; those without a value are left out. */
