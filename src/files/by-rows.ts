@@ -23,11 +23,17 @@ import { openText } from './formats/csv/csv.js';
 import { SAMPLE_ROWS } from './formats/csv/dialect.js';
 import { CsvRowReader } from './formats/csv/read-csv.js';
 import type { KnownFeatures } from './formats/geojson/geojson-source.js';
-import { openSource, sampled } from './formats/open.js';
+import { inferenceOf, openSource, sampled } from './formats/open.js';
 import { countRows, failuresIn } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
-import type { ReadColumns, RowPlan } from './formats/table.js';
-import { type ColumnKind, type TableColumn, typesOf } from './formats/table.js';
+import {
+  type ColumnKind,
+  type ReadColumns,
+  type RowFit,
+  type RowPlan,
+  type TableColumn,
+  typesOf,
+} from './formats/table.js';
 import { textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { RowDecoder, refuse } from './rows/decode-rows.js';
@@ -160,15 +166,26 @@ function readColumns(
 }
 
 /** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
-async function textSample({ request, sample, source, sourceFormat }: Run): Promise<Found | string> {
+async function textSample(run: Run): Promise<Found | string> {
+  const { request, sample } = run;
   const isPipe = request.inputs[0] === '-' || statOf(request.inputs[0]!).sizeBytes === null;
   if (sample !== null && sample.rows.length >= (isPipe ? 1 : SAMPLE_ROWS))
     return { columns: sample.names.map((name) => ({ name, kind: 'text' })), sample };
   if (isPipe) return 'the first row of a pipe is long';
-  const input = await openInput(request.inputs[0]!, request.input);
+  return sampleOf(run, request.inputs[0]!, 'any', null);
+}
+
+/** The columns of a file by its first rows. */
+async function sampleOf(
+  { request, source: dialect, sourceFormat }: Run,
+  path: string,
+  fit: RowFit,
+  known: KnownFeatures | null,
+): Promise<Found> {
+  const input = await openInput(path, request.input);
   try {
-    const opened = await sampled(await openSource(input, sourceFormat, 'any', source));
-    return { columns: opened.source.columns, sample: opened.sample };
+    const { source, sample } = await sampled(await openSource(input, sourceFormat, fit, dialect, known));
+    return { columns: source.columns, sample };
   } finally {
     input.close();
   }
@@ -176,30 +193,17 @@ async function textSample({ request, sample, source, sourceFormat }: Run): Promi
 
 /** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
 async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
-  const { request, source } = run;
+  const { request } = run;
   for (const each of request.inputs)
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
-  let known: KnownFeatures | null = null;
-  if (hasTypes) {
-    const { inferNdjson } = await import('./formats/ndjson/infer-ndjson.js');
-    known = { columns: await inferNdjson(run), idName: 'id' };
-  }
-  const sampleOf = async (path: string): Promise<Found> => {
-    const input = await openInput(path, request.input);
-    try {
-      const opened = await sampled(
-        await openSource(input, 'ndjson', hasTypes ? 'types' : 'names', source, known),
-      );
-      return { columns: opened.source.columns, sample: opened.sample };
-    } finally {
-      input.close();
-    }
-  };
-  const found = await sampleOf(request.inputs[0]!);
+  const known = hasTypes ? await inferenceOf('ndjson')!(run) : null;
+  const fit = hasTypes ? 'types' : 'names';
+  const found = await sampleOf(run, request.inputs[0]!, fit, known);
   const { columns } = found;
   // Without types each file has the columns of its own first rows.
   for (const path of hasTypes ? [] : request.inputs.slice(1))
-    if (typesOf((await sampleOf(path)).columns) !== typesOf(columns)) return `${path} has other columns`;
+    if (typesOf((await sampleOf(run, path, fit, known)).columns) !== typesOf(columns))
+      return `${path} has other columns`;
   const read = readColumns(run, found, true);
   if (typeof read === 'string') return read;
   const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];

@@ -15,7 +15,7 @@ import {
   encodeAddedValues,
   encodeEach,
   NOT_A_RESOLUTION,
-  resolutionsOf,
+  resolutionIn,
 } from './columns/encode-columns.js';
 import {
   codeColumn,
@@ -28,8 +28,8 @@ import {
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
 import type { PointColumns } from './formats/geojson/geojson-source.js';
-import type { SinkColumns, TableColumn, TableRows } from './formats/table.js';
-import { codeTextOf } from './formats/values/column-text.js';
+import { POSITION_COLUMNS, type SinkColumns, type TableColumn, type TableRows } from './formats/table.js';
+import { codeTextOf, textOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
 import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.js';
 
@@ -38,10 +38,6 @@ import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.j
 const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
 /** The fault of a row whose shape is not a point. */
 export const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;
-const POSITION_ADDED: readonly TableColumn[] = [
-  { name: 'lat', kind: 'double' },
-  { name: 'lng', kind: 'double' },
-];
 
 /** @param keptIndexes of the columns of the source that stay */
 function encoder(
@@ -64,7 +60,7 @@ function encoder(
   const keepsResolution = at.resolution >= 0 && keptIndexes.includes(at.resolution);
   const addsPosition = needsPosition && where.kind !== 'pair';
   const encodeShape = { hasResolution: keepsResolution, isFormer, hasCertainty, isSorted };
-  const positions = addsPosition ? POSITION_ADDED : [];
+  const positions = addsPosition ? POSITION_COLUMNS : [];
   const added = addedColumns([...positions, ...encodeAdded(encodeShape)], kept, choice.prefix, file);
 
   return {
@@ -86,9 +82,9 @@ function encoder(
       const { values } = rows;
       const latLngDeg = new Float64Array(2 * rows.rowCount);
       const views = read(rows, latLngDeg);
-      const own = ownResolutions(rows, columns, at.resolution, resolution);
-      const batch = encoded(hexcodes, latLngDeg, own ?? resolution, encodeShape);
-      const { admins, status } = batch;
+      const resolutions = resolutionsOf(rows, columns, at.resolution, resolution);
+      const batch = encoded(hexcodes, latLngDeg, resolutions, encodeShape);
+      const { admin, status } = batch;
       const keptValues = keptIndexes.map((index) => values[index]!);
       for (const { index, half } of typed) {
         keptValues[index] = degreesAt(latLngDeg, half);
@@ -102,7 +98,7 @@ function encoder(
         if (other !== undefined) return shapeFault(other);
         const reason = rows.unread?.get(row);
         if (reason !== undefined) return reason;
-        const isWrong = own !== null && own[row] === NOT_A_RESOLUTION;
+        const isWrong = resolutions[row] === NOT_A_RESOLUTION;
         const fields = (index: number): Field => fieldOf(columns, rows, index, row);
         const degrees = latLngDeg.subarray(2 * row, 2 * row + 2);
         const read = readFieldsOf(where, fields, degrees, isWrong ? fields(at.resolution) : null);
@@ -115,7 +111,7 @@ function encoder(
       return {
         ...rows,
         values: [...keptValues, ...ourValues],
-        ...counted(status, admins),
+        ...counted(status, admin),
         latLngDeg,
         views,
         faultOf,
@@ -174,52 +170,51 @@ function readFieldsOf(
   return { kind: 'pair', lat, lng, resolution };
 }
 
-/** The resolutions of rows whose source has a column of them; null where it has none. */
-function ownResolutions(
+/** The resolution of each row; a missing value of a column of them is the usual one. @param at its index, or -1 */
+function resolutionsOf(
   { rowCount, values, unread }: TableRows,
   columns: readonly TableColumn[],
   at: number,
   usual: number,
-): Uint8Array | null {
-  if (at < 0) return null;
-  const own = resolutionsOf(columns[at]!, values[at], rowCount, usual);
+): Uint8Array {
+  if (at < 0) return new Uint8Array(rowCount).fill(usual);
+  const own = Uint8Array.from({ length: rowCount }, (_, row) =>
+    resolutionIn(textOf(columns[at]!, values[at]?.[row]), usual),
+  );
   for (const row of unread?.keys() ?? []) own[row] = NOT_A_RESOLUTION;
   return own;
 }
 
-/** @param resolution of each row, or of all */
+/** @param resolutions of the rows, as they are understood: also where a position has no code */
 function encoded(
   hexcodes: Hexcodes,
   latLngDeg: Float64Array,
-  resolution: Uint8Array | number,
+  resolutions: Uint8Array,
   { isFormer, hasCertainty }: EncodeShape,
 ): EncodedBatch {
-  const isOne = typeof resolution === 'number';
-  const records = isOne
-    ? Buffer.from(hexcodes.encodeBatch(latLngDeg, resolution).buffer)
-    : encodeEach(hexcodes, latLngDeg, resolution);
-  const codes: (string | null)[] = [];
-  const admins: (string | null)[] = [];
+  const records = encodeEach(hexcodes, latLngDeg, resolutions);
+  const code: (string | null)[] = [];
   const status: RowStatus[] = [];
-  for (let row = 0; row < latLngDeg.length / 2; row++) {
-    const isResolution = isOne || resolution[row] !== NOT_A_RESOLUTION;
+  for (let row = 0; row < resolutions.length; row++) {
+    const isResolution = resolutions[row] !== NOT_A_RESOLUTION;
     const word = isResolution ? ROW_STATUSES[records[recordStatusAt(row)]!]! : 'INVALID_REQUEST';
     status.push(word);
     const record = recordAt(row);
     const end = record + codeBytes(records, record);
-    const code = word === 'OK' ? records.toString('latin1', record, end) : null;
-    codes.push(code);
-    admins.push(code?.slice(0, code.indexOf('-')) ?? null);
+    code.push(word === 'OK' ? records.toString('latin1', record, end) : null);
   }
-  const resolutions = status.map((_, row) => {
-    const each = isOne ? resolution : resolution[row]!;
-    return each === NOT_A_RESOLUTION ? null : each;
-  });
   const whereOk = <T>(of: (latDeg: number, lngDeg: number) => T): (T | null)[] =>
     status.map((word, row) => (word === 'OK' ? of(latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!) : null));
-  const formers = isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [];
   const borders = hasCertainty ? whereOk((lat, lng) => hexcodes.kernel.borderAt(lat, lng)) : [];
-  return { codes, admins, resolutions, formers, borders, status };
+  return {
+    code,
+    resolution: Array.from(resolutions, (each) => (each === NOT_A_RESOLUTION ? null : each)),
+    admin: code.map((each) => each?.slice(0, each.indexOf('-')) ?? null),
+    former: isFormer ? whereOk((lat, lng) => hexcodes.formerProvinceOf(lat, lng)) : [],
+    metres: borders.map((border) => border?.borderM ?? null),
+    share: borders.map((border) => border?.certainty ?? null),
+    status,
+  };
 }
 
 /** @param keptIndexes of the columns of the source that stay */

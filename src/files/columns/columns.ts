@@ -5,7 +5,7 @@ import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { FirstRows } from '../../tables/positions.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
-import { type TableColumn, typesOf } from '../formats/table.js';
+import { POSITION_COLUMNS, type TableColumn, typesOf } from '../formats/table.js';
 
 /** The column options of the command line; names as in the file. */
 export interface ColumnChoice {
@@ -128,8 +128,7 @@ export function chosenMembers(
 }
 
 export const DECODE_ADDED: readonly TableColumn[] = [
-  { name: 'lat', kind: 'double' },
-  { name: 'lng', kind: 'double' },
+  ...POSITION_COLUMNS,
   { name: 'resolution', kind: 'int' },
   { name: 'status', kind: 'text' },
 ];

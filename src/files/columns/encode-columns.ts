@@ -1,6 +1,5 @@
 // The columns that encode adds to rows, and their values for a batch of rows that was encoded.
 
-import type { Border } from '../../hexcodes/kernel/index-file.js';
 import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
 import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -9,7 +8,6 @@ import { readResolution } from '../../hexcodes/wire/params/number.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
 import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
-import { textOf } from '../formats/values/column-text.js';
 import type { FilesRequest } from '../request.js';
 
 // Rows that name a resolution of their own: reads it, and encodes each position at it.
@@ -18,21 +16,9 @@ import type { FilesRequest } from '../request.js';
 export const NOT_A_RESOLUTION = 254;
 
 /**
- * The resolution of each row, NOT_A_RESOLUTION where a field is not one. As for CSV to CSV, a missing value and an
- * empty text are the default, and blanks around a number do not count.
+ * The resolution that a text of a row names, NOT_A_RESOLUTION for one that is not. As for CSV to CSV, an empty text is
+ * the default, and blanks around a number do not count.
  */
-export function resolutionsOf(
-  column: TableColumn,
-  values: ArrayLike<unknown> | undefined,
-  rowCount: number,
-  otherwise: number,
-): Uint8Array {
-  return Uint8Array.from({ length: rowCount }, (_, row) =>
-    resolutionIn(textOf(column, values?.[row]), otherwise),
-  );
-}
-
-/** The resolution that a text of a row names. */
 export function resolutionIn(text: string, otherwise: number): number {
   const read = text === '' ? otherwise : readResolution(withoutBlanks(text));
   return read < 0 ? NOT_A_RESOLUTION : read;
@@ -81,44 +67,32 @@ export function addedValues(
   ];
 }
 
-/** A batch that was encoded: an entry for each row, null where a row failed. */
-export interface EncodedBatch {
-  readonly codes: readonly (string | null)[];
-  readonly admins: readonly (string | null)[];
-  /** As understood, also where the position has no code. */
-  readonly resolutions: readonly (number | null)[];
-  /** None unless they are requested. */
-  readonly formers: readonly (string | null)[];
-  readonly borders: readonly (Border | null)[];
+/**
+ * A batch that was encoded: an entry for each row, null where a row failed; former provinces and borders only where
+ * they are requested.
+ */
+export interface EncodedBatch extends Readonly<Record<AddedValue['is'], readonly unknown[]>> {
+  readonly admin: readonly (string | null)[];
   readonly status: readonly RowStatus[];
 }
 
-interface OurColumn extends TableColumn {
-  valuesOf(batch: EncodedBatch): ArrayLike<unknown>;
-}
-
-const OURS: Readonly<Record<AddedValue['is'], OurColumn>> = {
-  code: { name: 'hexcodes', kind: 'text', valuesOf: ({ codes }) => codes },
-  resolution: { name: 'resolution', kind: 'int', valuesOf: ({ resolutions }) => resolutions },
-  admin: { name: 'admin_code', kind: 'text', valuesOf: ({ admins }) => admins },
-  former: { name: 'former_province', kind: 'text', valuesOf: ({ formers }) => formers },
-  metres: {
-    name: 'border_m',
-    kind: 'int',
-    valuesOf: ({ borders }) => borders.map((border) => border?.borderM ?? null),
-  },
-  share: {
-    name: 'certainty',
-    kind: 'double',
-    valuesOf: ({ borders }) => borders.map((border) => border?.certainty ?? null),
-  },
-  status: { name: 'status', kind: 'text', valuesOf: ({ status }) => status },
+const OURS: Readonly<Record<AddedValue['is'], TableColumn>> = {
+  code: { name: 'hexcodes', kind: 'text' },
+  resolution: { name: 'resolution', kind: 'int' },
+  admin: { name: 'admin_code', kind: 'text' },
+  former: { name: 'former_province', kind: 'text' },
+  metres: { name: 'border_m', kind: 'int' },
+  share: { name: 'certainty', kind: 'double' },
+  status: { name: 'status', kind: 'text' },
 };
-/** Columns that are made of the codes when the rows have been sorted: a batch has no values for them. */
-const derived = (name: string, kind: 'ulong' | 'double'): OurColumn => ({ name, kind, valuesOf: () => [] });
-const CELL = derived('h3', 'ulong');
+// Columns that are made of the codes when the rows have been sorted: a batch has no values for them.
+const CELL: OurColumn = { name: 'h3', kind: 'ulong' };
 /** Named as the fields of a bbox in GeoParquet. */
-const BOX = ['xmin', 'ymin', 'xmax', 'ymax'].map((name) => derived(name, 'double'));
+const BOX = ['xmin', 'ymin', 'xmax', 'ymax'].map((name): OurColumn => ({ name, kind: 'double' }));
+
+interface OurColumn extends TableColumn {
+  readonly is?: AddedValue['is'];
+}
 
 /** The columns that encode adds; the first has the codes. */
 export function encodeAdded(shape: EncodeShape): TableColumn[] {
@@ -127,12 +101,12 @@ export function encodeAdded(shape: EncodeShape): TableColumn[] {
 
 /** The values of these columns, in their order. */
 export function encodeAddedValues(shape: EncodeShape, batch: EncodedBatch): ArrayLike<unknown>[] {
-  return ourColumns(shape).map(({ valuesOf }) => valuesOf(batch));
+  return ourColumns(shape).map(({ is }) => (is === undefined ? [] : batch[is]));
 }
 
 function ourColumns(shape: EncodeShape): OurColumn[] {
   return addedValues(shape, shape.hasResolution).flatMap((is) => {
-    const ours = OURS[is];
+    const ours = { ...OURS[is], is };
     if (!shape.isSorted) return [ours];
     if (is === 'code') return [{ ...ours, name: 'hexcode' }, CELL];
     return is === 'status' ? [...BOX, ours] : [ours];

@@ -6,7 +6,7 @@ import { TableError } from '../../tables/table-error.js';
 import { asInputFault, held } from '../content/brought.js';
 import type { Input } from '../disk/input.js';
 import { addValue } from '../rows/text-rows.js';
-import { BATCH_ROWS, type TableColumn, type TableRows, type TableSource } from './table.js';
+import { BATCH_ROWS, POSITION_COLUMNS, type TableRows, type TableSource } from './table.js';
 
 /** @throws CliFailure BAD_INPUT */
 export async function openGeoPackage(input: Input): Promise<TableSource> {
@@ -14,11 +14,7 @@ export async function openGeoPackage(input: Input): Promise<TableSource> {
   try {
     refuseChangesBeside(input.name);
     const layer = layerIn(bytes, input.sheet ?? null, input.point ?? null, hold, input.passed);
-    const columns: TableColumn[] = [
-      ...layer.columns,
-      { name: 'lat', kind: 'double' },
-      { name: 'lng', kind: 'double' },
-    ];
+    const columns = [...layer.columns, ...POSITION_COLUMNS];
     return {
       columns,
       position: { lat: columns.length - 2, lng: columns.length - 1 },

@@ -65,6 +65,12 @@ export interface TableColumn {
   readonly unread?: string;
 }
 
+/** The columns that positions become. */
+export const POSITION_COLUMNS: readonly TableColumn[] = [
+  { name: 'lat', kind: 'double' },
+  { name: 'lng', kind: 'double' },
+];
+
 /** Columns as a text that is the same for inputs which can be converted together. */
 export function typesOf(columns: readonly TableColumn[]): string {
   return JSON.stringify(columns.map(({ zone: _, geo: __, storage: ___, ...type }) => type));
@@ -184,6 +190,8 @@ export interface TableSink {
   write(rows: TableRows): Promise<void>;
   /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
+  /** Removes what was written beside the output, however the run ends. */
+  remove?(): void;
 }
 
 /** Rows in a batch of CSV, NDJSON or GeoJSON. */

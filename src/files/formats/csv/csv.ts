@@ -6,7 +6,7 @@ import { BlockBuffers, CsvSplitter, firstRowEnd, isText } from '../../../hexcode
 import { BulkInputError } from '../../../hexcodes/wire/job.js';
 import { encodingHint } from '../../content/kinds.js';
 import { type Input, isRest } from '../../disk/input.js';
-import { badInput } from '../../exit-codes.js';
+import { badInput, type CliFailure } from '../../exit-codes.js';
 import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSource } from '../table.js';
 import { type CsvDialect, eachRow, fieldsOf, headerStart, leadOf } from './dialect.js';
 
@@ -114,7 +114,7 @@ async function* rowBlocks(
       const rows = rowsOfText(block, delimiter);
       if (rows.length > 0) yield rows;
       if (rows.length < block.length)
-        refuseNoText(block.subarray(rows.length), file, delimiter, names, nextRow());
+        throw notText(block.subarray(rows.length), file, delimiter, names, nextRow());
       buffers.giveBack(block);
     }
   }
@@ -141,29 +141,21 @@ function rowsOfText(block: Uint8Array, delimiter: number): Uint8Array {
 }
 
 /**
- * Refuses rows that hold bytes other than UTF-8 text.
- * @throws CliFailure BAD_INPUT that names row and column
+ * The refusal of a row that holds bytes other than UTF-8 text.
+ * @param rows begin with it @param number of it
  */
-function refuseNoText(
-  block: Uint8Array,
+function notText(
+  rows: Uint8Array,
   file: string,
   delimiter: number,
   names: readonly string[],
-  firstRow: number,
-): void {
-  let row = firstRow;
-  eachRow(block, delimiter, (start, end) => {
-    const bytes = block.subarray(start, end);
-    if (!isText(bytes)) {
-      const column = fieldsOf(bytes, 0, bytes.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
-      throw badInput(
-        { file, row, column: names[column] },
-        bytes.includes(0) ? 'a NUL byte' : 'not UTF-8',
-        encodingHint(bytes),
-      );
-    }
-    row++;
-  });
+  number: number,
+): CliFailure {
+  const end = firstRowEnd(rows, delimiter);
+  const row = end < 0 ? rows : rows.subarray(0, end);
+  const column = fieldsOf(row, 0, row.length, delimiter).findIndex((text) => /[\0\ufffd]/.test(text));
+  const fault = row.includes(0) ? 'a NUL byte' : 'not UTF-8';
+  return badInput({ file, row: number, column: names[column] }, fault, encodingHint(row));
 }
 
 /** The fault of a row that has more or fewer fields than the header. */

@@ -24,16 +24,17 @@ import { requireBelowCeiling } from '../../held/ceiling.js';
 import type { Run } from '../../request.js';
 import { NO_FRAME } from '../../rows/write-text.js';
 import { shellWord } from '../../terminal/say.js';
-import type {
-  CollectionFrame,
-  FeatureFrame,
-  JsonDocument,
-  RowFit,
-  SinkColumns,
-  TableColumn,
-  TableRows,
-  TableSink,
-  TableSource,
+import {
+  type CollectionFrame,
+  type FeatureFrame,
+  type JsonDocument,
+  POSITION_COLUMNS,
+  type RowFit,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
 } from '../table.js';
 import { degreesOf, jsonWriterOf } from '../values/column-text.js';
 import {
@@ -77,12 +78,8 @@ export function geoJsonSink(
 ): TableSink {
   const all = [...columns.kept, ...columns.added];
   const sides = new FeatureSides(columns);
-  let isFirst = true;
-  const opening = (): string => {
-    if (!isFirst) return '';
-    isFirst = false;
-    return frameOf(frame).lead;
-  };
+  const { lead, end } = frameOf(frame);
+  let before = lead;
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
   const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
@@ -118,15 +115,15 @@ export function geoJsonSink(
     async write(rows: TableRows) {
       const parts: string[] = [];
       for (let row = 0; row < rows.rowCount; row++) {
-        const before = isFirst ? opening() : ',\n';
         const document = rows.documents?.[row];
         const isFeature = document instanceof ShapedFeature || document?.value.type === 'Feature';
         parts.push(before, isFeature ? extended(document, rows, row) : textFrom(rows, row));
+        before = ',\n';
       }
       await output.write(Buffer.from(parts.join('')));
     },
     async close() {
-      await output.write(Buffer.from(opening() + frameOf(frame).end()));
+      await output.write(Buffer.from((before === lead ? lead : '') + end()));
     },
   };
 }
@@ -172,11 +169,6 @@ function ownMembers(members: Record<string, unknown>, text: () => string): strin
 }
 const OF_COLLECTION = ['type', 'crs', 'coordRefSys'];
 const COMMON_MEMBERS: ReadonlySet<string> = new Set(['type', 'features', 'crs', 'bbox']);
-
-const POSITION_COLUMNS: readonly TableColumn[] = [
-  { name: 'lat', kind: 'double' },
-  { name: 'lng', kind: 'double' },
-];
 
 /** Facts about all features, inferred from them. */
 export interface KnownFeatures {
