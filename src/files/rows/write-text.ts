@@ -235,6 +235,7 @@ abstract class TextWriter implements RowWriter {
   readonly #output: Output;
   readonly #out = new GrowingBytes(OUT_BYTES);
   #lead: Uint8Array | null;
+  #isFirst = true;
 
   constructor(output: Output, columns: WrittenColumns, lead: string) {
     this.#output = output;
@@ -243,8 +244,8 @@ abstract class TextWriter implements RowWriter {
   }
 
   protected abstract readonly ofRow: number;
-  /** @returns after the last byte */
-  protected abstract fill(rows: WrittenRows, wanted: Wanted, out: Area, at: number): number;
+  /** Writes a row. @returns after its last byte */
+  protected abstract fill(rows: WrittenRows, row: number, out: Area, at: number): number;
   protected abstract readonly end: string;
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
@@ -257,9 +258,22 @@ abstract class TextWriter implements RowWriter {
     // Rows of one shape, whatever their reader adds: writers of JSON took 8 % longer with a copy of all members.
     const source = areaOf(text.bytes);
     const written = { text, rowCount, columns, latLngDeg, source, records: areaOf(records) };
-    const size = this.fill(written, wanted, areaOf(out.bytes), out.at);
-    if (size === 0) return;
-    await this.put(out.bytes.subarray(0, size));
+    const area = areaOf(out.bytes);
+    let at = out.at;
+    for (let row = 0; row < rowCount; row++)
+      if (isWantedRow(records, row, wanted)) at = this.fill(written, row, area, at);
+    if (at > 0) await this.put(out.bytes.subarray(0, at));
+  }
+
+  /** Writes what is between a feature and the one before it. @returns after it */
+  protected separated({ bytes }: Area, at: number): number {
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      return at;
+    }
+    bytes[at] = 44;
+    bytes[at + 1] = LF;
+    return at + 2;
   }
 
   protected async put(bytes: Uint8Array): Promise<void> {
@@ -337,14 +351,8 @@ export class CsvWriter extends TextWriter {
     this.#theirs = theirsOf(columns);
   }
 
-  protected fill(rows: WrittenRows, wanted: Wanted, area: Area, from: number): number {
-    let at = from;
-    for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(rows.records.bytes, row, wanted)) continue;
-      at = this.#fields(rows, row, area, at, this.columns.kept);
-      at = this.#tails.write(area, at, rows, row);
-    }
-    return at;
+  protected fill(rows: WrittenRows, row: number, area: Area, from: number): number {
+    return this.#tails.write(area, this.#fields(rows, row, area, from, this.columns.kept), rows, row);
   }
 
   /** Writes the kept fields of a row. */
@@ -524,14 +532,9 @@ export class NdjsonWriter extends TextWriter {
     this.ofRow = this.#members.ofRow + 2;
   }
 
-  protected fill(rows: WrittenRows, wanted: Wanted, out: Area, from: number): number {
-    let at = from;
-    for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(rows.records.bytes, row, wanted)) continue;
-      out.bytes[at++] = 123;
-      at = this.#members.write(out, at, rows, row);
-    }
-    return at;
+  protected fill(rows: WrittenRows, row: number, out: Area, at: number): number {
+    out.bytes[at] = 123;
+    return this.#members.write(out, at + 1, rows, row);
   }
 }
 
@@ -552,7 +555,6 @@ export class GeoJsonWriter extends TextWriter {
   readonly #lat: number;
   readonly #lng: number;
   readonly #given: readonly { readonly index: number; readonly name: Piece }[];
-  #isFirst = true;
 
   /** @param lat and @param lng are columns of numbers, by their index among those kept */
   constructor(output: Output, columns: WrittenColumns, lat: number, lng: number) {
@@ -568,28 +570,17 @@ export class GeoJsonWriter extends TextWriter {
     this.ofRow = this.#members.ofRow + given + POINT.sizeBytes + PROPERTIES.sizeBytes + 8;
   }
 
-  protected fill(rows: WrittenRows, wanted: Wanted, area: Area, from: number): number {
+  protected fill(rows: WrittenRows, row: number, area: Area, from: number): number {
     const { columns, latLngDeg, source } = rows;
-    const { bytes: out } = area;
-    let at = from;
-    for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(rows.records.bytes, row, wanted)) continue;
-      if (!this.#isFirst) {
-        out[at++] = 44;
-        out[at++] = LF;
-      }
-      this.#isFirst = false;
-      const isPoint = Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180;
-      at = copied(area, at, isPoint ? POINT : NO_POINT);
-      if (isPoint) {
-        at = this.#degrees(area, at, source, columns[this.#lng]!, row);
-        out[at++] = 44;
-        at = this.#degrees(area, at, source, columns[this.#lat]!, row);
-        at = copied(area, at, PROPERTIES);
-      } else at = this.#asGiven(area, at, rows, row);
-      at = this.#members.write(area, at, rows, row);
-    }
-    return at;
+    const isPoint = Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180;
+    let at = copied(area, this.separated(area, from), isPoint ? POINT : NO_POINT);
+    if (isPoint) {
+      at = this.#degrees(area, at, source, columns[this.#lng]!, row);
+      area.bytes[at++] = 44;
+      at = this.#degrees(area, at, source, columns[this.#lat]!, row);
+      at = copied(area, at, PROPERTIES);
+    } else at = this.#asGiven(area, at, rows, row);
+    return this.#members.write(area, at, rows, row);
   }
 
   /** A position that cannot be a geometry stays as it was. */
@@ -629,7 +620,6 @@ export class FeatureWriter extends TextWriter {
   readonly #members: JsonMembers;
   readonly #end: () => string;
   readonly #isLines: boolean;
-  #isFirst = true;
 
   constructor(output: Output, columns: WrittenColumns, { lead, isLines = false, end }: FeatureFrame) {
     super(output, columns, lead);
@@ -643,24 +633,16 @@ export class FeatureWriter extends TextWriter {
     return this.#end();
   }
 
-  protected fill(rows: WrittenRows, wanted: Wanted, area: Area, from: number): number {
-    const { source } = rows;
-    const { bytes: out } = area;
-    const [before, after] = this.columns.kept.map(({ index }) => rows.columns[index]!);
-    let at = from;
-    for (let row = 0; row < rows.rowCount; row++) {
-      if (!isWantedRow(rows.records.bytes, row, wanted)) continue;
-      if (!this.#isFirst && !this.#isLines) {
-        out[at++] = 44;
-        out[at++] = LF;
-      }
-      this.#isFirst = false;
-      at = copiedRange(area, at, source, before!.starts[row]!, before!.ends[row]!);
-      if (out[at - 1] !== 123) out[at++] = 44;
-      at = this.#members.tails.write(area, at, rows, row);
-      at = copiedRange(area, at, source, after!.starts[row]!, after!.ends[row]!);
-      if (this.#isLines) out[at++] = LF;
-    }
+  protected fill(rows: WrittenRows, row: number, area: Area, from: number): number {
+    const { source, columns } = rows;
+    const { kept } = this.columns;
+    const [before, after] = [columns[kept[0]!.index]!, columns[kept[1]!.index]!];
+    let at = this.#isLines ? from : this.separated(area, from);
+    at = copiedRange(area, at, source, before.starts[row]!, before.ends[row]!);
+    if (area.bytes[at - 1] !== 123) area.bytes[at++] = 44;
+    at = this.#members.tails.write(area, at, rows, row);
+    at = copiedRange(area, at, source, after.starts[row]!, after.ends[row]!);
+    if (this.#isLines) area.bytes[at++] = LF;
     return at;
   }
 }
