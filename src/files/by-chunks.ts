@@ -30,13 +30,7 @@ import {
   resolutionChunk,
   statusChunk,
 } from './formats/parquet/own-columns.js';
-import {
-  DICTIONARY_PAGE,
-  NONE,
-  type OwnChunk,
-  ownChunkMetadata,
-  thriftElement,
-} from './formats/parquet/pages.js';
+import { DICTIONARY_PAGE, NONE, ownChunkMetadata, thriftElement } from './formats/parquet/pages.js';
 import {
   type Coordinates,
   type DegreesMemory,
@@ -150,18 +144,11 @@ export class ChunkPipeline implements Pipeline {
     }
     const codes = this.#codes.end();
     await this.#flushWaiting();
+    const [ofCodes, ...others] = added.map(elementOf);
+    this.#file.addChunk(ownChunkMetadata(codes, ofCodes!, rows, this.#codesAt));
     const { resolution } = this.#run.request;
-    const own: readonly (OwnChunk | null)[] = [
-      null,
-      resolutionChunk(resolution, rows),
-      adminChunk(admins),
-      statusChunk(group.statuses),
-    ];
-    for (const [i, chunk] of own.entries()) {
-      const element = elementOf(added[i]!);
-      if (chunk === null) this.#file.addChunk(ownChunkMetadata(codes, element, rows, this.#codesAt));
-      else await this.#file.writeChunk(chunk, element, rows);
-    }
+    const own = [resolutionChunk(resolution, rows), adminChunk(admins), statusChunk(group.statuses)];
+    for (const [i, chunk] of own.entries()) await this.#file.writeChunk(chunk, others[i]!, rows);
     this.#file.endGroup(rows);
   }
 

@@ -33,7 +33,6 @@ import {
 import type { Run } from './request.js';
 import { textAdder, ValueRows } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
-import type { SortedSink } from './sorted/sorted-sink.js';
 
 /**
  * The columns of all inputs of JSON together, for a target with types; null for inputs of other formats, and where one
@@ -74,8 +73,6 @@ export async function valuePipeline(run: Run): Promise<Pipeline> {
 
 /** Features that are lines. */
 const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
-
-const tickOf = (run: Run): void => run.tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
 
 class ValuePipeline implements Pipeline {
   readonly #run: Run;
@@ -203,7 +200,6 @@ class SinkWay implements Way {
     private readonly converter: RowConverter,
     private readonly sink: TableSink,
     private readonly rejects: TableSink | null,
-    private readonly sorted: SortedSink | null,
   ) {}
 
   static async of(run: Run, { source: { columns, frame }, sample, file }: Opened): Promise<SinkWay> {
@@ -225,16 +221,12 @@ class SinkWay implements Way {
       const isContinued = offset > 0;
       return openSink(format, { output: to, columns, dialect, position, frame: around, isContinued });
     };
-    let sorted: SortedSink | null = null;
-    if (request.sort !== null) {
-      const { SortedSink } = await import('./sorted/sorted-sink.js');
-      sorted = new SortedSink(hexcodes, output, converter.columns, request.sort.memoryBytes, () =>
-        tickOf(run),
-      );
-    }
-    const sink = sorted ?? (await sinkOf(targetFormat, output, from?.outputOffset));
+    const sink =
+      request.sort === null
+        ? await sinkOf(targetFormat, output, from?.outputOffset)
+        : new (await import('./sorted/sorted-sink.js')).SortedSink(run, converter.columns);
     const second = rejectsFormat === null ? null : await sinkOf(rejectsFormat, rejects!, from?.rejectsOffset);
-    return new SinkWay(run, converter, sink, second, sorted);
+    return new SinkWay(run, converter, sink, second);
   }
 
   *batches(rows: TableRows, skipped: number): Generator<Batch> {
@@ -276,7 +268,7 @@ class SinkWay implements Way {
   }
 
   close(): void {
-    this.sorted?.remove();
+    this.sink.remove?.();
   }
 }
 

@@ -12,7 +12,7 @@ import {
   withoutContradictions,
 } from '../columns/position-columns.js';
 import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
-import { badInput, CliFailure } from '../exit-codes.js';
+import { CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
 import { openText } from '../formats/csv/csv.js';
 import { type CsvChoice, type CsvDialect, dialectOf, searchedBy } from '../formats/csv/dialect.js';

@@ -1,14 +1,12 @@
 // A sink that sorts rows by their codes and writes them as Parquet, in bounded memory: rows are packed as they come.
 
 import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
-import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
-import type { Output } from '../disk/output.js';
 import { SpillFolder } from '../disk/spill-folder.js';
 import type { Wanted } from '../driver.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
-import type { SinkColumns, TableRows, TableSink } from '../formats/table.js';
+import type { SinkColumns, TableColumn, TableRows, TableSink } from '../formats/table.js';
 import { sortedByDigit } from '../held/radix-sort.js';
 import type { Run } from '../request.js';
 import { plainAdder, ValueRows } from '../rows/plain-values.js';
@@ -320,59 +318,36 @@ class RunReader implements RowCursor {
 const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
 const STATUS_NUMBERS = new Map<unknown, number>(ROW_STATUSES.map((word, status) => [word, status]));
 
-export class SortedSink implements TableSink {
+/** Rows that are packed as they come, and written in the order of their codes. */
+class SortedRows {
   readonly #parquet: SortedParquet;
   readonly #held: HeldRows;
   readonly #runs = new SortedRuns();
-  /** Indexes of the stored columns among all, of the codes and of the status. */
-  readonly #stored: readonly number[];
-  readonly #values: ValueRows;
-  /** The stored columns of rows of values: each is its own source. */
-  readonly #sources: Int32Array;
-  readonly #code: number;
-  readonly #status: number;
+  readonly #memoryBytes: number;
+  readonly #tick: () => void;
+  /** Indexes of the stored columns among all. */
+  protected readonly stored: readonly number[];
+  protected readonly storedColumns: readonly TableColumn[];
 
-  /**
-   * @param columns whose `derived` are made of the codes
-   * @param memoryBytes of rows; more of them are written to the disk
-   * @param tick is called between two blocks of rows, and may throw
-   */
-  constructor(
-    hexcodes: Hexcodes,
-    output: Output,
-    columns: SinkColumns,
-    private readonly memoryBytes: number,
-    private readonly tick: () => void,
-  ) {
-    const derived = columns.derived!;
+  /** @param columns whose `derived` are made of the codes */
+  constructor({ hexcodes, request, targets, tick }: Run, columns: SinkColumns) {
+    const { code, cell, admin, status, box } = columns.derived!;
     const all = [...columns.kept, ...columns.added];
-    const made = new Set([derived.code, derived.cell, derived.admin, derived.status]);
-    for (let side = 0; side < 4; side++) made.add(derived.box + side);
-    this.#stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
-    const stored = this.#stored.map((index) => all[index]!);
-    this.#values = new ValueRows(stored.map(plainAdder));
-    this.#sources = Int32Array.from(stored.keys());
-    this.#code = derived.code;
-    this.#status = derived.status;
-    this.#parquet = new SortedParquet(hexcodes, output, all, derived, this.#stored);
+    const made = new Set([code, cell, admin, status, box, box + 1, box + 2, box + 3]);
+    this.stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
+    this.storedColumns = this.stored.map((index) => all[index]!);
+    this.#parquet = new SortedParquet(hexcodes, targets.output, all, columns.derived!, this.stored);
+    // More of them are written to the disk.
+    this.#memoryBytes = request.sort!.memoryBytes;
     this.#held = new HeldRows(
-      stored.map((column) => plainWidth(elementOf(column))),
-      memoryBytes,
+      this.storedColumns.map((column) => plainWidth(elementOf(column))),
+      this.#memoryBytes,
     );
-  }
-
-  async write({ rowCount, values }: TableRows): Promise<void> {
-    const stored = this.#stored.map((index) => values[index] ?? []);
-    const records = recordsOf(values[this.#code]!, values[this.#status]!, rowCount);
-    let first = 0;
-    for (const window of this.#values.windows({ rowCount, values: stored })) {
-      this.add(window, records.subarray(recordAt(first)), 'all', this.#sources, 0);
-      first += window.rowCount;
-    }
+    this.#tick = () => tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
   }
 
   /** Adds wanted rows of a window. @param sources of the stored columns @param resolution of all rows */
-  add(
+  protected add(
     { text, rowCount, columns, latLngDeg }: TextRows,
     records: Uint8Array,
     wanted: Wanted,
@@ -387,7 +362,7 @@ export class SortedSink implements TableSink {
       held.rows.begin(records, recordAt(row), latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!, resolution);
       held.rows.addRanges(sources, text.bytes, ranges, row);
     }
-    if (held.bytes >= this.memoryBytes) this.#spill();
+    if (held.bytes >= this.#memoryBytes) this.#spill();
   }
 
   async close(): Promise<void> {
@@ -401,7 +376,7 @@ export class SortedSink implements TableSink {
     for (let count = 1; rows.next(); count++) {
       parquet.add(rows.words, rows.bytes, rows.at);
       if (parquet.isFull) await parquet.flush();
-      if (count % ROWS_OF_A_TURN === 0) this.tick();
+      if (count % ROWS_OF_A_TURN === 0) this.#tick();
     }
     await parquet.close();
   }
@@ -412,8 +387,35 @@ export class SortedSink implements TableSink {
   }
 
   #spill(): void {
-    this.#runs.add(this.#held.sorted(), this.tick);
+    this.#runs.add(this.#held.sorted(), this.#tick);
     this.#held.clear();
+  }
+}
+
+/** Rows of values. */
+export class SortedSink extends SortedRows implements TableSink {
+  readonly #values: ValueRows;
+  /** Each stored column is its own source. */
+  readonly #sources: Int32Array;
+
+  constructor(
+    run: Run,
+    private readonly columns: SinkColumns,
+  ) {
+    super(run, columns);
+    this.#values = new ValueRows(this.storedColumns.map(plainAdder));
+    this.#sources = Int32Array.from(this.stored.keys());
+  }
+
+  async write({ rowCount, values }: TableRows): Promise<void> {
+    const { code, status } = this.columns.derived!;
+    const stored = this.stored.map((index) => values[index] ?? []);
+    const records = recordsOf(values[code]!, values[status]!, rowCount);
+    let first = 0;
+    for (const window of this.#values.windows({ rowCount, values: stored })) {
+      this.add(window, records.subarray(recordAt(first)), 'all', this.#sources, 0);
+      first += window.rowCount;
+    }
   }
 }
 
@@ -427,41 +429,29 @@ function recordsOf(codes: ArrayLike<unknown>, statuses: ArrayLike<unknown>, rowC
   return records;
 }
 
-/** Rows of bytes into a sorting sink. */
-export class SortedRowWriter implements RowWriter {
-  readonly #sink: SortedSink;
+/** Rows of bytes. */
+export class SortedRowWriter extends SortedRows implements RowWriter {
   readonly #sources: Int32Array;
   readonly #resolution: number;
 
   /** @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values */
   constructor(
-    { hexcodes, request, targets, tick }: Run,
+    run: Run,
     columns: SinkColumns,
     { kept, added, values }: WrittenColumns,
     halves: readonly (0 | 1 | null)[],
   ) {
-    const memoryBytes = request.sort!.memoryBytes;
-    this.#sink = new SortedSink(hexcodes, targets.output, columns, memoryBytes, () =>
-      tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 }),
-    );
+    super(run, columns);
     const sources = kept.map(({ index }, c) =>
       halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
     );
     const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
     const ofAll = values.includes('resolution') ? [FROM_RESOLUTION] : [];
     this.#sources = Int32Array.from([...sources, ...ofAll, ...border]);
-    this.#resolution = request.resolution;
+    this.#resolution = run.request.resolution;
   }
 
   async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    this.#sink.add(rows, records, wanted, this.#sources, this.#resolution);
-  }
-
-  async close(): Promise<void> {
-    await this.#sink.close();
-  }
-
-  remove(): void {
-    this.#sink.remove();
+    this.add(rows, records, wanted, this.#sources, this.#resolution);
   }
 }

@@ -279,18 +279,15 @@ export class CsvSplitter implements BlockSplitter {
 
 /** Finds the ends of CSV rows: field by field where quotes may hide line ends, at once where none is near. */
 class CsvRows {
-  readonly #delimiter: number;
-  readonly #kernel: Kernel | undefined;
-  readonly #isFirst: boolean;
   /** After the bytes that are read. */
   #state = CsvState.Opens;
 
   /** @param isFirst whether to stop after the first row */
-  constructor(delimiter: number, kernel?: Kernel, isFirst = false) {
-    this.#delimiter = delimiter;
-    this.#kernel = kernel;
-    this.#isFirst = isFirst;
-  }
+  constructor(
+    private readonly delimiter: number,
+    private readonly kernel?: Kernel,
+    private readonly isFirst = false,
+  ) {}
 
   get isQuoted(): boolean {
     return this.#state === CsvState.Quoted;
@@ -301,13 +298,13 @@ class CsvRows {
    * @returns the end of the last whole row, 0 where none of them ends one
    */
   endIn(bytes: Uint8Array, from: number): number {
-    const [delimiter, kernel] = [this.#delimiter, this.#kernel];
+    const { delimiter, kernel, isFirst } = this;
     let state = this.#state;
     const size = bytes.length;
     let end = 0;
     let at = from;
     // After a row without a quote, the rows before the next quote are passed over.
-    let mayPass = !this.#isFirst && state < CsvState.Quoted;
+    let mayPass = !isFirst && state < CsvState.Quoted;
     let hasQuote = false;
     while (at < size) {
       if (mayPass) {
@@ -353,7 +350,7 @@ class CsvRows {
       state = CsvState.Opens;
       if (byte !== LF) continue;
       end = at;
-      if (this.#isFirst) break;
+      if (isFirst) break;
       mayPass = !hasQuote;
       hasQuote = false;
     }
@@ -368,7 +365,7 @@ class CsvRows {
     for (let at = from; at < bytes.length; at += area.length) {
       const piece = bytes.subarray(at, at + area.length);
       area.set(piece);
-      const found = exports.csvRows(piece.length, this.#delimiter, this.#state);
+      const found = exports.csvRows(piece.length, this.delimiter, this.#state);
       this.#state = found & 3;
       if (found > 3) end = at + (found >>> 2);
     }
