@@ -12,18 +12,20 @@ const PACKAGE_VERSION = '5.7.9';
 const FRAME_BYTES = 5;
 const REGISTRY_TIMEOUT_MS = 5000;
 const RETRY_MS = 1000;
+/** How long a refusal of a schema holds: a registry may get it after its first message has come. */
+const REFUSED_MS = 10_000;
 const encoder = new TextEncoder();
 
 export class AvroReader {
   readonly #avsc: Avsc;
   readonly #registry: string;
-  /** Types by the number of the schema; a refusal stays, a fault of the network does not. */
+  /** Types by the number of the schema; a refusal stays for a while, a fault of the network does not. */
   readonly #types = new Map<number, Promise<Type>>();
 
   /** @throws EngineFault where the package is not there, or the address is not one */
   static async open(registry: string): Promise<AvroReader> {
     const url = URL.canParse(registry) ? new URL(registry) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search)
       throw new EngineFault(
         '--schema-registry must be an address as http://registry:8081, without user and query',
       );
@@ -71,7 +73,9 @@ export class AvroReader {
     const asked = this.#ask(schema);
     this.#types.set(schema, asked);
     asked.catch((error: unknown) => {
-      if (error instanceof MessageLater) this.#types.delete(schema);
+      const forget = (): boolean => this.#types.delete(schema);
+      if (error instanceof MessageLater) forget();
+      else setTimeout(forget, REFUSED_MS).unref();
     });
     return asked;
   }

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import avsc from 'avsc';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AvroReader } from '#dist/bus/messages/avro.js';
 import {
   lastSequenceOf,
@@ -474,7 +474,25 @@ test('a registry that does not answer puts a message off, and refuses none', asy
   await expect(away.jsonOf(bytes)).rejects.toThrow(MessageLater);
 });
 
-test.each(['registry:8081', 'ftp://registry', 'http://me:secret@registry', ''])(
+test('a schema that the registry gets after its first messages is asked for again, and not for each', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const bytes = Buffer.from(position(1n, { double: 21.0288 }, { double: 105.8525 }));
+    bytes.writeUInt32BE(13, 1);
+    const timesAsked = (): number => asked.filter((id) => id === '13').length;
+    await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
+    SCHEMAS[13] = SCHEMAS[7]!;
+    await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
+    expect(timesAsked()).toBe(1);
+    vi.advanceTimersByTime(10_000);
+    expect(await answer(bytes)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR' });
+    expect(timesAsked()).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each(['registry:8081', 'ftp://registry', 'http://me:secret@registry', 'http://:secret@registry', ''])(
   '%j is not a registry',
   async (address) => {
     await expect(AvroReader.open(address)).rejects.toThrow('--schema-registry must be an address');
