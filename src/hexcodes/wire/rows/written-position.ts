@@ -2,9 +2,8 @@
 // VN-2000.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
-import { byNumber } from './coordinate-system.js';
 import { plainNumber } from './csv-fields.js';
-import { bytesOfHex, shapeOfWkb } from './well-known-binary.js';
+import { byNumber, bytesOfHex, shapeOfWkb } from './well-known-binary.js';
 
 // Positions in metres, as receivers and land papers print them: UTM of WGS 84 by its zone, `48Q 588702 2325601`, and
 // VN-2000 by its central meridian, `VN-2000 105°45' 2325601 588702`. Both are transverse Mercator, read back by the
