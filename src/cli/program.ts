@@ -152,8 +152,10 @@ async function declareAll(): Promise<readonly Command[]> {
       (await load()).default(whole);
     } catch (error) {
       if (!isServerMissing(error)) throw error;
-      whole.command(name).summary(summary);
+      whole.command(name);
     }
+    const command = whole.commands.at(-1)!;
+    command.summary(command.summary() || summary);
   }
   return whole.commands;
 }

@@ -33,7 +33,6 @@ export default function declare(program: Command): void {
   addPointOptions(
     program
       .command('aggregate')
-      .summary('points to one row a cell, province and time')
       .description('Count and add up points by cell, province and time.')
       .argument('[files...]', 'files of points in any format that encode reads; stdin without')
       .option('--by <keys>', 'cell, province, or both with a comma between', 'cell,province')

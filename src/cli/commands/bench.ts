@@ -69,7 +69,6 @@ interface Options {
 export default function declare(program: Command): void {
   program
     .command('bench')
-    .summary('measure what this machine carries, or compare two measurements')
     .description(
       'Measure this machine with the shipped service, or a server elsewhere: cost and rate of each way in, latencies at a rate that does not wait for the server, kernel, memory and speed-up. Takes some 25 minutes, with --quick some 4, on a machine that does nothing else, and up to 6 on one that others disturb.',
     )

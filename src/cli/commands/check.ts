@@ -28,7 +28,6 @@ export default function declare(program: Command): void {
   addTextOptions(
     program
       .command('check')
-      .summary('validate a column of codes')
       .description('Check that every code of a column is a hexcode; list those that are not.')
       .argument('[files...]', 'files in any format that encode reads; stdin without')
       .option('--column <column>', 'column of the hexcodes; default hexcodes')

@@ -41,7 +41,6 @@ export default function declare(program: Command): void {
   addPointOptions(
     program
       .command('contains')
-      .summary('which points lie in the cells of a list')
       .description('Keep the points that lie in the cells of a list of codes, as cover makes it.')
       .argument('[files...]', 'files of points in any format that encode reads; stdin without')
       .requiredOption('--in <file>', 'the list: a file with a column of codes, and perhaps a column zone')

@@ -43,7 +43,6 @@ const CELLS = ['touch', 'center', 'inside'] as const;
 export default function declare(program: Command): void {
   program
     .command('cover')
-    .summary('the codes of an area')
     .description('List the codes of the cells of areas: of polygons in GeoJSON.')
     .argument('[file]', 'a polygon, feature or collection in GeoJSON; stdin without', '-')
     .option('-r, --resolution <0-15>', 'of the cells; 9 has edges of 200 m', '9')

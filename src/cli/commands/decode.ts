@@ -6,7 +6,6 @@ import { convert, declareConvert } from './convert.js';
 
 export default function declare(program: Command): void {
   const command = declareConvert(program, 'decode')
-    .summary('hexcodes to positions: one, or files of them')
     .description(
       'Turn hexcodes into the positions of their cells: one on the command line, or the rows of files.',
     )

@@ -43,7 +43,6 @@ export default function declare(program: Command): void {
     addPositionOptions(
       program
         .command('diff')
-        .summary('which codes change with new borders')
         .description(
           'Compare two boundary indexes: list the rows of a file whose code has another province with the new one.',
         )

@@ -6,7 +6,6 @@ import { convert, declareConvert } from './convert.js';
 
 export default function declare(program: Command): void {
   const command = declareConvert(program, 'encode')
-    .summary('positions to hexcodes: one, or files of them')
     .description(
       'Turn positions into hexcodes: one on the command line, or the rows of files, in their order.',
     )

@@ -16,7 +16,6 @@ import { METRES, notesOn, otherCommand, UNCLEAR_S } from './other-command.js';
 export default function declare(program: Command): void {
   program
     .command('inspect')
-    .summary('show what a hexcode says')
     .description('Show what a hexcode says: province, cell, size, centre, parent, neighbours and a map link.')
     .argument('<code...>', 'a hexcode in any spelling, or a text with one: a link, a message, a position')
     .option('--json', 'as JSON, with the boundary')

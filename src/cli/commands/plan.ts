@@ -88,7 +88,6 @@ export default function declare(program: Command): void {
   addPlanFlags(
     program
       .command('plan')
-      .summary('how many machines a fleet needs')
       .description(
         'Say how many cores, processes and machines a fleet needs and which latency it will see, from results of hexcodes bench: a range for each figure, the limits in their order, and what-ifs.',
       ),

@@ -7,7 +7,6 @@ import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 export default function declare(program: Command): void {
   program
     .command('provinces')
-    .summary('list the 34 provinces and their codes')
     .description(
       'List the 34 provinces and cities of 2025, their codes, and the units they were merged from.',
     )

@@ -31,7 +31,6 @@ const SLIP_WORDS: Record<Slip, string> = {
 export default function declare(program: Command): void {
   program
     .command('suggest')
-    .summary('what a mistyped code was meant to be')
     .description('List the valid hexcodes one slip away from a mistyped one.')
     .argument('<code>', 'the code as it was typed')
     .option('--near <lat,lng>', 'a position the place is probably close to: nearest suggestions first')

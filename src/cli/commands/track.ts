@@ -46,7 +46,6 @@ export default function declare(program: Command): void {
   addPointOptions(
     program
       .command('track')
-      .summary('positions of vehicles to stays in cells')
       .description('Turn positions of vehicles into stays, one row each; positions in the same cell are one.')
       .argument('[files...]', 'files of points in any format that encode reads; stdin without')
       .requiredOption('--id <column>', 'column that names the vehicle')

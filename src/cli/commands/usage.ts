@@ -25,7 +25,8 @@ interface Bounds {
 }
 
 export default function register(program: Command): void {
-  const usage = program.command('usage').description('what keys have used: requests and points');
+  const about = 'what keys have used: requests and points';
+  const usage = program.command('usage').summary(about).description(about);
   const addBounds = (command: Command): Command =>
     addFlags(
       command

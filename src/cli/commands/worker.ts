@@ -411,7 +411,6 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
 export default function declare(program: Command): void {
   const worker = program
     .command('worker')
-    .summary('convert the messages of NATS JetStream or Kafka')
     .description(
       'Convert the messages of a NATS JetStream stream or of topics of Kafka: each answer is stored once.',
     )
