@@ -3,7 +3,7 @@
 // axes is that of the container, never of the declaration.
 
 import { repeatedMember } from '../params/json-grammar.js';
-import { byCode, byNumber, type OtherSystem, unknown } from './well-known-binary.js';
+import { byCode, byNumber, DEGREES, type OtherSystem, unknown } from './well-known-binary.js';
 
 export type { OtherSystem };
 

@@ -1,6 +1,6 @@
 // Geometries as well-known binary (WKB), of OGC, ISO 13249 and PostGIS, and systems of coordinates by the number that
-// they give or the identifier of a registry. What declares a system in words is read by coordinate-system.ts, which the
-// page loads with the first file: this is in its first scripts.
+// they give or the identifier of a registry. Declarations in words are coordinate-system.ts, which the page loads with
+// the first file: this is in its first scripts.
 
 /** Lists of longitude and latitude in turns. */
 export interface Shape {
@@ -126,7 +126,7 @@ export interface OtherSystem {
 }
 
 /** WGS 84 in two and in three dimensions, and its realizations, which differ by centimetres. */
-const DEGREES: ReadonlySet<string> = new Set([
+export const DEGREES: ReadonlySet<string> = new Set([
   'EPSG:4326',
   'EPSG:4979',
   'OGC:CRS84',
