@@ -76,7 +76,7 @@ export class Observer {
   }
 
   streamClosed(subprotocol: string, stream: ClosedStream): void {
-    this.streamOf(subprotocol).close(stream.code);
+    this.streamOf(subprotocol).close(stream.code, stream.isPeersCode);
     this.log.addStream(stream);
   }
 

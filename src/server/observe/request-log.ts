@@ -64,6 +64,8 @@ export interface ClosedStream {
   readonly client: string;
   readonly route: string;
   readonly code: number;
+  /** The code is the peer's. */
+  readonly isPeersCode: boolean;
   readonly frames: number;
   readonly points: number;
   readonly bytesIn: number;

@@ -359,6 +359,7 @@ export class Streams {
       ...traffic,
       route: STREAM_PATH,
       code: session?.closeCode ?? peersCode,
+      isPeersCode: session?.closeCode === undefined,
       openMs: performance.now() - openedMs,
     });
   }

@@ -26,6 +26,10 @@ export class Latency {
 
 /** An answer could not be sent; answers were not read. */
 const ALERTED_CODES = [1011, 1013];
+/** Codes of peers that say how a connection ended, with 1005 for none and 1006 for a lost connection. */
+const CODES_OF_PEERS = [1000, 1001, 1005, 1006];
+/** Any other code of a peer: it is the peer's own, and means nothing of what the service means by it. */
+const OTHER_CODE = 'other';
 
 /** Frames and bytes of one connection, both ways. */
 export interface StreamTraffic {
@@ -39,7 +43,7 @@ export class StreamCounts {
   /** From the arrival of a frame until its answer has left the buffer of uWS. */
   readonly latency = new Latency();
   /** Connections by the code that they were closed with; those on which an alert waits are 0 from the start. */
-  readonly closed = new Map<number, number>(ALERTED_CODES.map((code) => [code, 0]));
+  readonly closed = new Map<number | typeof OTHER_CODE, number>(ALERTED_CODES.map((code) => [code, 0]));
 
   /** Counts a frame, of the connection too. */
   add(own: StreamTraffic, sizeBytes: number): void {
@@ -54,8 +58,9 @@ export class StreamCounts {
     this.traffic.bytesOut += sizeBytes;
   }
 
-  close(code: number): void {
-    this.closed.set(code, (this.closed.get(code) ?? 0) + 1);
+  close(code: number, isPeers: boolean): void {
+    const counted = isPeers && !CODES_OF_PEERS.includes(code) ? OTHER_CODE : code;
+    this.closed.set(counted, (this.closed.get(counted) ?? 0) + 1);
   }
 }
 

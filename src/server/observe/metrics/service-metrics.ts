@@ -379,7 +379,7 @@ function streamMetrics(of: MetricSources): Metric[] {
     {
       kind: 'counter',
       name: 'hexcodes_stream_closed_total',
-      help: 'Connections of the stream by the code they were closed with.',
+      help: 'Connections of the stream by the code they were closed with; other: a code of clients.',
       labels: ['subprotocol', 'code'],
       samples: () =>
         Object.entries(of.streams).flatMap(([subprotocol, { closed }]) =>

@@ -135,6 +135,24 @@ describe('metrics', () => {
     expect(await get('hexcodes_stream_closed_total', { subprotocol, code: '1003' })).toBe(1);
   });
 
+  test('codes that clients close with are not taken for those of the service, and make no series', async () => {
+    const subprotocol = 'hexcodes.v1.binary';
+    const closed = (code: string) => get('hexcodes_stream_closed_total', { subprotocol, code });
+    const codes = [1003, 1009, 1011, 4001, 4999];
+    const before = await Promise.all(['other', '1000', ...codes.map(String)].map(closed));
+    for (const code of [1000, ...codes]) {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/hexcodes/stream`, subprotocol, {
+        headers: headers(),
+      });
+      await once(socket, 'message');
+      socket.close(code);
+      await once(socket, 'close');
+    }
+    while ((await get('hexcodes_stream_connections', { subprotocol })) > 0) await sleep(5);
+    const after = await Promise.all(['other', '1000', ...codes.map(String)].map(closed));
+    expect(after.map((count, i) => count - before[i]!)).toEqual([5, 1, 0, 0, 0, 0, 0]);
+  });
+
   test('points of binary frames are counted', async () => {
     const before = await get('hexcodes_points_total', { operation: 'stream', outcome: 'failed' });
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/hexcodes/stream`, 'hexcodes.v1.binary', {
