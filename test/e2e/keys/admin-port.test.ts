@@ -144,7 +144,8 @@ test('wrong bodies name every fault; unknown keys and paths are 404', async () =
   for (const path of ['/nobody', '/%zz', '/nobody/', '/a/b'])
     expect((await call('GET', path, admin)).status, path).toBe(404);
   expect((await call('PATCH', '/nobody', admin, { name: 'x' })).status).toBe(404);
-  expect((await call('POST', '/nobody/rotate', admin, { overlap: 'long' })).status).toBe(400);
+  for (const overlap of ['long', '999999w'])
+    expect((await call('POST', '/nobody/rotate', admin, { overlap })).status).toBe(400);
   const rest = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, { method: 'DELETE' });
   expect([rest.status, rest.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
 });

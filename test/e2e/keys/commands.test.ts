@@ -104,6 +104,11 @@ test('rotate shows another text for the same id; a key has to be there and not r
   expect([await statusOf(text), await statusOf(next)]).toEqual([401, 401]);
   expect(await statusOf(readFileSync(file('new'), 'utf8').trim())).toBe(200);
   expect(keys(['rotate', id, '--overlap', 'long', '--show']).code).toBe(2);
+  // A store is read again whatever it has taken: in ISO 8601 years beyond 9999 have a sign.
+  expect(keys(['rotate', id, '--overlap', '999999w', '--show']).code).toBe(2);
+  expect(keys(['rotate', id, '--overlap', '400000w', '--out', file('old')]).code).toBe(0);
+  expect(keys(['backup', file('backup')]).code).toBe(0);
+  expect(keys(['restore', file('backup'), '--force']).code).toBe(0);
   keys(['revoke', id]);
   for (const refused of [id, 'nobody']) expect(keys(['rotate', refused, '--show']).code).not.toBe(0);
 });

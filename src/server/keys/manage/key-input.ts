@@ -101,15 +101,17 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** In milliseconds; undefined if it is not one. */
-export function parseDuration(text: string): number | undefined {
+/** Later years have a sign in ISO 8601, and are not read again. */
+const YEAR_10000_MS = Date.UTC(10_000, 0);
+
+/** In milliseconds; undefined if it is not one, or ends after the year 9999. */
+export function parseDuration(text: string, nowMs = Date.now()): number | undefined {
   if (text === '0') return 0;
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
-  const unitMs = UNIT_MS[unit];
-  return unitMs === undefined ? undefined : Number(count) * unitMs;
+  const durationMs = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
+  return nowMs + durationMs < YEAR_10000_MS ? durationMs : undefined;
 }
 
-const YEAR_10000_MS = Date.UTC(10_000, 0);
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
@@ -117,12 +119,10 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\
  * one.
  */
 function parseTime(text: string, nowMs = Date.now()): number | undefined {
-  const durationMs = parseDuration(text);
-  const timeMs =
-    durationMs !== undefined ? nowMs + durationMs : TIME.test(text) ? Date.parse(text) : Number.NaN;
-  // Later years have a sign in ISO 8601, and are not read again.
+  const durationMs = parseDuration(text, nowMs);
+  if (durationMs !== undefined) return nowMs + durationMs;
+  const timeMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (!(timeMs < YEAR_10000_MS)) return undefined;
-  if (durationMs !== undefined) return timeMs;
   // Date.parse reads 31 February as a day in March.
   return new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
     ? timeMs
