@@ -95,7 +95,7 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
   const names = fields.map(({ column }) => column.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
-  removeAnnotations(metadata.schema);
+  removeAnnotations(children);
   return { buffer, metadata, fields, elements };
 }
 

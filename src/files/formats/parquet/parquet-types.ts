@@ -2,7 +2,7 @@
 // element that each kind of column is written as.
 
 import type { SchemaElement, SchemaTree } from 'hyparquet';
-import { isListLike, isMapLike } from 'hyparquet/src/schema.js';
+import { isListLike } from 'hyparquet/src/schema.js';
 import { validJson } from '../../../hexcodes/wire/params/json-grammar.js';
 import type { TableColumn, TimeUnitName } from '../table.js';
 import { intervalText, leaf, type Shape, structOf, toBigInt, utf8Text } from '../values/column-text.js';
@@ -19,14 +19,18 @@ const TEXTUAL = new Set(['UTF8', 'STRING', 'ENUM']);
  */
 export function shapeOf(node: SchemaTree): Shape {
   const shape = shapeOfOne(node);
-  return node.element.repetition_type === 'REPEATED' ? { is: 'list', of: shape } : shape;
+  return node.element.repetition_type === 'REPEATED' ? { is: 'list', of: shape, isRepeated: true } : shape;
 }
 
-/** The shape of each repetition. hyparquet tells lists and maps apart from structs by the same two questions. */
+/** The shape of each repetition. hyparquet tells lists apart from structs by the same question. */
 function shapeOfOne(node: SchemaTree): Shape {
   if (node.children.length === 0) return leafOf(node.element);
   if (node.element.logical_type?.type === 'VARIANT')
     throw new Error("values of Parquet's type VARIANT are not read");
+  if (isOldList(node)) {
+    const [repeated] = node.children as [SchemaTree];
+    return { is: 'only', name: repeated.element.name, of: shapeOf(repeated) };
+  }
   if (isListLike(node)) {
     const repeated = node.children[0]!;
     return {
@@ -34,16 +38,44 @@ function shapeOfOne(node: SchemaTree): Shape {
       of: repeated.children.length === 1 ? shapeOf(repeated.children[0]!) : shapeOfOne(repeated),
     };
   }
-  if (isMapLike(node)) {
-    const [key, value] = node.children[0]!.children;
-    const keyShape = shapeOf(key!);
-    // hyparquet makes maps objects, whose keys are text.
+  if (isMap(node)) {
+    const [pairs] = node.children as [SchemaTree];
+    const [key, value] = pairs.children as [SchemaTree, SchemaTree];
+    const keyShape = shapeOf(key);
     if (keyShape.is !== 'leaf' || !KEY_KINDS.has(keyShape.column.kind)) {
       throw new Error('maps are read only where their keys are text, integers or UUIDs');
     }
-    return { is: 'map', key: { is: 'leaf', column: { kind: 'text' } }, value: shapeOf(value!) };
+    const names = [key.element.name, value.element.name] as const;
+    const of = { is: 'map', key: keyShape, value: shapeOf(value), names } as const;
+    return { is: 'only', name: pairs.element.name, of };
   }
   return structOf(node.children.map((child) => [child.element.name, shapeOf(child)] as const));
+}
+
+/**
+ * Whether a list repeats its values themselves, as parquet-avro and older versions of Spark and Hive write it.
+ * hyparquet takes one of records for a struct, leaves a record of one member out, and makes null of an empty list.
+ */
+function isOldList({ element, children }: SchemaTree): boolean {
+  const [repeated, ...others] = children;
+  if (element.converted_type !== 'LIST' || repeated?.element.repetition_type !== 'REPEATED') return false;
+  const { name, converted_type: converted } = repeated.element;
+  const isOldName = name === 'array' || name === `${element.name}_tuple`;
+  return (
+    others.length === 0 &&
+    (repeated.children.length !== 1 || isOldName || converted === 'LIST' || converted === 'MAP')
+  );
+}
+
+/** Whether a node is a map, also by the older name. hyparquet makes objects of maps, which are read as pairs here. */
+function isMap({ element, children: [pairs, ...others] }: SchemaTree): boolean {
+  const { converted_type: converted, repetition_type: repetition } = element;
+  return (
+    (converted === 'MAP' || (converted === 'MAP_KEY_VALUE' && repetition !== 'REPEATED')) &&
+    others.length === 0 &&
+    pairs?.element.repetition_type === 'REPEATED' &&
+    pairs.children.length === 2
+  );
 }
 
 const KEY_KINDS: ReadonlySet<string> = new Set(['text', 'int', 'uint', 'long', 'uuid', 'boolean']);
@@ -149,13 +181,15 @@ function intervalOf(bytes: Uint8Array): string {
   return intervalText(months!, days!, 1_000_000n * BigInt(ms!));
 }
 
-/** Annotations for which hyparquet would make doubles or nothing of the stored values. */
-export function removeAnnotations(elements: readonly SchemaElement[]): void {
-  for (const element of elements) {
+/** Annotations for which hyparquet would make doubles, nothing, objects or other lists of the stored values. */
+export function removeAnnotations(nodes: readonly SchemaTree[]): void {
+  for (const node of nodes) {
+    const { element, children } = node;
     const { converted_type: converted, logical_type: logical } = element;
     if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') delete element.logical_type;
-    if (converted === 'DECIMAL' || converted === 'INTERVAL' || converted === 'BSON')
-      delete element.converted_type;
+    const isOther = converted === 'DECIMAL' || converted === 'INTERVAL' || converted === 'BSON';
+    if (isOther || isOldList(node) || isMap(node)) delete element.converted_type;
+    removeAnnotations(children);
   }
 }
 

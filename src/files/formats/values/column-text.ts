@@ -229,9 +229,18 @@ export type Shape =
       /** The reader's value in the form that `ColumnKind` gives; absent where it is in this form. */
       readonly read?: (value: never) => unknown;
     }
-  | { readonly is: 'list'; readonly of: Shape }
+  /** @param isRepeated whether none is an empty list */
+  | { readonly is: 'list'; readonly of: Shape; readonly isRepeated?: boolean }
+  /** A struct in place of which its only member is written. */
+  | { readonly is: 'only'; readonly name: string; readonly of: Shape }
   | { readonly is: 'struct'; readonly fields: readonly (readonly [name: string, shape: Shape])[] }
-  | { readonly is: 'map'; readonly key: Shape; readonly value: Shape };
+  | {
+      readonly is: 'map';
+      readonly key: Shape;
+      readonly value: Shape;
+      /** Names of the members of a pair that is an object; without pairs the map is empty. */
+      readonly names?: readonly [key: string, value: string];
+    };
 
 /** @param read see Shape; absent where values need none */
 export function leaf(column: Omit<TableColumn, 'name'>, read?: (value: never) => unknown): Shape {
@@ -269,7 +278,9 @@ export function shapedColumn(name: string, shapeOf: () => Shape): ShapedColumn {
 export function readBy(shape: Shape): ((value: unknown) => unknown) | null {
   if (shape.is !== 'leaf')
     return (value) =>
-      value === null || value === undefined ? null : shapedText(shape, value, new TextBudget());
+      (value === null || value === undefined) && !isNeverNull(shape)
+        ? null
+        : shapedText(shape, value, new TextBudget());
   const { read } = shape;
   if (read === undefined) return null;
   return (value) => (value === null || value === undefined ? null : read(value as never));
@@ -287,8 +298,13 @@ class TextBudget {
   }
 }
 
-/** @param value lists in any kind of array, structs as objects, maps as objects or as lists of pairs */
-function shapedText(shape: Shape, value: unknown, budget: TextBudget): string {
+/** Whether a shape that is repeated is empty where there is no value. */
+const isNeverNull = (shape: Shape): boolean =>
+  (shape.is === 'list' && shape.isRepeated === true) || (shape.is === 'map' && shape.names !== undefined);
+
+/** @param value lists in any kind of array, structs as objects, maps as lists of pairs */
+function shapedText(shape: Shape, given: unknown, budget: TextBudget): string {
+  const value = (given ?? null) === null && isNeverNull(shape) ? [] : given;
   if (value === null || value === undefined) return budget.spent('null');
   switch (shape.is) {
     case 'leaf':
@@ -297,6 +313,8 @@ function shapedText(shape: Shape, value: unknown, budget: TextBudget): string {
       );
     case 'list':
       return `[${Array.from(value as ArrayLike<unknown>, (each) => shapedText(shape.of, each, budget)).join(',')}]`;
+    case 'only':
+      return shapedText(shape.of, (value as Record<string, unknown>)[shape.name], budget);
     case 'struct': {
       const members = shape.fields.map(
         ([name, field]) =>
@@ -305,12 +323,13 @@ function shapedText(shape: Shape, value: unknown, budget: TextBudget): string {
       return `{${members.join(',')}}`;
     }
     case 'map': {
-      const pairs = (Array.isArray(value) ? value : Object.entries(value as object)) as [unknown, unknown][];
-      const members = pairs.map(
-        ([key, each]) =>
-          `${JSON.stringify(keyText(shape.key, key, budget))}:${shapedText(shape.value, each, budget)}`,
-      );
-      return `{${members.join(',')}}`;
+      const members = new Map<string, string>();
+      // The last of several pairs with one key counts.
+      for (const pair of value as Iterable<Record<string, unknown>>) {
+        const [key, each] = shape.names?.map((name) => pair[name]) ?? (pair as unknown as [unknown, unknown]);
+        members.set(keyText(shape.key, key, budget), shapedText(shape.value, each, budget));
+      }
+      return `{${Array.from(members, ([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`;
     }
   }
 }

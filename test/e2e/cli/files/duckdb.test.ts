@@ -367,6 +367,67 @@ describe('types of columns', () => {
   });
 });
 
+test('lists and maps of older writers have the values that pyarrow reads', async () => {
+  const input = resolve('test/fixtures/types/old-lists.parquet');
+  const none = { bare: [], barer: [] };
+  const empty = {
+    one: [],
+    two: [],
+    tup: [],
+    ints: [],
+    lists: [],
+    maps: [],
+    oldmap: {},
+    oldmap2: {},
+    three: [],
+  };
+  const expected = [
+    { ...Object.fromEntries(Object.keys(empty).map((name) => [name, null])), ...none, rints: [] },
+    { ...empty, ...none, rints: [0] },
+    {
+      one: [{ x: 1 }],
+      two: [{ x: 1, y: 't1' }],
+      tup: [{ x: 1 }],
+      ints: [1],
+      rints: [0, 1],
+      lists: [[]],
+      maps: [{}],
+      bare: [1],
+      barer: [{ x: null, z: [] }],
+      oldmap: { k1: 1 },
+      oldmap2: { k1: 1 },
+      three: [null],
+    },
+    {
+      one: [{ x: 1 }, { x: null }],
+      two: [
+        { x: 1, y: 't1' },
+        { x: null, y: null },
+      ],
+      tup: [{ x: 1 }, { x: 2 }],
+      ints: [1, 2],
+      rints: [0, 1, 2],
+      lists: [[], [1]],
+      maps: [{}, { k: 5 }],
+      bare: [1, 2],
+      barer: [
+        { x: null, z: [] },
+        { x: 1, z: ['p', 'q'] },
+      ],
+      oldmap: { k1: 1, k2: null },
+      oldmap2: { k1: 1, k2: 2 },
+      three: [null, { x: null, q: [1, 2] }],
+    },
+  ];
+  const ran = await folder.run(['encode', input, '--to', 'ndjson', '-q', '--drop', 'id,lat,lng']);
+  const rows = ran.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const ours = { hexcodes: 'HN-6GHP4-83RFR', resolution: 13, admin_code: 'HN', status: 'OK' };
+  expect(rows).toEqual(expected.map((row) => ({ ...row, ...ours })));
+});
+
 test('a time of day beyond 32 bits is refused with the name of its file', async () => {
   const fields = [
     new Field('lat', new Float64()),
