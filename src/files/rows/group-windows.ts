@@ -185,7 +185,7 @@ function addDegrees(
   const width = kind === 'double' ? NUMBER_BYTES : 4;
   if (width === NUMBER_BYTES && defined === null) ranges.numbersAt = text.at;
   text.reserve(width * starts.length);
-  const view = new DataView(text.bytes.buffer);
+  const { view } = text;
   for (let row = 0; row < starts.length; row++) {
     if (defined !== null && defined[row] === 0) {
       starts[row] = -1;

@@ -68,12 +68,14 @@ export function numberIn(bytes: Uint8Array, start: number, end: number): number 
 }
 
 /** Bytes that grow, and where the next of them goes. */
-export class GrowingBytes {
+export class GrowingBytes implements Area {
   bytes: Uint8Array;
+  view: DataView;
   at = 0;
 
   constructor(sizeBytes: number) {
     this.bytes = new Uint8Array(sizeBytes);
+    this.view = new DataView(this.bytes.buffer);
   }
 
   /** Makes room for more bytes. */
@@ -82,6 +84,7 @@ export class GrowingBytes {
     const larger = new Uint8Array(2 * (this.at + more));
     larger.set(this.bytes.subarray(0, this.at));
     this.bytes = larger;
+    this.view = new DataView(larger.buffer);
   }
 
   /** Adds a text in UTF-8. */

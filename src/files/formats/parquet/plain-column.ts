@@ -50,9 +50,7 @@ type Pages = Pick<OwnChunk, 'pages' | 'sizeBytes' | 'plainBytes' | 'dictionaryBy
 
 export class PlainColumn {
   readonly #width: number;
-  #bytes = Buffer.from(new ArrayBuffer(FIRST_BYTES));
-  #view = new DataView(this.#bytes.buffer);
-  #size = 0;
+  readonly #values = new GrowingBytes(FIRST_BYTES);
   #defined = new Uint8Array(1024);
   #rows = 0;
   #nulls = 0;
@@ -64,7 +62,7 @@ export class PlainColumn {
 
   /** Bytes of the values so far. */
   get sizeBytes(): number {
-    return this.#size;
+    return this.#values.at;
   }
 
   /** Adds the value at an offset, with its size before it if it has one. @returns where it ends */
@@ -74,8 +72,12 @@ export class PlainColumn {
         ? this.#width
         : LENGTH_BYTES + (from[at]! | (from[at + 1]! << 8) | (from[at + 2]! << 16) | (from[at + 3]! << 24));
     this.#define(1);
-    this.#reserve(size);
-    this.#copy(from, at, size);
+    const values = this.#values;
+    values.reserve(size);
+    const into = values.bytes;
+    if (size <= SHORT) for (let i = 0; i < size; i++) into[values.at + i] = from[at + i]!;
+    else into.set(from.subarray(at, at + size), values.at);
+    values.at += size;
     return at + size;
   }
 
@@ -96,12 +98,13 @@ export class PlainColumn {
       const row = rows[i]!;
       if (starts[row]! >= 0) sizeBytes += LENGTH_BYTES + ends[row]! - starts[row]!;
     }
-    this.#reserve(sizeBytes);
+    const values = this.#values;
+    values.reserve(sizeBytes);
     this.#reserveRows(to - from);
-    const into = this.#bytes;
+    const into = values.bytes;
     const defined = this.#defined;
     const hasSizes = this.#width === 0;
-    let at = this.#size;
+    let { at } = values;
     let nulls = 0;
     for (let i = from; i < to; i++) {
       const row = rows[i]!;
@@ -123,34 +126,34 @@ export class PlainColumn {
       else into.set(bytes.subarray(start, start + size), at);
       at += size;
     }
-    this.#size = at;
+    values.at = at;
     this.#nulls += nulls;
   }
 
   /** Adds values of eight bytes that stand one after the other. */
   #addNumbers(bytes: Uint8Array, at: number, count: number): void {
-    this.#reserve(8 * count);
+    this.#values.add(bytes.subarray(at, at + 8 * count));
     this.#reserveRows(count);
-    this.#bytes.set(bytes.subarray(at, at + 8 * count), this.#size);
     this.#defined.fill(1, this.#rows, this.#rows + count);
-    this.#size += 8 * count;
     this.#rows += count;
   }
 
   addDouble(value: number): void {
     this.#define(1);
-    this.#reserve(8);
-    this.#view.setFloat64(this.#size, value, true);
-    this.#size += 8;
+    const values = this.#values;
+    values.reserve(8);
+    values.view.setFloat64(values.at, value, true);
+    values.at += 8;
   }
 
   /** Adds an integer of 64 bits. */
   addWords(low: number, high: number): void {
     this.#define(1);
-    this.#reserve(8);
-    this.#view.setUint32(this.#size, low, true);
-    this.#view.setUint32(this.#size + 4, high, true);
-    this.#size += 8;
+    const values = this.#values;
+    values.reserve(8);
+    values.view.setUint32(values.at, low, true);
+    values.view.setUint32(values.at + 4, high, true);
+    values.at += 8;
   }
 
   addNull(): void {
@@ -165,10 +168,10 @@ export class PlainColumn {
     const starts = this.#width === 0 ? this.#startsOf(present) : null;
     const different = this.#differentOf(present, starts);
     const sources = { starts, present, firsts: different?.firsts ?? null };
-    const bounds = present === 0 ? null : boundsOf(this.element, this.#bytes, this.#width, sources);
+    const bounds = present === 0 ? null : boundsOf(this.element, this.#values.bytes, this.#width, sources);
     const pages = different === null ? this.#plainPages(starts) : this.#dictionaryPages(different, starts);
     const statistics = statisticsOf(bounds?.[0], bounds?.[1], this.#nulls);
-    this.#size = 0;
+    this.#values.at = 0;
     this.#rows = 0;
     this.#nulls = 0;
     const hasDictionary = pages.dictionaryBytes > 0;
@@ -188,29 +191,11 @@ export class PlainColumn {
     this.#defined = grown;
   }
 
-  #reserve(bytes: number): void {
-    if (this.#size + bytes <= this.#bytes.length) return;
-    let length = 2 * this.#bytes.length;
-    while (length < this.#size + bytes) length *= 2;
-    const grown = Buffer.from(new ArrayBuffer(length));
-    this.#bytes.copy(grown, 0, 0, this.#size);
-    this.#bytes = grown;
-    this.#view = new DataView(grown.buffer);
-  }
-
-  #copy(from: Uint8Array, start: number, size: number): void {
-    const into = this.#bytes;
-    const at = this.#size;
-    if (size <= SHORT) for (let i = 0; i < size; i++) into[at + i] = from[start + i]!;
-    else into.set(from.subarray(start, start + size), at);
-    this.#size = at + size;
-  }
-
   /** Where the texts begin, after their sizes; and where another would. */
   #startsOf(present: number): Uint32Array {
     if (allStarts.length <= present) allStarts = new Uint32Array(2 * present + 1);
     const starts = allStarts;
-    const view = this.#view;
+    const { view } = this.#values;
     let at = 0;
     for (let i = 0; i < present; i++) {
       starts[i] = at + LENGTH_BYTES;
@@ -224,7 +209,7 @@ export class PlainColumn {
   #differentOf(present: number, starts: Uint32Array | null): Different | null {
     if (present === 0 || this.element.type === 'BOOLEAN') return null;
     const width = this.#width;
-    const bytes = this.#bytes;
+    const { bytes } = this.#values;
     const samples = Math.min(present, SAMPLE);
     const seen = new Set<number>();
     for (let i = 0; i < samples; i++) {
@@ -248,7 +233,7 @@ export class PlainColumn {
         const entry = table[at]! - 1;
         if (entry < 0) {
           dictionaryBytes += starts === null ? size : LENGTH_BYTES + size;
-          if (2 * dictionaryBytes > this.#size) return null;
+          if (2 * dictionaryBytes > this.#values.at) return null;
           table[at] = firsts.length + 1;
           indexes[i] = firsts.length;
           firsts.push(i);
@@ -265,12 +250,12 @@ export class PlainColumn {
       }
     }
     const bits = firsts.length === 1 ? 1 : 32 - Math.clz32(firsts.length - 1);
-    if (2 * (dictionaryBytes + (present * bits) / 8) > this.#size) return null;
+    if (2 * (dictionaryBytes + (present * bits) / 8) > this.#values.at) return null;
     return { firsts, indexes, bits };
   }
 
   #dictionaryPages({ firsts, indexes, bits }: Different, starts: Uint32Array | null): Pages {
-    const bytes = this.#bytes;
+    const { bytes } = this.#values;
     const width = this.#width;
     const values = firsts.map((i) =>
       starts === null
@@ -305,7 +290,7 @@ export class PlainColumn {
       const firstRow = row;
       const firstValue = value;
       const start = startOf(value);
-      if (row === 0 && this.#size <= PAGE_BYTES) {
+      if (row === 0 && this.#values.at <= PAGE_BYTES) {
         row = rows;
         value = rows - this.#nulls;
       }
@@ -316,7 +301,7 @@ export class PlainColumn {
       }
       const page = isBits
         ? this.#bitPage(firstValue, value, firstRow, row)
-        : this.#page(this.#bytes.subarray(start, startOf(value)), firstRow, row, PLAIN);
+        : this.#page(this.#values.bytes.subarray(start, startOf(value)), firstRow, row, PLAIN);
       pages.push(...page.parts);
       sizeBytes += page.sizeBytes;
       plainBytes += page.plainBytes;
@@ -328,7 +313,7 @@ export class PlainColumn {
     const bits = new Uint8Array(Math.ceil((endValue - firstValue) / 8));
     for (let i = firstValue; i < endValue; i++) {
       const at = i - firstValue;
-      bits[at >> 3]! |= this.#bytes[i]! << (at & 7);
+      bits[at >> 3]! |= this.#values.bytes[i]! << (at & 7);
     }
     return this.#page(bits, firstRow, endRow, PLAIN);
   }
