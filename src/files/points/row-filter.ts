@@ -81,11 +81,15 @@ function testOf(
   }
   const isText = isQuoted && !NUMBERS.has(column.kind);
   const wanted = isText ? undefined : numberOf(text, value);
-  if (wanted !== null && wanted !== undefined)
+  if (wanted !== null && wanted !== undefined) {
+    const rounded = Number(wanted);
     return (given) => {
       const number = numberOf(column, given);
-      return number !== null && number !== undefined && compares(number, wanted, comparison);
+      if (number === null || number === undefined) return false;
+      // A double, or a decimal as one, is compared with the nearest double, as in SQL.
+      return compares(number, typeof number === 'number' ? rounded : wanted, comparison);
     };
+  }
   // A column of JSON may hold texts further on.
   if (NUMBERS.has(column.kind) && column.isInferred !== true)
     throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds numbers, and ${value} is not one`);

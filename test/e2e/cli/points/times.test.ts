@@ -64,6 +64,7 @@ describe('conditions', () => {
       new arrow.TimestampMicrosecond('UTC'),
     ),
     big: vectorOf([1n, 2n ** 60n, 2n ** 60n + 1n, null, -4n], new arrow.Int64()),
+    wide: vectorOf([2 ** 60, 2 ** 60 + 256, 1e40, null, -(2 ** 60)], new arrow.Float64()),
     took: vectorOf(Array(5).fill(30_600_000_000n), new arrow.DurationMicrosecond()),
   });
   const kept = async (...conditions: string[]): Promise<number[]> => {
@@ -84,6 +85,11 @@ describe('conditions', () => {
     [[1], 'big = 1152921504606846976'],
     [[2], 'big > 1152921504606846976'],
     [[0, 4], 'big <= 1'],
+    // Doubles are compared with the nearest double.
+    [[0], 'wide = 1152921504606846977'],
+    [[1, 2], 'wide > 1152921504606846977'],
+    [[0, 1, 4], 'wide < 10000000000000000000000000000000000000000'],
+    [[2], 'wide = 10000000000000000000000000000000000000000'],
     // Text by its characters, quoted or not. A number in quotes is a text, but for a column whose type is numbers.
     [[0], 'tên xe = a'],
     [[4], `TÊN XE == "51C-1"`],
