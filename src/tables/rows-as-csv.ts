@@ -75,17 +75,24 @@ export class CsvLines {
   }
 }
 
+/** Rows of fields as CSV, in chunks. */
+export function* csvOf(rows: Iterable<readonly (string | undefined)[]>): Generator<Uint8Array> {
+  const lines = new CsvLines();
+  for (const fields of rows) if (lines.add(fields)) yield lines.take();
+  yield lines.take();
+}
+
 /** Rows with `lat` and `lng` after their other columns; `lat` holds the fault of a position that cannot be read. */
-export function* rowsAsCsv(
+export function rowsAsCsv(
   names: readonly string[],
   rows: Iterable<PlacedRow<string | undefined>>,
-): Generator<Uint8Array> {
-  const lines = new CsvLines();
-  lines.add([...names, 'lat', 'lng']);
-  for (const { fields, point, fault } of rows)
-    if (lines.add([...fields, ...(point === null ? [fault, ''] : [`${point[1]}`, `${point[0]}`])]))
-      yield lines.take();
-  yield lines.take();
+): Iterable<Uint8Array> {
+  function* all(): Generator<readonly (string | undefined)[]> {
+    yield [...names, 'lat', 'lng'];
+    for (const { fields, point, fault } of rows)
+      yield [...fields, ...(point === null ? [fault, ''] : [`${point[1]}`, `${point[0]}`])];
+  }
+  return csvOf(all());
 }
 
 function quoted(text: string): string {
@@ -187,12 +194,12 @@ function* featureRows(features: readonly Members[]): Generator<Uint8Array> {
       shape: read[i]!.shape,
     }),
   );
-  const lines = new CsvLines();
-  lines.add(['lat', 'lng', ...names]);
-  for (const { fields, point } of placedRows(shapes, null))
-    if (lines.add([...(point === null ? ['', ''] : [`${point[1]}`, `${point[0]}`]), ...fields]))
-      yield lines.take();
-  yield lines.take();
+  function* placed(): Generator<string[]> {
+    yield ['lat', 'lng', ...names];
+    for (const { fields, point } of placedRows(shapes, null))
+      yield [...(point === null ? ['', ''] : [`${point[1]}`, `${point[0]}`]), ...fields];
+  }
+  yield* csvOf(placed());
 }
 
 function objectRows(rows: readonly Members[]): Iterable<Uint8Array> {
@@ -200,10 +207,11 @@ function objectRows(rows: readonly Members[]): Iterable<Uint8Array> {
   return plainRows([names, ...rows.map((row) => names.map((name) => memberOf(row, name)))]);
 }
 
-function* plainRows(rows: readonly (readonly unknown[])[]): Generator<Uint8Array> {
-  const lines = new CsvLines();
-  for (const row of rows) if (lines.add(row.map(fieldOf))) yield lines.take();
-  yield lines.take();
+function plainRows(rows: readonly (readonly unknown[])[]): Iterable<Uint8Array> {
+  function* texts(): Generator<string[]> {
+    for (const row of rows) yield row.map(fieldOf);
+  }
+  return csvOf(texts());
 }
 
 const namesOf = (rows: readonly Members[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];

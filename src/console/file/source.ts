@@ -18,10 +18,9 @@ import {
   shapesIn,
   wholePosition,
 } from '../../tables/positions.js';
-import { CsvLines, isJsonTable, jsonAsCsv } from '../../tables/rows-as-csv.js';
+import { csvOf, isJsonTable, jsonAsCsv } from '../../tables/rows-as-csv.js';
 import { POINT_HINT } from '../../tables/shapes/shapes.js';
 import { TableError } from '../../tables/table-error.js';
-import type { Sheet } from '../../tables/xlsx/workbook.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import {
   addedNames,
@@ -277,17 +276,11 @@ async function workbookSource(task: FileTask): Promise<Source> {
     const sheet = Math.min(task.sheet ?? first, sheets.length - 1);
     const chosen = sheets[sheet];
     if (chosen === undefined) throw new BulkInputError('The file is empty');
-    return await csvSource(task, csvOf(chosen), { sheets: sheets.map(({ name }) => name), sheet });
+    return await csvSource(task, csvOf(chosen.rows()), { sheets: sheets.map(({ name }) => name), sheet });
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     throw new BulkInputError(`The workbook is broken: ${error.message}`);
   }
-}
-
-function* csvOf(sheet: Sheet): Generator<Uint8Array> {
-  const lines = new CsvLines();
-  for (const fields of sheet.rows()) if (lines.add(fields)) yield lines.take();
-  yield lines.take();
 }
 
 async function tableSource(

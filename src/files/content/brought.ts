@@ -1,7 +1,7 @@
 // Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
 
 import { likelySheet } from '../../tables/positions.js';
-import { CsvLines } from '../../tables/rows-as-csv.js';
+import { csvOf } from '../../tables/rows-as-csv.js';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/shell-word.js';
 import { TableError } from '../../tables/table-error.js';
@@ -65,12 +65,6 @@ function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: 
     `${fault}: it has ${listed}`,
     `Name one: --sheet ${JSON.stringify(likely?.name)}.`,
   );
-}
-
-function* csvOf(rows: Iterable<readonly string[]>): Generator<Uint8Array> {
-  const lines = new CsvLines();
-  for (const fields of rows) if (lines.add(fields)) yield lines.take();
-  yield lines.take();
 }
 
 /** Options about a content, and the file whose bytes it is. */
