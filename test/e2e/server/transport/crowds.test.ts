@@ -71,7 +71,7 @@ describe('fairness', () => {
   }
 
   test('a peer that sends a body in chunks of one byte does not stop the others', async () => {
-    // Whether it is cut off depends on how fast it sends; adapter.test.ts has the limit.
+    // Whether it is cut off depends on how fast it sends; test/unit/server/transport/limits.test.ts has it.
     const statuses = await askDuring(flood('chunks', CHUNKS_SECONDS));
     expect(statuses.length).toBeGreaterThan(0);
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
