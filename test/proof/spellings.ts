@@ -5,7 +5,7 @@
 // spelled rows go through another checkout in the same turns; --all prints every cell.
 
 import { DifferentialEngine } from '../support/differential/engine.js';
-import { quantile } from '../support/quantile.js';
+import { quantile } from '../support/metrics.js';
 import {
   codeSpellings,
   csvSpellings,

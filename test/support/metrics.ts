@@ -1,5 +1,5 @@
 // Metrics of a running server, read as Prometheus reads them
-// (https://prometheus.io/docs/instrumenting/exposition_formats/).
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Then a quantile of figures.
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -52,4 +52,12 @@ export function sumOf(metrics: Exposition, name: string, labels: Record<string, 
   return (metrics.get(name) ?? [])
     .filter((series) => Object.entries(labels).every(([label, value]) => series.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0);
+}
+
+// A quantile of figures in any order.
+
+/** @param share 0.5 is the median. NaN where there are no figures */
+export function quantile(figures: readonly number[], share: number): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -7,7 +7,7 @@ import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { makeKey } from '../keys.js';
-import { quantile } from '../quantile.js';
+import { quantile } from '../metrics.js';
 import { COMMAND_KEY } from '../server-process.js';
 import type { Behind } from './proxies.js';
 import { callOnce, type TaskOptions, type TaskResult } from './task.js';
