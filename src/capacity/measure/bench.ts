@@ -296,7 +296,7 @@ async function measureControl(
   gaugeOf: (subject: Subject, sampleEvery: number) => Gauge,
   durations: Durations,
 ) {
-  const control = await startControlProcess({ kind: 'echo' });
+  const control = await startControlProcess();
   try {
     const gauge = gaugeOf({ base: control.base, key: '', pids: [control.pid] }, 0);
     const single = PROFILES[0]!;

@@ -13,7 +13,6 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'no
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Behaviour } from '../control/control-server.js';
 import type { GeneratorMessage, Job, JobReport } from '../generator/job.js';
 import type { ConversionResult } from '../measure/results.js';
 import { cpuMicrosOf, familyOf, memoryOf } from './machine.js';
@@ -27,8 +26,8 @@ interface ControlProcess {
   end(): void;
 }
 
-export async function startControlProcess(behaviour: Behaviour): Promise<ControlProcess> {
-  const child = forkPinned(CONTROL_SERVER, [JSON.stringify(behaviour)], String(SERVER_CORE));
+export async function startControlProcess(): Promise<ControlProcess> {
+  const child = forkPinned(CONTROL_SERVER, String(SERVER_CORE));
   const { port } = await messageOf<{ port: number }>(child);
   return {
     base: `http://127.0.0.1:${port}`,
@@ -45,7 +44,7 @@ export class CoreSpeed {
   private constructor(private readonly child: ChildProcess) {}
 
   static async start(): Promise<CoreSpeed> {
-    const child = forkPinned(CORE_SPEED, [], String(SERVER_CORE));
+    const child = forkPinned(CORE_SPEED, String(SERVER_CORE));
     await messageOf(child);
     return new CoreSpeed(child);
   }
@@ -68,7 +67,7 @@ export class GeneratorProcess {
   private constructor(private readonly child: ChildProcess) {}
 
   static async start(): Promise<GeneratorProcess> {
-    const child = forkPinned(GENERATOR, [], String(measuringCore()));
+    const child = forkPinned(GENERATOR, String(measuringCore()));
     await messageOf<GeneratorMessage>(child);
     return new GeneratorProcess(child);
   }
@@ -104,26 +103,25 @@ function canPin(): boolean {
 export const SERVER_CORE = 0;
 export const measuringCore = (): number => availableParallelism() - 1;
 
-/** A program of this package with a channel. @param cores to bind it to; undefined: all */
-function forkPinned(program: URL, args: readonly string[], cores: string | undefined): ChildProcess {
+/** A program of this package with a channel. @param core to bind it to */
+function forkPinned(program: URL, core: string): ChildProcess {
   const options: ForkOptions = { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' };
-  if (cores !== undefined && canPin()) {
+  if (canPin()) {
     options.execPath = 'taskset';
-    options.execArgv = ['-c', cores, process.execPath];
+    options.execArgv = ['-c', core, process.execPath];
   }
-  return fork(program, [...args], options);
+  return fork(program, [], options);
 }
 
-/** A program with its standard error piped. @param cores to bind it to; undefined: all */
+/** A program with its standard error piped. @param cores to bind it to */
 function spawnPinned(
   args: readonly string[],
-  cores: string | undefined,
+  cores: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ChildProcess {
-  const [command, ...words] =
-    cores !== undefined && canPin()
-      ? ['taskset', '-c', cores, process.execPath, ...args]
-      : [process.execPath, ...args];
+  const [command, ...words] = canPin()
+    ? ['taskset', '-c', cores, process.execPath, ...args]
+    : [process.execPath, ...args];
   return spawn(command!, words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
