@@ -2,8 +2,7 @@
 // adapter is a folder beside this file; open-bus.ts chooses one by address.
 
 import type { Durations, Engine } from './engine.js';
-import type { PositionPaths } from './messages/message-shape.js';
-import type { RequestAnswerer } from './messages/request-answer.js';
+import type { PositionPaths, RequestAnswerer } from './messages/message-shape.js';
 import type { SubjectMap } from './subjects.js';
 
 export interface BusSettings {

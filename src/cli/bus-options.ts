@@ -15,7 +15,7 @@ import { readServers } from '../config/bus.js';
 import { BUS_NAMES, type BusConfig } from '../config/config.js';
 import { Fault } from '../config/setting.js';
 import { badUsage, CliFailure, EXIT } from '../files/exit-codes.js';
-import { requireResolution } from '../files/options.js';
+import { requireResolution } from '../files/request.js';
 import { say, visible } from '../files/terminal/say.js';
 import { gathered } from './conversion-options.js';
 import { addFlags, settingsOf } from './settings.js';

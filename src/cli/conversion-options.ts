@@ -7,14 +7,14 @@ import { requireFormat } from '../files/format.js';
 import {
   type CsvOptions,
   csvChoiceOf,
+  type FilesRequest,
   HEADER_ROW_HELP,
   inputOptionsOf,
   requireResolution,
-} from '../files/options.js';
-import type { FilesRequest } from '../files/request.js';
+} from '../files/request.js';
 import { DEFAULT_RESOLUTION } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';
-import { POINT_CHOICES } from '../tables/shapes/shapes.js';
+import { POINT_CHOICES } from '../tables/shapes.js';
 
 export interface ConversionOptions extends CsvOptions {
   readonly from?: string;

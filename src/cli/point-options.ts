@@ -8,8 +8,8 @@ import { badUsage } from '../files/exit-codes.js';
 import { FILE_FORMATS, type FileFormat, FORMATS, formatOf, requireFormat } from '../files/format.js';
 import { dialectOf, sampleOf } from '../files/formats/csv/dialect.js';
 import { openSource } from '../files/formats/open.js';
-import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../files/options.js';
 import type { PointFiles } from '../files/points/run-points.js';
+import { type CsvOptions, csvChoiceOf, inputOptionsOf } from '../files/request.js';
 import { grouped } from '../files/terminal/say.js';
 import { addPositionOptions, addTextOptions, POINT_OPTION } from './conversion-options.js';
 

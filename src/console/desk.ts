@@ -1,6 +1,7 @@
 // The things that all parts of the console share: the library, the place that is chosen, and the map.
+
+import type { CellFeature } from '../hexcodes/geometry/codebook.js';
 import type { Box } from '../hexcodes/geometry/cover.js';
-import type { CellFeature } from '../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
 import type { Counted, DescribedPoints } from './points/drawn-points.js';

@@ -13,8 +13,6 @@ export {
   radius,
 } from './geometry/cells.js';
 export type { Codebook, LatLng, Position, ReadCode } from './geometry/codebook.js';
-export { type Area, CellSet, type CoverOptions, cover } from './geometry/cover.js';
-export { type FoundCode, type FoundPosition, type FoundText, findCode } from './geometry/find-code.js';
 export {
   type CellFeature,
   type CenterFeature,
@@ -23,7 +21,9 @@ export {
   cellFeature,
   centerFeature,
   type FeatureCollection,
-} from './geometry/geojson.js';
+} from './geometry/codebook.js';
+export { type Area, CellSet, type CoverOptions, cover } from './geometry/cover.js';
+export { type FoundCode, type FoundPosition, type FoundText, findCode } from './geometry/find-code.js';
 export { type OtherText, otherText } from './geometry/other-text.js';
 export {
   lengthen,

@@ -1,6 +1,6 @@
 // Files of kinds that are not read, by their first bytes, each with the remedy: most often the line that converts it.
 
-import { shellWord } from './shell-word.js';
+import { shellWord } from './table-error.js';
 
 export interface ForeignFile {
   /** Its kind, after "it is". */

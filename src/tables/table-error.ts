@@ -11,3 +11,10 @@ export class TableError extends Error {
     super(message, options);
   }
 }
+
+// Quotes for shells.
+
+/** A text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

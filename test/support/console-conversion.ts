@@ -53,7 +53,9 @@ const module = await consoleModule<{
   requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
 }>('file/conversion.ts');
 export const { requestFor } = module;
-export const { PointList } = await consoleModule<{ PointList: new () => PointList }>('points/point-list.ts');
+export const { PointList } = await consoleModule<{ PointList: new () => PointList }>(
+  'points/drawn-points.ts',
+);
 
 /** @param lead what a table has before its rows */
 export const conversionOf = (kernel: Kernel, request: object, lead?: object): FileConversion =>

@@ -83,7 +83,7 @@ export function storeEscapedCode(index: u32, p: usize, end: usize): bool {
 const LANES: v128 = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
 // The rows that a scan leaves to the host, which reads them with the platform's own parsers
-// (src/hexcodes/wire/rows/read-row.ts).
+// (src/hexcodes/wire/rows/host-row.ts).
 
 /** Rows that the last scan listed in HOST_ROWS. */
 export let hostRowCount: u32 = 0;

@@ -28,7 +28,7 @@ import type {
   WorkPlan,
 } from '../bus.js';
 import { EngineFault } from '../engine.js';
-import { BadRequest, type RequestAnswerer } from '../messages/request-answer.js';
+import { BadRequest, type RequestAnswerer } from '../messages/message-shape.js';
 import { Collector, firstOf, giveBack, Marks } from './collector.js';
 import { NatsEngine } from './nats-engine.js';
 import { checkStreams, fillOf, lookAt, setUpPositions, setUpStreams, syncWarnings } from './streams.js';

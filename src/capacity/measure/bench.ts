@@ -25,8 +25,7 @@ import {
 } from '../processes/pinned-process.js';
 import { landPositions, POSITIONS } from '../traffic/traffic.js';
 import { type Backlog, Gauge, measureBacklog, measureWay, QuietGuard } from './gauge.js';
-import { searchKnee } from './knee-search.js';
-import { type Durations, PROFILES, type Profile, SIZES, sizeLoad } from './profiles.js';
+import { type Durations, PROFILES, type Profile, SIZES, searchKnee, sizeLoad } from './knee-search.js';
 import {
   type LadderStep,
   RESULTS_FORMAT,

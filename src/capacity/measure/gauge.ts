@@ -14,8 +14,7 @@ import {
   watchSteal,
 } from '../processes/machine.js';
 import type { CoreSpeed, GeneratorProcess, Subject } from '../processes/pinned-process.js';
-import { searchKnee } from './knee-search.js';
-import type { Durations, Profile } from './profiles.js';
+import { type Durations, type Profile, searchKnee } from './knee-search.js';
 import { type Knee, type RatePoint, type Samples, samplesOf, type WayResult } from './results.js';
 
 // On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the

@@ -2,6 +2,8 @@
 // confirmed. A generator that starts requests late only moves answers away from their intended starts, so a rate that
 // holds the target with late starts holds it without them; where a rate fails and starts were late, the server may
 // carry more.
+
+import type { Load, WayKind } from '../generator/job.js';
 import type { RatePoint } from './results.js';
 
 /** A rate that fails with more late starts than this says nothing about the server. */
@@ -20,7 +22,7 @@ const MIN_PART = 256;
 const LOWERED_BY = 0.1;
 const MAX_LOWERINGS = 6;
 
-export interface KneeSearch {
+interface KneeSearch {
   readonly targetP99Us: number;
   readonly startPerS: number;
   /** Rates in between that are tried once an upper bound is known. */
@@ -30,7 +32,7 @@ export interface KneeSearch {
   measure(ratePerS: number): Promise<RatePoint>;
 }
 
-export interface FoundKnee {
+interface FoundKnee {
   readonly ratePerS: number;
   readonly steps: readonly (RatePoint & { readonly holds: boolean })[];
   readonly isConfirmed: boolean;
@@ -88,3 +90,120 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
   }
   return { ratePerS: low, steps, isConfirmed, isGeneratorLimit };
 }
+
+// The traffic that is measured: five profiles, each with its loads and how they share a rate, and the sizes of requests
+// and frames.
+
+/**
+ * How long each part of a bench takes: a tenth of a second a part in tests, where only the shape of the results counts;
+ * some five minutes with --quick; some twenty-five without.
+ */
+const DURATIONS = {
+  /** Time kept for measuring again after a disturbance by the hypervisor. */
+  againMs: [0, 30_000, 300_000],
+  noiseMs: [50, 700, 2000],
+  warmUpMs: [20, 300, 1000],
+  /** Backlog of each way before anything is measured, as code that has run for long is compiled better. */
+  heatMs: [260, 3000, 15_000],
+  backlogMs: [300, 1200, 5000],
+  /** How often backlog is measured, with all other ways in between. */
+  rounds: [1, 2, 5],
+  curveMs: [100, 1200, 8000],
+  stepMs: [100, 1200, 8000],
+  bisections: [1, 3, 6],
+  repeats: [1, 1, 3],
+  sizeMs: [260, 500, 3000],
+  ladderRounds: [5, 150, 1000],
+  /** Rows of the larger file of each format. */
+  conversionRows: [2000, 1_000_000, 5_000_000],
+  speedUpMs: [300, 2000, 10_000],
+  /** Connections that are held to see what one takes. */
+  heldConnections: [50, 1000, 4000],
+  /** The processes of the speed-ups: every number up to the cores, or powers of two and the cores. */
+  isEveryProcessCount: [false, false, true],
+};
+
+export type Durations = { readonly [Part in keyof typeof DURATIONS]: (typeof DURATIONS)[Part][number] };
+
+const durationsAt = (column: 0 | 1 | 2): Durations =>
+  Object.fromEntries(
+    Object.entries(DURATIONS).map(([part, durations]) => [part, durations[column]!]),
+  ) as Durations;
+
+export const TINY = durationsAt(0);
+export const QUICK = durationsAt(1);
+export const FULL = durationsAt(2);
+
+export interface Profile {
+  readonly name: WayKind | 'mixed';
+  readonly pointsPerUnit: number;
+  /** At a rate for the whole profile. @param startTogether requests of the first load that start at once */
+  loadsAt(ratePerS: number, arrivals: Load['arrivals']): readonly Load[];
+  /** As fast as it is answered; undefined for mixed traffic. */
+  readonly backlog: Load | undefined;
+}
+
+const REST = { ratePerS: 0, arrivals: 'poisson', startTogether: 1 } as const;
+
+function profile(
+  kind: WayKind,
+  points: number,
+  open: Pick<Load, 'connections' | 'depth'>,
+  backlog = open,
+): Profile {
+  return {
+    name: kind,
+    pointsPerUnit: points,
+    loadsAt: (ratePerS, arrivals) => [{ kind, points, ...open, ...REST, ratePerS, arrivals }],
+    backlog: { kind, points, ...backlog, ...REST },
+  };
+}
+
+/**
+ * Rows of CSV for each frame of a vehicle in mixed traffic: a nightly load of some 20 % of all points beside the fleet
+ * comes to one body of 1,000 rows for 4,000 frames.
+ */
+const FRAMES_PER_BULK = 4000;
+
+/**
+ * The service refuses more than 1,000 requests, and four for each connection, in one turn: what may be under way stays
+ * below.
+ */
+export const PROFILES: readonly Profile[] = [
+  profile('single', 1, { connections: 512, depth: 4 }, { connections: 64, depth: 1 }),
+  profile('batch', 100, { connections: 128, depth: 4 }, { connections: 32, depth: 1 }),
+  profile('csv', 1000, { connections: 256, depth: 1 }, { connections: 16, depth: 1 }),
+  profile('stream', 1, { connections: 512, depth: 8 }, { connections: 64, depth: 4 }),
+  {
+    name: 'mixed',
+    pointsPerUnit: 1 + 1000 / FRAMES_PER_BULK,
+    loadsAt: (ratePerS, arrivals) => [
+      { kind: 'stream', points: 1, connections: 1000, depth: 4, ...REST, ratePerS, arrivals },
+      {
+        kind: 'csv',
+        points: 1000,
+        connections: 16,
+        depth: 1,
+        ...REST,
+        ratePerS: ratePerS / FRAMES_PER_BULK,
+        arrivals,
+      },
+    ],
+    backlog: undefined,
+  },
+];
+
+export const SIZES: readonly { readonly kind: WayKind; readonly points: number }[] = [
+  ...[1, 64, 1024, 4096, 16_384].map((points) => ({ kind: 'stream' as const, points })),
+  ...[1, 10, 100, 1000, 10_000].map((points) => ({ kind: 'batch' as const, points })),
+  ...[10, 100, 1000, 10_000].map((points) => ({ kind: 'csv' as const, points })),
+];
+
+/** Enough connections to keep the queue of one process from being empty. */
+export const sizeLoad = (kind: WayKind, points: number): Load => ({
+  kind,
+  points,
+  connections: points > 1000 ? 8 : 32,
+  depth: kind === 'stream' ? 4 : 1,
+  ...REST,
+});

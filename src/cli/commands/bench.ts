@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { runBench } from '../../capacity/measure/bench.js';
-import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/profiles.js';
+import { FULL, PROFILES, QUICK, TINY } from '../../capacity/measure/knee-search.js';
 import { benchText, compareResults, comparisonText } from '../../capacity/report/bench-text.js';
 import { badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { say } from '../../files/terminal/say.js';

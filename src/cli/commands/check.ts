@@ -7,13 +7,13 @@ import { badUsage, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, requireFormat } from '../../files/format.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
-import type { CsvOptions } from '../../files/options.js';
+import type { CsvOptions } from '../../files/request.js';
 import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-text.js';
 import { addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
-import { suggestionsFor } from '../suggestions.js';
+import { suggestionsFor } from './other-command.js';
 
 interface Options extends CsvOptions {
   column?: string;

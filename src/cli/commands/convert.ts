@@ -6,8 +6,7 @@ import type { Command } from 'commander';
 import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { FILE_FORMATS, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
-import { memoryBytesOf } from '../../files/options.js';
-import type { ErrorPolicy, FilesRequest } from '../../files/request.js';
+import { type ErrorPolicy, type FilesRequest, memoryBytesOf } from '../../files/request.js';
 import { type FailedRow, ROW_FAILURES, type Tally } from '../../files/tally.js';
 import { duration } from '../../files/terminal/progress.js';
 import {
@@ -19,7 +18,7 @@ import {
   visibleMessage,
 } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
-import { extraFault, extrasOf, onlyExtras } from '../../hexcodes/extras.js';
+import { EXTRAS, extraFault, extrasOf, onlyExtras } from '../../hexcodes/extras.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
 import { hasUnclearS } from '../../hexcodes/wire/rows/angle-text.js';
@@ -288,7 +287,7 @@ function sortOf({ sort, memory }: ConvertOptions): FilesRequest['sort'] {
 }
 
 /** The options that one position or code has too; all others are of rows of files. */
-const OF_ONE = ['output', 'resolution', 'former', 'certainty', 'quiet', 'verbose', 'json'];
+const OF_ONE = ['output', 'resolution', ...Object.keys(EXTRAS), 'quiet', 'verbose', 'json'];
 
 function refuseFileOptions(command: Command, what: string): void {
   const found = givenOptions(command).find(

@@ -9,14 +9,14 @@ import { refuseOther } from '../../files/formats/geojson/geojson-source.js';
 import { jsonWeight } from '../../files/formats/values/json-columns.js';
 import { requireBelowCeiling, wholeContent } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
-import { requireResolution } from '../../files/options.js';
 import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
+import { requireResolution } from '../../files/request.js';
 import { grouped } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { jsonText, parseExact, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
-import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes/shapes.js';
+import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes.js';
 
 interface Options {
   readonly output?: string;

@@ -13,13 +13,13 @@ import { requireFormat } from '../../files/format.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { readDataFiles } from '../../files/library.js';
-import { type CsvOptions, requireResolution } from '../../files/options.js';
+import { type CsvOptions, requireResolution } from '../../files/request.js';
 import { grouped, say, visible } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-text.js';
 import { addPositionOptions, addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
 

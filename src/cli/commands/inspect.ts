@@ -10,8 +10,7 @@ import { type FoundText, findCode } from '../../hexcodes/geometry/find-code.js';
 import { type OtherText, otherText } from '../../hexcodes/geometry/other-text.js';
 import type { Hexcodes, ReadHexcode } from '../../hexcodes/library/hexcodes.js';
 import { type PlaceNear, placeNear } from '../../hexcodes/library/places.js';
-import { suggestionsFor } from '../suggestions.js';
-import { METRES, notesOn, otherCommand, UNCLEAR_S } from './other-command.js';
+import { METRES, notesOn, otherCommand, suggestionsFor, UNCLEAR_S } from './other-command.js';
 
 export default function declare(program: Command): void {
   program

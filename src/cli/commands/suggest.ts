@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
-import { requirePosition } from '../../files/options.js';
+import { requirePosition } from '../../files/request.js';
 import { metres, paintFor } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { findCode } from '../../hexcodes/geometry/find-code.js';

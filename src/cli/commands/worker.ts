@@ -4,13 +4,12 @@ import { type Command, Option } from 'commander';
 import type { Bus } from '../../bus/bus.js';
 import { AvroReader } from '../../bus/messages/avro.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
-import { DEFAULT_RULES } from '../../bus/messages/message-shape.js';
-import { RequestAnswerer } from '../../bus/messages/request-answer.js';
+import { DEFAULT_RULES, RequestAnswerer } from '../../bus/messages/message-shape.js';
 import { Worker } from '../../bus/worker.js';
 import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
 import { badUsage } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
-import { requireResolution } from '../../files/options.js';
+import { requireResolution } from '../../files/request.js';
 import { grouped } from '../../files/terminal/say.js';
 import { VERSION } from '../../hexcodes/version.js';
 import {

@@ -16,10 +16,10 @@ import {
   type Operation,
   ROW_STATUSES,
 } from '../../hexcodes/wire/job.js';
-import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
-import { readCsvRow } from '../../hexcodes/wire/rows/read-row.js';
+import { csvFields } from '../../hexcodes/wire/rows/csv-text.js';
+import { readCsvRow } from '../../hexcodes/wire/rows/host-row.js';
 import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
-import { NOWHERE, PointList } from '../points/point-list.js';
+import { NOWHERE, PointList } from '../points/drawn-points.js';
 import type { FailedExample, FileFormat, FileTally } from './messages.js';
 import { concat } from './table-plan.js';
 import { ZoneColumn, type ZonesOfRows, zoneColumn } from './zone-column.js';

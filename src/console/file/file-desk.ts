@@ -2,7 +2,7 @@
 // worker, summed up, drawn on the map, and downloaded. Nothing leaves the browser.
 
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
-import { shellWord } from '../../tables/shell-word.js';
+import { shellWord } from '../../tables/table-error.js';
 import { boxOfAll, type Desk } from '../desk.js';
 import { sizeChoice } from '../place/around.js';
 import type { DescribedPoints } from '../points/drawn-points.js';

@@ -10,8 +10,7 @@ import {
 import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
-import type { PointsToDraw } from '../points/drawn-points.js';
-import { NOWHERE, PointList } from '../points/point-list.js';
+import { NOWHERE, PointList, type PointsToDraw } from '../points/drawn-points.js';
 import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
 import {
   type FleetNews,

@@ -1,8 +1,8 @@
 // The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its rings and its parent.
 
 import { gridDisk, parent } from '../../hexcodes/geometry/cells.js';
+import { type CellFeature, cellFeature } from '../../hexcodes/geometry/codebook.js';
 import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/cover.js';
-import { type CellFeature, cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { type Box, boxOf, type Desk, type Polygons } from '../desk.js';

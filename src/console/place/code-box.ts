@@ -16,8 +16,8 @@ import { h3, loadH3 } from '../shell/h3.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
+import { cellErrorM, typedErrorM } from './code-parts.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
-import { cellErrorM, typedErrorM } from './typed-precision.js';
 
 // The answers to a text of the box among which one chooses, by touch or by arrows and Enter: with the box they are a
 // combobox (WAI-ARIA 1.2), whose focus stays in the box.

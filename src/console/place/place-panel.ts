@@ -2,7 +2,7 @@
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { radius } from '../../hexcodes/geometry/cells.js';
-import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import { cellFeature } from '../../hexcodes/geometry/codebook.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';

@@ -1,5 +1,5 @@
 // Counts points by hexagon: by the cells that the kernel gives their positions. Without a network or a page.
-import { cellRing } from '../../hexcodes/geometry/geojson.js';
+import { cellRing } from '../../hexcodes/geometry/codebook.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Box } from '../desk.js';

@@ -1,6 +1,6 @@
 // The points of a file or a fleet as hexagons coloured by their number: asks the worker for those of the view, shows
 // the legend, lists the rows of a hexagon, and takes the points off the map. It comes with the first points.
-import { cellRing } from '../../hexcodes/geometry/geojson.js';
+import { cellRing } from '../../hexcodes/geometry/codebook.js';
 import { type Box, boxOf, type Desk, type Layers, type MapView } from '../desk.js';
 import { gridResolutionAt } from '../map/features.js';
 import { paletteOf } from '../map/palette.js';

@@ -1,7 +1,7 @@
 // The hexagons of what the map shows, as a file of GeoJSON.
 
+import { cellFeature } from '../../hexcodes/geometry/codebook.js';
 import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/cover.js';
-import { cellFeature } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 
 /** Most hexagons in a file: some 25 MB. */

@@ -1,9 +1,8 @@
 // Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. It says when it
 // is full, so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
 
-import { SpillFolder } from '../disk/spill-folder.js';
+import { SpillFolder, sortedByDigit } from '../disk/spill-folder.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
-import { sortedByDigit } from '../held/radix-sort.js';
 
 // Sums inside the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the sum
 // of the other numbers, and how many values there were. The first number of a group counts its rows.

@@ -2,9 +2,8 @@
 
 import { likelySheet } from '../../tables/positions.js';
 import { csvOf } from '../../tables/rows-as-csv.js';
-import type { PointChoice } from '../../tables/shapes/shapes.js';
-import { shellWord } from '../../tables/shell-word.js';
-import { TableError } from '../../tables/table-error.js';
+import type { PointChoice } from '../../tables/shapes.js';
+import { shellWord, TableError } from '../../tables/table-error.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';
 import type { PlainFile } from '../disk/plain-file.js';
 import { badInput } from '../exit-codes.js';

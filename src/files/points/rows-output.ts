@@ -1,7 +1,7 @@
 // The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or
 // stdout.
 
-import { cellRing } from '../../hexcodes/geometry/geojson.js';
+import { cellRing } from '../../hexcodes/geometry/codebook.js';
 import { destinationOf, refuseSameFile } from '../disk/destination.js';
 import type { Output } from '../disk/output.js';
 import { Targets } from '../disk/targets.js';

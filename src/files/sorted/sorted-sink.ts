@@ -2,12 +2,11 @@
 
 import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
-import { SpillFolder } from '../disk/spill-folder.js';
+import { SpillFolder, sortedByDigit } from '../disk/spill-folder.js';
 import type { Wanted } from '../driver.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
 import type { SinkColumns, TableColumn, TableRows, TableSink } from '../formats/table.js';
-import { sortedByDigit } from '../held/radix-sort.js';
 import type { Run } from '../request.js';
 import { plainAdder, ValueRows } from '../rows/plain-values.js';
 import type { TextRows, ValueRanges } from '../rows/text-rows.js';

@@ -2,7 +2,7 @@
 
 import { maskKeyTexts } from '../../config/mask.js';
 
-export { shellWord } from '../../tables/shell-word.js';
+export { shellWord } from '../../tables/table-error.js';
 
 const STYLES = {
   bold: [1, 22],

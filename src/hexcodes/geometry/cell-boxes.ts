@@ -1,9 +1,9 @@
-// Boxes of many cells, the same as cellBox of geojson.ts makes: inside a face of the icosahedron the cells of one
+// Boxes of many cells, the same as cellBox of codebook.ts makes: inside a face of the icosahedron the cells of one
 // resolution have one shape in the plane of the face, so that corners are added to a centre there. Where that is not
 // certain to round to the same box, cellBox is asked.
 
 import { cellToLatLng, getPentagons } from 'h3-js';
-import { cellBox, cellRing } from './geojson.js';
+import { cellBox, cellRing } from './codebook.js';
 
 const RADIANS = Math.PI / 180;
 /** As cellBox rounds. */

@@ -14,10 +14,16 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError } from '../errors.js';
-import { requireFlag, requireKnown } from '../library/options.js';
-import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
-import { cellRing } from './geojson.js';
+import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
+import {
+  type Codebook,
+  cellRing,
+  h3Text,
+  type LatLng,
+  latLngOf,
+  type Position,
+  readOrThrow,
+} from './codebook.js';
 
 // Positions of the coverage in cells that it touches with neither their centre nor a corner: a spit, an islet, a bend
 // of the border. They lie along the coverage's edge.

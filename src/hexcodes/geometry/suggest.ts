@@ -3,10 +3,8 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
-import { requireKnown } from '../library/options.js';
-import { type Codebook, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
-import { cellRing } from './geojson.js';
+import { HexcodesError, requireKnown } from '../errors.js';
+import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 
 // Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand
 // for a cell of resolution 7 (edges of 1.4 km). The check symbol is that of the whole code. It guards the short one

@@ -10,7 +10,7 @@ import type { Pool } from '../../pool/pool.js';
 import type { Exchange } from '../http/exchange.js';
 import { blockAllowance, inlineBlockBytes, partAllowance, type WorkAllowance } from '../http/offload.js';
 import type { KeyFault, OpenWork } from '../keys/key-ring.js';
-import { AnsweredError, CUT_OFF } from '../transport/answered-error.js';
+import { AnsweredError, CUT_OFF } from '../transport/limits.js';
 import { BulkIntake } from './intake.js';
 import { type Admission, BulkLimit } from './limit.js';
 import type { ParsedBulkRequest } from './request.js';

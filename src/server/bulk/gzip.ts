@@ -2,7 +2,7 @@
 
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Exchange } from '../http/exchange.js';
-import { AnsweredError } from '../transport/answered-error.js';
+import { AnsweredError } from '../transport/limits.js';
 
 /** A body that decompresses to more than this ratio, once it is over the first MiB, is taken for an attack. */
 const MAX_RATIO = 200;

@@ -1,7 +1,7 @@
 // The one file inside a body of multipart/form-data (RFC 7578), as browsers and `curl -F` send it, cut out while the
 // body comes: nothing but the bytes that may begin a boundary is kept.
 
-import { AnsweredError } from '../transport/answered-error.js';
+import { AnsweredError } from '../transport/limits.js';
 
 /** Most bytes before the first boundary and after the last, of a part's head, and of the rest of a boundary's line. */
 const MAX_SKIPPED_BYTES = 16 * 1024;

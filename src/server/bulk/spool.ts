@@ -5,8 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AnsweredError } from '../transport/answered-error.js';
-import { mayTake } from '../transport/limits.js';
+import { AnsweredError, mayTake } from '../transport/limits.js';
 
 const NOT_KEPT = 'an answer could not be kept';
 const UNAVAILABLE = { status: 503, retryAfterSec: 1, close: true, logged: NOT_KEPT };

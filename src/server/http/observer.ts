@@ -13,7 +13,7 @@ import { Latency, PointCounts, RequestCounts, StreamCounts } from '../observe/me
 import { openTracer, type Tracer } from '../observe/otlp.js';
 import { type ClosedStream, RequestLog } from '../observe/request-log.js';
 import type { AdapterHooks } from '../transport/adapter.js';
-import { AnsweredError, CUT_OFF, type ErrorAnswer } from '../transport/answered-error.js';
+import { AnsweredError, CUT_OFF, type ErrorAnswer } from '../transport/limits.js';
 import { ClientAddresses, type Exchange, RequestNotes } from './exchange.js';
 import { fail, failUnavailable } from './router.js';
 

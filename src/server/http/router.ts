@@ -10,7 +10,7 @@ import { boundFault, type KeyInfo, NEW_KEY, SCOPE_BITS, type Scope } from '../ke
 import { type KeyRing, OpenWork } from '../keys/key-ring.js';
 import { methodName, withholdKey } from '../observe/log.js';
 import { OPERATIONS, type UsageOperation } from '../observe/operations.js';
-import type { SocketData, WebSocketRoute } from '../transport/socket-behaviour.js';
+import type { SocketData, WebSocketRoute } from '../transport/adapter.js';
 import {
   codeOf,
   type ErrorCode,

@@ -1,7 +1,7 @@
 // The admin port and the port of the service, opened when all that answers on them is there.
 
 import { createHash } from 'node:crypto';
-import { loadH3 } from '../../hexcodes/geometry/load-h3.js';
+import { loadH3 } from '../../hexcodes/geometry/codebook.js';
 import { Hexcodes, type HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { documentRoute } from '../admin/document.js';
@@ -29,9 +29,8 @@ import { batchRoutes } from '../routes/batch.js';
 import { basemapRoutes, codePage, consoleRoutes } from '../routes/console.js';
 import { gridRoutes } from '../routes/grid.js';
 import { lookupRoutes, reverseRoutes } from '../routes/lookups.js';
-import { descriptionRoutes, metaRoutes } from '../routes/meta.js';
+import { descriptionRoutes, metaRoutes, usageRoutes } from '../routes/meta.js';
 import { singleRoutes } from '../routes/single.js';
-import { usageRoutes } from '../routes/usage.js';
 import { Streams } from '../stream/route.js';
 import { traccarRoutes } from '../traccar/route.js';
 import type { UwsBuild } from '../transport/load-uws.js';

@@ -23,7 +23,7 @@ import { fail, failUnavailable, type Route, readWhole } from '../http/router.js'
 import type { Entry } from '../ledger/ledger.js';
 import { admitPoints, allLimitLines, failOverLimit, refusePoints } from '../ledger/limit-answers.js';
 import { WAIT } from '../ledger/rates.js';
-import { keptMemory } from '../transport/kept-memory.js';
+import { keptMemory } from '../transport/request-body.js';
 
 // Large JSON batches, converted in this thread: a slice in each turn of the event loop, one batch after the other, so
 // that nobody waits longer than for one slice. Body and answer are in memory that later batches use again: new memory

@@ -1,8 +1,8 @@
 // GET /v1/grid/{z}/{x}/{y}: the cells that touch a tile of a map, with their codes, as GeoJSON or as a vector tile.
 
 import { fromGeojsonVt } from '@maplibre/vt-pbf';
+import { type CellFeature, cellCollection } from '../../hexcodes/geometry/codebook.js';
 import { cover } from '../../hexcodes/geometry/cover.js';
-import { type CellFeature, cellCollection } from '../../hexcodes/geometry/geojson.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';

@@ -5,7 +5,7 @@
 import { holdsKey } from '../../config/mask.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { area, boundary, edge, neighbors, parent } from '../../hexcodes/geometry/cells.js';
-import { cellFeature } from '../../hexcodes/geometry/geojson.js';
+import { cellFeature } from '../../hexcodes/geometry/codebook.js';
 import { suggest } from '../../hexcodes/geometry/suggest.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { findPlaces, TOWNS_NOTICE } from '../../hexcodes/library/places.js';

@@ -9,7 +9,7 @@ import { looksSwapped, type Operation, OUTSIDE_MESSAGE, SWAPPED_HINT } from '../
 import { decimalText } from '../../hexcodes/wire/params/number.js';
 import { decodeFaults, EncodeInput, SingleParameters } from '../../hexcodes/wire/params/parameters.js';
 import { booleanFault } from '../../hexcodes/wire/params/query.js';
-import { borderMembers, formerMember } from '../../hexcodes/wire/rows/write-answer.js';
+import { borderMembers, formerMember } from '../../hexcodes/wire/rows/host-row.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import { type Exchange, encodeOne } from '../http/exchange.js';
 import { isJson, requireJson, utf8TypeOf } from '../http/negotiation.js';

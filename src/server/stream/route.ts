@@ -31,8 +31,8 @@ import { failOverLimit } from '../ledger/limit-answers.js';
 import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 import { withholdKey } from '../observe/log.js';
 import type { OpenStreams } from '../observe/metrics/service-metrics.js';
+import type { SocketData } from '../transport/adapter.js';
 import type { Account, Budget } from '../transport/limits.js';
-import type { SocketData } from '../transport/socket-behaviour.js';
 import { type FrameAnswerer, OVER_QUOTA, STREAM_TIMES, StreamSession, type StreamTimes } from './session.js';
 
 // How frames of the two subprotocols are answered: small ones by the kernel of this thread, large ones by the pool, in

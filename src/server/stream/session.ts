@@ -6,7 +6,7 @@
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS } from '../../hexcodes/wire/limits.js';
 import { StreamCounts, type StreamTraffic } from '../observe/metrics/request-counts.js';
-import { keptMemory } from '../transport/kept-memory.js';
+import { keptMemory } from '../transport/request-body.js';
 
 export interface StreamTimes {
   /** Time without a frame after which the connection is closed with 1001. */

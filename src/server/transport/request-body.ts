@@ -1,10 +1,53 @@
 // The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
 // becomes of the rest once the request is refused.
 
-import { keptMemory } from './kept-memory.js';
 import type { Turns } from './limits.js';
 import type { UwsResponse } from './load-uws.js';
 import type { RequestHead } from './request-head.js';
+
+// Memory of frames that wait and of bodies that come in pieces, used again by later ones of any connection: new memory
+// for each large one costs page faults and collections of the whole heap, more than its copy (npm run bench -- bulk).
+
+/** Smaller pieces get memory of their own, which costs less than looking for it. */
+const MIN_BYTES = 16 * 1024;
+/** Free memory that is kept. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+class KeptMemory {
+  /** The free buffers of each size, a power of two. */
+  readonly #free = new Map<number, ArrayBuffer[]>();
+  #freeBytes = 0;
+
+  /** Memory with any contents, to be given back once. */
+  take(sizeBytes: number): Uint8Array<ArrayBuffer> {
+    if (sizeBytes < MIN_BYTES) return new Uint8Array(sizeBytes);
+    const wholeBytes = 2 ** Math.ceil(Math.log2(sizeBytes));
+    let buffer = this.#free.get(wholeBytes)?.pop();
+    if (buffer === undefined) buffer = new ArrayBuffer(wholeBytes);
+    else this.#freeBytes -= wholeBytes;
+    return new Uint8Array(buffer, 0, sizeBytes);
+  }
+
+  /** A copy of bytes, to be given back once. */
+  copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+    const copy = this.take(bytes.length);
+    copy.set(bytes);
+    return copy;
+  }
+
+  /** Takes back memory, by the view that was taken or by a part of it. Nobody may use it any more. */
+  giveBack({ buffer }: Uint8Array): void {
+    const wholeBytes = buffer.byteLength;
+    if (wholeBytes < MIN_BYTES || this.#freeBytes + wholeBytes > KEPT_BYTES) return;
+    const sameSize = this.#free.get(wholeBytes) ?? [];
+    sameSize.push(buffer as ArrayBuffer);
+    this.#free.set(wholeBytes, sameSize);
+    this.#freeBytes += wholeBytes;
+  }
+}
+
+/** One for all connections. */
+export const keptMemory = new KeptMemory();
 
 // Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be
 // reset by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read

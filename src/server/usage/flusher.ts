@@ -9,8 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
 import { HeartbeatWatch } from '../observe/heartbeat.js';
-import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
-import { keepLeftover } from './leftover.js';
+import { keepLeftover, mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
 import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 
 /** Where usage is counted. */

@@ -5,8 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { StoreOptions } from '../keys/store/open-store.js';
 import { Heartbeat } from '../observe/heartbeat.js';
-import { mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
-import { forgetLeftover, leftoversIn } from './leftover.js';
+import {
+  forgetLeftover,
+  leftoversIn,
+  mergedBatch,
+  type Stored,
+  type StoredUse,
+  type UsageBatch,
+} from './batch.js';
 import { openOrMakeUsage, type UsageStore, usageFault } from './store/usage-store.js';
 
 export interface UsageWorkerData {

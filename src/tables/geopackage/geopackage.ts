@@ -3,11 +3,9 @@
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { lonePoint, type PlacedRow, type PointChoice, pointsOf, refuseOthers } from '../shapes/shapes.js';
-import { shellWord } from '../shell-word.js';
-import { TableError } from '../table-error.js';
-import type { SqlColumn, SqlValue } from './sql-table.js';
-import { notRead, SqliteFile } from './sqlite-file.js';
+import { lonePoint, type PlacedRow, type PointChoice, pointsOf, refuseOthers } from '../shapes.js';
+import { shellWord, TableError } from '../table-error.js';
+import { notRead, type SqlColumn, SqliteFile, type SqlValue } from './sqlite-file.js';
 
 /** A column without the geometry. The values of its rows are all of the kind, or null. */
 export interface LayerColumn {

@@ -1,7 +1,7 @@
 // Letters of XML 1.0: encodings, blanks, and what references stand for.
 
+import { utf16Of } from '../formats.js';
 import { TableError } from '../table-error.js';
-import { utf16Of } from './utf16.js';
 
 export const broken = (fault: string): TableError =>
   new TableError(`it is not XML as it should be: ${fault}`);

@@ -84,7 +84,7 @@ describe('parts of a code', async () => {
 describe('the error of a typed position', async () => {
   const { typedErrorM } = await consoleModule<{
     typedErrorM(text: string, latDeg: number, lngDeg: number): number;
-  }>('place/typed-precision.ts');
+  }>('place/code-parts.ts');
   const { resolutionFor } = await consoleModule<{ resolutionFor(errorM: number): number }>('place/place.ts');
   const library = await Hexcodes.load();
 

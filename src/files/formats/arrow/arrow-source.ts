@@ -25,7 +25,7 @@ import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn }
 import type { TableColumn, TableSource } from '../table.js';
 import { readBy, type Shape, shapedColumn } from '../values/column-text.js';
 import { unpackZstd } from '../values/zstd.js';
-import { shapeOf } from './arrow-types.js';
+import { shapeOf } from './arrow-stream.js';
 import {
   BLOCK_BYTES,
   ByteQueue,

@@ -13,7 +13,7 @@ import {
   MAX_HEADER_BYTES,
   openCsv,
   sepLineOf,
-} from './csv-header.js';
+} from '../rows/csv-text.js';
 import {
   type Block,
   BlockBuffers,

@@ -1,6 +1,6 @@
 // Converts the rows of the kernel's last scan and writes their answers. The kernel does nearly all of them; rows that
-// it cannot read with certainty are read by read-row.ts, and answers that it cannot write are written by
-// write-answer.ts.
+// it cannot read with certainty are read by host-row.ts, and answers that it cannot write are written by
+// host-row.ts.
 
 import type { Border } from '../../kernel/index-file.js';
 import { INVALID_HEXCODE, type Kernel, OK } from '../../kernel/kernel.js';
@@ -31,8 +31,19 @@ import {
 } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, looksSwapped, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
-import { codeIn } from './csv-fields.js';
-import { isNotJson, type ReadRow, readCode, readCsvRow, readItem, readPosition } from './read-row.js';
+import { codeIn } from './csv-text.js';
+import {
+  csvOf,
+  isNotJson,
+  jsonOf,
+  type ReadRow,
+  type RowAnswer,
+  readCode,
+  readCsvRow,
+  readItem,
+  readPosition,
+  tailOf,
+} from './host-row.js';
 import {
   countSlow,
   type RowAllowance,
@@ -41,7 +52,6 @@ import {
   type SlowReason,
   slowWork,
 } from './row-report.js';
-import { csvOf, jsonOf, type RowAnswer, tailOf } from './write-answer.js';
 
 /** An element of an array is not JSON. */
 export class BrokenArrayError extends Error {

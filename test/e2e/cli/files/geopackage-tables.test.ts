@@ -5,7 +5,7 @@ import { copyFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { layerIn } from '#dist/tables/geopackage/geopackage.js';
-import { tableIn } from '#dist/tables/geopackage/sql-table.js';
+import { tableIn } from '#dist/tables/geopackage/sqlite-file.js';
 import { Hexcodes } from '#hexcodes';
 import { encodeFile } from '../../../support/files/convert.js';
 import { gdal, gdalNote, hasGdal, hasOgr2ogr } from '../../../support/gdal.js';
