@@ -93,7 +93,7 @@ describe('src', () => {
     'bus/jobs': ['bus'],
     'server/keys': ['server/observe/heartbeat'],
     'server/usage': ['server/keys', 'server/observe/heartbeat', 'server/observe/operations'],
-    'server/traccar/forward': ['server/transport/answered-error', 'server/transport/limits'],
+    'server/traccar/forward': ['server/transport/limits'],
     'server/transport': [],
     'server/observe/metrics': ['server/observe/operations', 'server/transport/limits'],
     // Build time only: the description of what the others do.
