@@ -14,7 +14,7 @@ import {
 } from '../files/request.js';
 import { DEFAULT_RESOLUTION } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';
-import { POINT_CHOICES } from '../tables/shapes.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 
 export interface ConversionOptions extends CsvOptions {
   readonly from?: string;

@@ -4,8 +4,8 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { codeBytes, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import { ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
-import { codeIn } from '../hexcodes/wire/rows/csv-text.js';
-import { POINT_CHOICES } from '../tables/shapes.js';
+import { codeIn } from '../hexcodes/wire/rows/csv-fields.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
 import { addedColumns, chosenMembers, DECODE_ADDED, keptColumns, type Sample } from './columns/columns.js';
 import {
   derivedColumns,

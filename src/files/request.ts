@@ -5,7 +5,7 @@ import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';
 import { readResolution } from '../hexcodes/wire/params/number.js';
 import { type Position, parsePosition } from '../hexcodes/wire/rows/position-text.js';
-import { POINT_CHOICES, type PointChoice } from '../tables/shapes.js';
+import { POINT_CHOICES, type PointChoice } from '../tables/shapes/shapes.js';
 import type { ColumnChoice, Sample } from './columns/columns.js';
 import { requireEncoding } from './content/kinds.js';
 import type { Input, InputOptions } from './disk/input.js';

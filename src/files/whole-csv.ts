@@ -4,6 +4,7 @@
 
 import { extrasOf } from '../hexcodes/extras.js';
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
+import { extendedHeader } from '../hexcodes/wire/bulk/csv-header.js';
 import { ByteSink } from '../hexcodes/wire/bytes/byte-sink.js';
 import {
   BLOCK_BYTES,
@@ -13,7 +14,7 @@ import {
   ROW_STATUSES,
 } from '../hexcodes/wire/job.js';
 import { readResolution } from '../hexcodes/wire/params/number.js';
-import { extendedHeader, plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-text.js';
+import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
 import { countSlow, type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/row-report.js';
 import { ANSWER_BUFFER_BYTES } from '../pool/slices.js';
 import { holdsAngles } from '../tables/positions.js';

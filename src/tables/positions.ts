@@ -1,6 +1,7 @@
 // Where the first rows of a table show positions: in a pair of columns, in one column of whole positions, or inside of
 // objects of JSON; and how such values are read. For the command and for the page.
 
+import { delimiterOf } from '../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../hexcodes/wire/job.js';
 import { repeatedMember } from '../hexcodes/wire/params/json-grammar.js';
 import { hemisphereFault } from '../hexcodes/wire/params/names.js';
@@ -12,9 +13,10 @@ import {
   positionColumns,
 } from '../hexcodes/wire/rows/column-names.js';
 import { type OtherSystem, otherSystem } from '../hexcodes/wire/rows/coordinate-system.js';
-import { csvFields, delimiterOf, plainNumber } from '../hexcodes/wire/rows/csv-text.js';
+import { csvFields, plainNumber } from '../hexcodes/wire/rows/csv-fields.js';
 import { parsePosition } from '../hexcodes/wire/rows/position-text.js';
-import { isLineOrArea, lonePoint, otherSystemOf, shapeInText, systemInText, typeName } from './shapes.js';
+import { isLineOrArea, shapeInText, systemInText } from './shapes/shape-text.js';
+import { lonePoint, otherSystemOf, typeName } from './shapes/shapes.js';
 import type { Sheet } from './xlsx/workbook.js';
 
 /** The first rows of an input as texts, one a column: columns are judged by them. */

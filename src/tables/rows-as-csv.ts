@@ -9,7 +9,7 @@ import {
   placedRows,
   type ShapeRow,
   shapeOfGeoJson,
-} from './shapes.js';
+} from './shapes/shapes.js';
 import { TableError } from './table-error.js';
 
 const QUOTED = /[",\r\n]|^\s|\s$/;

@@ -10,7 +10,7 @@ import { loadLibrary } from '../../files/library.js';
 import type { CsvOptions } from '../../files/request.js';
 import { grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { codeIn } from '../../hexcodes/wire/rows/csv-text.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
 import { suggestionsFor } from './other-command.js';

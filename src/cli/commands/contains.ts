@@ -19,7 +19,7 @@ import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
-import { codeIn } from '../../hexcodes/wire/rows/csv-text.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addPointOptions, formatTo, openTable, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {

@@ -16,7 +16,7 @@ import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { jsonText, parseExact, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
-import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes.js';
+import { mattersInGeoJson, otherSystemOf } from '../../tables/shapes/shapes.js';
 
 interface Options {
   readonly output?: string;

@@ -19,7 +19,7 @@ import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { codeIn } from '../../hexcodes/wire/rows/csv-text.js';
+import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addPositionOptions, addTextOptions } from '../conversion-options.js';
 import { openTable } from '../point-options.js';
 

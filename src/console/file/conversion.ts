@@ -16,7 +16,7 @@ import {
   type Operation,
   ROW_STATUSES,
 } from '../../hexcodes/wire/job.js';
-import { csvFields } from '../../hexcodes/wire/rows/csv-text.js';
+import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import { readCsvRow } from '../../hexcodes/wire/rows/host-row.js';
 import { type FailedRow, failedRowsOf, RowReport } from '../../hexcodes/wire/rows/row-report.js';
 import { NOWHERE, PointList } from '../points/drawn-points.js';

@@ -1,11 +1,11 @@
 // The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
 // that names the columns which are taken.
 
+import { delimiterOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { isSide } from '../../hexcodes/wire/params/names.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { delimiterOf, sepLineOf } from '../../hexcodes/wire/rows/csv-text.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
 import {
@@ -19,7 +19,7 @@ import {
   wholePosition,
 } from '../../tables/positions.js';
 import { csvOf, isJsonTable, jsonAsCsv } from '../../tables/rows-as-csv.js';
-import { POINT_HINT } from '../../tables/shapes.js';
+import { POINT_HINT } from '../../tables/shapes/shapes.js';
 import { TableError } from '../../tables/table-error.js';
 import type { FileTask, FoundTable, FileFormat as RowFormat } from './messages.js';
 import {

@@ -3,7 +3,7 @@
 
 import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { csvFields } from '../../hexcodes/wire/rows/csv-text.js';
+import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
   degreesInText,
   type FirstRows,

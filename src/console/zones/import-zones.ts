@@ -2,7 +2,7 @@
 
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
-import { isGeometry, mattersInGeoJson, otherSystemOf, shapeOfGeoJson } from '../../tables/shapes.js';
+import { isGeometry, mattersInGeoJson, otherSystemOf, shapeOfGeoJson } from '../../tables/shapes/shapes.js';
 import type { TextKey } from '../words/texts.js';
 import {
   type Corner,

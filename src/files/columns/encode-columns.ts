@@ -6,7 +6,7 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { RowStatus } from '../../hexcodes/wire/job.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
-import { withoutBlanks } from '../../hexcodes/wire/rows/csv-text.js';
+import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
 import type { FilesRequest } from '../request.js';
 

@@ -11,7 +11,7 @@ import {
   columnsNamed,
   pairColumns,
 } from '../../hexcodes/wire/rows/column-names.js';
-import { plainNumber } from '../../hexcodes/wire/rows/csv-text.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
   holdsPositions,
   nestedIn,
@@ -22,7 +22,7 @@ import {
   type WholePosition,
   wholePosition,
 } from '../../tables/positions.js';
-import { mattersInGeoJson, POINT_HINT } from '../../tables/shapes.js';
+import { mattersInGeoJson, POINT_HINT } from '../../tables/shapes/shapes.js';
 import { type Input, openInput } from '../disk/input.js';
 import { badInput } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';

@@ -2,7 +2,7 @@
 
 import { likelySheet } from '../../tables/positions.js';
 import { csvOf } from '../../tables/rows-as-csv.js';
-import type { PointChoice } from '../../tables/shapes.js';
+import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord, TableError } from '../../tables/table-error.js';
 import type { Sheet } from '../../tables/xlsx/workbook.js';
 import type { PlainFile } from '../disk/plain-file.js';

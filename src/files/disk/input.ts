@@ -5,7 +5,7 @@ import { createReadStream, ReadStream, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pipeline, type Readable } from 'node:stream';
 import type { Gunzip } from 'node:zlib';
-import type { PointChoice } from '../../tables/shapes.js';
+import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/table-error.js';
 import type { Said } from '../content/brought.js';
 import { encodingOf, inUtf8, packingOf, refuseUnreadable } from '../content/kinds.js';

@@ -1,7 +1,8 @@
 // Opens a source or a sink of any format. Parquet and Arrow are loaded only where they are used.
 
 import { positionColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { isLineOrArea, lonePoint, type PointChoice, pointsOf, shapeInText } from '../../tables/shapes.js';
+import { isLineOrArea, shapeInText } from '../../tables/shapes/shape-text.js';
+import { lonePoint, type PointChoice, pointsOf } from '../../tables/shapes/shapes.js';
 import type { Sample } from '../columns/columns.js';
 import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';

@@ -1,7 +1,7 @@
 // Values of columns as numbers, whatever the format of their file.
 
 import { columnCalled } from '../../hexcodes/wire/rows/column-names.js';
-import { plainNumber } from '../../hexcodes/wire/rows/csv-text.js';
+import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import { noColumn } from '../columns/columns.js';
 import { badInput } from '../exit-codes.js';
 import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';

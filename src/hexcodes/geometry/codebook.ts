@@ -1,6 +1,6 @@
 // The part of the library that geometry uses: texts to cells and back. A loaded `Hexcodes` implements it.
 
-import { cellToBoundary, isValidCell } from 'h3-js';
+import { cellToBoundary } from 'h3-js';
 import { HexcodesError } from '../errors.js';
 
 // Positions as callers hand them in.
@@ -191,9 +191,4 @@ export function cellCollection(hexcodes: Codebook, codes: Iterable<string>): Fea
 
 function propertiesOf({ hexcodes, resolution, admin_code }: CodeProperties): CodeProperties {
   return { hexcodes, resolution, admin_code };
-}
-
-/** Loads h3-js where it is a file of its own, as in programs; 20 ms, once. */
-export function loadH3(): void {
-  isValidCell('0');
 }

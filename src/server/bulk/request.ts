@@ -2,12 +2,12 @@
 // resolution, columns and prefix from the query. The format of a form is that of the file in it, which comes later.
 
 import { EXTRA_NAMES, type ExtraName, extrasWhere, forExtras } from '../../hexcodes/extras.js';
+import { DELIMITER_WORDS } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { BulkFormat, BulkRequest, Delimiter, Operation } from '../../hexcodes/wire/job.js';
 import { queryHint } from '../../hexcodes/wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { booleanFault, type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
-import { DELIMITER_WORDS } from '../../hexcodes/wire/rows/csv-text.js';
 import { faultsMessage } from '../http/answers.js';
 import { acceptedTypes, acceptsCoding, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { AFTER_BODY } from '../transport/request-head.js';

@@ -3,7 +3,7 @@
 import { type OtherSystem, otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { lonePoint, type PlacedRow, type PointChoice, pointsOf, refuseOthers } from '../shapes.js';
+import { lonePoint, type PlacedRow, type PointChoice, pointsOf, refuseOthers } from '../shapes/shapes.js';
 import { shellWord, TableError } from '../table-error.js';
 import { notRead, type SqlColumn, SqliteFile, type SqlValue } from './sqlite-file.js';
 

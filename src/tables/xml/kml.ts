@@ -3,7 +3,7 @@
 import { unzipSync } from 'fflate';
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { type PointChoice, placedRows, type ShapeRow } from '../shapes.js';
+import { type PointChoice, placedRows, type ShapeRow } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
 import { requireShort, XmlFields } from './xml-fields.js';
 import { type XmlAttributes, XmlReader } from './xml-reader.js';

@@ -1,9 +1,9 @@
 // CSV and TSV inputs as text: the header row, and blocks of whole rows after it. Bytes that are not text are refused.
 
 import type { Kernel } from '../../../hexcodes/kernel/kernel.js';
+import { lineEndOf } from '../../../hexcodes/wire/bulk/csv-header.js';
 import { BlockBuffers, CsvSplitter, firstRowEnd, isText } from '../../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../../hexcodes/wire/job.js';
-import { lineEndOf } from '../../../hexcodes/wire/rows/csv-text.js';
 import { encodingHint } from '../../content/kinds.js';
 import { type Input, isRest } from '../../disk/input.js';
 import { badInput, type CliFailure } from '../../exit-codes.js';

@@ -1,16 +1,15 @@
 // How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
 // it.
 
-import { firstRowEnd } from '../../../hexcodes/wire/bulk/splitters.js';
-import type { Delimiter } from '../../../hexcodes/wire/job.js';
 import {
-  csvFields,
   DELIMITER_WORDS,
   delimiterOf,
   HeaderCollector,
-  quotedField,
   sepLineOf,
-} from '../../../hexcodes/wire/rows/csv-text.js';
+} from '../../../hexcodes/wire/bulk/csv-header.js';
+import { firstRowEnd } from '../../../hexcodes/wire/bulk/splitters.js';
+import type { Delimiter } from '../../../hexcodes/wire/job.js';
+import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
 import { HEAD_BYTES } from '../../disk/input.js';

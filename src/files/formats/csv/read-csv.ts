@@ -2,7 +2,7 @@
 
 import type { Kernel } from '../../../hexcodes/kernel/kernel.js';
 import { type TextMemory, textMemoryOf } from '../../../hexcodes/kernel/text-memory.js';
-import { csvFields } from '../../../hexcodes/wire/rows/csv-text.js';
+import { csvFields } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from '../../rows/text-rows.js';
 import type { ReadColumns, TableColumn } from '../table.js';
 import { degreesOf } from '../values/column-text.js';

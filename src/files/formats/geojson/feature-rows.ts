@@ -3,7 +3,7 @@
 import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
 import { jsonTable } from '../../../tables/foreign-files.js';
-import { lonePoint, pointsOf, shapeOfGeoJson, typeName } from '../../../tables/shapes.js';
+import { lonePoint, pointsOf, shapeOfGeoJson, typeName } from '../../../tables/shapes/shapes.js';
 import { notRead } from '../../content/kinds.js';
 import { badInput } from '../../exit-codes.js';
 import {

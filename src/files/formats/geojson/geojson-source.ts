@@ -16,7 +16,7 @@ import {
   type PointChoice,
   pointsOf,
   shapeOfGeoJson,
-} from '../../../tables/shapes.js';
+} from '../../../tables/shapes/shapes.js';
 import { type Input, isRest } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';

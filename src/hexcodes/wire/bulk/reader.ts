@@ -13,7 +13,7 @@ import {
   MAX_HEADER_BYTES,
   openCsv,
   sepLineOf,
-} from '../rows/csv-text.js';
+} from './csv-header.js';
 import {
   type Block,
   BlockBuffers,

@@ -31,7 +31,7 @@ import {
 } from '../../kernel/text-memory.js';
 import type { AnswerSink } from '../bytes/byte-sink.js';
 import { type CsvShape, looksSwapped, type Operation, ROW_STATUSES, type RowStatus } from '../job.js';
-import { codeIn } from './csv-text.js';
+import { codeIn } from './csv-fields.js';
 import {
   csvOf,
   isNotJson,

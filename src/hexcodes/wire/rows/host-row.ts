@@ -30,7 +30,7 @@ import {
   SingleParameters,
 } from '../params/parameters.js';
 import { DIFFERS } from '../params/query.js';
-import { csvFields, plainNumber, quotedField, withoutBlanks } from './csv-text.js';
+import { csvFields, plainNumber, quotedField, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
 export interface ReadRow {

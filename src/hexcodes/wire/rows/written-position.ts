@@ -2,7 +2,7 @@
 // VN-2000.
 
 import { foldSigns, parseAnglePair } from './angle-text.js';
-import { plainNumber } from './csv-text.js';
+import { plainNumber } from './csv-fields.js';
 import { byNumber, bytesOfHex, shapeOfWkb } from './well-known-binary.js';
 
 // Positions in metres, as receivers and land papers print them: UTM of WGS 84 by its zone, `48Q 588702 2325601`, and

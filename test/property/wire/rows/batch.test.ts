@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eachMember, isJson } from '#dist/hexcodes/wire/params/json-grammar.js';
-import { csvFields } from '#dist/hexcodes/wire/rows/csv-text.js';
+import { csvFields } from '#dist/hexcodes/wire/rows/csv-fields.js';
 import { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
 import { codesInColumns } from '../../../support/files/convert.js';

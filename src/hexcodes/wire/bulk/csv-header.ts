@@ -1,95 +1,10 @@
-// The fields of one CSV row as texts, for header rows and for the rows whose answers need them. Without quotes a row is
-// split; a quote begins a quoted field only as the field's first character.
+// The header row of a CSV body: the indexes of the columns that a conversion reads, and the header row of the answer.
 
 import { extraColumns, extrasOf } from '../../extras.js';
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
 import { hemisphereFault } from '../params/names.js';
-import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from './column-names.js';
-
-// Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the
-// kernel's (assembly/text/scan/scan-csv.ts).
-/** Without the spaces, tabs, no-break spaces and characters of no width around a text. */
-export function withoutBlanks(text: string): string {
-  return withoutAround(text, isBlank);
-}
-
-function isBlank(unit: string): boolean {
-  if (unit === ' ' || unit === '\t' || unit === '\u00a0') return true;
-  // Marks of direction and joiners, which copied numbers have around them.
-  return unit > '\u200a' && (unit <= '\u200f' || unit === '\u2060' || unit === '\ufeff' || isEmbedding(unit));
-}
-
-const isEmbedding = (unit: string): boolean =>
-  (unit >= '\u202a' && unit <= '\u202e') || (unit >= '\u2066' && unit <= '\u2069');
-
-/**
- * Without the UTF-16 units around a text that `isDropped` names. An expression like /[ ]+$/ would try every blank
- * inside the text again: 250 KB of blanks took a minute.
- */
-function withoutAround(text: string, isDropped: (unit: string) => boolean): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isDropped(text[start]!)) start++;
-  while (end > start && isDropped(text[end - 1]!)) end--;
-  return text.slice(start, end);
-}
-
-/**
- * The code in a value of a row: spaces around it, as columns of a fixed width have them, do not count for its length,
- * by the kernel (assembly/text/scan/input.ts) neither.
- */
-export const codeIn = (text: string): string => withoutAround(text, (unit) => unit === ' ');
-
-/** The text of a number without blanks, and with a point where it has one comma and no point. */
-export function plainNumber(text: string): string {
-  const bare = withoutBlanks(text);
-  return /^[^,.]+,[^,.]*$/.test(bare) ? bare.replace(',', '.') : bare;
-}
-
-/** A field in quotes if it needs them. */
-export function quotedField(text: string, delimiter: string): string {
-  return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-const QUOTE = 34;
-
-/**
- * The fields of a row without its line end; undefined where a quoted field has no end. Where text follows a closing
- * quote, both quotes belong to the field.
- */
-export function csvFields(text: string, delimiter: number): string[] | undefined {
-  const separator = String.fromCharCode(delimiter);
-  if (!text.includes('"')) return text.split(separator);
-  const fields: string[] = [];
-  for (let at = 0; at <= text.length; ) {
-    const isQuoted = text.charCodeAt(at) === QUOTE;
-    const close = isQuoted ? closingQuote(text, at + 1) : at - 1;
-    if (close < at - 1) return undefined;
-    const found = text.indexOf(separator, close + 1);
-    const end = found < 0 ? text.length : found;
-    const rest = text.slice(close + 1, end);
-    fields.push(isQuoted ? unquoted(text.slice(at + 1, close), rest) : rest);
-    at = end + 1;
-  }
-  return fields;
-}
-
-/** The offset of the quote that ends a quoted field, whose text begins at `from`; -2 where there is none. */
-function closingQuote(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
-    if (text.charCodeAt(at + 1) !== QUOTE) return at;
-  }
-  return -2;
-}
-
-/** @param rest text between the closing quote and the end of the field */
-function unquoted(inside: string, rest: string): string {
-  const text = inside.replaceAll('""', '"');
-  // A NUL ends the quotes as the end of the row does.
-  return rest === '' || rest.startsWith('\0') ? text + rest : `"${text}"${rest}`;
-}
-
-// The header row of a CSV body: the indexes of the columns that a conversion reads, and the header row of the answer.
+import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
+import { csvFields, quotedField, withoutAround } from '../rows/csv-fields.js';
 
 // The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
 // then the most fields. A first line `sep=;`, which Excel writes and reads, names it.
@@ -138,6 +53,7 @@ function isBlankOrQuote(unit: string): boolean {
 const FIRST_BYTES = 4096;
 const LF = 10;
 const CR = 13;
+const QUOTE = 34;
 /** Byte order mark. */
 const MARK = [0xef, 0xbb, 0xbf];
 const DELIMITER_BYTES = DELIMITERS.map((delimiter) => delimiter.charCodeAt(0));
@@ -218,7 +134,7 @@ export const MAX_HEADER_BYTES = 65_536;
 
 const BOM = '\ufeff';
 
-interface CsvOpening {
+export interface CsvOpening {
   readonly shape: CsvShape;
   /** The header of a CSV answer, with its line end. */
   readonly head: Uint8Array;
