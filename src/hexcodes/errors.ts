@@ -1,7 +1,5 @@
 // The error class of the library and its codes.
 
-import { unknownOption } from './wire/params/names.js';
-
 export type HexcodesErrorCode =
   /** The position is valid but lies in no province nor its sea. */
   | 'OUTSIDE_COVERAGE'
@@ -24,21 +22,4 @@ export class HexcodesError extends Error {
   ) {
     super(message);
   }
-}
-
-// The judges of options that callers hand to the library.
-
-/**
- * Refuses options of other names, which would be ignored in silence.
- * @throws HexcodesError BAD_ARGUMENT; its message has the option, the one that was probably meant, and all known ones
- */
-export function requireKnown(given: object, known: readonly string[], call: string): void {
-  const fault = unknownOption(given, known, call);
-  if (fault !== undefined) throw new HexcodesError('BAD_ARGUMENT', fault);
-}
-
-/** @throws HexcodesError BAD_ARGUMENT for an option that is neither true nor false nor absent */
-export function requireFlag(given: unknown, name: string): void {
-  if (given !== undefined && typeof given !== 'boolean')
-    throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${JSON.stringify(given)}`);
 }

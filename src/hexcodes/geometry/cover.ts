@@ -14,7 +14,8 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { requireFlag, requireKnown } from '../wire/params/names.js';
 import {
   type Codebook,
   cellRing,

@@ -3,7 +3,8 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { requireKnown } from '../wire/params/names.js';
 import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 
 // Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand

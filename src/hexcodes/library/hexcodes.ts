@@ -2,7 +2,7 @@
 // every platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, requireFlag, requireKnown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
 import { EXTRA_NAMES, type ExtrasAsked } from '../extras.js';
 import { Kernel, NOT_A_COORDINATE, OK, OUTSIDE_COVERAGE } from '../kernel/kernel.js';
 import {
@@ -18,6 +18,7 @@ import {
   recordText,
 } from '../kernel/output-layout.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
+import { requireFlag, requireKnown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.

@@ -1,5 +1,7 @@
 // Names that nothing here has: parameters of requests and options of calls, the ones that were probably meant, and the
 // hints that say so.
+
+import { HexcodesError } from '../../errors.js';
 import { eachPair } from './query.js';
 
 /** Names that people give in place of ours. */
@@ -169,3 +171,20 @@ export function hemisphereFault(
 
 const OF_SIDES = 'the hemisphere of lat and lng, and ';
 const SIGNED = 'write degrees with a minus for south and west, and leave out or rename ';
+
+// The judges of options that callers hand to the library.
+
+/**
+ * Refuses options of other names, which would be ignored in silence.
+ * @throws HexcodesError BAD_ARGUMENT; its message has the option, the one that was probably meant, and all known ones
+ */
+export function requireKnown(given: object, known: readonly string[], call: string): void {
+  const fault = unknownOption(given, known, call);
+  if (fault !== undefined) throw new HexcodesError('BAD_ARGUMENT', fault);
+}
+
+/** @throws HexcodesError BAD_ARGUMENT for an option that is neither true nor false nor absent */
+export function requireFlag(given: unknown, name: string): void {
+  if (given !== undefined && typeof given !== 'boolean')
+    throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${JSON.stringify(given)}`);
+}
