@@ -1,8 +1,8 @@
 // `npm run bench -- files [--rows 1000000] [--rounds 3] [--only NAME,…] [--beside FOLDER]`: CPU a row of files of id,
-// two coordinates and speed, by the command with one thread, and by DuckDB with one thread, which computes an md5 of
-// each row where the command computes cell, province and check symbols. Each is a process of its own, its start
-// included; those of one row take turns. A row of the table is printed when it is done.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// two coordinates, speed and a time as text, by the command with one thread, and by DuckDB with one thread, which
+// computes an md5 of each row where the command computes cell, province and check symbols. Each is a process of its
+// own, its start included; those of one row take turns. A row of the table is printed when it is done.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -109,7 +109,7 @@ const TABLE = `SELECT i AS id,
     ELSE 10.5 + hash(i * 7) % 100000 / 200000.0 END + (hash(i) % 100000 / 100000.0 - 0.5) * 0.1, 6) AS lat,
   round(CASE i % 4 WHEN 0 THEN 105.8 WHEN 1 THEN 106.68 WHEN 2 THEN 108.1
     ELSE 105.8 + hash(i * 11) % 100000 / 200000.0 END + (hash(i + 99) % 100000 / 100000.0 - 0.5) * 0.1, 6) AS lng,
-  round(hash(i + 5) % 12000 / 100.0, 1) AS speed`;
+  round(hash(i + 5) % 12000 / 100.0, 1) AS speed, strftime(TIMESTAMP '2026-01-01' + to_seconds(i), '%Y-%m-%d %H:%M:%S') AS at`;
 
 interface Point {
   readonly id: bigint | number;
@@ -121,24 +121,41 @@ interface Point {
 /** Rows of a sheet at most, its header left out. */
 const SHEET_ROWS = 1_048_575;
 
+/** Rows that are written at once. */
+const LINES = 10_000;
+
+/** Writes lines between two others, a part at a time. */
+function writeLines(path: string, lead: string, end: string, lines: Iterable<string>, between = '\n'): void {
+  const file = openSync(path, 'w');
+  let held: string[] = [];
+  let before = `${lead}\n`;
+  const flush = (): void => {
+    writeSync(file, before + held.join(between));
+    held = [];
+    before = between;
+  };
+  for (const line of lines) if (held.push(line) === LINES) flush();
+  if (held.length > 0) flush();
+  writeSync(file, `\n${end}\n`);
+  closeSync(file);
+}
+
 /** The points as GeoJSON, GPX, KML and GeoPackage. */
-function writeGeo(folder: string, points: readonly Point[]): void {
-  const write = (name: string, lead: string, end: string, lines: readonly string[], between = '\n'): void =>
-    writeFileSync(join(folder, name), `${lead}\n${lines.join(between)}\n${end}\n`);
+function writeGeo(folder: string, points: () => Iterable<Point>): void {
+  function* lines(of: (point: Point) => string): Generator<string> {
+    for (const point of points()) yield of(point);
+  }
+  const write = (name: string, lead: string, end: string, of: (point: Point) => string, between?: string) =>
+    writeLines(join(folder, name), lead, end, lines(of), between);
   const feature = ({ id, lat, lng, speed }: Point): string =>
     `{"type":"Feature","properties":{"id":${id},"speed":${speed}},"geometry":{"type":"Point","coordinates":[${lng},${lat}]}}`;
-  write('in.geojson', '{"type":"FeatureCollection","features":[', ']}', points.map(feature), ',\n');
+  write('in.geojson', '{"type":"FeatureCollection","features":[', ']}', feature, ',\n');
   const waypoint = ({ id, lat, lng }: Point): string =>
     `<wpt lat="${lat}" lon="${lng}"><name>${id}</name></wpt>`;
-  write('in.gpx', '<gpx xmlns="http://www.topografix.com/GPX/1/1">', '</gpx>', points.map(waypoint));
+  write('in.gpx', '<gpx xmlns="http://www.topografix.com/GPX/1/1">', '</gpx>', waypoint);
   const placemark = ({ id, lat, lng }: Point): string =>
     `<Placemark><name>${id}</name><Point><coordinates>${lng},${lat}</coordinates></Point></Placemark>`;
-  write(
-    'in.kml',
-    '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
-    '</Document></kml>',
-    points.map(placemark),
-  );
+  write('in.kml', '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>', '</Document></kml>', placemark);
   const db = new Database(join(folder, 'in.gpkg'));
   db.exec(`PRAGMA application_id = 1196444487; PRAGMA user_version = 10300;
     CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT, srs_id INTEGER PRIMARY KEY, organization TEXT,
@@ -151,12 +168,13 @@ function writeGeo(folder: string, points: readonly Point[]): void {
     INSERT INTO gpkg_geometry_columns VALUES ('points', 'geom', 'POINT', 4326, 0, 0);
     CREATE TABLE points (fid INTEGER PRIMARY KEY, geom BLOB, id INTEGER, speed REAL); BEGIN`);
   const insert = db.prepare('INSERT INTO points VALUES (?, ?, ?, ?)');
-  for (const [row, { id, lat, lng, speed }] of points.entries()) {
+  let row = 0;
+  for (const { id, lat, lng, speed } of points()) {
     const geometry = Buffer.from('4750000100000000010100000000000000000000000000000000000000', 'hex');
     geometry.writeInt32LE(4326, 4);
     geometry.writeDoubleLE(lng, 13);
     geometry.writeDoubleLE(lat, 21);
-    insert.run(row + 1, geometry, Number(id), speed);
+    insert.run(++row, geometry, Number(id), speed);
   }
   db.exec('COMMIT');
   db.close();
@@ -209,15 +227,19 @@ export default async function benchFiles(args: string[]): Promise<void> {
     ]);
     writeFileSync(join(folder, 'in.arrow'), tableToIPC(table, { format: 'file' })!);
     rmSync(join(folder, 'more.arrow'));
-    const points = table.toArray() as Point[];
-    writeGeo(folder, points);
-    const sheet = points
-      .slice(0, SHEET_ROWS)
-      .map(({ id, lat, lng, speed }) => `${id},${lat},${lng},${speed}\n`);
-    writeFileSync(join(folder, 'sheet.csv'), `id,lat,lng,speed\n${sheet.join('')}`);
-    cpuOf([commands[0]!, 'encode', 'sheet.csv', '--prefix', 'x_', '-o', 'in.xlsx', '-q'], folder);
-    for (const { name, args: words, sql } of WAYS) {
-      if (!values.only.split(',').some((only) => name.includes(only))) continue;
+    const ways = WAYS.filter(({ name }) => values.only.split(',').some((only) => name.includes(only)));
+    if (ways.some(({ name }) => /^(?:geojson|gpkg|gpx|kml|xlsx) /.test(name))) {
+      function* points(most = rows): Generator<Point> {
+        for (let row = 0; row < Math.min(rows, most); row++) yield table.at(row) as Point;
+      }
+      writeGeo(folder, points);
+      function* sheet(): Generator<string> {
+        for (const { id, lat, lng, speed } of points(SHEET_ROWS)) yield `${id},${lat},${lng},${speed}`;
+      }
+      writeLines(join(folder, 'sheet.csv'), 'id,lat,lng,speed', '', sheet());
+      cpuOf([commands[0]!, 'encode', 'sheet.csv', '--prefix', 'x_', '-o', 'in.xlsx', '-q'], folder);
+    }
+    for (const { name, args: words, sql } of ways) {
       const subjects = [
         ...commands.map((command) => () => {
           const threads = words[0] === 'encode' ? ['--threads', '1'] : [];
