@@ -1,19 +1,13 @@
 // State files: JSON with a digest of its own fields, so that one that was altered, or cut off, is refused instead of
 // believed.
-import { createRequire } from 'node:module';
-
-/** Built-in modules at their first use: `node:crypto` takes 4 ms to load, and few commands keep a state. */
-const builtIn = createRequire(import.meta.url);
+import { createHash } from 'node:crypto';
 
 /** The text is not as `checkedText` has written it. */
 export class AlteredStateError extends Error {
   override readonly name = 'AlteredStateError';
 }
 
-function digestOf(text: string): string {
-  const { createHash } = builtIn('node:crypto') as typeof import('node:crypto');
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 /** The text of a state file. @param state that JSON can hold */
 export function checkedText(state: unknown): string {

@@ -68,7 +68,7 @@ export class Marks {
   }
 }
 
-/** The last message that a consumer is done with. */
+/** The sequence of the last message that a consumer has acknowledged, or has received where it acknowledges none. */
 const readUpTo = ({ config, ack_floor, delivered }: ConsumerInfo): number =>
   config.ack_policy === AckPolicy.None ? delivered.stream_seq : ack_floor.stream_seq;
 

@@ -2,9 +2,8 @@
 // other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
 
 import { createReadStream, ReadStream, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { pipeline, type Readable } from 'node:stream';
-import type { Gunzip } from 'node:zlib';
+import zlib, { type Gunzip } from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/table-error.js';
 import type { Said } from '../content/brought.js';
@@ -78,10 +77,6 @@ function showsRow(head: Uint8Array, hasHeader: boolean): boolean {
 
 // Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
 
-const builtIn = createRequire(import.meta.url);
-/** Loads in 4 ms: runs without packed files do without. */
-export const loadZlib = (): typeof import('node:zlib') => builtIn('node:zlib');
-
 /** @throws CliFailure BAD_INPUT for data that is broken or cut off, and where this Node has no Zstandard */
 async function* unpacked(
   source: AsyncIterable<Uint8Array>,
@@ -107,11 +102,11 @@ async function* unpacked(
 const CUT_OFF = 'Z_BUF_ERROR';
 
 const ofGzip = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
-  through(loadZlib().createGunzip({ chunkSize: CHUNK_BYTES }), source);
+  through(zlib.createGunzip({ chunkSize: CHUNK_BYTES }), source);
 
 async function* ofZstd(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   // Node 20 has no Zstandard, and its types know none.
-  const { createZstdDecompress } = loadZlib() as unknown as {
+  const { createZstdDecompress } = zlib as unknown as {
     createZstdDecompress?: (options: { chunkSize: number }) => Gunzip;
   };
   if (createZstdDecompress === undefined) {

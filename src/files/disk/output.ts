@@ -18,10 +18,9 @@ import {
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Gzip } from 'node:zlib';
+import { createGzip, type Gzip } from 'node:zlib';
 import { badOutput } from '../exit-codes.js';
 import { type Destination, type FileDestination, type FileOwner, partialPathOf } from './destination.js';
-import { loadZlib } from './input.js';
 
 // An output that takes bytes as they come: a device, a FIFO, or a descriptor that the shell has opened, like the
 // /dev/fd/63 of `>(gzip)`. It has no partial file: bytes that are written are gone.
@@ -113,7 +112,7 @@ const LEVEL = 1;
 export class GzipOutput implements Output {
   readonly name: string;
   readonly holdsBytes = true;
-  readonly #gzip: Gzip = loadZlib().createGzip({ level: LEVEL, chunkSize: 256 * 1024 });
+  readonly #gzip: Gzip = createGzip({ level: LEVEL, chunkSize: 256 * 1024 });
   readonly #draining: Promise<void>;
 
   constructor(private readonly inner: Output) {

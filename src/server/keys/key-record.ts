@@ -161,8 +161,8 @@ export interface StoreHead {
   readonly pepperCheck: string | undefined;
 }
 
-// Keys on their way between threads. Most differ in id, name, digest and age only: what they have in common goes once,
-// as an object of its own for each key would cost more than all that is done with it at a start.
+// Keys as messages between threads. Most keys differ only in id, name, digest and age, so the fields that they share
+// are sent once: one object for each key would cost more than the rest of a start.
 
 type OwnField = 'id' | 'name' | 'digestHex' | 'createdMs' | 'lastUsedMs';
 type SharedPart = Omit<StoredKey, OwnField>;

@@ -438,9 +438,9 @@ describe('the outbox', () => {
   });
 });
 
-// How far something had come a time ago: by marks, which a server that has forgotten something makes void.
+// Marks say how far a sequence had come a given time ago; a server that has lost messages makes them void.
 describe('marks', () => {
-  test('the last value that was reached so long ago; nothing where that is not known', () => {
+  test('the value reached by a given time ago, undefined where no mark is old enough', () => {
     const marks = new Marks();
     expect(marks.before(0, 0)).toBeUndefined();
     for (const [value, atMs] of [
