@@ -291,6 +291,8 @@ async function startService(
       },
       metadata: { request: 'a frame, or a JSON batch as of /v1/hexcodes/encode/batch' },
     });
+  // The server has the subscriptions before anybody hears of the service.
+  await nc.flush();
   return service;
 
   function reply(request: ServiceMsg, operation: Operation): void {

@@ -2,7 +2,9 @@
 // that ask for nothing are warned of.
 
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { ServiceError, Svcm } from '@nats-io/services';
@@ -21,6 +23,7 @@ import {
 } from '../../support/engine/frames.js';
 import { scrape, sumOf } from '../../support/metrics.js';
 import { messagesOf, NatsServer, natsNote, noNats } from '../../support/nats.js';
+import { freePort } from '../../support/network.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand } from '../../support/shared.js';
 import { shippedFiles, VERSION } from '../../support/shipped.js';
@@ -211,6 +214,31 @@ describe.skipIf(noNats !== undefined)(`hexcodes worker service${natsNote}`, () =
   });
   const ask = (operation: string, request: Uint8Array | string) =>
     nc.request(`hexcodes.${operation}`, request, { timeout: 20_000 });
+
+  test('a service that says that it answers does, however slowly its words reach the server', async () => {
+    const link = createServer((near) => {
+      const far = connect(server.port, '127.0.0.1');
+      near.on('data', (bytes) => setTimeout(() => far.write(bytes), 200));
+      far.on('data', (bytes) => near.write(bytes));
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const)
+        one.on('error', () => {}).on('close', () => other.destroy());
+    });
+    link.listen(await freePort(), '127.0.0.1');
+    await once(link, 'listening');
+    const { port } = link.address() as AddressInfo;
+    const slow = new WorkerProcess(`nats://127.0.0.1:${port}`, ['service', '--name', 'slow']);
+    try {
+      await slow.says('answers slow.encode');
+      const reply = await nc.request('slow.encode', encodeFrame(positionsOf(1, 1)), { timeout: 20_000 });
+      expect(reply.data.subarray(16)).not.toHaveLength(0);
+    } finally {
+      await slow.end('SIGKILL');
+      link.close();
+    }
+  });
 
   test('a frame is answered as by the library', async () => {
     const latLng = positionsOf(3, 5000);
