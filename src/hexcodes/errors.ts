@@ -23,3 +23,13 @@ export class HexcodesError extends Error {
     super(message);
   }
 }
+
+/** A value that a caller handed in, for a message; values that JSON has no form of by their type. */
+export function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return `a value of type ${typeof value}`;
+  }
+}

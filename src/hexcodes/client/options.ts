@@ -1,6 +1,6 @@
 // Options that callers hand to the client: its settings, and the arguments and options of its calls.
 import { EXTRA_NAMES, type ExtrasAsked } from '../extras.js';
-import { unknownOption } from '../wire/params/names.js';
+import { isOptions, unknownOption } from '../wire/params/names.js';
 import { HexcodesClientError } from './errors.js';
 import type { WebSocketConstructor } from './stream/socket.js';
 
@@ -91,7 +91,7 @@ export const BULKS = {
  *   hold one of another name
  */
 export function requireOptions(given: unknown, call: string, known: readonly string[]): void {
-  if (typeof given !== 'object' || given === null)
+  if (!isOptions(given))
     throw new HexcodesClientError(
       'BAD_ARGUMENT',
       `the options of ${call} are an object, not ${String(given)}`,

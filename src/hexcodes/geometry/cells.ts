@@ -12,7 +12,7 @@ import {
   originToDirectedEdges,
   UNITS,
 } from 'h3-js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, shown } from '../errors.js';
 import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
 
 /** Longest answer of `children`: seven resolutions below the code. */
@@ -22,7 +22,7 @@ function requireResolution(resolution: number, lowest: number, highest: number, 
   if (!Number.isInteger(resolution) || resolution < lowest || resolution > highest) {
     throw new HexcodesError(
       'BAD_RESOLUTION',
-      `resolution of ${what} must be an integer of ${lowest} to ${highest}, not ${resolution}`,
+      `resolution of ${what} must be an integer of ${lowest} to ${highest}, not ${shown(resolution)}`,
     );
   }
 }
@@ -74,7 +74,7 @@ export function gridDisk(hexcodes: Codebook, code: string, steps: number): strin
   if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS)
     throw new HexcodesError(
       'BAD_ARGUMENT',
-      `steps of gridDisk are an integer from 0 to ${MAX_STEPS}, not ${steps}`,
+      `steps of gridDisk are an integer from 0 to ${MAX_STEPS}, not ${shown(steps)}`,
     );
   const read = readOrThrow(hexcodes, code);
   const own = h3Text(read.cell);

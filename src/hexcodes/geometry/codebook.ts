@@ -1,7 +1,7 @@
 // The part of the library that geometry uses: texts to cells and back. A loaded `Hexcodes` implements it.
 
 import { cellToBoundary } from 'h3-js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, shown } from '../errors.js';
 
 // Positions as callers hand them in.
 /** A position in degrees, latitude first. */
@@ -10,18 +10,22 @@ export type LatLng = readonly [lat: number, lng: number];
 /** A position in degrees, as a pair or as an object: an answer of `encode` or `decode` is one. */
 export type Position = LatLng | { readonly lat: number; readonly lng: number };
 
-/** @throws HexcodesError NOT_A_COORDINATE for anything but two finite numbers */
+/** @throws HexcodesError NOT_A_COORDINATE for anything but a latitude to ±90 and a longitude to ±180 */
 export function latLngOf(given: Position): [lat: number, lng: number] {
   const { lat, lng } = Array.isArray(given)
     ? { lat: given[0] as number, lng: given[1] as number }
     : ((given ?? {}) as { lat: number; lng: number });
-  if (!Number.isFinite(lat) || !Number.isFinite(lng))
+  if (!isWithin(lat, 90) || !isWithin(lng, 180))
     throw new HexcodesError(
       'NOT_A_COORDINATE',
-      `A position is [lat, lng] or { lat, lng } in degrees, not ${JSON.stringify(given)}`,
+      `A position is [lat, lng] or { lat, lng } in degrees, not ${shown(given)}`,
     );
   return [lat, lng];
 }
+
+/** Whether a value is a number of degrees up to a limit. */
+export const isWithin = (given: unknown, limitDeg: number): boolean =>
+  typeof given === 'number' && Math.abs(given) <= limitDeg;
 
 /** The content of a hexcode, and the centre of its cell. */
 export interface ReadCode {
@@ -57,7 +61,7 @@ export interface Codebook {
 /** Reads a hexcode. @throws HexcodesError INVALID_HEXCODES if the text is not one */
 export function readOrThrow(hexcodes: Codebook, code: string): ReadCode {
   const read = hexcodes.read(code);
-  if (read === null) throw new HexcodesError('INVALID_HEXCODES', `${JSON.stringify(code)} is not a hexcode`);
+  if (read === null) throw new HexcodesError('INVALID_HEXCODES', `${shown(code)} is not a hexcode`);
   return read;
 }
 

@@ -14,12 +14,13 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, shown } from '../errors.js';
 import { requireFlag, requireKnown } from '../wire/params/names.js';
 import {
   type Codebook,
   cellRing,
   h3Text,
+  isWithin,
   type LatLng,
   latLngOf,
   type Position,
@@ -187,8 +188,8 @@ export class CellSet {
     const resolutions = new Set<number>();
     let order = 0;
     for (const each of codes) {
-      const [code, name] = typeof each === 'string' ? [each, ''] : each;
-      const { cell, resolution } = readOrThrow(hexcodes, code);
+      const [code, name = ''] = Array.isArray(each) ? (each as string[]) : [each as string];
+      const { cell, resolution } = readOrThrow(hexcodes, code!);
       resolutions.add(resolution);
       const text = h3Text(cell);
       if (!this.#names.has(text)) this.#names.set(text, { name, order });
@@ -337,26 +338,25 @@ const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
  *   an option of another name or value
  */
 export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): string[] {
-  if (typeof options !== 'object' || options === null)
-    throw new HexcodesError(
-      'BAD_ARGUMENT',
-      'The third argument of cover is an object: { resolution, cells, compact }',
-    );
   requireKnown(options, ['resolution', 'cells', 'compact'], 'cover');
   const { resolution, cells: which = 'touch', compact = false } = options;
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
-    throw new HexcodesError('BAD_RESOLUTION', `A resolution is an integer from 0 to 15, not ${resolution}`);
+    throw new HexcodesError(
+      'BAD_RESOLUTION',
+      `A resolution is an integer from 0 to 15, not ${shown(resolution)}`,
+    );
   const flag = Object.hasOwn(FLAGS, which) ? FLAGS[which] : undefined;
   if (flag === undefined)
-    throw new HexcodesError(
-      'BAD_ARGUMENT',
-      `cells is 'touch', 'center' or 'inside', not ${JSON.stringify(which)}`,
-    );
+    throw new HexcodesError('BAD_ARGUMENT', `cells is 'touch', 'center' or 'inside', not ${shown(which)}`);
   requireFlag(compact, 'compact');
   const found = new Set<string>();
   for (const polygon of polygonsOf(area)) {
     requireSize(polygon[0]!, resolution);
     for (const cell of polygonToCellsExperimental(polygon, resolution, flag, true)) found.add(cell);
+    // H3 leaves out a cell that has a hole as a whole, and its own centre in it.
+    if (which === 'touch')
+      for (const [corner] of polygon.slice(1)) found.add(latLngToCell(corner![1]!, corner![0]!, resolution));
+    if (found.size > MAX_CELLS) throw tooMany(found.size, resolution);
   }
   const codes = new Map<string, string>();
   for (const cell of found) {
@@ -418,8 +418,6 @@ function polygonsOf(area: Area): number[][][][] {
 }
 
 function isPolygon(rings: unknown): boolean {
-  const isWithin = (given: unknown, limitDeg: number): boolean =>
-    typeof given === 'number' && Math.abs(given) <= limitDeg;
   const isPosition = (given: unknown): boolean =>
     Array.isArray(given) && isWithin(given[0], 180) && isWithin(given[1], 90);
   return (
@@ -437,9 +435,11 @@ function requireSize(ring: number[][], resolution: number): void {
     [south, north] = [Math.min(south, lat), Math.max(north, lat)];
   }
   const cells = ((east - west) * (north - south) * 7 ** resolution) / SQUARE_DEGREES;
-  if (cells > MAX_CELLS)
-    throw new HexcodesError(
-      'BAD_ARGUMENT',
-      `The area has up to ${Math.round(cells)} cells of resolution ${resolution}: ${MAX_CELLS} are the most, so take a coarser one`,
-    );
+  if (cells > MAX_CELLS) throw tooMany(cells, resolution);
 }
+
+const tooMany = (cells: number, resolution: number): HexcodesError =>
+  new HexcodesError(
+    'BAD_ARGUMENT',
+    `The area has up to ${Math.round(cells)} cells of resolution ${resolution}: ${MAX_CELLS} are the most, so take a coarser one`,
+  );

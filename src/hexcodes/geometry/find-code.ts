@@ -84,7 +84,7 @@ const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
  * @returns null if nothing is found. A position may lie outside Viet Nam
  */
 export function findCode(hexcodes: Codebook, text: string): FoundText | null {
-  if (text.length > MAX_UNITS) return null;
+  if (typeof text !== 'string' || text.length > MAX_UNITS) return null;
   const trimmed = text.normalize('NFC').trim();
   const whole = hexcodes.read(trimmed);
   if (whole !== null) return codeFound(whole.hexcodes);

@@ -43,7 +43,7 @@ const HOUSE = /(?:^|,\s*)\d{1,4}[a-z]?(?:[/-]\d{1,4}[a-z]?)*[,\s]+\p{L}{2,}/iu;
  * @returns null where it may be anything
  */
 export function otherText(text: string): OtherText | null {
-  if (text.length > MAX_UNITS) return null;
+  if (typeof text !== 'string' || text.length > MAX_UNITS) return null;
   const trimmed = text.normalize('NFC').trim();
   if (THREE_WORDS.test(trimmed)) return 'three_words';
   if (PLUS_CODE.test(trimmed)) return 'plus_code';

@@ -3,7 +3,7 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, shown } from '../errors.js';
 import { requireKnown } from '../wire/params/names.js';
 import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 
@@ -15,6 +15,9 @@ const LEFT_OUT_RESOLUTION = 7;
 /** Steps around the position that are searched: some 5 km. */
 const STEPS = 2;
 const CHECK_SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** The kernel refuses longer texts. UTF-16 units. */
+const MAX_UNITS = 64;
+const isShort = (text: unknown): boolean => typeof text === 'string' && text.length <= MAX_UNITS;
 const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 
 /**
@@ -31,7 +34,7 @@ const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 export function lengthen(hexcodes: Codebook, short: string, near: Position): string | null {
   const [latDeg, lngDeg] = latLngOf(near);
   const own = latLngToCell(latDeg, lngDeg, LEFT_OUT_RESOLUTION);
-  const given = LAST_SYMBOL.exec(short)?.[0];
+  const given = isShort(short) ? LAST_SYMBOL.exec(short)?.[0] : undefined;
   if (given === undefined) return null;
   let nearestM = Number.POSITIVE_INFINITY;
   let nearest: string | null = null;
@@ -123,8 +126,6 @@ export interface SuggestOptions {
 }
 
 const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** The kernel refuses longer texts. UTF-16 units. */
-const MAX_UNITS = 64;
 /** Groups of characters that people, fonts and telephones mistake for one another. */
 const TWINS = [
   '0ODQCG',
@@ -158,13 +159,14 @@ const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra',
  *   not a whole number from 1; NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
-  if (typeof options !== 'object' || options === null)
-    throw new HexcodesError('BAD_ARGUMENT', 'The third argument of suggest is an object: { near, limit }');
   requireKnown(options, ['near', 'limit'], 'suggest');
   const near = options.near === undefined ? undefined : latLngOf(options.near);
   const { limit = 10 } = options;
-  if (!(limit >= 1) || (!Number.isInteger(limit) && limit !== Number.POSITIVE_INFINITY))
-    throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1, or Infinity`);
+  if ((!Number.isInteger(limit) && limit !== Number.POSITIVE_INFINITY) || limit < 1)
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      `limit ${String(limit)}: must be a whole number from 1, or Infinity`,
+    );
   const found = new Map<string, Suggestion>();
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);
@@ -179,7 +181,7 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
     }
     found.set(code, suggestion);
   };
-  if (text.length <= MAX_UNITS) {
+  if (isShort(text)) {
     consider(text, 'none');
     if (found.size === 0) {
       forEachEdit(text, consider);

@@ -18,7 +18,7 @@ import {
   recordText,
 } from '../kernel/output-layout.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
-import { requireFlag, requireKnown } from '../wire/params/names.js';
+import { isOptions, requireFlag, requireKnown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
 // The checks of what callers hand to the library: resolutions, positions, the arrays of batches.
@@ -54,7 +54,7 @@ function resolutionOf(
       'An argument too many: further options go into the object of options',
     );
   let resolution = given as number;
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
+  if (isOptions(given)) {
     requireKnown(given, known, call);
     resolution = given.resolution ?? DEFAULT_RESOLUTION;
   }
@@ -86,7 +86,7 @@ function outputFor<T extends BatchArray>(
   kind: new (length: number) => T,
   length: number,
   name: string,
-  source: BatchArray,
+  ...others: BatchArray[]
 ): T {
   if (given === undefined) return new kind(length);
   requireKind(given, kind, name);
@@ -96,13 +96,14 @@ function outputFor<T extends BatchArray>(
       `The array ${name} has room for ${given.length}, ${length} are needed`,
     );
   const cut = given.subarray(0, length) as T;
-  // Shared bytes: the answers to a block would overwrite the input of the next.
-  if (
-    cut.buffer === source.buffer &&
-    cut.byteOffset < source.byteOffset + source.byteLength &&
-    source.byteOffset < cut.byteOffset + cut.byteLength
-  )
-    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} shares its bytes with what is to be read`);
+  // Shared bytes: the answers to a block would overwrite the input of the next, or one another.
+  for (const { buffer, byteOffset, byteLength } of others)
+    if (
+      cut.buffer === buffer &&
+      cut.byteOffset < byteOffset + byteLength &&
+      byteOffset < cut.byteOffset + cut.byteLength
+    )
+      throw new HexcodesError('BAD_ARGUMENT', `The array ${name} shares its bytes with another of the call`);
   return cut;
 }
 
@@ -398,19 +399,20 @@ export class Hexcodes {
    * @param records 20 bytes each: a hexcode in ASCII, in any spelling, up to the first NUL; byte 19 is ignored
    * @param out for the answer, at least two numbers and two bytes a record; new arrays if absent
    * @returns the centres of the cells, in the beginnings of the arrays of `out`
-   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is not a multiple of 20, an `out` that
-   *   is too short or shares bytes with the records; never for a record
+   * @throws HexcodesError BAD_ARGUMENT for another kind of array, a length that is not a multiple of 20, an array of
+   *   `out` that is too short or shares bytes with the records or another; never for a record
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
     const count = requireRecords(records);
     // Arrays under other names would silently stay as they are.
     if (out !== undefined) {
-      requireKind(out.latLng, Float64Array, 'out.latLng');
+      requireKind(out?.latLng, Float64Array, 'out.latLng');
       requireKnown(out, DECODED_ARRAYS, 'The out of decodeBatch');
     }
     const latLng = outputFor(out?.latLng, Float64Array, 2 * count, 'out.latLng', records);
-    const resolution = outputFor(out?.resolution, Uint8Array, count, 'out.resolution', records);
-    const status = outputFor(out?.status, Uint8Array, count, 'out.status', records);
+    const resolution = outputFor(out?.resolution, Uint8Array, count, 'out.resolution', records, latLng);
+    const answers = [records, latLng, resolution];
+    const status = outputFor(out?.status, Uint8Array, count, 'out.status', ...answers);
     const { capacity, exports, inputBytes, output, outputFloats } = this.kernel;
     for (let from = 0; from < count; from += capacity) {
       const block = Math.min(capacity, count - from);

@@ -1,7 +1,7 @@
 // Names of places in Viet Nam: some 700 provinces of today and before, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError } from '../errors.js';
+import { HexcodesError, shown } from '../errors.js';
 import { latLngOf, type Position } from '../geometry/codebook.js';
 import { isOneSlip, requireKnown } from '../wire/params/names.js';
 import { PLACE_LIST } from './place-list.js';
@@ -154,14 +154,12 @@ const COMPASS: readonly CompassPoint[] = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 
  * not a whole number from 1 to 100; NOT_A_COORDINATE for a `near` that is not a position
  */
 export function findPlaces(hexcodes: Provinces, text: string, options: FindPlacesOptions = {}): NamedPlace[] {
-  if (typeof options !== 'object' || options === null)
-    throw new HexcodesError('BAD_ARGUMENT', 'The third argument of findPlaces is an object: { near, limit }');
   requireKnown(options, ['near', 'limit'], 'findPlaces');
   const near = options.near === undefined ? undefined : latLngOf(options.near);
   const { limit = 10 } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-    throw new HexcodesError('BAD_ARGUMENT', `limit ${limit}: must be a whole number from 1 to 100`);
-  if (text.length > MAX_UNITS) return [];
+    throw new HexcodesError('BAD_ARGUMENT', `limit ${String(limit)}: must be a whole number from 1 to 100`);
+  if (typeof text !== 'string' || text.length > MAX_UNITS) return [];
   const exact = exactOf(text);
   const key = keyOf(text);
   if (key === '' || COUNTRY.has(key)) return [];
@@ -215,7 +213,7 @@ export function placeNear(lat: number, lng: number): PlaceNear | null {
   for (const entry of entries()) {
     if (entry.kind !== 'town') continue;
     const distance = metresBetween(entry.lat, entry.lng, lat, lng);
-    if (distance > MAX_NEAR_M) continue;
+    if (!(distance <= MAX_NEAR_M)) continue;
     const weighed = distance / Math.min(2, 1 + entry.radius_m / 20_000);
     if (weighed >= least) continue;
     least = weighed;

@@ -10,6 +10,7 @@ import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import {
   area,
   boundary,
+  CellSet,
   cellCollection,
   cellFeature,
   centerFeature,
@@ -17,9 +18,12 @@ import {
   distance,
   edge,
   findCode,
+  findPlaces,
+  lengthen,
   neighbors,
   otherText,
   parent,
+  placeNear,
   radius,
   shorten,
   suggest,
@@ -156,15 +160,40 @@ describe('families and shapes', () => {
     });
 
     test('anything else is NOT_A_COORDINATE, and options that are not an object are BAD_ARGUMENT', () => {
-      for (const given of [[21], ['21', '105'], [Number.NaN, 105], { lat: 21 }, null, '21,105'] as never[]) {
+      const numbers = [
+        [Number.NaN, 105],
+        [105.8525, 21.0288],
+        [21, 180.1],
+        [1e308, -1e308],
+        [21n, 105n],
+      ];
+      for (const given of [[21], ['21', '105'], ...numbers, { lat: 21 }, null, '21,105'] as never[]) {
         const expected = expect.objectContaining({ code: 'NOT_A_COORDINATE' });
         if (typeof given !== 'string') expect(() => distance(hexcodes, HOAN_KIEM, given)).toThrow(expected);
         expect(() => suggest(hexcodes, HOAN_KIEM, { near: given })).toThrow(expected);
+        expect(() => shorten(hexcodes, HOAN_KIEM, given)).toThrow(expected);
+        expect(() => findPlaces(hexcodes, 'x', { near: given })).toThrow(expected);
+        expect(() => new CellSet(hexcodes, [HOAN_KIEM]).has(given)).toThrow(expected);
       }
-      for (const given of [5, null, 'near'] as never[])
-        expect(() => suggest(hexcodes, HOAN_KIEM, given)).toThrow(
-          expect.objectContaining({ code: 'BAD_ARGUMENT' }),
-        );
+      expect(distance(hexcodes, [90, 180], [-90, -180])).toBeGreaterThan(2e7);
+      for (const given of [5, null, 'near', [], new Map([['limit', 1]]), new Date()] as never[])
+        for (const call of [suggest, findPlaces])
+          expect(() => call(hexcodes, HOAN_KIEM, given)).toThrow(
+            expect.objectContaining({ code: 'BAD_ARGUMENT' }),
+          );
+    });
+
+    test('a text that is none names nothing, and a code that is none is INVALID_HEXCODES', () => {
+      const cycle: unknown[] = [];
+      cycle.push(cycle);
+      for (const given of [5, undefined, null, 5n, Symbol('a'), cycle, {}] as never[]) {
+        expect([findCode(hexcodes, given), otherText(given)]).toEqual([null, null]);
+        expect([suggest(hexcodes, given), findPlaces(hexcodes, given)]).toEqual([[], []]);
+        expect(lengthen(hexcodes, given, [21.03, 105.85])).toBeNull();
+        for (const call of [parent, children, neighbors, boundary, area, cellFeature])
+          expect(() => call(hexcodes, given)).toThrow(expect.objectContaining({ code: 'INVALID_HEXCODES' }));
+      }
+      expect(placeNear(Number.NaN, 105)).toBeNull();
     });
   });
 

@@ -80,6 +80,25 @@ describe('cover', () => {
     expect(inside).toBeGreaterThan(3000);
   });
 
+  test('a hole within one cell leaves that cell in, wherever the hole lies', () => {
+    const ring = (x: number, y: number, half: number): number[][] =>
+      [-1, 1, 1, -1, -1].map((side, i) => [x + side * half, y + (i === 2 || i === 3 ? half : -half)]);
+    const random = randomFrom(3);
+    for (let n = 0; n < 200; n++) {
+      const resolution = Math.floor(random() * 14) + 2;
+      const cell = latLngToCell(12 + random() * 0.5, 108 + random() * 0.5, resolution);
+      const [y, x] = cellToLatLng(cell);
+      const radius = 10 / 7 ** (resolution / 2);
+      // Holes around the centre, and every second one beside it.
+      const aside = n % 2 === 0 ? 0 : radius * 0.2 * random();
+      const hole = ring(x + aside, y, radius * (0.01 + 0.15 * random()));
+      const coordinates = [ring(x, y, 3 * radius), hole];
+      const codes = cover(library, { type: 'Polygon', coordinates }, { resolution });
+      const whole = cover(library, { type: 'Polygon', coordinates: [coordinates[0]!] }, { resolution });
+      expect(codes, JSON.stringify(coordinates)).toEqual(whole);
+    }
+  });
+
   test('cells by their centres are those whose centre is in it', () => {
     const centred = new Set(cover(library, STAR, { resolution: 8, cells: 'center' }).map(cellOf));
     const around = h3Disk(latLngToCell(20.95, 105.9, 8), 80);
@@ -164,6 +183,11 @@ describe('cover', () => {
       expect(() => cover(library, wrong as Area, { resolution: 5 })).toThrow(coded('BAD_ARGUMENT'));
     expect(() => cover(library, STAR, { resolution: 16 })).toThrow(coded('BAD_RESOLUTION'));
     expect(() => cover(library, STAR, { resolution: 15 })).toThrow(coded('BAD_ARGUMENT'));
+    // Each part alone has fewer than 2,000,000 cells.
+    const square = (west: number) =>
+      [0, 0.21, 0.21, 0, 0].map((east, i) => [west + east, i === 2 || i === 3 ? 21.21 : 21]);
+    const parts = { type: 'MultiPolygon', coordinates: [[square(105)], [square(105.3)]] } as const;
+    expect(() => cover(library, parts, { resolution: 12, cells: 'inside' })).toThrow(coded('BAD_ARGUMENT'));
     expect(() => cover(library, STAR, { resolution: 5, cells: 'all' as 'touch' })).toThrow(
       coded('BAD_ARGUMENT'),
     );
@@ -183,7 +207,9 @@ test('a set of named cells: the first name of a cell', () => {
   expect([set.size, set.resolution]).toEqual([2, 9]);
   expect(set.nameAt([21.0288, 105.8525])).toBe('a');
   expect(set.nameAt([16, 108])).toBeUndefined();
-  expect(() => new CellSet(library, ['nope'])).toThrow(coded('INVALID_HEXCODES'));
+  expect(new CellSet(library, [[own] as never]).has([21.0288, 105.8525])).toBe(true);
+  for (const wrong of ['nope', 5, null, 5n, Symbol('a')] as never[])
+    expect(() => new CellSet(library, [wrong])).toThrow(coded('INVALID_HEXCODES'));
   expect(new CellSet(library, []).has([21, 105])).toBe(false);
 });
 

@@ -382,6 +382,7 @@ describe('options', () => {
   test('a value that is none of those of its option is refused', () => {
     for (const run of [
       () => library.encode(21, 105, { former: 1 as never }),
+      () => library.encode(21, 105, { former: 1n as never }),
       () => library.encode(21, 105, { certainty: 'yes' as never }),
       () => suggest(library, 'x', { limit: -1 }),
       () => suggest(library, 'x', { limit: '3' as never }),
@@ -391,7 +392,9 @@ describe('options', () => {
       () => library.decodeBatch(new Uint8Array(20), { latLng: new Float64Array(2), resolutions: 1 } as never),
     ])
       expect(run).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
-    expect(codeOf(() => library.encode(21, 105, [] as never))).toBe('BAD_RESOLUTION');
+    for (const options of [[], new Map([['resolution', 9]]), new Number(9), new Date(9)] as never[])
+      expect(codeOf(() => library.encode(21, 105, options))).toBe('BAD_RESOLUTION');
+    expect(codeOf(() => library.decodeBatch(new Uint8Array(20), null as never))).toBe('BAD_ARGUMENT');
     expect(codeOf(() => findPlaces(library, 'x', { near: ['21', 105] as never }))).toBe('NOT_A_COORDINATE');
     expect(findPlaces(library, 'Huế', { near: { lat: 16.46, lng: 107.59 } })).toEqual(
       findPlaces(library, 'Huế', { near: [16.46, 107.59] }),
@@ -517,6 +520,17 @@ describe('batches', () => {
     const status = new Uint8Array(shared, 19, 1);
     const out = { latLng: new Float64Array(2), resolution: new Uint8Array(1), status };
     expect(codeOf(() => hexcodes.decodeBatch(new Uint8Array(shared, 0, 20), out))).toBe('BAD_ARGUMENT');
+    // Arrays that share bytes with one another: the second answer would overwrite the first.
+    for (const [resolutionAt, statusAt] of [
+      [19, 19],
+      [15, 19],
+      [19, 0],
+    ] as const) {
+      const latLng = new Float64Array(shared, 0, 2);
+      const bytes = (at: number) => new Uint8Array(shared, at, 1);
+      const together = { latLng, resolution: bytes(resolutionAt), status: bytes(statusAt) };
+      expect(codeOf(() => hexcodes.decodeBatch(records, together))).toBe('BAD_ARGUMENT');
+    }
   });
 
   test('arrays over shared memory, at odd offsets and of subclasses are accepted', () => {

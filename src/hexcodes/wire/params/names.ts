@@ -1,7 +1,7 @@
 // Names that nothing here has: parameters of requests and options of calls, the ones that were probably meant, and the
 // hints that say so.
 
-import { HexcodesError } from '../../errors.js';
+import { HexcodesError, shown } from '../../errors.js';
 import { eachPair } from './query.js';
 
 /** Names that people give in place of ours. */
@@ -174,11 +174,20 @@ const SIGNED = 'write degrees with a minus for south and west, and leave out or 
 
 // The judges of options that callers hand to the library.
 
+/** Whether a value is an object of options: an array, a Map, a Number and their like would be read as an empty one. */
+export const isOptions = (given: unknown): given is object =>
+  Object.prototype.toString.call(given) === '[object Object]';
+
 /**
- * Refuses options of other names, which would be ignored in silence.
+ * Refuses what is not an object of options, and options of other names, which would be ignored in silence.
  * @throws HexcodesError BAD_ARGUMENT; its message has the option, the one that was probably meant, and all known ones
  */
-export function requireKnown(given: object, known: readonly string[], call: string): void {
+export function requireKnown(given: unknown, known: readonly string[], call: string): void {
+  if (!isOptions(given))
+    throw new HexcodesError(
+      'BAD_ARGUMENT',
+      `The third argument of ${call} is an object: { ${known.join(', ')} }`,
+    );
   const fault = unknownOption(given, known, call);
   if (fault !== undefined) throw new HexcodesError('BAD_ARGUMENT', fault);
 }
@@ -186,5 +195,5 @@ export function requireKnown(given: object, known: readonly string[], call: stri
 /** @throws HexcodesError BAD_ARGUMENT for an option that is neither true nor false nor absent */
 export function requireFlag(given: unknown, name: string): void {
   if (given !== undefined && typeof given !== 'boolean')
-    throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${JSON.stringify(given)}`);
+    throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${shown(given)}`);
 }
