@@ -126,6 +126,9 @@ describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () 
         'nope',
         'HN-6GHP4-83RFRR',
         '',
+        '6GHP4-83RFR',
+        '\u00a06ghp4 83rfr\ufeff',
+        '6GHP4-83J',
       ],
       ...texts.slice(0, 40),
     ];

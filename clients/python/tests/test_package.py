@@ -155,6 +155,9 @@ class Columns(unittest.TestCase):
         cells = hexcodes.boundary(codes)
         self.assertEqual((cells.crs.to_epsg(), cells.index.tolist(), cells.isna().tolist()), (4326, [4, 5, 6, 7], [False, True, True, True]))
         self.assertTrue(cells.iloc[0].exterior.is_ccw and cells.iloc[0].contains(points.iloc[0]))
+        texts = plain(codes)
+        for kind in (texts, tuple(texts), pa.array(texts), pa.chunked_array([texts]), pl.Series(texts), np.array(texts, object)):
+            self.assertEqual(hexcodes.boundary(kind).tolist(), cells.tolist())
         for given, text in (
             ((points.to_crs(32648),), "to_crs"), ((points, 9), "resolution=9"), (([21.0],), "two columns"),
         ):
@@ -196,6 +199,8 @@ class Columns(unittest.TestCase):
         answer = frame.select(a=hexcodes.encode(lat, lng, 10), b=hexcodes.cells(lat, lng, 10), c=hexcodes.provinces(lat, lng)).collect()
         self.assertEqual(answer["a"].to_list(), CODES)
         self.assertEqual(answer.dtypes, [pl.String, pl.UInt64, pl.String])
+        resolutions = frame.with_columns(level=pl.Series([10, 9, 8, None])).select(hexcodes.encode(lat, lng, pl.col("level"))).collect()
+        self.assertEqual(plain(resolutions["lat"]), [*hexcodes.encode(LATS[:2], LNGS[:2], [10, 9]), None, None])
 
     def test_one_call_of_the_kernel_a_batch(self):
         kernel = hexcodes.default.kernel
@@ -262,13 +267,23 @@ class Columns(unittest.TestCase):
         }.items():
             with self.subTest(name):
                 self.assertEqual(plain(hexcodes.encode(lat, lng, 10)), wanted)
+        wide = pl.Series([21, 10, None], dtype=pl.Int128), pl.Series([105, 107, 1], dtype=pl.UInt128)
+        self.assertEqual(plain(hexcodes.encode(*wide)), [*hexcodes.encode([21, 10], [105, 107]), None])
         self.assertEqual(plain(hexcodes.encode(pa.nulls(2), pa.nulls(2))), [None, None])
+        self.assertEqual(plain(hexcodes.encode(pl.Series([None, None]), pl.Series([1.0, 2.0]))), [None, None])
+        code = "HN-6GHP4-83J"
+        for codes in (np.ma.array([code] * 3, mask=[0, 1, 0]), np.ma.array([code.encode()] * 3, mask=[0, 1, 0])):
+            self.assertEqual(hexcodes.check(codes).tolist(), [True, False, True])
+            self.assertEqual(hexcodes.decode(codes).admin_code.tolist(), ["HN", "", "HN"])
+        self.assertEqual(hexcodes.check(array("u", "HN")).tolist(), [False, False])
         self.assertEqual(plain(hexcodes.encode(np.ma.array([21, 10], mask=[1, 0]), np.ma.array([105, 107]))), [None, plain(hexcodes.encode([10], [107]))[0]])
 
     def test_a_resolution_that_is_none_fails_its_row(self):
         lat, lng = np.full(5, 21.0288), np.full(5, 105.8525)
         wanted = [hexcodes.encode(21.0288, 105.8525, 3), "", "", hexcodes.encode(21.0288, 105.8525, 15), ""]
-        for resolutions in ([3, 16, None, 15, -1], np.array([3, 16, 99, 15, -1]), np.array([3, 3.5, NAN, 15, 300])):
+        masked = np.ma.array([3, 3, 3, 15, 3], mask=[0, 1, 1, 0, 1])
+        single, buffer = np.array([3, NAN, 99, 15, -1], np.float32), array("b", [3, 16, 99, 15, -1])
+        for resolutions in ([3, 16, None, 15, -1], np.array([3, 16, 99, 15, -1]), np.array([3, 3.5, NAN, 15, 300]), masked, single, buffer, memoryview(buffer)):
             self.assertEqual(hexcodes.encode(lat, lng, resolutions).tolist(), wanted)
 
     def test_exchanged_and_projected_columns_are_said(self):
@@ -339,12 +354,25 @@ class Refusals(unittest.TestCase):
         self.refused("BAD_ARGUMENT", "numbers in degrees", encode, np.array([True, False]), lat)
         self.refused("BAD_ARGUMENT", "one dimension", encode, np.ones((2, 2)), np.ones((2, 2)))
         self.refused("BAD_ARGUMENT", "index", encode, pd.Series(lat), pd.Series(lat, index=[1, 2]))
+        self.refused("BAD_ARGUMENT", "resolution has the index", encode, pd.Series(lat), pd.Series(lat), pd.Series([3, 4], index=[1, 0]))
         self.refused("BAD_RESOLUTION", "2 integers", encode, lat, lat, [3])
+        frames = pd.DataFrame({"a": lat}), pl.DataFrame({"a": lat}), pa.table({"a": lat}), pa.record_batch({"a": lat}), pa.array([{"a": 1}, {"a": 2}])
+        for frame in frames:
+            self.refused("BAD_ARGUMENT", "one column", encode, frame, frame)
+        column = pl.col("a")
+        self.refused("BAD_ARGUMENT", "lng is an expression", encode, column, 105.8)
+        self.refused("BAD_ARGUMENT", "resolution is an expression", encode, column, column, [3, 4])
+        self.refused("BAD_RESOLUTION", "0 to 15", encode, column, column, 16)
+        for call in (hexcodes.decode, hexcodes.check, hexcodes.boundary):
+            self.refused("BAD_ARGUMENT", "expression", call, column)
         self.refused("BAD_ARGUMENT", "code has texts, not int64", hexcodes.decode, pa.array([1]))
         for value in (7, None, b"HN-6GHP4-83RFR", object()):
             self.assertEqual((hexcodes.decode(value), hexcodes.check(value)), (None, False))
         self.refused("BAD_ARGUMENT", "text", hexcodes.suggest, 7)
-        self.refused("NOT_A_COORDINATE", "near", hexcodes.suggest, "HN", (1,))
+        for near in ((1,), (105.8525, 21.0288), (NAN, 1), "21", ("21", "105"), 5):
+            self.refused("NOT_A_COORDINATE", "near", hexcodes.suggest, "HN", near)
+        for limit in (1.5, None, "3"):
+            self.refused("BAD_ARGUMENT", "limit", hexcodes.suggest, "HN", None, limit)
 
     def test_files(self):
         wasm, index, reach = ((DATA / name).read_bytes() for name in ("kernel.wasm", "index.bin", "reach.bin"))

@@ -60,9 +60,10 @@ def boundary(hexcodes: Hexcodes, code: Any) -> Any:
     h3 = _h3("boundary")
     if isinstance(code, str):
         return _corners(h3, _read(hexcodes, code).cell)
-    from ._columns import kind_of
+    from ._columns import PANDAS, text_kind_of
 
-    if kind_of(code) is None:
+    kind = text_kind_of(code)
+    if kind is None:
         raise _no_hexcode(code)
     try:
         import geopandas
@@ -71,7 +72,7 @@ def boundary(hexcodes: Hexcodes, code: Any) -> Any:
         raise HexcodesError("BAD_ARGUMENT", "boundary of a column needs geopandas: python3 -m pip install geopandas") from None
     texts = code.tolist() if hasattr(code, "tolist") else code.to_pylist() if hasattr(code, "to_pylist") else code
     shapes = [_polygon(shapely, h3, hexcodes.decode(text) if isinstance(text, str) else None) for text in texts]
-    return geopandas.GeoSeries(shapes, index=getattr(code, "index", None), name="cell", crs="EPSG:4326")
+    return geopandas.GeoSeries(shapes, index=code.index if kind == PANDAS else None, name="cell", crs="EPSG:4326")
 
 
 def _polygon(shapely: Any, h3: Any, read: Optional[Decoded]) -> Any:

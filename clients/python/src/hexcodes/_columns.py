@@ -52,8 +52,16 @@ def kind_of(column: Any) -> Optional[str]:
     return None
 
 
+def text_kind_of(column: Any) -> Optional[str]:
+    """The kind of a column of codes; None for a single value."""
+    kind = kind_of(column)
+    if kind == EXPRESSION:
+        raise _wrong("code", "is a Series of Polars, not an expression")
+    return kind
+
+
 def numbers_of(column: Any, name: str) -> np.ndarray:
-    """A column of degrees as float64, contiguous or not; NaN where a value is missing, masked or no number.
+    """A column of numbers as float64 or narrower, contiguous or not; NaN where a value is missing, masked or no number.
 
     Numbers are integers, float64, Decimal and decimal texts.
     """
@@ -65,15 +73,20 @@ def numbers_of(column: Any, name: str) -> np.ndarray:
     elif kind in (PANDAS, POLARS):
         values = _from_series(column, kind)
     else:
-        values = _from_arrow(_arrow(column), kind)
+        values = _from_arrow(_arrow(column), kind, name)
     if values.dtype.kind in "OUS":
         values = _from_values(values.tolist())
     if values.ndim != 1:
         raise _wrong(name, f"has one dimension, not the shape {values.shape}")
-    if values.dtype == np.float32 or values.dtype == np.float16:
-        raise _wrong(name, f"is {values.dtype}, which moves a position by metres: convert it to float64 where that is meant")
     if values.dtype.kind not in "fiu":
         raise _wrong(name, f"has numbers in degrees, not {values.dtype}: convert it, as by astype(float)")
+    return values
+
+
+def _degrees_of(column: Any, name: str) -> np.ndarray:
+    values = numbers_of(column, name)
+    if values.dtype == np.float32 or values.dtype == np.float16:
+        raise _wrong(name, f"is {values.dtype}, which moves a position by metres: convert it to float64 where that is meant")
     return values if values.dtype == np.float64 else values.astype(np.float64)
 
 
@@ -105,9 +118,11 @@ def _unmasked(column: Any) -> np.ndarray:
     return np.asarray(column.astype(np.float64).filled(np.nan))
 
 
-def _from_arrow(column: Any, kind: Optional[str]) -> np.ndarray:
+def _from_arrow(column: Any, kind: Optional[str], name: str) -> np.ndarray:
     import pyarrow as pa
 
+    if pa.types.is_struct(column.type):
+        raise _wrong(name, f"is one column, not a table or {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
     if pa.types.is_decimal(column.type):
@@ -124,7 +139,7 @@ def _from_series(column: Any, kind: str) -> np.ndarray:
             return np.asarray(column.to_numpy(dtype=object))
         values = np.asarray(column.to_numpy())
         return values if values.dtype != object else np.array(values, dtype=object)
-    if str(column.dtype).startswith("Decimal"):
+    if str(column.dtype).startswith(("Decimal", "Null", "Int128", "UInt128")):
         import polars
 
         return np.asarray(column.cast(polars.Float64).to_numpy())
@@ -138,7 +153,7 @@ def points_of(lat: Any, lng: Any, kind: str) -> Tuple[np.ndarray, np.ndarray]:
         raise _wrong("lng", f"is a {kind} column as lat is, not {'one value' if other is None else f'a {other} column'}")
     if kind == PANDAS and not lat.index.equals(lng.index):
         raise _wrong("lng", "has the index of lat: reset both, or take them from one frame")
-    points = numbers_of(lat, "lat"), numbers_of(lng, "lng")
+    points = _degrees_of(lat, "lat"), _degrees_of(lng, "lng")
     if len(points[0]) != len(points[1]):
         raise _wrong("lng", f"has as many rows as lat: {len(points[1])}, not {len(points[0])}")
     return points
@@ -148,7 +163,7 @@ def resolutions_of(given: Any, count: int) -> Tuple[Any, Optional[np.ndarray]]:
     """A resolution for all points, or uint8 for each; and which rows have none that is an integer from 0 to 15, if any."""
     if kind_of(given) is None:
         return resolution_of(given), None
-    values = numbers_of(given, "resolution") if kind_of(given) != NUMPY or given.dtype.kind not in "iu" else np.asarray(given)
+    values = numbers_of(given, "resolution")
     if values.shape != (count,):
         raise HexcodesError("BAD_RESOLUTION", f"Resolutions are {count} integers from 0 to 15, not {values.dtype} of shape {values.shape}")
     wrong = ~((values >= 0) & (values <= 15) & (values == np.floor(values)))
@@ -315,10 +330,13 @@ def points_of_geo(points: Any, lng: Any) -> Tuple[Any, Any]:
 
 def records_of(column: Any, kind: str) -> Tuple[np.ndarray, List[int], Callable[[int], Optional[str]]]:
     """A column of texts as records, the rows that no record holds as they are, and how to get the text of a row."""
-    if kind == NUMPY and column.ndim != 1:
-        raise _wrong("code", f"has one dimension, not the shape {column.shape}")
-    if kind == NUMPY and column.dtype.kind in "US":
-        return _records_of_numpy(column)
+    if kind == NUMPY:
+        is_masked = isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "US"
+        column = column.filled(column.dtype.type()) if is_masked else column if isinstance(column, np.ndarray) else np.asarray(column)
+        if column.ndim != 1:
+            raise _wrong("code", f"has one dimension, not the shape {column.shape}")
+        if column.dtype.kind in "US":
+            return _records_of_numpy(column)
     if kind == LIST or kind == NUMPY:
         return _records_of_list(column.tolist() if kind == NUMPY else column)
     return _records_of_arrow(column, kind)

@@ -305,6 +305,8 @@ class Hexcodes:
 
         points = columns.points_of(lat, lng, kind)
         resolutions, wrong = columns.resolutions_of(resolution, len(points[0]))
+        if kind == columns.PANDAS == columns.kind_of(resolution) and not resolution.index.equals(lat.index):
+            raise HexcodesError("BAD_ARGUMENT", "resolution has the index of lat: reset both, or take them from one frame")
         if wrong is not None:
             points = np.where(wrong, np.nan, points[0]), points[1]
         return points, resolutions
@@ -346,12 +348,20 @@ class Hexcodes:
     def _expression(self, method: str, lat: Any, lng: Any, *more: Any) -> Any:
         import polars
 
-        def converted(both: Any) -> Any:
-            return getattr(self, method)(both.struct.field("lat"), both.struct.field("lng"), *more)
+        from . import _columns as columns
+
+        one = [columns.resolution_of(each) for each in more if columns.kind_of(each) is None]
+        parts = {"lat": lat, "lng": lng, **({} if one else dict(zip(["resolution"], more)))}
+        for name, part in parts.items():
+            if columns.kind_of(part) not in (columns.EXPRESSION, columns.POLARS):
+                raise HexcodesError("BAD_ARGUMENT", f"{name} is an expression of Polars as lat is, not {part!r:.80}")
+
+        def converted(rows: Any) -> Any:
+            return getattr(self, method)(*map(rows.struct.field, parts), *one)
 
         kind = polars.UInt64 if method == "cells" else polars.String
-        both = polars.struct(lat.alias("lat"), lng.alias("lng"))
-        return both.map_batches(converted, return_dtype=kind, is_elementwise=True)
+        rows = polars.struct(*(part.alias(name) for name, part in parts.items()))
+        return rows.map_batches(converted, return_dtype=kind, is_elementwise=True)
 
     # Files
 
@@ -425,6 +435,6 @@ def _columns_of(lat: Any, lng: Any) -> Tuple[Any, Any, Optional[str]]:
 def _text_kind(code: Any) -> Optional[str]:
     if isinstance(code, str) or code is None:
         return None
-    from ._columns import kind_of
+    from ._columns import text_kind_of
 
-    return kind_of(code)
+    return text_kind_of(code)

@@ -14,6 +14,8 @@ from ._units import CODES
 _SYMBOLS = "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #: Groups of characters that people, fonts and telephones mistake for one another.
 _TWINS = ("0ODQCG", "1ILJ7T", "5S", "2Z", "8B3", "UV", "NMH", "VYX", "6G", "4A", "9GP", "FPR", "KX", "CX")
+#: Fewest symbols of a code without its province: shorter ones may be anything.
+_MIN_WITHOUT_PROVINCE = 6
 _SLIPS = ("none", "twin", "swap", "substitution", "extra", "missing", "province")
 #: What ECMAScript calls white space.
 _SPACE = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff") | {chr(c) for c in range(0x2000, 0x200B)}
@@ -41,11 +43,16 @@ def suggest(read: Callable[[str], Any], text: str, near: Optional[Tuple[float, f
         raise HexcodesError("BAD_ARGUMENT", f"text is a text, not {text!r}")
     if near is not None:
         try:
-            near = (float(near[0]), float(near[1]))
-            if not all(map(math.isfinite, near)):
+            if isinstance(near, (str, bytes)) or any(isinstance(each, (str, bytes)) for each in near[:2]):
                 raise ValueError
-        except (TypeError, ValueError, IndexError, KeyError):
+            lat, lng = float(near[0]), float(near[1])
+            if not (abs(lat) <= 90 and abs(lng) <= 180):
+                raise ValueError
+            near = lat, lng
+        except (TypeError, ValueError, IndexError, KeyError, OverflowError):
             raise HexcodesError("NOT_A_COORDINATE", f"near is (lat, lng) in degrees, not {near!r}") from None
+    if not isinstance(limit, int):
+        raise HexcodesError("BAD_ARGUMENT", f"limit is an integer, not {limit!r}")
     units = _units_of(text)
     found: Dict[str, Suggestion] = {}
     if len(units) > MAX_TEXT_UNITS:
@@ -83,7 +90,11 @@ def _edits(units: List[str]) -> Iterator[Tuple[List[str], str]]:
 
 
 def _provinces(text: str) -> Iterator[Tuple[List[str], str]]:
-    """The text with the letters of each province in front."""
+    """The text with the letters of each province in front, or instead of those that it has."""
+    symbols = "".join(char for char in text if unicodedata.category(char)[0] in "LN")
+    if len(_units_of(symbols)) >= _MIN_WITHOUT_PROVINCE and any(char in "0123456789" for char in symbols):
+        for code in CODES:
+            yield _units_of(f"{code}-{text.strip(''.join(_SPACE))}"), "province"
     start = next((i for i, char in enumerate(text) if char not in _SPACE), len(text))
     for letters in (2, 3):
         end = start + letters
