@@ -4,9 +4,9 @@
 /** The extras that a request asks for, each by its name. */
 export interface ExtrasAsked {
   /** Whether answers name the province before July 2025, as `former_province`. */
-  readonly former?: boolean;
+  readonly former?: boolean | undefined;
   /** Whether answers say how sure the province is, as `border_m` and `certainty`. */
-  readonly certainty?: boolean;
+  readonly certainty?: boolean | undefined;
 }
 
 export type ExtraName = keyof ExtrasAsked;

@@ -13,7 +13,7 @@ symlinkSync(resolve('src/hexcodes'), join(folder, 'node_modules', 'hexcodes'));
 
 const PROGRAM = `
 import { ADMIN_UNITS, Hexcodes, HexcodesError, type Encoded, type DecodedBatch } from 'hexcodes';
-import { cellFeature, distance, neighbors, suggest, type LatLng, type Position } from 'hexcodes/geometry';
+import { cellFeature, cover, distance, findPlaces, neighbors, suggest, type LatLng, type Position } from 'hexcodes/geometry';
 import { Hexcodes as Web } from 'hexcodes/web';
 import { HexcodesClient, HexcodesClientError, type DecodeBatchResult, type EncodeBatchResult } from 'hexcodes/client';
 
@@ -27,6 +27,14 @@ export async function use(): Promise<void> {
   distance(web, pair, position);
   cellFeature(hexcodes, neighbors(hexcodes, place.hexcodes)[0] ?? '').geometry.coordinates;
   suggest(hexcodes, 'x', { near: place });
+  // An option that may be undefined is absent then, with exactOptionalPropertyTypes, too.
+  const absent: undefined = undefined;
+  hexcodes.encode(21, 105, { resolution: absent, former: absent, certainty: absent });
+  hexcodes.encodeBatch(Float64Array.of(21, 105), { resolution: absent }, absent);
+  suggest(hexcodes, 'x', { near: absent, limit: absent });
+  findPlaces(hexcodes, 'x', { near: absent, limit: absent });
+  cover(hexcodes, { type: 'Polygon', coordinates: [] }, { resolution: 3, cells: absent, compact: absent });
+  new HexcodesClient({ baseUrl: '/v1', apiKey: absent, timeoutMs: absent, retries: absent, fetch: absent, WebSocket: absent });
   console.log(ADMIN_UNITS.length, HexcodesError, HexcodesClientError);
   // @ts-expect-error a number of rings
   neighbors(hexcodes, place.hexcodes, 2);
@@ -36,6 +44,13 @@ export async function use(): Promise<void> {
   const client = new HexcodesClient({ baseUrl: 'http://127.0.0.1/v1', fetch });
   // @ts-expect-error a number in place of options
   client.encode(21, 105, 9);
+  client.encode(21, 105, { resolution: absent, former: absent, signal: absent });
+  client.encodeBatch([{ lat: 21, lng: 105, resolution: absent, id: absent }]);
+  client.decodeBatch([{ hexcodes: 'x', id: absent }]);
+  client.suggest('x', { near: absent, limit: absent });
+  client.stream({ operation: 'encode', output: absent, resolution: absent, source: absent, framePoints: absent });
+  client.stream({ operation: 'decode', maxAttempts: absent, answerTimeoutMs: absent });
+  client.bulk({ operation: 'encode', format: 'csv', source: [], answerFormat: absent, prefix: absent, isGzipped: absent });
   const decoded = await client.decode('x');
   if (decoded.status === 'OK') decoded.lat.toFixed();
   else decoded.lat satisfies null;
@@ -66,6 +81,7 @@ function errorsOf(compiler: string, options: object): string {
       target: 'es2022',
       lib: ['es2022', 'dom'],
       strict: true,
+      exactOptionalPropertyTypes: true,
       noEmit: true,
       skipLibCheck: false,
       types: [],

@@ -2,6 +2,7 @@
 // and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
 
 import { ADMIN_UNITS } from '../admin-units.js';
+import { shown } from '../errors.js';
 import { onlyExtras } from '../extras.js';
 import { MAX_BATCH_ITEMS, RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/limits.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
@@ -176,8 +177,9 @@ function baseUrlOf(given: unknown): URL {
 }
 
 function refused(given: unknown, reason: string): HexcodesClientError {
-  const shown = typeof given === 'string' ? JSON.stringify(given) : String(given);
-  return badArgument(`baseUrl ${shown} cannot be used, ${reason}: it reads like http://127.0.0.1:8080/v1`);
+  return badArgument(
+    `baseUrl ${shown(given)} cannot be used, ${reason}: it reads like http://127.0.0.1:8080/v1`,
+  );
 }
 
 /** The parts of the client that differ between platforms. */
@@ -357,7 +359,7 @@ export class HexcodesClient {
 
   /** A stream of positions: chunks of (lat, lng) pairs are written, hexcodes or H3 cells are read. */
   stream(
-    options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output?: 'text' },
+    options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output?: 'text' | undefined },
   ): HexcodesStream<Float64Array, EncodedTexts>;
   stream(
     options: EncodeStreamOptions & { readonly operation: 'encode'; readonly output: 'cells' },
@@ -369,8 +371,8 @@ export class HexcodesClient {
   stream(
     options: (EncodeStreamOptions | StreamOptions<HexcodesChunk>) & {
       readonly operation: 'encode' | 'decode';
-      readonly output?: 'text' | 'cells';
-      readonly resolution?: number;
+      readonly output?: 'text' | 'cells' | undefined;
+      readonly resolution?: number | undefined;
     },
   ): unknown {
     if (options?.operation === 'decode') requireOptions(options, 'stream of decode', STREAMS.decode);
@@ -379,13 +381,13 @@ export class HexcodesClient {
     requireOperation(operation);
     requireSource(source, operation);
     if (output !== undefined && output !== 'text' && output !== 'cells')
-      throw badArgument(`output is 'text' or 'cells', not ${JSON.stringify(output)}`);
+      throw badArgument(`output is 'text' or 'cells', not ${shown(output)}`);
     if (operation === 'decode') {
       const texts = source as StreamOptions<HexcodesChunk>['source'];
       return this.#open<HexcodesChunk, DecodedPositions>(options, texts, framesOfHexcodes);
     }
     if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
-      throw badArgument(`resolution ${resolution} is not an integer from 0 to 15`);
+      throw badArgument(`resolution ${String(resolution)} is not an integer from 0 to 15`);
     return this.#open<Float64Array, EncodedTexts | EncodedCells>(
       options,
       source as StreamOptions<Float64Array>['source'],

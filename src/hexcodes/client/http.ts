@@ -1,6 +1,7 @@
 // Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
+import { shown } from '../errors.js';
 import { type ExtrasAsked, onlyExtras } from '../extras.js';
 import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './errors.js';
 import type { CallOptions } from './options.js';
@@ -43,7 +44,7 @@ export class HttpCalls {
     const init = {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+      body: textOf(body),
     };
     return this.#call(path, init, callerSignal);
   }
@@ -89,6 +90,16 @@ export class HttpCalls {
     if (callerSignal?.aborted) throw new HexcodesClientError('ABORTED', 'the call was aborted', { cause });
     if (!timeout.aborted) return;
     throw new HexcodesClientError('TIMEOUT', `no answer within ${this.settings.timeoutMs} ms`, { cause });
+  }
+}
+
+function textOf(body: object): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new HexcodesClientError('BAD_ARGUMENT', `an argument has no form in JSON: ${String(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -142,13 +153,13 @@ export interface BulkOptions extends CallOptions, ExtrasAsked {
   /** Format of the source. */
   readonly format: BulkFormat;
   /** Format of the answer; default that of the source. */
-  readonly answerFormat?: BulkFormat;
+  readonly answerFormat?: BulkFormat | undefined;
   /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
-  readonly resolution?: number;
+  readonly resolution?: number | undefined;
   /** Is put before the names of the columns that a CSV answer adds. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** The source is gzipped. */
-  readonly isGzipped?: boolean;
+  readonly isGzipped?: boolean | undefined;
 }
 
 /** The answer to a bulk body, to be read once: by a loop over it, or as `readable`. */
@@ -183,7 +194,8 @@ export async function bulk(
   requireOperation(operation);
   for (const given of [format, answerFormat])
     if (!Object.hasOwn(MEDIA_TYPES, given))
-      throw refused(`a format is 'csv', 'ndjson' or 'frames', not ${JSON.stringify(given)}`);
+      throw refused(`a format is 'csv', 'ndjson' or 'frames', not ${shown(given)}`);
+  if (prefix !== undefined && typeof prefix !== 'string') throw refused('prefix is a text');
   const { baseUrl, apiKey, fetch } = http;
   const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
   if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
@@ -277,6 +289,8 @@ function streamOf(
   failed: (cause: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  /** The first half of a character that ends a text; the next one begins with the second. */
+  let half = '';
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -285,10 +299,16 @@ function streamOf(
           const { done, value } = ended.aborted
             ? { done: true, value: await chunks.return?.() }
             : await chunks.next();
+          const text = typeof value === 'string' ? half + value : half;
+          const isCut = typeof value === 'string' && (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+          half = isCut ? text.slice(-1) : '';
+          if (text !== '' || value === '')
+            controller.enqueue(encoder.encode(isCut ? text.slice(0, -1) : text));
           if (done) controller.close();
-          else if (typeof value === 'string') controller.enqueue(encoder.encode(value));
-          else if (value instanceof Uint8Array) controller.enqueue(value);
-          else throw refused('the source gave a chunk that is neither bytes nor text');
+          // Copied, as a source may fill its array again while it is on its way.
+          else if (value instanceof Uint8Array) controller.enqueue(value.slice());
+          else if (typeof value !== 'string')
+            throw refused('the source gave a chunk that is neither bytes nor text');
         } catch (cause) {
           failed(cause);
           controller.error(cause);

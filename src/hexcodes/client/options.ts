@@ -7,23 +7,23 @@ import type { WebSocketConstructor } from './stream/socket.js';
 export interface ClientOptions {
   /** The base address, ending in `/v1`. In a page it may begin with `/`. */
   readonly baseUrl: string | URL;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Limit of one HTTP call, its retries included, at most 2,147,483,647; default 30,000. `bulk` has none. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often a call is repeated after 503, 502, 504 or a lost connection; default 2. `bulk` is not repeated. */
-  readonly retries?: number;
-  readonly fetch?: typeof globalThis.fetch;
+  readonly retries?: number | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** A standard WebSocket to use for the stream instead of the platform's. */
-  readonly WebSocket?: WebSocketConstructor;
+  readonly WebSocket?: WebSocketConstructor | undefined;
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface EncodeCallOptions extends CallOptions, ExtrasAsked {
   /** H3 resolution, integer 0 to 15; default 13. */
-  readonly resolution?: number;
+  readonly resolution?: number | undefined;
 }
 
 /** A position in degrees, latitude first or by name. */
@@ -31,9 +31,9 @@ export type Position = readonly [lat: number, lng: number] | { readonly lat: num
 
 export interface SuggestCallOptions extends CallOptions {
   /** A position to which the code that was meant is probably close. */
-  readonly near?: Position;
+  readonly near?: Position | undefined;
   /** Suggestions at most; the service gives ten at most. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /**
@@ -44,27 +44,27 @@ export type BatchPoint =
   | {
       readonly lat: number;
       readonly lng: number;
-      readonly resolution?: number;
-      readonly id?: string | number;
+      readonly resolution?: number | undefined;
+      readonly id?: string | number | undefined;
     };
 
 /** One item of a batch of hexcodes. */
-export type BatchHexcode = string | { readonly hexcodes: string; readonly id?: string | number };
+export type BatchHexcode = string | { readonly hexcodes: string; readonly id?: string | number | undefined };
 
 export interface StreamOptions<In> extends CallOptions {
   /** Chunks that the stream writes by itself; without it, the caller writes to `writable`. */
-  readonly source?: Iterable<In> | AsyncIterable<In>;
+  readonly source?: Iterable<In> | AsyncIterable<In> | undefined;
   /** Most points of one frame, 1 to 65,536; default 4,096, which costs the service least a point. */
-  readonly framePoints?: number;
+  readonly framePoints?: number | undefined;
   /** Connections in a row without one answer after which the stream fails; default 18, some 20 seconds. */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** Timeout of the service's next answer while frames are unanswered: then the stream reconnects. Default 60,000. */
-  readonly answerTimeoutMs?: number;
+  readonly answerTimeoutMs?: number | undefined;
 }
 
 export interface EncodeStreamOptions extends StreamOptions<Float64Array> {
   /** H3 resolution, integer 0 to 15; default 13. */
-  readonly resolution?: number;
+  readonly resolution?: number | undefined;
 }
 
 /** A chunk of a decode stream: hexcodes in any spelling, or 20-byte records of them. */
@@ -98,6 +98,9 @@ export function requireOptions(given: unknown, call: string, known: readonly str
     );
   const fault = unknownOption(given, known, call);
   if (fault !== undefined) throw new HexcodesClientError('BAD_ARGUMENT', fault);
+  const { signal } = given as { readonly signal?: unknown };
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new HexcodesClientError('BAD_ARGUMENT', `signal of ${call} is an AbortSignal`);
 }
 
 /** Longest delay of a timer: one that is longer ends at once. */
@@ -122,7 +125,7 @@ export function numberOf<N extends keyof typeof NUMBERS>(
   name: N,
   fallback: number,
 ): number {
-  const value: unknown = options[name] ?? fallback;
+  const value: unknown = options[name] === undefined ? fallback : options[name];
   const [least, most] = NUMBERS[name];
   const isWhole = Number.isInteger(value) || value === most;
   if (isWhole && (value as number) >= least && (value as number) <= most) return value as number;

@@ -107,7 +107,7 @@ function packed(
  */
 export function parent(hexcodes: Codebook, code: string, resolution?: number): string {
   const read = readOrThrow(hexcodes, code);
-  const wanted = resolution ?? read.resolution - 1;
+  const wanted = resolution === undefined ? read.resolution - 1 : resolution;
   requireResolution(wanted, 0, read.resolution, `a parent of ${read.hexcodes}`);
   const ancestor = hexcodes.pack(BigInt(`0x${cellToParent(h3Text(read.cell), wanted)}`), read.admin_code);
   // A row of the reach table holds the rows of all its descendants, so an ancestor always has its code.
@@ -127,7 +127,7 @@ export function parent(hexcodes: Codebook, code: string, resolution?: number): s
  */
 export function children(hexcodes: Codebook, code: string, resolution?: number): string[] {
   const read = readOrThrow(hexcodes, code);
-  const wanted = resolution ?? read.resolution + 1;
+  const wanted = resolution === undefined ? read.resolution + 1 : resolution;
   requireResolution(wanted, read.resolution, 15, `children of ${read.hexcodes}`);
   if (7 ** (wanted - read.resolution) > MAX_CHILDREN) {
     throw new HexcodesError(

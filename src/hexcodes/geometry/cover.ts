@@ -308,9 +308,9 @@ export interface CoverOptions {
   /** H3 resolution of the cells, 0 to 15. */
   readonly resolution: number;
   /** Which cells: those that `touch` the area (default), whose `center` is in it, or that lie `inside` as a whole. */
-  readonly cells?: 'touch' | 'center' | 'inside';
+  readonly cells?: 'touch' | 'center' | 'inside' | undefined;
   /** Whether seven cells of one parent become the parent, again and again. Default false. */
-  readonly compact?: boolean;
+  readonly compact?: boolean | undefined;
 }
 
 const FLAGS = {

@@ -120,9 +120,9 @@ export interface Suggestion {
 
 export interface SuggestOptions {
   /** A position in degrees to which the code that was meant is probably close. */
-  near?: Position;
+  near?: Position | undefined;
   /** Suggestions at most, a whole number from 1, or Infinity; default 10. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 const SYMBOLS = '23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';

@@ -25,7 +25,7 @@ import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 /** Options of `encodeBatch`. */
 export interface EncodeBatchOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
-  readonly resolution?: number;
+  readonly resolution?: number | undefined;
 }
 
 /** Options of `encode`. */
@@ -56,7 +56,7 @@ function resolutionOf(
   let resolution = given as number;
   if (isOptions(given)) {
     requireKnown(given, known, call);
-    resolution = given.resolution ?? DEFAULT_RESOLUTION;
+    resolution = given.resolution === undefined ? DEFAULT_RESOLUTION : given.resolution;
   }
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15)
     throw new HexcodesError(

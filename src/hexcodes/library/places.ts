@@ -29,9 +29,9 @@ export interface NamedPlace {
 
 export interface FindPlacesOptions {
   /** A position in degrees: near and large places come first. */
-  near?: Position;
+  near?: Position | undefined;
   /** Names at most, 1 to 100; default 10. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** One of eight points of the compass. */

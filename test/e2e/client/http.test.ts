@@ -165,6 +165,16 @@ test('a number where options are wanted is refused', async () => {
     client.meta(9 as never),
     client.bulk(9 as never),
   ];
+  const others = [
+    client.encode(21n as never, 105),
+    client.encodeBatch([{ lat: 21, lng: 105, id: 1n as never }]),
+    client.decode('x', { signal: {} as never }),
+    client.meta({ signal: null as never }),
+    client.bulk({ operation: 'encode', format: 5n as never, source: [] }),
+    client.bulk({ operation: 'encode', format: 'csv', prefix: null as never, source: [] }),
+  ];
+  for (const call of others)
+    await expect(call).rejects.toMatchObject({ name: 'HexcodesClientError', code: 'BAD_ARGUMENT' });
   for (const call of calls)
     await expect(call).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',
@@ -194,7 +204,9 @@ test.each([
 });
 
 test.each([
-  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '9'].map((timeoutMs) => ({ timeoutMs })),
+  ...[0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '9', null].map((timeoutMs) => ({
+    timeoutMs,
+  })),
   ...[-1, 0.5, Number.NaN, '2'].map((retries) => ({ retries })),
   ...[7, null, 'two\nlines', 'mã'].map((apiKey) => ({ apiKey })),
 ])('the option of %o is BAD_ARGUMENT, without the text of a key', (option) => {

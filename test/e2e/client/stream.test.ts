@@ -348,6 +348,12 @@ describe('streams', () => {
       9,
       { operation: 'x' },
       { operation: 'encode', output: 'foo' },
+      { operation: 5n },
+      { operation: 'encode', output: 5n },
+      { operation: 'encode', resolution: 5n },
+      { operation: 'encode', resolution: Symbol('5') },
+      { operation: 'encode', signal: {} },
+      { operation: 'encode', framePoints: null },
       ...[0, 0.5, Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY].map((answerTimeoutMs) => ({
         operation: 'encode',
         answerTimeoutMs,
@@ -443,6 +449,35 @@ describe('bulk', () => {
         expect(answer.format).toBe('csv');
         expect((await textOf(answer)) === EXPECTED).toBe(true);
       }
+  });
+
+  test('texts that end within a character, and an array that is filled again, arrive as they were given', async () => {
+    const text = `\u{20000},lat,lng\n${'\u{1f600},21.0288,105.8525\n'.repeat(200)}`;
+    const { hexcodes, admin_code } = library.encode(21.0288, 105.8525, 9);
+    const expected = text
+      .replace('lng\n', 'lng,hexcodes,resolution,admin_code,status\n')
+      .replaceAll('105.8525', `105.8525,${hexcodes},9,${admin_code},OK`);
+    const pieces = Array.from({ length: text.length }, (_, at) => text[at]!);
+    const bytes = new TextEncoder().encode(text);
+    const again = new Uint8Array(8);
+    function* filled(): Generator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += again.length) {
+        const part = bytes.subarray(at, at + again.length);
+        again.set(part);
+        yield again.subarray(0, part.length);
+      }
+    }
+    const web = new WebClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
+    for (const source of [
+      () => pieces,
+      () => ['', ...pieces, ''],
+      () => [text.slice(0, 1), text.slice(1)],
+      filled,
+    ])
+      for (const each of [client, web])
+        expect(await textOf(await each.bulk({ ...encode, source: source() }))).toBe(expected);
+    const half = ['lat,lng,\ud83d', new TextEncoder().encode('\n21.0288,105.8525,\n'), '\ud83d'];
+    expect(await textOf(await client.bulk({ ...encode, source: half }))).toMatch(/^lat,lng,\ufffd,hexcodes/);
   });
 
   test('the answer begins while the source is still giving', async () => {

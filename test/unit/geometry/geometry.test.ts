@@ -113,6 +113,13 @@ describe('families and shapes', () => {
       expect(() => parent(hexcodes, parent(hexcodes, HOAN_KIEM, 0))).toThrow();
     });
 
+    test('a resolution that is null is not the one that is left out', () => {
+      for (const call of [parent, children])
+        expect(() => call(hexcodes, HOAN_KIEM, null as never)).toThrow(
+          expect.objectContaining({ code: 'BAD_RESOLUTION' }),
+        );
+    });
+
     test('neighbors refuses a number of rings, which it would ignore', () => {
       expect(() => neighbors(hexcodes, HOAN_KIEM, ...([2] as never[]))).toThrow(
         expect.objectContaining({ code: 'BAD_ARGUMENT' }),

@@ -383,6 +383,7 @@ describe('options', () => {
     for (const run of [
       () => library.encode(21, 105, { former: 1 as never }),
       () => library.encode(21, 105, { former: 1n as never }),
+      () => library.encode(21, 105, { former: null as never }),
       () => library.encode(21, 105, { certainty: 'yes' as never }),
       () => suggest(library, 'x', { limit: -1 }),
       () => suggest(library, 'x', { limit: '3' as never }),
@@ -392,7 +393,16 @@ describe('options', () => {
       () => library.decodeBatch(new Uint8Array(20), { latLng: new Float64Array(2), resolutions: 1 } as never),
     ])
       expect(run).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
-    for (const options of [[], new Map([['resolution', 9]]), new Number(9), new Date(9)] as never[])
+    expect(codeOf(() => library.encodeBatch(new Float64Array(2), { resolution: null as never }))).toBe(
+      'BAD_RESOLUTION',
+    );
+    for (const options of [
+      [],
+      { resolution: null },
+      new Map([['resolution', 9]]),
+      new Number(9),
+      new Date(9),
+    ] as never[])
       expect(codeOf(() => library.encode(21, 105, options))).toBe('BAD_RESOLUTION');
     expect(codeOf(() => library.decodeBatch(new Uint8Array(20), null as never))).toBe('BAD_ARGUMENT');
     expect(codeOf(() => findPlaces(library, 'x', { near: ['21', 105] as never }))).toBe('NOT_A_COORDINATE');

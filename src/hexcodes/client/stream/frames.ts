@@ -3,6 +3,7 @@
 // are copied.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
+import { shown } from '../../errors.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -50,7 +51,7 @@ type StreamOperation = 'encode' | 'decode';
 /** @throws HexcodesClientError BAD_ARGUMENT for any other word */
 export function requireOperation(given: unknown): asserts given is StreamOperation {
   if (given === 'encode' || given === 'decode') return;
-  throw refused(`operation is 'encode' or 'decode', not ${JSON.stringify(given)}`);
+  throw refused(`operation is 'encode' or 'decode', not ${shown(given)}`);
 }
 
 /**
