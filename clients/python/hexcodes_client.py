@@ -20,6 +20,7 @@ import asyncio
 import http.client
 import json
 import math
+import operator
 import random
 import struct
 import time
@@ -198,13 +199,18 @@ class HexcodesClient:
         return np.frombuffer(b"".join(parts), dtype=[("hexcodes", "S19"), ("status", "u1")])
 
     def decode_array(self, codes: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        """For codes as bytes of at most 19: positions of shape (n, 2), NaN where a text is not a code, resolutions (255 there) and
+        """For codes as bytes of at most 19, none where they are masked: positions of shape (n, 2), NaN where a text is not a code, resolutions (255 there) and
         statuses (3 there). Takes the records of encode_array, too. Needs NumPy."""
         import numpy as np
 
-        texts = codes["hexcodes"] if codes.dtype.names is not None else codes
+        given = np.asanyarray(codes)
+        texts = np.ma.filled(given["hexcodes"] if given.dtype.names is not None else given, "?")
+        if texts.ndim != 1:
+            raise ValueError(f"codes are an array of one dimension, not of shape {texts.shape}")
+        if texts.dtype.kind not in "SU":
+            texts = np.array([str(each, "latin-1") if isinstance(each, bytes) else str(each) for each in texts.tolist()], "U")
         records = np.zeros(len(texts), dtype=[("hexcodes", "S19"), ("status", "u1")])
-        texts = np.char.encode(texts, "ascii", "replace") if texts.dtype.kind == "U" else texts.astype("S")
+        texts = np.char.encode(texts, "ascii", "replace") if texts.dtype.kind == "U" else texts
         # A text that is too long, or has a NUL, may not become a code by being cut.
         letters = np.ascontiguousarray(texts).view("u1").reshape(len(texts), -1 if len(texts) else 1)
         has_nul = ((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any(axis=1)
@@ -233,6 +239,7 @@ class HexcodesClient:
     ) -> AsyncIterator[List[Optional[str]]]:
         """The codes of each chunk of (lat, lng), in order, over one WebSocket. A chunk has at most 65,536 points. Lost connections are
         made again, and what had no answer is sent again. Needs websockets."""
+        resolution = _resolution(resolution)
         source = (_HEADER.pack(1, _ENCODE, resolution, 0, 0, len(chunk), 0)
                   + b"".join(_POINT.pack(_degrees(lat), _degrees(lng)) for lat, lng in chunk) async for chunk in _async(chunks))
         async for answer in self._stream(source):
@@ -256,6 +263,7 @@ class HexcodesClient:
         """The records of the answers to frames of these records, without headers."""
         body = bytearray()
         count = len(records) // size
+        resolution = _resolution(resolution)
         for at in range(0, count, FRAME_POINTS):
             points = min(FRAME_POINTS, count - at)
             body += _HEADER.pack(1, operation, resolution, 0, at // FRAME_POINTS, points, 0)
@@ -447,6 +455,13 @@ def _degrees(value: Any) -> float:
     if isinstance(value, (str, bytes, bool)) or type(value).__name__ in ("bool_", "bool", "float16", "float32"):
         raise TypeError(f"degrees are numbers in double precision, not {type(value).__name__}")
     return float(value)
+
+
+def _resolution(value: Any) -> int:
+    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else -1
+    if 0 <= number <= 15:
+        return number
+    raise HexcodesError("INVALID_REQUEST", f"resolution must be an integer from 0 to 15, not {value!r}")
 
 
 def _record(code: str) -> bytes:

@@ -132,6 +132,10 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
   });
 
   test('the recorded positions at each resolution', async () => {
+    const wrong = await answersOf(
+      [true, -1, 16, 255, 300, 9.5, null, '9'].map((each) => ['encode_many', [[21, 105]], each] as const),
+    );
+    expect(new Set(wrong.map(({ error }) => error))).toEqual(new Set(['INVALID_REQUEST']));
     for (const resolution of [0, 5, 9, 15]) {
       const rows = CODE_ROWS.filter((row) => row.resolution === resolution);
       const pairs = rows.map(({ lat, lng }) => [lat, lng]);
@@ -219,12 +223,12 @@ test.skipIf(!hasNumpy)(
       expect(readFileSync(files[i]!).equals(Buffer.from(buffer, byteOffset, byteLength)), files[i]).toBe(
         true,
       );
-    const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'nope', ''];
+    const texts = ['HN-6GHP4-83RFR', 'HN-6GHP4-83RFR      x', 'nope', '', 'ＨＮ-6GHP4-83RFR'];
     const [found, none] = await answersOf([
       ['decode_texts_by_array', texts],
       ['decode_texts_by_array', []],
     ]);
-    expect(found).toEqual([decodedBy(texts[0]!), null, null, null]);
+    expect(found).toEqual([decodedBy(texts[0]!), null, null, null, null]);
     expect(none).toEqual([]);
     const lines = [
       'import numpy, hexcodes_client as h; c = h.HexcodesClient("http://127.0.0.1:9/v1")',

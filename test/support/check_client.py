@@ -49,7 +49,13 @@ def run(client, name, *args):
     if name == "decode_texts_by_array":
         import numpy
 
-        lat_lng, resolutions, statuses = client.decode_array(numpy.array(args[0]))
+        codes = numpy.array(args[0])
+        answers = [client.decode_array(each) for each in (codes, codes.astype(object), list(codes))]
+        if len(codes):
+            hidden = client.decode_array(numpy.ma.array(codes, mask=[True] * len(codes)))
+            assert set(hidden[2].tolist()) == {3}, hidden
+        assert all(numpy.array_equal(a, b, equal_nan=True) for each in answers for a, b in zip(each, answers[0]))
+        lat_lng, resolutions, statuses = answers[0]
         return [[*lat_lng[i].tolist(), int(resolutions[i])] if statuses[i] == 0 else None for i in range(len(statuses))]
     if name == "encode_stream":
         return asyncio.run(streamed(client, *args))
