@@ -223,12 +223,13 @@ func (h *Hexcodes) Provinces(lats, lngs []float64) ([]string, error) {
 	return codes, nil
 }
 
-// FormerProvince gives the province of a position before July 2025, named as in Province.Merged; empty outside.
+// FormerProvince gives the province of a position before July 2025, named as in AdminUnit.Merged; empty outside, and everywhere with boundaries
+// that lack those provinces.
 func (h *Hexcodes) FormerProvince(lat, lng float64) string {
 	k := h.take()
 	defer h.give(k)
 	unit := k.call(k.unitOf, math.Float64bits(lat), math.Float64bits(lng))
-	if int(unit) >= len(h.index.Units) {
+	if int(unit) >= len(h.index.Units) || !h.index.areFormer {
 		return ""
 	}
 	return h.index.Units[unit].Name

@@ -362,6 +362,23 @@ func TestSuggestionsAndProvincesOfTheLibrary(t *testing.T) {
 			t.Errorf("%v, not %v", unit, wanted)
 		}
 	}
+	for _, near := range []Near{{105.85, 21.03}, {math.NaN(), 105.85}, {21.03, math.Inf(1)}} {
+		if found := h.Suggest("HN-6GHP4-B3RFR", &near, 10); found != nil {
+			t.Errorf("near %v: %v", near, found)
+		}
+	}
+	others, err := os.ReadFile(folder + "/other-index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := From(kernelFile, others, reachFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if other.Province(21.03, 105.85) == "" || other.FormerProvince(21.03, 105.85) != "" {
+		t.Errorf("a province before 2025 of boundaries that lack them: %q", other.FormerProvince(21.03, 105.85))
+	}
 	t.Logf("%d provinces, %d texts", len(answers.Provinces), len(answers.Suggestions))
 }
 

@@ -73,8 +73,28 @@ type instance struct {
 
 // indexMeta is what the index file says of itself.
 type indexMeta struct {
-	Units []struct{ Name string }
+	Units []struct {
+		Name  string
+		Admin int
+	}
 	Bands [][2]*float64
+	// Whether the units are the provinces before July 2025.
+	areFormer bool
+}
+
+func (m *indexMeta) findFormer() {
+	merged := map[string]int{}
+	for admin, unit := range AdminUnits {
+		for _, name := range unit.Merged {
+			merged[name] = admin
+		}
+	}
+	m.areFormer = len(m.Units) == len(merged)
+	for _, unit := range m.Units {
+		if admin, ok := merged[unit.Name]; !ok || admin != unit.Admin {
+			m.areFormer = false
+		}
+	}
 }
 
 func (m *indexMeta) shareAt(metres int) float64 {
@@ -115,6 +135,7 @@ func (h *Hexcodes) load(kernel, reach []byte) (err error) {
 	if at > len(h.file) || size > len(h.file)-at || json.Unmarshal(h.file[at:at+size], &h.index) != nil {
 		return refused("boundary index", "what it says of itself is damaged")
 	}
+	h.index.findFormer()
 	h.idle, h.all, h.made = []*instance{first}, []*instance{first}, 1
 	return nil
 }

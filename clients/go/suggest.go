@@ -55,11 +55,11 @@ const (
 var twins = strings.Fields("0ODQCG 1ILJ7T 5S 2Z 8B3 UV NMH VYX 6G 4A 9GP FPR KX CX")
 
 // Suggest gives the valid codes that a text was probably meant to be, at most limit: itself if it reads, else every valid code one slip away,
-// including one with a wrong or missing province; none if more than one thing is wrong or the text has over 64 UTF-16 units.
+// including one with a wrong or missing province; none if more than one thing is wrong, the text has over 64 UTF-16 units or near is not a position.
 // They come by distance if near is not nil, else by slip (a look-alike before any other wrong symbol), then in byte order.
 func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
 	units, ok := unitsOf(text)
-	if !ok {
+	if !ok || near != nil && !(math.Abs(near.Lat) <= 90 && math.Abs(near.Lng) <= 180) {
 		return nil
 	}
 	k := h.take()

@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { suggest } from '#hexcodes/geometry';
 import { JAR, JVM_EXAMPLES, noJar } from '../support/java.js';
-import { randomFrom } from '../support/open-world.js';
+import { OPEN_INDEX, randomFrom } from '../support/open-world.js';
 import { ownFolder } from '../support/own-folder.js';
 import { shippedKernel } from '../support/shipped.js';
 
@@ -44,7 +44,7 @@ function answersOfTheLibrary(library: Hexcodes, random: () => number): string {
   return JSON.stringify({ provinces, suggestions, adminUnits: ADMIN_UNITS });
 }
 
-/** Writes points (f64 pairs), records of resolution 13 and answers.json into a new folder, which it returns. */
+/** Writes points (f64 pairs), records of resolution 13, answers.json and an index of other units into a new folder. */
 function writeLibraryAnswers(count: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-answers-'));
   const random = randomFrom(38);
@@ -55,6 +55,7 @@ function writeLibraryAnswers(count: number): string {
   const library = new Hexcodes(shippedKernel());
   writeFileSync(join(folder, 'records'), library.encodeBatch(points, 13));
   writeFileSync(join(folder, 'answers.json'), answersOfTheLibrary(library, random));
+  writeFileSync(join(folder, 'other-index'), OPEN_INDEX);
   return folder;
 }
 

@@ -35,6 +35,7 @@ public final class Hexcodes implements AutoCloseable {
   public static final int DEFAULT_RESOLUTION = 13;
 
   private final Pool pool;
+  /** The provinces before July 2025 by unit; null where the boundaries lack them. */
   private final String[] units;
   private final double[] bandLimits;
   private final double[] bandShares;
@@ -125,9 +126,7 @@ public final class Hexcodes implements AutoCloseable {
   private Hexcodes(Supplier<Kernel> maker, byte[] index) {
     pool = new Pool(maker);
     JsonObject description = descriptionOf(index);
-    JsonArray named = description.getArray("units", new JsonArray());
-    units = new String[named.size()];
-    for (int n = 0; n < units.length; n++) units[n] = named.getObject(n).getString("name");
+    units = formerOf(description.getArray("units", new JsonArray()));
     JsonArray bands = description.getArray("bands", new JsonArray());
     bandLimits = new double[bands.size()];
     bandShares = new double[bands.size()];
@@ -286,8 +285,15 @@ public final class Hexcodes implements AutoCloseable {
         });
   }
 
-  /** The name of the province that held a position before July 2025, as in {@link Province#merged()}; null outside. */
+  /**
+   * The name of the province that held a position before July 2025, as in {@link Province#merged()}; null outside.
+   *
+   * @throws HexcodesException BAD_DATA with boundaries that lack those provinces
+   */
   public String formerProvince(double lat, double lng) {
+    if (units == null) {
+      throw new HexcodesException(Code.BAD_DATA, "The boundary index has no provinces from before July 2025");
+    }
     int unit = pool.use(kernel -> kernel.unitOf(lat, lng));
     return unit < units.length ? units[unit] : null;
   }
@@ -317,6 +323,16 @@ public final class Hexcodes implements AutoCloseable {
   private double shareAt(int metres) {
     for (int n = 0; n < bandLimits.length; n++) if (metres < bandLimits[n]) return bandShares[n];
     return Double.NaN;
+  }
+
+  private static String[] formerOf(JsonArray units) {
+    String[] names = new String[units.size()];
+    for (int n = 0; n < names.length; n++) {
+      names[n] = units.getObject(n).getString("name");
+      Province province = provinceOf(units.getObject(n).getInt("admin", Kernel.OUTSIDE));
+      if (province == null || !province.merged().contains(names[n])) return null;
+    }
+    return names.length == Province.ALL.stream().mapToInt(each -> each.merged().size()).sum() ? names : null;
   }
 
   private static Province provinceOf(int number) {

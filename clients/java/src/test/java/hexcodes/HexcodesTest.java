@@ -340,6 +340,13 @@ class HexcodesTest {
       assertEquals(records[20 * n + 19] == 0 ? Kernel.textOf(records, 20 * n) : null, one);
     }
 
+    byte[] reach = Hexcodes.class.getResourceAsStream("reach.bin").readAllBytes();
+    try (Hexcodes other = Hexcodes.load(Files.readAllBytes(folder.resolve("other-index")), reach)) {
+      assertTrue(other.province(21.03, 105.85) != null);
+      var error = assertThrows(HexcodesException.class, () -> other.formerProvince(21.03, 105.85));
+      assertEquals(HexcodesException.Code.BAD_DATA, error.code());
+    }
+
     JsonObject answers = json(folder.resolve("answers.json"));
     for (JsonObject row : rows(answers, "provinces")) {
       Province province = hexcodes.province(row.getDouble("lat"), row.getDouble("lng"));
