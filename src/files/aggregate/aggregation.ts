@@ -66,6 +66,10 @@ interface ColumnIndexes {
 const textIn = (value: unknown): string | undefined =>
   value === null || value === undefined || value === '' ? undefined : String(value);
 
+/** Whether a file says that the values of a column may have fractions. */
+const isFractional = ({ kind, scale = 0, isInferred }: TableColumn): boolean =>
+  isInferred !== true && (kind === 'double' || kind === 'float' || (kind === 'decimal' && scale !== 0));
+
 export class Aggregation {
   readonly counts: RowCounts = {
     filtered: 0,
@@ -195,6 +199,9 @@ export class Aggregation {
       sums: sums.map((name) => columnNamed(columns, name, file)),
     };
     this.#indexedColumns = columns;
+    // Doubles and decimals that are whole by chance have the same type in the output as others.
+    for (const [s, index] of this.#indexes.sums.entries())
+      if (isFractional(columns[index]!)) this.sumColumns[s]!.isInteger = false;
     return this.#indexes;
   }
 }

@@ -155,6 +155,19 @@ test('Parquet, Arrow and NDJSON out, Parquet and NDJSON in: the same rows', asyn
   }
 });
 
+test('sums of doubles and decimals are doubles where all values are whole, those of integers are not', async () => {
+  await query(`COPY (SELECT 21.0::DOUBLE AS lat, 105.8::DOUBLE AS lng, 5::DOUBLE AS double, 5::FLOAT AS float, 5.00 AS decimal,
+    5 AS long, 5::DECIMAL(9, 0) AS whole, '5' AS text) TO '${folder.file('whole.parquet')}' (FORMAT parquet)`);
+  const sums = ['--sum', 'double,float,decimal,long,whole,text', '-q'];
+  await folder.run(['encode', 'whole.parquet', '-o', 'whole.arrow', '-q']);
+  for (const file of ['whole.parquet', 'whole.arrow']) {
+    await folder.run(['aggregate', file, ...sums, '-o', 'sums.parquet']);
+    const types = await query(`DESCRIBE SELECT COLUMNS('sum_.*') FROM '${folder.file('sums.parquet')}'`);
+    const [doubles, integers] = [Array(3).fill('DOUBLE'), Array(3).fill('BIGINT')];
+    expect(types.map((row) => row.column_type)).toEqual([...doubles, ...integers]);
+  }
+});
+
 test('GeoJSON has the hexagons of the cells, or the areas of provinces', async () => {
   await aggregate('-r', '4', '-o', 'cells.geojson');
   const { features } = JSON.parse(folder.read('cells.geojson'));
