@@ -6,7 +6,14 @@ import { VERSION } from '../hexcodes/version.js';
 import { countSlow } from '../hexcodes/wire/rows/row-report.js';
 import { refuseUnwritable } from './content/kinds.js';
 import { type Destination, destinationOf, notResumableTo, refuseSameFile } from './disk/destination.js';
-import { type FileStat, type Input, type InputOptions, openInput, statOf } from './disk/input.js';
+import {
+  type FileStat,
+  type Input,
+  type InputOptions,
+  openInput,
+  statOf,
+  withoutEmpty,
+} from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { drive } from './driver.js';
 import { CliFailure, EXIT } from './exit-codes.js';
@@ -89,10 +96,11 @@ class Inputs {
  */
 export async function convertFiles(
   hexcodes: Hexcodes,
-  request: FilesRequest,
+  given: FilesRequest,
   say: (line: string) => void,
 ): Promise<RunResult> {
-  const files = filesOf(request);
+  const files = filesOf(given);
+  const request = { ...given, inputs: await withoutEmpty(given.inputs, given.from, given.input) };
   const inputs = await Inputs.of(request, files);
   try {
     const { head } = inputs.first;

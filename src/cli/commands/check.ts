@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
+import { withoutEmpty } from '../../files/disk/input.js';
 import { badUsage, EXIT } from '../../files/exit-codes.js';
 import { type FileFormat, requireFormat } from '../../files/format.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
@@ -58,7 +59,7 @@ Examples:
       const list = options.json === true ? (row: InvalidRow) => void listed.push(row) : print;
       let rows = 0;
       let invalid = 0;
-      for (const path of files.length === 0 ? ['-'] : files) {
+      for (const path of files.length === 0 ? ['-'] : await withoutEmpty(files, from, {})) {
         const counts = await checkFile(path, from, options, Math.max(0, limit - invalid), list);
         rows += counts.rows;
         invalid += counts.invalid;

@@ -9,7 +9,7 @@ import { shellWord } from '../../tables/table-error.js';
 import type { Said } from '../content/brought.js';
 import { encodingOf, inUtf8, packingOf, refuseUnreadable } from '../content/kinds.js';
 import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
-import { FORMATS, formatOfBytes } from '../format.js';
+import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../format.js';
 import { PlainFile } from './plain-file.js';
 
 // Rests of a pipe: moments at which rows that have come must be converted, as the next ones may wait for their answers.
@@ -224,6 +224,36 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
     raw.destroy();
     throw error;
   }
+}
+
+/** Bytes of a file, packed or not, that may hold nothing: an empty one of gzip has 20 and its name. */
+const MAX_EMPTY_BYTES = 64;
+
+/**
+ * Files without those of NDJSON that are empty, as Spark writes parts without rows: they have no columns to compare.
+ * Where all are empty the first is left.
+ */
+export async function withoutEmpty(
+  paths: readonly string[],
+  from: FileFormat | null,
+  options: InputOptions,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const path of paths)
+    if (!(await isEmptyNdjson(path, from ?? formatOfName(path).format, options))) kept.push(path);
+  return kept.length === 0 ? paths.slice(0, 1) : kept;
+}
+
+async function isEmptyNdjson(
+  path: string,
+  format: FileFormat | null,
+  options: InputOptions,
+): Promise<boolean> {
+  const { sizeBytes } = statOf(path);
+  if (format !== 'ndjson' || sizeBytes === null || sizeBytes > MAX_EMPTY_BYTES) return false;
+  const input = await openInput(path, options);
+  input.close();
+  return input.head.every((byte) => byte <= 32);
 }
 
 /** Bytes that are there already as an input. */

@@ -11,7 +11,7 @@ import {
   positionReader,
   withoutContradictions,
 } from '../columns/position-columns.js';
-import { type Input, type InputOptions, openInput, statOf } from '../disk/input.js';
+import { type Input, type InputOptions, openInput, statOf, withoutEmpty } from '../disk/input.js';
 import { CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
 import { openText } from '../formats/csv/csv.js';
@@ -148,7 +148,7 @@ export interface PointBatch {
 async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenerator<PointBatch> {
   const isCode = (text: string): boolean => hexcodes.isValid(text);
   let earlierBytes = 0;
-  for (const path of files.inputs) {
+  for (const path of await withoutEmpty(files.inputs, files.from, files.input)) {
     const input = await openInput(path, files.input);
     let read = input;
     try {

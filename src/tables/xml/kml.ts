@@ -203,9 +203,11 @@ class PlacemarksReader {
     } else if (parent === 'Track' && name === 'coord') {
       const point = positionIn(text.split(/\s+/));
       this.hold(4 * FIELD_BYTES);
-      const fault = point === null ? `${shown(text)} is not lng lat [height]` : undefined;
+      // An empty element is a time without a position.
+      const isRead = point !== null || text === '';
+      const fault = isRead ? undefined : `${shown(text)} is not lng lat [height]`;
       mark.track.push({ time: this.#when[this.#at++] ?? '', point, fault });
-      return point !== null;
+      return isRead;
     } else if (name === 'Track') {
       // Times without coordinates are rows without a position.
       const others = this.#when.slice(this.#at);

@@ -59,7 +59,8 @@ function rowOf(
     if (found !== undefined) throw notRead(found, file);
     if (value.type === 'FeatureCollection')
       throw badInput({ file, row }, 'a FeatureCollection without a list of features, or within another');
-    throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`);
+    const hint = row === 1 ? 'Objects on lines of their own are read with --from ndjson.' : undefined;
+    throw badInput({ file, row }, `not a GeoJSON feature: ${document.text.slice(0, 40)}`, hint);
   }
   const properties = tableProperties(value);
   if (value.id === undefined) return properties;

@@ -119,6 +119,44 @@ describe('encode, CSV', () => {
   });
 });
 
+test('empty files of NDJSON among others, as Spark writes them, are left out by every command and for every output', async () => {
+  const row = '{"id":1,"lat":21.0306,"lng":105.8489,"hexcode":"HN-6GHP4-899JC"}\n';
+  folder.write('part-0.ndjson', '');
+  folder.write('list.csv', 'hexcodes\nHN-6GHP4-899JC\n');
+  folder.write('part-1.ndjson', row);
+  folder.write('part-2.ndjson.gz', gzipSync('\n'));
+  folder.write('part-3.ndjson', row);
+  const [all, full] = [
+    'part-0.ndjson part-1.ndjson part-2.ndjson.gz part-3.ndjson',
+    'part-1.ndjson part-3.ndjson',
+  ];
+  for (const format of ['ndjson', 'csv', 'geojson', 'parquet'])
+    for (const [name, parts] of Object.entries({ all, full }))
+      expect(await folder.run(`encode ${parts} -q -o ${name}.${format}`)).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+  for (const format of ['ndjson', 'csv', 'geojson', 'parquet'])
+    expect(folder.bytes(`all.${format}`).equals(folder.bytes(`full.${format}`)), format).toBe(true);
+  for (const command of [
+    'decode -q --prefix d_',
+    'aggregate -q',
+    'contains -q --in list.csv',
+    'check --column hexcode',
+  ]) {
+    const ran = await folder.run(`${command} ${all}`);
+    expect(ran).toEqual(await folder.run(`${command} ${full}`));
+    expect(ran.code).toBe(0);
+  }
+  expect((await folder.run('encode part-1.ndjson part-0.ndjson -o part-0.ndjson')).code).toBe(2);
+  expect((await folder.run('encode part-0.ndjson part-2.ndjson.gz')).code).toBe(3);
+  folder.write('part-1.json', row);
+  expect((await folder.run('encode part-1.json')).stderr).toMatch(
+    /row 1: not a GeoJSON feature: .*\nObjects on lines of their own are read with --from ndjson\.\n$/,
+  );
+  expect((await folder.run('encode part-1.json --from ndjson')).code).toBe(0);
+});
+
 describe('other formats', () => {
   test('NDJSON keeps the text of its rows', async () => {
     const big = '{"n":12345678901234567890, "lat":21.0306,"lng":105.8489,"tags":["a"]}';

@@ -118,6 +118,9 @@ describe('tracks and places', () => {
     expect((await kml(place(inside))).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,22,106']);
     const uneven = inside.replace('<gx:coord>106 22 0</gx:coord>', '');
     expect((await kml(place(uneven))).slice(1)).toEqual([',,Kho,t1,,21,105', ',,Kho,t2,,,']);
+    // An empty element stands for a position that was not had.
+    const lost = inside.replace('105 21 0', '');
+    expect((await kml(place(lost))).slice(1)).toEqual([',,Kho,t1,,,', ',,Kho,t2,,22,106']);
   });
 
   test('areas wait for a word on their point', async () => {
