@@ -1,7 +1,7 @@
 // Reads Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that the whole file
 // is never held. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import decompressLz4 from '@foxglove/wasm-lz4';
 import {
   type Batch,
@@ -37,6 +37,7 @@ import {
   once,
   RECORDS,
   SCHEMA,
+  unreadFields,
 } from './messages.js';
 import { checkLengths, checkRows } from './sound-batch.js';
 
@@ -106,6 +107,8 @@ function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number)
 
 /** After the footer: i32 its size │ `ARROW1`. */
 const END_BYTES = 10;
+/** The mark of the end: a size of 0 behind four bytes. */
+const MARK_BYTES = 8;
 const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
 /** No message has fewer of them. */
 const MIN_METADATA_BYTES = 16;
@@ -181,11 +184,13 @@ interface Block {
 interface Blocks {
   readonly dictionaries: readonly Block[];
   readonly rows: readonly Block[];
+  /** The mark of the end, before the footer. */
+  readonly end: Block;
 }
 
 /** Where rows and dictionaries of a file lie; null where its footer does not say it. */
 function blocksIn(path: string): Blocks | null {
-  return inFooter(path, (buffer, field) => {
+  return inFooter(path, (buffer, field, footer) => {
     const [dictionaries = [], rows = []] = [2, 3].map((number) => {
       const { at, count } = buffer.vector(field(number), BLOCK_BYTES);
       return Array.from({ length: count }, (_, i) => {
@@ -194,14 +199,17 @@ function blocksIn(path: string): Blocks | null {
         return { start: Number(buffer.long(block)), sizeBytes };
       });
     });
-    return { dictionaries, rows };
+    const start = statSync(path).size - END_BYTES - footer.length - MARK_BYTES;
+    return { dictionaries, rows, end: { start, sizeBytes: MARK_BYTES } };
   });
 }
 
-/** Where the first of them begins; null where that cannot be. */
+/** Where the first of them begins, of a file without rows the mark of its end; null where that cannot be. */
 function firstOf(blocks: Blocks | null): number | null {
   // The blocks of a file lie in the order of their rows.
-  const starts = [blocks?.dictionaries[0], blocks?.rows[0]].flatMap((block) => block?.start ?? []);
+  const starts = [blocks?.dictionaries[0], blocks?.rows[0], blocks?.end].flatMap(
+    (block) => block?.start ?? [],
+  );
   const start = Math.min(...starts);
   return start >= 8 && start <= MAX_FOOTER_BYTES ? start : null;
 }
@@ -330,6 +338,7 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
   const found = hasSchema ? first.bytes : isFile ? footerSchemaOf(input) : null;
   if (found === null) throw badInput({ file: input.name }, 'not Arrow IPC: it does not start with a schema');
   schema = found;
+  const unread = unreadFields(schema);
   async function* records(): AsyncGenerator<Message> {
     let areKnown = false;
     const { path, name, sizeBytes, isPacked } = input;
@@ -343,12 +352,7 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
     for await (const message of messages) if (isNew(message)) yield message;
   }
   const read = tableOf([], 1).schema;
-  const geometries = geometriesIn(read.metadata?.get('geo'));
-  const fields = read.fields.map((field) => {
-    const { column, shape } = shapedColumn(field.name, () => shapeOf(field));
-    const geo = column.kind === 'binary' ? geometries.get(column.name) : undefined;
-    return { column: geo === undefined ? column : { ...column, geo }, shape, type: field.type };
-  });
+  const fields = fieldsOf(read, unread);
   return {
     fields,
     geometries: declaredGeometries(
@@ -384,6 +388,22 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       }
     },
   };
+}
+
+/** @param unread why columns are not read, by their numbers */
+function fieldsOf(
+  { fields, metadata }: Table['schema'],
+  unread: ReadonlyMap<number, string>,
+): ArrowFile['fields'] {
+  const geometries = geometriesIn(metadata?.get('geo'));
+  return fields.map((field, index) => {
+    const { column, shape } = shapedColumn(field.name, () => {
+      if (unread.has(index)) throw new Error(unread.get(index));
+      return shapeOf(field);
+    });
+    const geo = column.kind === 'binary' ? geometries.get(column.name) : undefined;
+    return { column: geo === undefined ? column : { ...column, geo }, shape, type: field.type };
+  });
 }
 
 /** @throws CliFailure BAD_INPUT for more rows than a message can have, or than memory should */

@@ -17,8 +17,12 @@ const MAX_DEPTH = 64;
 const MIN_TABLE_BYTES = 4;
 /** Text that tables may share, as they may point to one string. */
 const SHARED_TEXT_BYTES = 1 << 20;
+const INT = 2;
+const DECIMAL = 7;
 const TIMESTAMP = 10;
 const UNION = 14;
+const FIXED_BINARY = 15;
+const MAX_INT_BITS = 64;
 
 /** Claims of a message about its rows. */
 interface BatchClaims {
@@ -102,6 +106,38 @@ function checkPairs(buffer: Flatbuffer, at: number): void {
   }
 }
 
+/**
+ * The columns of a checked schema with a type for which flechette refuses all others, and why they are not read, by
+ * their numbers. The type becomes bytes of the same width.
+ */
+export function unreadFields(schema: Uint8Array): ReadonlyMap<number, string> {
+  const isShort = new DataView(schema.buffer, schema.byteOffset).getInt32(0, true) !== -1;
+  const buffer = new Flatbuffer(schema.subarray(isShort ? 4 : 8));
+  const found = new Map<number, string>();
+  const visit = (at: number, column: number): void => {
+    const field = buffer.table(at);
+    for (const child of buffer.tables(field(5))) visit(child, column);
+    const [kindAt, typeAt] = [field(2), field(3)];
+    if (kindAt === 0 || typeAt === 0) return;
+    const kind = buffer.byte(kindAt);
+    const type = buffer.table(buffer.follow(typeAt));
+    const intOf = (number: number, usual = 0): number =>
+      type(number) === 0 ? usual : buffer.int(type(number));
+    const isLong = kind === INT && intOf(0) > MAX_INT_BITS;
+    if (!isLong && !(kind === DECIMAL && intOf(1) < 0)) return;
+    const bits = isLong ? intOf(0) : intOf(2, 128);
+    found.set(
+      column,
+      isLong ? `integers of ${bits} bits are not read` : `decimals of the scale ${intOf(1)} are not read`,
+    );
+    buffer.setInt(type(0), bits / 8);
+    buffer.setByte(kindAt, FIXED_BINARY);
+  };
+  for (const [column, at] of [...buffer.tables(buffer.table(buffer.follow(buffer.root()(2)))(1))].entries())
+    visit(at, column);
+  return found;
+}
+
 /** @returns the number of rows */
 function checkRecords(buffer: Flatbuffer, at: number, bodyBytes: number): number {
   const records = buffer.table(at);
@@ -164,6 +200,14 @@ export class Flatbuffer {
 
   int(at: number): number {
     return this.#inside(at, 4).getInt32(at, true);
+  }
+
+  setByte(at: number, value: number): void {
+    this.#inside(at, 1).setUint8(at, value);
+  }
+
+  setInt(at: number, value: number): void {
+    this.#inside(at, 4).setInt32(at, value, true);
   }
 
   long(at: number): bigint {

@@ -143,6 +143,8 @@ export async function readFooter(buffer: AsyncBuffer, file: string): Promise<Fil
   requireMetadata(file, walkThrift(new DataView(footer, 0, sizeBytes), 0).bytes);
   const metadata = metadataOf(footer);
   checkSchema(metadata.schema);
+  // As Arrow reads the enumeration's first value where it is left out, or false, as fastparquet writes it.
+  for (const element of metadata.schema.slice(1)) element.repetition_type ??= 'REQUIRED';
   const startByte = byteLength - END_BYTES - sizeBytes - endOfData(metadata);
   if (startByte >= MAGIC.length) {
     const between = await buffer.slice(startByte - MAGIC.length, startByte + MAGIC.length);

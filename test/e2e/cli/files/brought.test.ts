@@ -212,9 +212,25 @@ const isCodes = (stdout: string): boolean => {
   return JSON.stringify([...found].sort()) === JSON.stringify([...SHOP_CODES].sort());
 };
 
+const EMPTY = 'polars-empty.arrow';
+
+test.each(['csv', 'ndjson', 'parquet', 'arrow'])(
+  `${EMPTY}, whose footer lists no rows, is a table without rows in %s`,
+  async (to) => {
+    expect(await folder.run(['encode', EMPTY, '-q', '-o', `empty.${to}`])).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const { stdout } = await folder.run(['encode', `empty.${to}`, '--prefix', 'x_', '-q', '--to', 'csv']);
+    const added = 'hexcodes,resolution,admin_code,status';
+    const head = `id,name,lat,lng,${added},x_hexcodes,x_admin_code,x_status\n`;
+    expect(stdout).toBe(to === 'ndjson' ? '' : head);
+  },
+);
+
 test('60 files and more of a few kilobytes, each listed', () => {
   const files = new Set(CASES.map(({ file }) => file));
-  const sources = ['areas.csv', 'times.csv'];
+  const sources = ['areas.csv', 'times.csv', EMPTY];
   const parts = ['shx', 'prj', 'mid', 'dat', 'map', 'id'].map((extension) => `gdal.${extension}`);
   const others = [...sources, ...parts];
   expect(new Set([...files, ...others])).toEqual(new Set(BROUGHT_FILES.keys()));
