@@ -57,7 +57,7 @@ interface PoolFigures {
   readonly lostWorkers: number;
 }
 
-/** The block will not be answered: three workers died over it, or the pool is closed. */
+/** The block will not be answered: three workers died over it, none starts, or the pool is closed. */
 export class PoolLostError extends Error {
   override readonly name = 'PoolLostError';
 }
@@ -82,6 +82,13 @@ const NO_BYTES = new Uint8Array(0);
 const LOADING_TIMEOUT_MS = 5000;
 const LOADING_POLL_MS = 10;
 
+/** A block that a worker has, or that waits for one to start. */
+interface RunningBlock {
+  /** Its age in ticks of this event loop: time in which it is stopped does not count. */
+  ticks: number;
+  giveUp: (fault: PoolLostError) => void;
+}
+
 export class Pool {
   readonly threads: number;
   readonly #piscina: Piscina<WorkOrder, CountedWork>;
@@ -93,8 +100,11 @@ export class Pool {
   #completed = 0;
   #isClosing = false;
   #onEmpty: (() => void) | undefined;
-  /** Ages of the blocks that workers have, in ticks of this event loop: time in which it is stopped does not count. */
-  readonly #running = new Set<{ ticks: number }>();
+  readonly #running = new Set<RunningBlock>();
+  /** Workers in a row that died before they had loaded their modules. */
+  #failedStarts = 0;
+  /** No worker starts, as where memory or files are used up; none is tried again before the time. */
+  #noStart: { readonly fault: PoolLostError; untilMs: number } | undefined;
   readonly #ticking: NodeJS.Timeout | undefined;
   readonly #watched = new WeakSet<Worker>();
   /** Threads whose first message has come, which they post once their modules are loaded. */
@@ -131,7 +141,7 @@ export class Pool {
       argv: [],
     });
     // Emitted when a worker dies without a task; #replaceWorker makes another.
-    this.#piscina.on('error', () => {});
+    this.#piscina.on('error', (error: Error) => this.#countFailedStart(error));
     this.#piscina.on('workerDestroy', () => this.#replaceWorker());
     this.#watchLoading();
     const { hangMs } = options;
@@ -152,6 +162,13 @@ export class Pool {
     let isHung = false;
     for (const block of this.#running) isHung = ++block.ticks === most || isHung;
     if (isHung) for (const worker of this.loadedWorkers) void worker.terminate();
+  }
+
+  #countFailedStart(cause: Error): void {
+    if (this.loadedWorkers.length > 0 || ++this.#failedStarts < TRIES) return;
+    const fault = new PoolLostError(`no thread of the pool starts: ${cause.message}`, { cause });
+    this.#noStart = { fault, untilMs: performance.now() + TICK_MS };
+    for (const block of this.#running) block.giveUp(fault);
   }
 
   /**
@@ -319,7 +336,13 @@ export class Pool {
   /** A rejection means that the worker has died: it answers failures of the work itself as values. */
   async #try(makeOrder: () => WorkOrder): Promise<WorkAnswer> {
     for (let tries = 1; ; tries++) {
-      const block = { ticks: 0 };
+      if (this.#noStart !== undefined) {
+        if (performance.now() < this.#noStart.untilMs) throw this.#noStart.fault;
+        // This block tries it.
+        this.#noStart.untilMs = performance.now() + TICK_MS;
+      }
+      const block: RunningBlock = { ticks: 0, giveUp: () => {} };
+      const givenUp = new Promise<never>((_, reject) => (block.giveUp = reject));
       try {
         const order = makeOrder();
         const buffer = 'answerBuffer' in order ? order.answerBuffer : undefined;
@@ -327,10 +350,11 @@ export class Pool {
         const work = this.#piscina.run(order, { transferList });
         this.#watchLoading();
         this.#running.add(block);
-        const { answer, slow } = await work;
+        const { answer, slow } = await Promise.race([work, givenUp]);
         if (slow !== undefined) addSlowRows(slow);
         return answer;
       } catch (cause) {
+        if (cause instanceof PoolLostError) throw cause;
         this.#lostWorkers++;
         if (tries === TRIES) throw new PoolLostError('three workers died over this block', { cause });
       } finally {
@@ -366,7 +390,11 @@ export class Pool {
     for (const thread of this.#piscina.threads) {
       if (this.#watched.has(thread)) continue;
       this.#watched.add(thread);
-      thread.once('message', () => this.#loaded.add(thread));
+      thread.once('message', () => {
+        this.#loaded.add(thread);
+        this.#failedStarts = 0;
+        this.#noStart = undefined;
+      });
     }
   }
 

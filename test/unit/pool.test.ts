@@ -139,6 +139,16 @@ describe('threads', async () => {
     expect(pool.figures.lostWorkers).toBe(0);
   });
 
+  test('where no thread starts, as without memory, blocks and those after them are given up, and close is not held up', async () => {
+    pool = new Pool({ kernel: { ...source, index: new Uint8Array(8) }, threads: 2, threadIdleMs: 1000 });
+    for (let round = 0; round < 2; round++) {
+      const answers = Array.from({ length: 6 }, () => pool.answerFrame(frameOf(10)));
+      for (const answer of await Promise.allSettled(answers))
+        expect(answer).toMatchObject({ reason: { message: /^no thread of the pool starts: ./ } });
+    }
+    expect(pool.figures).toMatchObject({ blocks: 0, bytes: 0 });
+  });
+
   test('a block that hangs shows its age, ends its worker, and is answered by another', async () => {
     pool = new Pool({ kernel: source, threads: 1, hangMs: 2000 });
     await expect.poll(() => pool.loadedWorkers.length).toBe(1);

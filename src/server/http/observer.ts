@@ -3,7 +3,7 @@
 // texts are made at scrape time.
 import type { ServeConfig } from '../../config/config.js';
 import { withoutKeys } from '../../config/mask.js';
-import { BulkInputError } from '../../hexcodes/wire/job.js';
+import { BulkInputError, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import { readApiKey } from '../../hexcodes/wire/params/query.js';
 import { BrokenBatchError, TooManyItemsError } from '../../hexcodes/wire/rows/batch.js';
 import { PoolLostError } from '../../pool/pool.js';
@@ -180,6 +180,7 @@ function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof AnsweredError) return error.answer;
   if (error instanceof TooManyItemsError) return { status: 413, close: false };
   if (error instanceof BulkInputError) return { status: 400, close: true };
+  if (error instanceof PoolLostError) return { ...DEFECT, status: 503, message: OVERLOADED_MESSAGE, retryAfterSec: 1 };
   return DEFECT;
 }
 

@@ -13,7 +13,7 @@ import {
   MIN_ITEM_BYTES,
   openBatch,
 } from '../../hexcodes/wire/rows/batch.js';
-import { type Pool, PoolLostError } from '../../pool/pool.js';
+import type { Pool } from '../../pool/pool.js';
 import { PoolFullError } from '../../pool/work-queue.js';
 import { JSON_TYPE } from '../http/answers.js';
 import type { Exchange } from '../http/exchange.js';
@@ -383,8 +383,7 @@ async function runInPool(
     else if (x.state === 'over') entry?.done(0, 0, refused);
     else await runInPool(x, pool, operation, body, { points: refused, isBound: false });
   } catch (error) {
-    const isOverloaded = error instanceof PoolFullError || error instanceof PoolLostError;
-    if (isOverloaded) failUnavailable(x, OVERLOADED_MESSAGE);
+    if (error instanceof PoolFullError) failUnavailable(x, OVERLOADED_MESSAGE);
     else x.reject(error);
   }
 }
