@@ -4,16 +4,20 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
 import { shippedFiles } from '../../support/shipped.js';
 import { forwarded, forwardedBody } from '../../support/traccar.js';
 
 const got: { method: string; path: string; type: string; key: string; body: string }[] = [];
-let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 204 };
+let answer: { status: number; headers?: Record<string, string>; body?: string; packed?: Buffer } = { status: 204 };
+/** Whether all of a packed answer was read, which is sent byte by byte. */
+let readWhole: boolean | undefined;
 let sink: Server;
 let server: TestServer;
 let base: string;
+const PIECE_BYTES = 20;
 const PROBER = `require('node:worker_threads').parentPort.on('message', async ([url, done]) => {
   const text = await (await fetch(url)).text();
   Atomics.store(done, 0, 1);
@@ -35,7 +39,14 @@ beforeAll(async () => {
       body,
     });
     const now = path === '/elsewhere' ? { status: 200 } : answer;
-    response.writeHead(now.status, now.headers).end(now.body);
+    response.writeHead(now.status, now.headers);
+    const { packed = Buffer.alloc(0) } = now;
+    for (let at = 0; at < packed.length && !response.destroyed; at += PIECE_BYTES) {
+      response.write(packed.subarray(at, at + PIECE_BYTES));
+      await sleep(10);
+    }
+    if (packed.length > 0) readWhole = !response.destroyed;
+    response.end(now.body);
   });
   await new Promise<void>((done) => sink.listen(0, '127.0.0.1', done));
   base = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
@@ -90,6 +101,15 @@ test('a batch is one POST of NDJSON with the header of the settings, answered by
   });
   expect([body.endsWith('}\n'), JSON.parse(body).id]).toEqual([true, id]);
   expect(await ready()).toBe('ready\n');
+});
+
+test('a small answer that unpacks to 20 MB is left, and counts by its status', async () => {
+  const packed = gzipSync(Buffer.alloc(20 * 1024 * 1024));
+  const headers = { 'content-encoding': 'gzip', 'content-length': String(packed.length) };
+  answer = { status: 200, headers, packed };
+  await forward();
+  while (readWhole === undefined) await sleep(5);
+  expect([readWhole, await ready()]).toEqual([false, 'ready\n']);
 });
 
 test.each([400, 401, 404, 429, 500, 503, 301, 302, 307, 308])(

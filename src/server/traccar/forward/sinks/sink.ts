@@ -102,14 +102,23 @@ export class HttpSink implements Sink {
     }).catch((error: Error) => {
       throw new Error(timeout.aborted ? `no answer within ${ANSWER_TIMEOUT_MS} ms` : causeOf(error));
     });
-    const sizeBytes = Number(answer.headers.get('content-length') ?? Number.NaN);
-    // Read to its end, the connection can be used again.
-    if (sizeBytes <= MAX_ANSWER_BYTES) await answer.arrayBuffer().catch(() => {});
-    else await answer.body?.cancel().catch(() => {});
+    await readToEnd(answer).catch(() => {});
     if (!answer.ok) throw new Error(`it answers ${answer.status}`);
   }
 
   async close(): Promise<void> {}
+}
+
+/**
+ * Read to its end, the connection can be used again. By the bytes that come out: a few that are packed can be any
+ * number.
+ */
+async function readToEnd({ body }: Response): Promise<void> {
+  let sizeBytes = 0;
+  for await (const bytes of body ?? []) {
+    sizeBytes += bytes.length;
+    if (sizeBytes > MAX_ANSWER_BYTES) return;
+  }
 }
 
 /** fetch says «fetch failed», and its cause why. */
