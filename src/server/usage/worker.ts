@@ -42,8 +42,11 @@ export type UsageReply =
   | { readonly kind: 'refused'; readonly path: string; readonly reason: string };
 
 const DAY_MS = 24 * 3_600_000;
-/** The clock may be this far ahead of the last counted day, after a service was idle. */
-const MAX_AHEAD_MS = 40 * DAY_MS;
+/**
+ * The clock may be this far ahead of the counted day before, after a service was idle: too little for the month of that
+ * day to be removed.
+ */
+const MAX_AHEAD_MS = 27 * DAY_MS;
 /** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
 const REPLY_KEYS = 1000;
 const BETWEEN_REPLIES_MS = 5;
@@ -54,8 +57,6 @@ const { address, node, keepDays, heartbeat: shared } = workerData as UsageWorker
 const heartbeat = new Heartbeat(shared);
 let store: UsageStore | undefined;
 let prunedDay = '';
-/** The last day with a count. */
-let countedDay: string | undefined;
 /** The parts of a batch whose last one has not come. */
 let parts: UsageBatch[] = [];
 /** Orders run one after another. */
@@ -83,9 +84,7 @@ async function close(): Promise<void> {
 }
 
 async function load(day: string, month: string): Promise<void> {
-  const stored = await (await opened()).load(day, month);
-  countedDay = stored.latestDay;
-  reply({ kind: 'loaded', stored });
+  reply({ kind: 'loaded', stored: await (await opened()).load(day, month) });
 }
 
 async function add(part: UsageBatch, isLast: boolean): Promise<void> {
@@ -98,8 +97,8 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
   if (batch.day !== prunedDay) {
     prunedDay = batch.day;
     // A clock that is years ahead would remove current counts; it may be corrected tomorrow.
-    const isBelieved = Date.parse(batch.day) - Date.parse(countedDay ?? '') <= MAX_AHEAD_MS;
-    countedDay = batch.day;
+    const before = await open.dayBefore(batch.day);
+    const isBelieved = Date.parse(batch.day) - Date.parse(before ?? '') <= MAX_AHEAD_MS;
     const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
     if (isBelieved) await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
   }

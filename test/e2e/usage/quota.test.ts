@@ -238,21 +238,52 @@ function toLateEvening(): number {
   return (16.5 * HOUR_SECONDS - seconds + DAY_SECONDS) % DAY_SECONDS;
 }
 
-test.skipIf(!isInstalled)(
-  `the clock an hour forward, over midnight, and back${isInstalled ? '' : ' (skipped: faketime is not installed)'}`,
-  async () => {
-    const file = join(root, 'offset');
-    const setClock = (seconds: number): void => writeFileSync(file, `+${seconds}`);
-    const evening = toLateEvening();
-    setClock(evening);
-    const dataDir = join(root, 'data');
-    const service = new ServeCommand(['--default-points-per-day', '20', '--usage-flush-ms', '100'], {
-      HEXCODES_DATA_DIR: dataDir,
+/** A clock that the test sets, by seconds from now. */
+function ownClock(): { setClock: (seconds: number) => void; env: Record<string, string> } {
+  const file = join(mkdtempSync(join(root, 'clock-')), 'offset');
+  return {
+    setClock: (seconds) => writeFileSync(file, `+${seconds}`),
+    env: {
       LD_PRELOAD: LIBRARY,
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
+    },
+  };
+}
+
+test.skipIf(!isInstalled)(
+  `a clock that is ten years ahead at two starts removes no usage${isInstalled ? '' : ' (skipped: faketime is not installed)'}`,
+  async () => {
+    const { setClock, env } = ownClock();
+    const dataDir = mkdtempSync(join(root, 'ahead-'));
+    for (const seconds of [0, 3650 * DAY_SECONDS, 3650 * DAY_SECONDS]) {
+      setClock(seconds);
+      const service = new ServeCommand([], { HEXCODES_DATA_DIR: dataDir, ...env });
+      try {
+        expect((await single(await service.base(), COMMAND_KEY)).points).toBe(1);
+        expect(await service.stop()).toBe(0);
+      } finally {
+        service.remove();
+      }
+    }
+    const exported = ['dist/cli/main.js', 'usage', 'export', '--csv', '--from', '2000-01-01', '--data-dir', dataDir];
+    const rows = execFileSync(process.execPath, exported, { encoding: 'utf8' }).trim().split('\n').slice(1);
+    expect(rows.map((row) => row.split(',').at(-1))).toEqual(['1', '2']);
+  },
+);
+
+test.skipIf(!isInstalled)(
+  `the clock an hour forward, over midnight, and back${isInstalled ? '' : ' (skipped: faketime is not installed)'}`,
+  async () => {
+    const { setClock, env } = ownClock();
+    const evening = toLateEvening();
+    setClock(evening);
+    const dataDir = join(root, 'data');
+    const service = new ServeCommand(['--default-points-per-day', '20', '--usage-flush-ms', '100'], {
+      HEXCODES_DATA_DIR: dataDir,
+      ...env,
     });
     try {
       const base = await service.base();

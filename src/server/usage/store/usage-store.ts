@@ -39,7 +39,7 @@ function statementsOf(sql: Dialect) {
   const sumColumns = 'period, key_id, requests, points, held';
   const usedIn = `${used} WHERE period IN ($1, $2)`;
   return {
-    latestDay: `SELECT max(period) AS day FROM ${used} WHERE length(period) = 10`,
+    dayBefore: `SELECT max(period) AS day FROM ${used} WHERE length(period) = 10 AND period < $1`,
     allUsed: sql.select(sumColumns, usedIn),
     used: sql.select(sumColumns, `${usedIn} AND ${isIn('key_id', '$3')}`),
     lastBatch: `SELECT batch FROM ${flushed} WHERE node = $1`,
@@ -98,6 +98,9 @@ function statementsOf(sql: Dialect) {
   };
 }
 
+/** After all days. */
+const NO_DAY = 'a';
+
 interface Holding {
   readonly keyId: string;
   readonly own: number | null;
@@ -119,10 +122,14 @@ export class UsageStore {
 
   /** The use of a day and of a month. */
   async load(day: string, month: string): Promise<StoredUse> {
-    const { latestDay, allUsed } = this.#statements;
-    const [latest] = await this.connection.all<{ day: string | null }>(latestDay);
-    const sums = (await this.connection.rows<SumRow>(allUsed, [day, month])).map(sumOf);
-    return { latestDay: latest?.day ?? undefined, used: usedOf(sums, day) };
+    const sums = (await this.connection.rows<SumRow>(this.#statements.allUsed, [day, month])).map(sumOf);
+    return { latestDay: await this.dayBefore(NO_DAY), used: usedOf(sums, day) };
+  }
+
+  /** The latest day before another that anything is counted in; undefined where there is none. */
+  async dayBefore(day: string): Promise<string | undefined> {
+    const [latest] = await this.connection.all<{ day: string | null }>(this.#statements.dayBefore, [day]);
+    return latest?.day ?? undefined;
   }
 
   /**
