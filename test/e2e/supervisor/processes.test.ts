@@ -66,6 +66,14 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(service.lines('stopped')).toHaveLength(2);
   });
 
+  test('a stop while a process is replaced, before the other listens, is no failure', async () => {
+    const service = serve(['--processes', '2']);
+    await service.base();
+    service.child.kill('SIGHUP');
+    await service.line('reloading');
+    expect(await service.stop()).toBe(0);
+  });
+
   test('kill -SEGV again and again: the log names the signal, the pause grows, and the other serves on', async () => {
     const service = serve(['--processes', '2', '--own-ports', '--port', String(await freePort(3))]);
     await service.base();

@@ -45,6 +45,8 @@ export class ServiceProcess {
   readonly ended: Promise<Ending>;
   /** Undefined until requests are accepted, and again once the process is told to stop or has ended. */
   adminPort: number | undefined;
+  /** Requests were accepted, and the process has not ended. */
+  #isServing = false;
 
   /** @param entry the module that the process runs */
   constructor(entry: URL, message: StartMessage) {
@@ -66,6 +68,7 @@ export class ServiceProcess {
     this.ready.catch(() => {});
     void this.ended.then(() => {
       this.adminPort = undefined;
+      this.#isServing = false;
     });
     child.send(message, () => {});
   }
@@ -84,6 +87,7 @@ export class ServiceProcess {
     const outcome = await Promise.race([told, this.ended, late]);
     if (typeof outcome === 'object' && outcome.kind === 'ready') {
       this.adminPort = outcome.adminPort;
+      this.#isServing = true;
       return outcome;
     }
     this.kill();
@@ -92,13 +96,17 @@ export class ServiceProcess {
     throw new Error(`process ${this.number} ${end}`);
   }
 
-  /** Lets it finish its answers; kills it if it still runs after the time. */
-  async stop(timeoutMs: number): Promise<Ending> {
+  /**
+   * Lets it finish its answers; kills it if it still runs after the time.
+   * @returns whether it has finished them; one that does not listen yet, or has died before, has none
+   */
+  async stop(timeoutMs: number): Promise<boolean> {
+    const hasAnswers = this.#isServing;
     this.adminPort = undefined;
     this.#child.kill('SIGTERM');
     const late = sleep(timeoutMs, undefined, { ref: false });
     if ((await Promise.race([this.ended, late])) === undefined) this.kill();
-    return this.ended;
+    return (await this.ended) === 0 || !hasAnswers;
   }
 
   kill(): void {

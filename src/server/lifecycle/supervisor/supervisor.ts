@@ -255,10 +255,10 @@ export class Supervisor {
     this.#isStopping = true;
     for (const { restart } of this.#posts) clearTimeout(restart);
     const running = [...this.#posts.map(({ process }) => process), ...this.#leaving];
-    const endings = await Promise.all(running.map((process) => process.stop(this.#killAfterMs)));
+    const areDone = await Promise.all(running.map((process) => process.stop(this.#killAfterMs)));
     await this.#rolling;
     await this.#admin?.close();
-    return endings.every((ending) => ending === 0);
+    return areDone.every((isDone) => isDone);
   }
 
   /** Ends all processes without waiting for their answers. */
