@@ -180,7 +180,8 @@ function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof AnsweredError) return error.answer;
   if (error instanceof TooManyItemsError) return { status: 413, close: false };
   if (error instanceof BulkInputError) return { status: 400, close: true };
-  if (error instanceof PoolLostError) return { ...DEFECT, status: 503, message: OVERLOADED_MESSAGE, retryAfterSec: 1 };
+  if (error instanceof PoolLostError)
+    return { ...DEFECT, status: 503, message: OVERLOADED_MESSAGE, retryAfterSec: 1 };
   return DEFECT;
 }
 

@@ -11,7 +11,9 @@ import { shippedFiles } from '../../support/shipped.js';
 import { forwarded, forwardedBody } from '../../support/traccar.js';
 
 const got: { method: string; path: string; type: string; key: string; body: string }[] = [];
-let answer: { status: number; headers?: Record<string, string>; body?: string; packed?: Buffer } = { status: 204 };
+let answer: { status: number; headers?: Record<string, string>; body?: string; packed?: Buffer } = {
+  status: 204,
+};
 /** Whether all of a packed answer was read, which is sent byte by byte. */
 let readWhole: boolean | undefined;
 let sink: Server;

@@ -268,7 +268,16 @@ test.skipIf(!isInstalled)(
         service.remove();
       }
     }
-    const exported = ['dist/cli/main.js', 'usage', 'export', '--csv', '--from', '2000-01-01', '--data-dir', dataDir];
+    const exported = [
+      'dist/cli/main.js',
+      'usage',
+      'export',
+      '--csv',
+      '--from',
+      '2000-01-01',
+      '--data-dir',
+      dataDir,
+    ];
     const rows = execFileSync(process.execPath, exported, { encoding: 'utf8' }).trim().split('\n').slice(1);
     expect(rows.map((row) => row.split(',').at(-1))).toEqual(['1', '2']);
   },
