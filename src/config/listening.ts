@@ -1,5 +1,6 @@
 // Settings: where the service listens, which data and map it serves, in how many processes and threads, and how it
 // stops.
+import { isIP, isIPv6 } from 'node:net';
 import { Fault, integerOr, MAX_PORT, readablePath, textOr, yesOrNo } from './setting.js';
 
 export const CONSOLE = {
@@ -131,7 +132,7 @@ export const LISTENING = {
     flag: '--host',
     argument: '<address>',
     help: 'address to listen on (127.0.0.1)',
-    read: textOr('127.0.0.1'),
+    read: readHost,
   },
   port: {
     variable: 'HEXCODES_PORT',
@@ -160,7 +161,7 @@ export const LISTENING = {
     flag: '--admin-host',
     argument: '<address>',
     help: 'address of /livez and /readyz (127.0.0.1)',
-    read: textOr('127.0.0.1'),
+    read: readHost,
   },
   adminPort: {
     variable: 'HEXCODES_ADMIN_PORT',
@@ -208,6 +209,15 @@ export const LISTENING = {
     read: (text: string | undefined) => text || undefined,
   },
 };
+
+/** Judges what no name service has to be asked for. */
+function readHost(text: string | undefined): string {
+  const host = textOr('127.0.0.1')(text);
+  const isNamed = isIP(host) !== 0 || /^[\w.-]+$/.test(host);
+  if (!isNamed || !URL.canParse(`http://${isIPv6(host) ? `[${host}]` : host}/`))
+    throw new Fault('must be an address or the name of a host, without brackets and port');
+  return host;
+}
 
 function readNames(text: string | undefined): string[] {
   if (text === undefined || text.trim() === '') return [];

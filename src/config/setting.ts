@@ -3,7 +3,7 @@
 // Variables that look like settings and are not: most often a misspelled one, which would leave the default in force
 // in silence.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 
 export const MIB = 1024 * 1024;
 export const MAX_BYTES = 1_000_000 * MIB;
@@ -50,7 +50,7 @@ export const readablePath: Reader<string | undefined> = (text) => {
 function isReadable(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);
-    return true;
+    return !statSync(path).isDirectory();
   } catch {
     return false;
   }

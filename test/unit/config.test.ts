@@ -83,7 +83,8 @@ describe('sources', () => {
       if (['--config', '--basemap', '--index', '--previous-index', '--reach', '--log-level'].includes(flag))
         continue;
       const attribute = flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-      const value = argument === '' ? true : (texts[argument] ?? 'some text');
+      const text = flag.endsWith('host') ? '::1' : (texts[argument] ?? 'some text');
+      const value = argument === '' ? true : text;
       const { shown } = readSettings(SETTING_NAMES, { [attribute]: value }, {});
       expect(shown.filter((line) => line.endsWith(`# ${flag}`))).toHaveLength(1);
     }

@@ -45,6 +45,7 @@ async function examine(command: Command, { checkConfig, printConfig }: Options):
       if (files.previousIndex !== undefined) await Hexcodes.from({ ...files, index: files.previousIndex });
       const { openBasemap } = await import('../../server/routes/basemap-archive.js');
       await (await openBasemap(config))?.close();
+      await (await import('../../server/transport/load-uws.js')).loadUws(config.uws);
       say('the configuration can be used\n');
     }
     return EXIT.OK;

@@ -97,7 +97,7 @@ export class Admission {
     if (this.open > maxConnections) return 'crowd';
     if (!this.isCrowded || isExempt(address)) return undefined;
     const network = this.#network(networkOf(address));
-    const isReserved = this.open > maxConnections * KEYLESS_SHARE;
+    const isReserved = this.open > Math.ceil(maxConnections * KEYLESS_SHARE);
     if (isReserved && network.knownUntilMs <= this.nowMs()) return 'crowd';
     if (network.left < 1) return 'share';
     network.left--;

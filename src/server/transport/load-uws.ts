@@ -123,8 +123,8 @@ let loaded: Promise<LoadedUws> | undefined;
  * Loads the build once a process; later calls get the same.
  * @throws Error with a sentence for people that names each package tried, why it did not load, and the remedy
  */
-export function loadUws(): Promise<LoadedUws> {
-  loaded ??= loadFirst(process.env.HEXCODES_UWS);
+export function loadUws(forced = process.env.HEXCODES_UWS): Promise<LoadedUws> {
+  loaded ??= loadFirst(forced);
   return loaded;
 }
 

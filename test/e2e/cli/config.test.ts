@@ -22,6 +22,27 @@ test('--check-config: 0 where it can be used, 2 with every fault; no file is mad
   expect(folder.names()).toEqual(['bad.env', 'good.env']);
 });
 
+// Each is refused by the start, too; no names are looked up.
+test.each([
+  ...['host name', '256.1.1.1', '[::1]', 'localhost:80', 'fe80::1%lo', '/dev/null'].flatMap((host) => [
+    [`--host`, host],
+    ['--admin-host', host],
+  ]),
+  ['--index', '.'],
+  ['--basemap', '.'],
+  ['HEXCODES_UWS', 'fs'],
+])('--check-config refuses %s %s', async (name, value) => {
+  const isFlag = name!.startsWith('--');
+  const args = ['serve', '--check-config', ...(isFlag ? [name!, value!] : [])];
+  const { code, stderr } = await folder.run(args, { env: isFlag ? {} : { [name!]: value! } });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(name!)]);
+});
+
+test('--check-config lets addresses and names pass', async () => {
+  for (const host of ['::1', '0.0.0.0', '127.1', 'localhost', 'node_1.internal'])
+    expect((await folder.run(['serve', '--check-config', '--host', host])).code).toBe(0);
+});
+
 test('--print-config: every setting with its source, and no secret', async () => {
   const env = { HEXCODES_KEY_PEPPER: 'pepper_0123456789', HEXCODES_CONFIG: 'good.env' };
   const { code, stdout, stderr } = await folder.run('serve --print-config --drain-ms 5', { env });

@@ -196,6 +196,10 @@ describe('admission', () => {
     expect(door.isCrowded).toBe(false);
   });
 
+  test('of one connection in all, one is open', () => {
+    expect(open(admission(1, 1).door, 3, ipv4(1))).toBe(1);
+  });
+
   test('beyond half, a network has its openings, and gets them back within half a minute', () => {
     const { door, clock } = admission(1000, 30);
     expect(open(door, 600, ipv4(1))).toBe(530);
