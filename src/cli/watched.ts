@@ -1,7 +1,7 @@
 // The admin port of commands that run until they are stopped: /livez, /readyz and /metrics, and a warning where a
 // stream has little space left. The bus is polled every few seconds, and a scrape shows the last poll.
 import type { Server } from 'node:http';
-import { memoryUsage, uptime } from 'node:process';
+import { memoryUsage } from 'node:process';
 import type { Command } from 'commander';
 import type { BusLook } from '../bus/bus.js';
 import { DURATION_BOUNDS_S, type Durations } from '../bus/engine.js';
@@ -208,7 +208,7 @@ export class Watched {
     const { user, system } = process.cpuUsage();
     yield `# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ${(user + system) / 1e6}`;
     yield `# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes ${memoryUsage().rss}`;
-    yield `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${Math.round(Date.now() / 1000 - uptime())}`;
+    yield `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${Math.round(performance.timeOrigin / 1000)}`;
   }
 }
 

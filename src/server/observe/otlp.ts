@@ -104,9 +104,11 @@ class OtlpTracer implements Tracer {
     const parent =
       wanted === 'new' ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, this.#callerOf(x, wanted));
     const method = methodName(x);
+    // The clock of the machine may have been moved since the start.
+    const endMs = Date.now();
     const options = {
       kind: SpanKind.SERVER,
-      startTime: performance.timeOrigin + x.startedMs,
+      startTime: endMs - (nowMs - x.startedMs),
       // Neither the path nor the query: they may hold a key or a position.
       attributes: {
         'http.request.method': method,
@@ -126,7 +128,7 @@ class OtlpTracer implements Tracer {
       span.setAttribute('error.type', x.isComplete ? String(x.status) : 'closed');
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
-    span.end(performance.timeOrigin + nowMs);
+    span.end(endMs);
     const { traceId, spanId } = span.spanContext();
     return { traceId, spanId };
   }

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { call, ENCODE, GOOD, postJson } from '../../../support/http-calls.js';
 import { scrape } from '../../../support/metrics.js';
@@ -178,12 +178,15 @@ describe('the context of a trace', () => {
     const { port } = collector.address() as AddressInfo;
     // Callers decide: of others no span is recorded.
     const server = await startServer({ otlpEndpoint: `http://127.0.0.1:${port}`, traceRatio: 0 });
+    const aheadMs = Date.now() + 3_600_000;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => aheadMs + performance.now());
     const traceOf = (at: number): string => (at + 1).toString(16).padStart(32, 'a');
     const lines: Line[] = [];
     for (const [at, [tracestate]] of STATES.entries())
       lines.push(await lineFor(server, { traceparent: `00-${traceOf(at)}-${PARENT}-03`, tracestate }));
     const unsampled = await lineFor(server, { traceparent: `00-${TRACE}-${PARENT}-00` });
     await server.stop();
+    clock.mockRestore();
     collector.closeAllConnections();
     collector.close();
     const spans = bodies.flatMap((text) =>
@@ -198,6 +201,9 @@ describe('the context of a trace', () => {
       expect(lines[at]).toMatchObject({ trace_id: traceOf(at), span_id: span.spanId });
     }
     expect(unsampled).toMatchObject({ trace_id: TRACE, span_id: PARENT });
+    // The clock of the machine was set ahead, or it slept, after the start.
+    for (const time of ['startTimeUnixNano', 'endTimeUnixNano'])
+      expect(spans.map((span) => Number(span[time]) / 1e6 >= aheadMs)).toEqual(STATES.map(() => true));
   });
 });
 
