@@ -36,6 +36,17 @@ test('the files that are read as configuration have no fault', () => {
     expect(stdout).toMatch(new RegExp(`^HEXCODES_${setting} `, 'm'));
 });
 
+test('errors of the proxies have the codes of the service', () => {
+  const page = readFileSync('docs/reference/http.md', 'utf8').split('## Error codes')[1] ?? '';
+  const known = [...page.matchAll(/^- \d{3}: (.*)/gm)].flatMap(([, codes]) => codes!.match(/\w+(?=`)/g));
+  const files = ['haproxy/haproxy.cfg', 'nginx/nginx.conf', 'caddy/Caddyfile'];
+  const codes = files.flatMap((file) =>
+    [...readFileSync(`deploy/${file}`, 'utf8').matchAll(/"code":"(\w+)"/g)].map(([, code]) => code),
+  );
+  expect(codes.length).toBeGreaterThan(8);
+  expect(codes.filter((code) => !known.includes(code!))).toEqual([]);
+});
+
 test('every variable that a file of deploy/ sets is a setting', () => {
   const files = ['Dockerfile', 'deploy/compose.yaml', 'deploy/kubernetes/base/kustomization.yaml', UNIT];
   const found = files.flatMap((file) => {
