@@ -107,3 +107,23 @@ test('a broken envelope is 400 and names every fault', async () => {
   const both = await (await post(ENCODE, '{"resolution":16}')).json();
   expect(both.details.map((d: { parameter: string }) => d.parameter)).toEqual(['points', 'resolution']);
 });
+
+test('the limits of docs/http.md: of an item, which fails alone or with its batch, and of members', async () => {
+  const outcome = async (path: string, list: string, item: string, more = ''): Promise<unknown> => {
+    const answer = await post(path, `{"${list}":[${item},${item}]${more}}`);
+    return answer.status === 200 ? (await answer.json()).summary.failed : answer.status;
+  };
+  const itemOf = (bytes: number): string => `"${'x'.repeat(bytes - 2)}"`;
+  for (const [path, list] of [
+    [ENCODE, 'points'],
+    [DECODE, 'hexcodes'],
+  ] as const) {
+    expect(await outcome(path, list, itemOf(65_537))).toBe(2);
+    expect(await outcome(path, list, itemOf(292_799))).toBe(2);
+    expect(await outcome(path, list, itemOf(292_800))).toBe(400);
+    const members = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `,"m${at}":1`).join('');
+    expect(await outcome(path, list, '"HN"', members(63))).toBe(2);
+    expect(await outcome(path, list, '"HN"', members(64))).toBe(400);
+  }
+});
