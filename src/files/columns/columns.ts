@@ -2,6 +2,7 @@
 // position-columns.ts finds those that are read.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
+import { listed } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { FirstRows } from '../../tables/positions.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
@@ -27,15 +28,6 @@ export interface Sample extends FirstRows {
   readonly geometries?: DeclaredGeometries | undefined;
   /** Indexes of the columns that its geometries become. */
   readonly position?: { readonly lat: number; readonly lng: number } | undefined;
-}
-
-/** Names that a message has, at most. */
-const MAX_NAMES = 20;
-
-/** The first names of a list, and how many more there are. */
-export function listed(names: readonly string[], between = ', '): string {
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-  return `${names.slice(0, MAX_NAMES).join(between)}${more}`;
 }
 
 const has = (names: readonly string[]): string =>

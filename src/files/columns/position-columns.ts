@@ -2,6 +2,7 @@
 // nested values. Options name the columns, else their names show them; values decide where names do not.
 
 import type { SchemaElement } from 'hyparquet';
+import { listed } from '../../hexcodes/wire/bulk/csv-header.js';
 import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { hemisphereFault } from '../../hexcodes/wire/params/names.js';
 import { DIFFERS } from '../../hexcodes/wire/params/query.js';
@@ -28,7 +29,7 @@ import { badInput } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import type { Run } from '../request.js';
-import { type ColumnChoice, listed, noColumn, onlyOne, type Sample } from './columns.js';
+import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
 

@@ -168,7 +168,7 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   };
   const column = (wanted: string, found: readonly number[], isNeeded = true): number => {
     if (found.length > 1) {
-      const twice = found.map((i) => JSON.stringify(names[i])).join(', ');
+      const twice = listed(found.map((i) => JSON.stringify(names[i])));
       throw new BulkInputError(`More than one column could be ${wanted}: ${twice}`);
     }
     if (found.length === 0 && isNeeded) throw noColumn(USUAL_NAMES[wanted] ?? wanted, names);
@@ -200,8 +200,17 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
 }
 
+/** Names that a message has, at most. */
+const MAX_NAMES = 20;
+
+/** The first names of a list, and how many more there are. */
+export function listed(names: readonly string[], between = ', '): string {
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(between)}${more}`;
+}
+
 function noColumn(wanted: string, names: readonly string[]): BulkInputError {
-  const there = names.map((name) => JSON.stringify(name)).join(', ');
+  const there = listed(names.map((name) => JSON.stringify(name)));
   return new BulkInputError(`There is no column ${wanted}; the header row has ${there}`);
 }
 

@@ -58,6 +58,14 @@ describe('brought', () => {
     expect((await post('encode/bulk?lat=2', 'text/csv', body)).text).toContain(CODE);
   });
 
+  test.each([',lat', 'lat,'])(
+    'a header of 16,000 columns is answered with the first 20 of them (%s)',
+    async (names) => {
+      const { status, message } = await post('encode/bulk', 'text/csv', `${names.repeat(16_000)}\n`);
+      expect([status, message]).toEqual([400, expect.stringMatching(/(, "(lat)?"){19} and \d+ more$/)]);
+    },
+  );
+
   test('decode of a chosen column', async () => {
     for (const column of ['m%C3%A3', '2', 'M%C3%A3'])
       expect((await post(`decode/bulk?column=${column}`, 'text/csv', `id,mã\n1,${CODE}\n`)).text).toMatch(
