@@ -3,7 +3,7 @@
 
 import { delimiterOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
-import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { eachMember, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { isSide } from '../../hexcodes/wire/params/names.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
@@ -63,15 +63,17 @@ export function lineRewriter(beginning: string, isAll: boolean): ((line: string)
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const positionOf = reader(rows, names);
   if (positionOf === undefined) return undefined;
-  const keptNames = names.filter((name) => KEPT.includes(name) || isSide(name));
   return (line) => {
     const row = rowOf(line);
     // The readers refuse what a line gives twice with different values.
     if (row === undefined || repeatedMember(line) !== undefined) return line;
     const [lat, lng] = positionOf(row);
-    const kept = keptNames.flatMap((name) => (name in row ? [[name, row[name]]] : []));
+    const kept: string[] = [];
+    eachMember(line, (name, _value, _kind, member) => {
+      if (KEPT.includes(name) || isSide(name)) kept.push(`${member},`);
+    });
     // NaN becomes null, which the readers name as a fault.
-    return JSON.stringify({ ...Object.fromEntries(kept), lat, lng });
+    return `{${kept.join('')}${JSON.stringify({ lat, lng }).slice(1)}`;
   };
 }
 
@@ -336,7 +338,7 @@ function withPositions(
   positionOf: NonNullable<ReturnType<typeof positionReader>>,
   lineEnd: string,
 ): ReadableStream<Uint8Array> {
-  const cutter = new RowCutter();
+  const cutter = new RowCutter(plan.delimiter);
   const rewritten = (rows: readonly string[]): string =>
     rows.map((row) => `${row.trim() === '' ? row : withPosition(row, plan, positionOf)}${lineEnd}`).join('');
   return rewrittenText(bytes, (text) => rewritten(text === undefined ? cutter.end() : cutter.push(text)));

@@ -1,6 +1,7 @@
 // The columns of a table are told by its beginning, with the header row by which the readers of the service
 // take the columns that a visitor has chosen instead.
 
+import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
 import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
@@ -125,6 +126,12 @@ const MAX_SHOWN_UNITS = 40;
 /** Whole rows out of lines: one with an open quote goes on in the next. */
 export class RowCutter {
   #rest = '';
+  readonly #delimiter: string | undefined;
+
+  /** @param delimiter undefined where it is not known yet */
+  constructor(delimiter?: string) {
+    this.#delimiter = delimiter;
+  }
 
   /** @returns the rows that are whole, without their line ends */
   push(text: string): string[] {
@@ -134,7 +141,9 @@ export class RowCutter {
     let open = '';
     for (const line of lines) {
       const row = open + line;
-      if (isWhole(row)) {
+      // A line without a quote ends no field, and the readers refuse a longer row.
+      const isCut = open === '' || line.includes('"') ? isWhole(row, this.#delimiter) : false;
+      if (isCut || row.length > BLOCK_BYTES) {
         rows.push(row.endsWith('\r') ? row.slice(0, -1) : row);
         open = '';
       } else open = `${row}\n`;
@@ -150,8 +159,11 @@ export class RowCutter {
   }
 }
 
-/** Whether every quote is closed. */
-export const isWhole = (row: string): boolean => !row.includes('"') || (row.match(/"/g)!.length & 1) === 0;
+/** Whether no quoted field is open at the end. A quote inside of another field, as of inches, opens none. */
+export const isWhole = (row: string, delimiter?: string): boolean =>
+  (delimiter === undefined ? DELIMITERS : [delimiter]).every(
+    (each) => csvFields(row, each.charCodeAt(0)) !== undefined,
+  );
 
 export const fieldsOf = (row: string, delimiter: string): string[] =>
   csvFields(row, delimiter.charCodeAt(0)) ?? row.split(delimiter);
@@ -292,7 +304,7 @@ export async function rowTexts(
     let lines = read.get(at);
     if (lines === undefined) {
       const text = await answer.slice(blocks[at + 1]!, blocks[at + 3] ?? answer.size).text();
-      const cutter = new RowCutter();
+      const cutter = new RowCutter(delimiter);
       lines = delimiter === undefined ? text.split('\n') : [...cutter.push(text), ...cutter.end()];
       read.set(at, lines);
     }

@@ -7,7 +7,7 @@ const ROWS_AT_ONCE = 1000;
 
 /** @throws TableError for a table that is larger than a sheet can be */
 export async function workbookOf(table: Blob, delimiter: string): Promise<Blob> {
-  const cutter = new RowCutter();
+  const cutter = new RowCutter(delimiter);
   const parts: Blob[] = [];
   let writer: XlsxWriter | undefined;
   const add = (rows: readonly string[]): void => {

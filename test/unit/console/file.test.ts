@@ -1,16 +1,23 @@
 // Files in the page: what is read of them, what the conversion writes and counts, and the points that the map draws.
 import { readdirSync, readFileSync } from 'node:fs';
+import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { broughtCases, broughtFile, SHOP_CODES } from '../../support/brought-files.js';
 import {
   answerTo,
   conversionOf,
+  converted as convertedFile,
   PointList,
   type PointsToDraw,
   requestFor,
 } from '../../support/console-conversion.js';
 import { consoleModule } from '../../support/console-module.js';
+import { randomFrom } from '../../support/open-world.js';
+
+const { workbookOf } = await consoleModule<{ workbookOf(table: Blob, delimiter: string): Promise<Blob> }>(
+  'file/workbook-writer.ts',
+);
 
 // A file that is converted in the page: the bytes that the command would write, and what is counted beside them.
 describe('conversion', async () => {
@@ -38,6 +45,57 @@ describe('conversion', async () => {
     for (const size of [1, 7, 1000]) expect(converted(csv, 'csv', size).text).toBe(whole);
     const { tally } = converted(csv);
     expect([tally.rows, tally.byStatus[0], tally.byAdmin.reduce((a, b) => a + b, 0)]).toEqual([2, 2, 2]);
+  });
+
+  test('a quote inside of a field, as of inches, joins no rows: each has its own position, in a workbook, too', async () => {
+    const random = randomFrom(14);
+    const places = [
+      ['21.0288', '105.8525', 'HN'],
+      ['10.7769', '106.7009', 'HCM'],
+      ['16.0678', '108.2208', 'DNG'],
+    ] as const;
+    const words = [
+      'x',
+      '5" pipe',
+      'a "b" c',
+      '7"',
+      '',
+      ' "',
+      '"a,b"',
+      '"line\nbreak"',
+      '"5"" pipe"',
+      '"a;""b"""',
+    ];
+    const any = <Each>(list: readonly Each[]): Each => list[Math.floor(random() * list.length)]!;
+    for (const delimiter of [',', ';', '\t', '|'])
+      for (let n = 0; n < 30; n++) {
+        const rows = Array.from({ length: 6 }, () => {
+          const [lat, lng, admin] = any(places);
+          return { admin, text: [any(words), `${lat}N`, `${lng}E`, any(words)].join(delimiter) };
+        });
+        const names = ['name', 'latitude', 'longitude', 'note'].join(delimiter);
+        const text = `${[names, ...rows.map((row) => row.text)].join('\n')}\n`;
+        const { text: csv } = await convertedFile(Buffer.from(text), 'a.csv');
+        const admins = [...csv.matchAll(/\b(?:HN|HCM|DNG)(?=.OK\r?\n)/g)].map(([admin]) => admin);
+        expect(admins, text).toEqual(rows.map(({ admin }) => admin));
+        const workbook = unzipSync(
+          new Uint8Array(await (await workbookOf(new Blob([csv]), delimiter)).arrayBuffer()),
+        );
+        const sheet = Buffer.from(workbook['xl/worksheets/sheet1.xml']!).toString();
+        expect(sheet.match(/<row/g)).toHaveLength(1 + rows.length);
+      }
+  });
+
+  test('ids of lines whose positions have other names keep their digits, on whatever line they come first', async () => {
+    const ids = ['12345678901234567890', '9007199254740993', '0.1000', '1e3', '"\\u0041"'];
+    const answers = ['latitude', 'lat'].map(async (lat) => {
+      const lines = [...Array.from({ length: 150 }, () => ''), ...ids.map((id) => `"id":${id},`)];
+      const text = lines.map((id) => `{${id}"${lat}":21.0288,"lng":105.8525}\n`).join('');
+      return (await convertedFile(Buffer.from(text), 'a.ndjson')).text;
+    });
+    const [others, plain] = await Promise.all(answers);
+    expect(others).toBe(plain);
+    for (const id of ids) expect(plain).toContain(`"id":${id}}`);
   });
 
   test('rows and provinces of many blocks are added up, and the first three failed rows of each kind are shown', () => {
