@@ -1,5 +1,6 @@
 // Encode and decode on the real server: query, JSON and form; where parameters may be, and which values they may have.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import {
@@ -178,6 +179,32 @@ describe('encode', () => {
     }
   });
 
+  test('any text is read as Number reads it where it is of the grammar, and echoed as String writes it', async () => {
+    const digits = (maxLength: number) =>
+      fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength, size: 'max' });
+    const parts = fc.tuple(fc.constantFrom('', '-'), digits(2), fc.option(digits(25)), fc.option(digits(3)));
+    const decimal = parts.map(
+      ([sign, whole, fraction, power]) =>
+        `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${power === null ? '' : `e-${power}`}`,
+    );
+    const short = fc.string({ unit: fc.constantFrom(...'-+.eE0159'), maxLength: 8 });
+    const edges =
+      '0 -0 00 1. .5 -.5 . - +1 1e 1e+ 1e1 1e01 1e-09 1E-5 1.e1 .e2 1e400 -1e400 1e-400 0x10 1_0 NaN Infinity 1..2 --1 ' +
+      '1- 1e5. 1e/ 1e: 1e1/ 1e1: / : 1/ 1: \u0661 0.1 0.000001 0.0000001 1.10 9.999999999999999 12.34567890123456 90 ' +
+      '1234567890123456e-15 123456789012345e-14 89.99999999999997 0.30000000000000004 5e-324 2.2250738585072011e-308';
+    const texts = [...edges.split(' '), '', ' 1', '1 ', ...fc.sample(fc.oneof(decimal, short), 1200)];
+    for (let from = 0; from < texts.length; from += 50)
+      await Promise.all(
+        texts.slice(from, from + 50).map(async (text) => {
+          const isNumber = /^-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text);
+          const value = isNumber ? Number(text) : Number.NaN;
+          const answer = await call(server, `${ENCODE}?lat=${encodeURIComponent(text)}&lng=105`);
+          if (Math.abs(value) <= 90) expect(answer.text, text).toContain(`"lat":${value},"lng":105,`);
+          else expectError(answer, 400, 'INVALID_REQUEST', ['lat']);
+        }),
+      );
+  });
+
   test('in JSON lat, lng and resolution must be numbers', async () => {
     const answer = await call(server, ENCODE, postJson('{"lat":"21","lng":true,"resolution":"13"}'));
     expectError(answer, 400, 'INVALID_REQUEST', ['lat', 'lng', 'resolution']);
@@ -189,8 +216,25 @@ describe('encode', () => {
       expect(answer.body).toEqual({ ...library.encode(21.0288, 105.8525, resolution), status: 'OK' });
     }
     expect((await call(server, `${ENCODE}?${GOOD}`)).body.resolution).toBe(13);
-    for (const bad of ['13.0', '%2B13', '+13', '', '16', '-1', '1e1', 'x']) {
-      const answer = await call(server, `${ENCODE}?${GOOD}&resolution=${bad}`);
+    const bad = [
+      '13.0',
+      '%2B13',
+      '+13',
+      '',
+      '16',
+      '-1',
+      '1e1',
+      'x',
+      '013',
+      '%201',
+      '1%20',
+      '99',
+      '1a',
+      '100',
+      '1:',
+    ];
+    for (const text of [...bad, '/', ':', '1/', '\u0663']) {
+      const answer = await call(server, `${ENCODE}?${GOOD}&resolution=${text}`);
       expectError(answer, 400, 'INVALID_REQUEST', ['resolution']);
     }
     const real = postJson('{"lat":21,"lng":105,"resolution":13.5}');
