@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { Pool } from '#dist/pool/pool.js';
+import { Pool } from '#pool';
 import { encodeFrame } from '../test/support/raw-stream.js';
 import { BESIDE_OPTION, placeBeside } from './beside.js';
 import type { BulkProcess, KernelWork } from './bulk/servers.js';

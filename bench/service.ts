@@ -3,8 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
-import { type ServeTuning, serve } from '#dist/server/serve.js';
+import { readConfig, SETTING_NAMES, type ServeConfig } from '#config';
+import { type ServeTuning, serve } from '#server';
 
 export const BENCH_KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
 

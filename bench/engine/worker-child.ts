@@ -10,7 +10,7 @@ import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker } from '#dist/bus/worker.js';
 import { workerKernel } from '#dist/files/library.js';
 import { Hexcodes } from '#dist/hexcodes/library/hexcodes.js';
-import { Pool } from '#dist/pool/pool.js';
+import { Pool } from '#pool';
 
 /**
  * `pool`: the kernel of one thread of a pool, as with --threads 1; `control`: the worker without the kernel; `minimal`:

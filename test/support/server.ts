@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { readConfig, SETTING_NAMES, type ServeConfig } from '#dist/config/config.js';
+import { readConfig, SETTING_NAMES, type ServeConfig } from '#config';
 import { openLog } from '#dist/server/observe/log.js';
-import { serve } from '#dist/server/serve.js';
+import { serve } from '#server';
 import { openWorld } from './open-world.js';
 
 type ServedData = Parameters<typeof serve>[1];

@@ -11,7 +11,7 @@ import {
   readConfig,
   readSettings,
   SETTING_NAMES,
-} from '#dist/config/config.js';
+} from '#config';
 import { ownFolder } from '../support/own-folder.js';
 
 // Settings from flags, environment and file: which of them holds, what is a fault, and what is shown.

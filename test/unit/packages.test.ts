@@ -1,11 +1,11 @@
 // Packages and lists: versions, install scripts, and the units of the administration.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { VERSION } from '#dist/hexcodes/version.js';
 import { ADMIN_UNITS } from '#hexcodes';
+import { VERSION } from '../support/shipped.js';
 
-// One version: that of the code, of every workspace and what it needs of the others, of the lock file, and of the
-// files that name a tarball or an image of a release.
+// One version: that of every workspace and what it needs of the others, of the lock file, and of the files that name a
+// tarball or an image of a release. The command's own: test/e2e/cli/commands.test.ts.
 describe('versions', () => {
   interface Manifest {
     readonly name?: string;
@@ -25,7 +25,7 @@ describe('versions', () => {
     return [version, ...needed.filter(([name]) => names.has(name)).map(([, range]) => range)];
   }
 
-  test('VERSION is that of each package.json, and of what workspaces need of each other', () => {
+  test('that of package.json is that of each workspace, and of what workspaces need of each other', () => {
     expect(manifests.length).toBeGreaterThan(9);
     expect(new Set(manifests.flatMap(versionsOf))).toEqual(new Set([VERSION]));
   });

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Pool, PoolLostError } from '#dist/pool/pool.js';
 import { defaultThreads, usableCores } from '#dist/pool/usable-cores.js';
 import { PoolFullError, type QueuedBlock, WorkQueue } from '#dist/pool/work-queue.js';
+import { Pool, PoolLostError } from '#pool';
 import { KERNEL_FILES, OPEN_INDEX, OPEN_REACH, openKernel, randomFrom } from '../support/open-world.js';
 import { Wire } from '../support/wire.js';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { convertFiles } from '#dist/files/run.js';
+import { convertFiles } from '#files';
 import type { Hexcodes } from '#hexcodes';
 
 export type ConvertFiles = typeof convertFiles;
