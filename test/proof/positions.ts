@@ -4,16 +4,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { parsePosition } from '#dist/hexcodes/wire/rows/position-text.js';
 import {
   isShortPlusCode,
   nearestPlusCode,
   parsePlusCode,
 } from '#dist/hexcodes/wire/rows/written-position.js';
-import { degreesInText } from '#dist/tables/positions.js';
 import { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
+import { codesInColumns } from '../support/files/convert.js';
 import { randomFrom } from '../support/open-world.js';
 import { startServer } from '../support/server.js';
 import { shippedFiles } from '../support/shipped.js';
@@ -53,26 +52,13 @@ export default async function provePositions(args: string[]): Promise<void> {
   const random = randomFrom(seed);
   const drawn = (): Spelling => spellingOf(random, ...positionNear(random));
   const [whole, columns, words] = [new Counts(), new Counts(), new Counts()];
+  const waiting: Spelling[] = [];
   for (let i = 0; i < size; i++) {
     const spelling = drawn();
-    const position = parsePosition(spelling.text);
-    whole.add(spelling.text, position === null ? null : [position.latDeg, position.lngDeg], spelling);
-    const [lat, lng] = [degreesInText(spelling.lat, 'lat'), degreesInText(spelling.lng, 'lng')];
-    // Each column is judged by itself: the other one counts as right.
-    const pair = [
-      Number.isNaN(lat) ? spelling.latDeg : lat,
-      Number.isNaN(lng) ? spelling.lngDeg : lng,
-    ] as const;
-    columns.add(
-      `${spelling.lat} | ${spelling.lng}`,
-      Number.isNaN(lat) && Number.isNaN(lng) ? null : pair,
-      spelling,
-    );
-    if (i % 10 > 0) continue;
-    const text = amongWords(random, spelling);
-    const found = findCode(hexcodes, text);
-    if (found?.kind === 'code') words.addWrong(text, found.hexcodes);
-    else words.add(text, found?.kind === 'position' ? [found.lat, found.lng] : null, spelling);
+    addFound(hexcodes, whole, spelling.text, spelling);
+    if (waiting.push(spelling) === ROWS || i === size - 1)
+      await inColumns(hexcodes, columns, waiting.splice(0));
+    if (i % 10 === 0) addFound(hexcodes, words, amongWords(random, spelling), spelling);
   }
   console.log(`positions: ${size} spellings, seed ${seed}, Node ${process.version}`);
   whole.say('one text');
@@ -80,8 +66,30 @@ export default async function provePositions(args: string[]): Promise<void> {
   words.say('findCode, among words');
   const rows = Array.from({ length: ROWS }, drawn);
   await throughFiles(hexcodes, rows);
-  judged(rows, seed);
+  judged(hexcodes, rows, seed);
   timed(hexcodes);
+}
+
+function addFound(hexcodes: Hexcodes, counts: Counts, text: string, spelling: Spelling): void {
+  const found = findCode(hexcodes, text);
+  if (found?.kind === 'code') counts.addWrong(text, found.hexcodes);
+  else counts.add(text, found?.kind === 'position' ? [found.lat, found.lng] : null, spelling);
+}
+
+/** Each column is judged by itself: beside it the other one is a number. */
+async function inColumns(hexcodes: Hexcodes, counts: Counts, spellings: readonly Spelling[]): Promise<void> {
+  for (const axis of ['lat', 'lng'] as const) {
+    const rows = spellings.map(({ lat, lng, latDeg, lngDeg }) =>
+      axis === 'lat' ? [lat, `${lngDeg}`] : [`${latDeg}`, lng],
+    );
+    for (const [i, code] of (await codesInColumns(hexcodes, 'lat,lng', rows)).entries()) {
+      const spelling = spellings[i]!;
+      const isAway = hexcodes.adminCodeOf(spelling.latDeg, spelling.lngDeg) === null;
+      if (code === undefined) counts.refused++;
+      else if (code === null ? isAway : isCodeOf(hexcodes, code, spelling, 15)) counts.read++;
+      else counts.addWrong(`${axis}: ${rows[i]}`, String(code));
+    }
+  }
 }
 
 /** The command by a column of positions and by two columns, and the service by two columns. */
@@ -125,11 +133,11 @@ function sayRows(hexcodes: Hexcodes, entry: string, rows: readonly Spelling[], l
 }
 
 /** Whether a code is that of the position, or of one within the rounding of its digits. */
-function isCodeOf(hexcodes: Hexcodes, code: string, { latDeg, lngDeg }: Spelling): boolean {
+function isCodeOf(hexcodes: Hexcodes, code: string, { latDeg, lngDeg }: Spelling, resolution = 13): boolean {
   return [0, 1e-9, -1e-9].some((lat) =>
     [0, 1e-9, -1e-9].some((lng) => {
       const at = [latDeg + lat, lngDeg + lng] as const;
-      return hexcodes.adminCodeOf(...at) !== null && hexcodes.encode(...at).hexcodes === code;
+      return hexcodes.adminCodeOf(...at) !== null && hexcodes.encode(...at, resolution).hexcodes === code;
     }),
   );
 }
@@ -145,7 +153,7 @@ interface Judgement {
   }[];
 }
 
-function judged(rows: readonly Spelling[], seed: number): void {
+function judged(hexcodes: Hexcodes, rows: readonly Spelling[], seed: number): void {
   const pythons = [process.env['HEXCODES_JUDGE_PYTHON'], 'build/python-env/bin/python', 'python3'];
   const python = pythons.find(
     (each) =>
@@ -171,13 +179,13 @@ function judged(rows: readonly Spelling[], seed: number): void {
   const { read, codes } = JSON.parse(ran.stdout) as Judgement;
   let [both, differ] = [0, 0];
   for (const [i, { text }] of whole.entries()) {
-    const ours = parsePosition(text);
+    const ours = findCode(hexcodes, text);
     const theirs = read[i];
-    if (ours === null || theirs === null || theirs === undefined) continue;
+    if (ours?.kind !== 'position' || theirs === null || theirs === undefined) continue;
     both++;
-    if (!isSame(ours.latDeg, theirs[0]) || !isSame(ours.lngDeg, theirs[1])) {
+    if (!isSame(ours.lat, theirs[0]) || !isSame(ours.lng, theirs[1])) {
       if (differ++ < 5)
-        console.log(`geopy: ${JSON.stringify(text)} is ${theirs}, ours ${ours.latDeg},${ours.lngDeg}`);
+        console.log(`geopy: ${JSON.stringify(text)} is ${theirs}, ours ${ours.lat},${ours.lng}`);
     }
   }
   console.log(`geopy: ${both} of ${whole.length} texts read by both, ${differ} differ`);
@@ -196,29 +204,8 @@ function judged(rows: readonly Spelling[], seed: number): void {
 
 const REPEATS = 5;
 const SLOW_UNITS = [
-  '1',
-  '1 ',
-  ' ',
-  '°',
-  "1'",
-  '1,',
-  '1.1 ',
-  'N',
-  '1N ',
-  '-',
-  '(',
-  '?a=',
-  '#',
-  '&q=1',
-  '/',
-  '@1,',
-  '!3d1',
-  '%',
-  'a1 ',
-  'lat ',
-  '+',
-  '22+',
-  '21°1 ',
+  ...['1', '1 ', ' ', '°', "1'", '1,', '1.1 ', 'N', '1N ', '-', '('],
+  ...['?a=', '#', '&q=1', '/', '@1,', '!3d1', '%', 'a1 ', 'lat ', '+', '22+', '21°1 '],
 ];
 const BEGINNINGS = ['', '1 ', '21°', 'https://www.google.com/maps/', 'geo:1,1?q=', 'x '];
 
@@ -227,10 +214,7 @@ function timed(hexcodes: Hexcodes): void {
     let least = Number.POSITIVE_INFINITY;
     for (let turn = 0; turn < 3; turn++) {
       const before = process.cpuUsage();
-      for (let i = 0; i < REPEATS; i++) {
-        parsePosition(text);
-        findCode(hexcodes, text);
-      }
+      for (let i = 0; i < REPEATS; i++) findCode(hexcodes, text);
       const { user, system } = process.cpuUsage(before);
       least = Math.min(least, user + system);
     }

@@ -10,15 +10,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Gauge, QuietGuard, ratesOf } from '#dist/capacity/measure/gauge.js';
-import { PROFILES, type Profile, wasSentOnTime } from '#dist/capacity/measure/knee-search.js';
-import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
 import { Costs, leaveOneOut, worstOf } from '#dist/capacity/model/cost.js';
 import { loadOf } from '#dist/capacity/model/sizing.js';
-import { CoreSpeed, GeneratorProcess, ServiceProcess } from '#dist/capacity/processes/pinned-process.js';
-import { Traffic } from '#dist/capacity/traffic/traffic.js';
 import { madeResults } from '../support/capacity/made-results.js';
 import { OutsideLoad, sleepsIn } from '../support/capacity/outside-load.js';
+import {
+  CoreSpeed,
+  Gauge,
+  GeneratorProcess,
+  PROFILES,
+  type Profile,
+  QuietGuard,
+  type RatePoint,
+  type Results,
+  ratesOf,
+  ServiceProcess,
+  samplesOf,
+  Traffic,
+  type WayResult,
+  wasSentOnTime,
+} from '../support/capacity/parts.js';
 import { millisecondsOf, RunLength, report } from './run-length.js';
 
 const MAX_ERROR = 0.15;

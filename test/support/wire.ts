@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Conversion, convertBlock, convertInto } from '#dist/hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
-import { BlockBuffers } from '#dist/hexcodes/wire/bulk/splitters.js';
+import { BlockBuffers, CsvSplitter } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { ByteSink, KernelSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { answerFrame, framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
 import {
@@ -23,7 +23,16 @@ import { libraryModule, slowRowsModule } from '../../bench/beside.js';
 import { DEFAULT_RULES, MessageConverter } from './engine/frames.js';
 
 export type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation };
-export { BlockBuffers, failedRowsOf, framesAnswerBytes, ROW_STATUSES };
+export {
+  BlockBuffers,
+  batchBody,
+  CsvSplitter,
+  failedRowsOf,
+  framesAnswerBytes,
+  openBatch,
+  ROW_STATUSES,
+  slowWork,
+};
 
 /** A request of /bulk: the format of its body, and options that are not the default. */
 export type Asked = Partial<BulkRequest> & Pick<BulkRequest, 'input'>;

@@ -1,24 +1,53 @@
 // The client without a service: windows of a stream, records, and pauses before a retry.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
-import { decodeRequest, encodeRequest } from '#dist/hexcodes/client/stream/frames.js';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { openWorld } from '../support/open-world.js';
+import { encodeFrame } from '../support/raw-stream.js';
 import { READING_ROWS } from '../support/vectors.js';
+
+const READY = {
+  ...{ type: 'ready', format: 1, max_frame_bytes: 1_310_736, max_points: 65_536, window: 3 },
+  window_bytes: 4 * 2 ** 20,
+};
+const HEADER_BYTES = 16;
+
+/** The records that a client sends for hexcodes, to a service that takes all and goes. */
+async function recordsOf(hexcodes: readonly unknown[]): Promise<Uint8Array> {
+  const sent: Uint8Array[] = [];
+  class Taking extends EventTarget {
+    binaryType = '';
+    constructor() {
+      super();
+      queueMicrotask(() => {
+        this.dispatchEvent(new Event('open'));
+        this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify({ ...READY, window: 100 }) }));
+      });
+    }
+    send(frame: Uint8Array): void {
+      sent.push(frame.slice(HEADER_BYTES));
+      if (sent.reduce((bytes, { length }) => bytes + length, 0) === 20 * hexcodes.length) this.close();
+    }
+    close(): void {
+      queueMicrotask(() =>
+        this.dispatchEvent(Object.assign(new Event('close'), { code: 4001, reason: 'taken' })),
+      );
+    }
+  }
+  const client = new HexcodesClient({ baseUrl: 'http://127.0.0.1:1/v1', WebSocket: Taking as never });
+  const { readable } = client.stream({ operation: 'decode', source: [hexcodes as string[]] });
+  await expect(readable.getReader().read()).rejects.toThrow(
+    expect.objectContaining({ code: 'REQUEST_DENIED' }),
+  );
+  return Buffer.concat(sent);
+}
 
 // The stream's protocol without sockets: order, window, what is sent again, what is refused.
 describe('windows', () => {
-  const READY = JSON.stringify({
-    type: 'ready',
-    format: 1,
-    max_frame_bytes: 1_310_736,
-    max_points: 65_536,
-    window: 3,
-    window_bytes: 200,
-  });
+  const WINDOW = JSON.stringify({ ...READY, window_bytes: 200 });
 
-  function opened(ready = READY): StreamCredit {
+  function opened(ready = WINDOW): StreamCredit {
     const credit = new StreamCredit();
     credit.open(ready);
     return credit;
@@ -27,7 +56,7 @@ describe('windows', () => {
   /** One point a frame: 32 bytes of request. */
   function write(credit: StreamCredit, frames: number): void {
     for (let i = 0; i < frames; i++) {
-      credit.write(encodeRequest(Float64Array.of(21, 105), 0, 1, 13, false), 1);
+      credit.write(Uint8Array.from(encodeFrame(0, Float64Array.of(21, 105))), 1);
     }
   }
 
@@ -60,7 +89,7 @@ describe('windows', () => {
 
   test('counts bytes as well as frames, and lets one frame of any size through', () => {
     const credit = opened();
-    credit.write(encodeRequest(new Float64Array(40), 0, 20, 13, false), 20);
+    credit.write(Uint8Array.from(encodeFrame(0, new Float64Array(40))), 20);
     expect(credit.hasSpace(32)).toBe(false);
     write(credit, 1);
     expect(credit.send(0)?.length).toBe(336);
@@ -71,10 +100,10 @@ describe('windows', () => {
     const credit = opened();
     write(credit, 2);
     expect([136, 137].map((bytes) => credit.hasSpace(bytes))).toEqual([true, false]);
-    const whole = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 64 }));
+    const whole = opened(JSON.stringify({ ...READY, window_bytes: 64 }));
     write(whole, 2);
     expect([0, 0].map(() => whole.send(0)?.length)).toEqual([32, 32]);
-    const oneShort = opened(JSON.stringify({ ...JSON.parse(READY), window_bytes: 63 }));
+    const oneShort = opened(JSON.stringify({ ...READY, window_bytes: 63 }));
     write(oneShort, 2);
     expect([0, 0].map(() => oneShort.send(0)?.length)).toEqual([32, undefined]);
   });
@@ -160,13 +189,13 @@ describe('windows', () => {
     '',
     '[]',
     '{}',
-    READY.replace('"format":1', '"format":2'),
-    READY.replace('"window":3', '"window":0'),
+    WINDOW.replace('"format":1', '"format":2'),
+    WINDOW.replace('"window":3', '"window":0'),
   ])('refuses %j as a ready frame', (ready) => {
     expect(() => new StreamCredit().open(ready)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
   });
 
-  test('hexcodes that do not fit a record lose separators only, or become a text that is none', () => {
+  test('hexcodes that do not fit a record lose separators only, or become a text that is none', async () => {
     const codes = [
       'HN-6GHMK-53FMF',
       ' HN - 6GHMK - 53FMF ',
@@ -176,9 +205,9 @@ describe('windows', () => {
       `HN-6GHMK-53FMF${' '.repeat(60)}`,
       'HN-6X\u0000',
     ];
-    const frame = decodeRequest(codes, 0, codes.length);
+    const records = await recordsOf(codes);
     const texts = codes.map((_, i) =>
-      Buffer.from(frame.subarray(16 + i * 20, 36 + i * 20))
+      Buffer.from(records.subarray(i * 20, i * 20 + 20))
         .toString('latin1')
         .replace(/\0+$/, ''),
     );
@@ -198,13 +227,10 @@ describe('windows', () => {
 describe('records', () => {
   const hexcodes = Hexcodes.from(openWorld());
   const CODE = 'DDN-6GHP4-83';
-  const HEADER_BYTES = 16;
 
   /** Texts that decode reads from the text and from the record in different ways. */
-  function readOtherwise(texts: readonly string[]): string[] {
-    const { latLng, resolution, status } = hexcodes.decodeBatch(
-      decodeRequest(texts, 0, texts.length).subarray(HEADER_BYTES),
-    );
+  async function readOtherwise(texts: readonly string[]): Promise<string[]> {
+    const { latLng, resolution, status } = hexcodes.decodeBatch(await recordsOf(texts));
     return texts.filter((text, i) => {
       const read = hexcodes.decode(text);
       if (read === null) return status[i] !== 3;
@@ -214,12 +240,12 @@ describe('records', () => {
     });
   }
 
-  test('the recorded spellings', () => {
+  test('the recorded spellings', async () => {
     expect(READING_ROWS.length).toBeGreaterThan(50);
-    expect(readOtherwise(READING_ROWS.map(({ text }) => text))).toEqual([]);
+    expect(await readOtherwise(READING_ROWS.map(({ text }) => text))).toEqual([]);
   });
 
-  test('every UTF-16 unit, in place of a letter, between symbols, and in a text that is too long for a record', () => {
+  test('every UTF-16 unit, in place of a letter, between symbols, and in a text that is too long for a record', async () => {
     const code = hexcodes.encode(21.0288, 105.8525, 13).hexcodes;
     const ways: ((unit: string) => string)[] = [
       (unit) => unit + code.slice(1),
@@ -232,13 +258,13 @@ describe('records', () => {
     for (const way of ways) {
       const texts = Array.from({ length: 0x10000 }, (_, unit) => way(String.fromCharCode(unit)));
       valid += texts.filter((text) => hexcodes.isValid(text)).length;
-      expect(readOtherwise(texts)).toEqual([]);
+      expect(await readOtherwise(texts)).toEqual([]);
     }
     // Separators and marks of every kind keep the code.
     expect(valid).toBeGreaterThan(200);
   });
 
-  test('full-width forms, letters with marks and decomposed ones, mixed', () => {
+  test('full-width forms, letters with marks and decomposed ones, mixed', async () => {
     const wide = [...CODE].map((unit) => String.fromCharCode(unit.charCodeAt(0) + 0xfee0)).join('');
     const texts = [
       wide,
@@ -247,12 +273,12 @@ describe('records', () => {
       CODE.replace('N', 'N\u0303\u0301'),
       `${CODE}\u0301`,
     ];
-    expect(readOtherwise([...texts, 'é'.repeat(64), 'é'.repeat(65), 'D\u0301'.repeat(20)])).toEqual([]);
+    expect(await readOtherwise([...texts, 'é'.repeat(64), 'é'.repeat(65), 'D\u0301'.repeat(20)])).toEqual([]);
   });
 
-  test('what is no text is a record that is not a hexcode', () => {
-    const odd = [null, undefined, 7, {}, [], Symbol.iterator, 'HN-6GHP4\u0000-83RFR', ''] as string[];
-    const { status } = hexcodes.decodeBatch(decodeRequest(odd, 0, odd.length).subarray(HEADER_BYTES));
+  test('what is no text is a record that is not a hexcode', async () => {
+    const odd = [null, undefined, 7, {}, [], Symbol.iterator, 'HN-6GHP4\u0000-83RFR', ''];
+    const { status } = hexcodes.decodeBatch(await recordsOf(odd));
     expect([...status]).toEqual(odd.map(() => 3));
   });
 });

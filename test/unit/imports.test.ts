@@ -441,8 +441,8 @@ describe('the kernel', () => {
   });
 });
 
-// Tests use what users use: the command, the endpoints, and the entries of the package (`#hexcodes` and its parts).
-// Private modules are imported where a part is judged that no entry shows.
+// Tests use what users use: the command, the endpoints, the entries of the package (`#hexcodes` and its parts), and one
+// entry of each of four workspaces. Private modules are imported where a part is judged that no entry shows.
 describe('tests', () => {
   /** Rooms of src that tests may import, and why their behaviour is not judged at an entry alone. */
   const INSIDE: Readonly<Record<string, string>> = {
@@ -451,18 +451,16 @@ describe('tests', () => {
     'hexcodes/geometry': 'the borders of provinces of made-up maps',
     'hexcodes/client': 'windows and records of a stream over a simulated network',
     'hexcodes/library': 'the list of names of places',
-    'hexcodes/version': 'the version, which manifests and lock file repeat',
     pool: 'the queue of blocks and the life of threads',
     tables: 'readers of files, which damaged and hostile input must not harm',
     files: 'conversions in this process: thousands of generated files would take a command each',
-    config: 'settings and networks, of which every combination is read',
     bus: 'workers over a bus of the test, which fails where it is told to',
     cli: 'the list of commands and what a terminal is told',
     capacity: 'load, queue and model in simulated time',
     server: 'machines of state with clocks, stores and sockets of the test',
   };
   /** Imports of private modules by all of test/: it falls. */
-  const MAX_PRIVATE_IMPORTS = 127;
+  const MAX_PRIVATE_IMPORTS = 102;
 
   const lines = filesBelow('test').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/from '#dist\/([^']+)\.js'/g)].map((match) => ({
@@ -470,6 +468,12 @@ describe('tests', () => {
       to: match[1] as string,
     })),
   );
+
+  test('have an entry to four workspaces, beside those of the package', () => {
+    const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { imports: object };
+    const names = ['#config', '#dist/*', '#files', '#hexcodes', '#hexcodes/client', '#hexcodes/client/web'];
+    expect(Object.keys(imports).sort()).toEqual([...names, '#hexcodes/geometry', '#pool', '#server']);
+  });
 
   test('import private modules of the rooms that are listed alone', () => {
     const wrong = lines.filter(({ to }) => !Object.keys(INSIDE).some((room) => isIn(to, room)));

@@ -2,10 +2,10 @@
 // is refused, and no figure is told that its own run refutes. And plans of traces.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Results, type WayResult, withoutImpossible } from '#dist/capacity/measure/results.js';
 import { benchText } from '#dist/capacity/report/bench-text.js';
 import { withTable } from '../../../bench/report/readme-table.js';
 import { madeResults, samplesOf, servicesOf } from '../../support/capacity/made-results.js';
+import { type Results, type WayResult, withoutImpossible } from '../../support/capacity/parts.js';
 import { randomFrom } from '../../support/open-world.js';
 import { sharedCommand } from '../../support/shared.js';
 

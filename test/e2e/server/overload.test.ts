@@ -2,12 +2,11 @@
 // a turn does.
 
 import { expect, test } from 'vitest';
-import { slowWork } from '#dist/hexcodes/wire/rows/row-report.js';
 import { openKernel, pointsOf } from '../../support/open-world.js';
 import { encodeFrame, handshake, RawWebSocket, TEXT } from '../../support/raw-stream.js';
 import { type Pool, parseAnswers, sendRaw, startServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
-import { Wire } from '../../support/wire.js';
+import { slowWork, Wire } from '../../support/wire.js';
 import { sendWorst, worstRequests } from '../../support/worst-requests.js';
 
 const kernel = openKernel();

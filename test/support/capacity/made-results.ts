@@ -1,7 +1,7 @@
 // Results of a bench as a machine of round numbers would give them: every cost is known, so a plan can be reckoned by
 // hand.
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
-import { type RatePoint, type Results, samplesOf, type WayResult } from '#dist/capacity/measure/results.js';
+import { type RatePoint, type Results, samplesOf, type WayResult } from './parts.js';
 
 export { samplesOf };
 

@@ -5,8 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { cpuMicrosOf } from '#dist/capacity/processes/machine.js';
-import { measuringCore } from '#dist/capacity/processes/pinned-process.js';
+import { cpuMicrosOf, measuringCore } from './parts.js';
 
 type WayKind = 'single' | 'batch' | 'csv' | 'stream';
 

@@ -2,12 +2,10 @@
 // law of scaling.
 
 import { describe, expect, test } from 'vitest';
-import { QuietGuard } from '#dist/capacity/measure/gauge.js';
-import { searchKnee } from '#dist/capacity/measure/knee-search.js';
 import { fitUsl, scalingOf, uslAt } from '#dist/capacity/model/scaling.js';
 import { latenciesOfOne, percentilesOf, shareAtMost, simulateTurns } from '#dist/capacity/model/tail.js';
-import { areQuiet } from '#dist/capacity/processes/machine.js';
 import { samplesOf } from '../../support/capacity/made-results.js';
+import { areQuiet, QuietGuard, searchKnee } from '../../support/capacity/parts.js';
 import { randomFrom } from '../../support/open-world.js';
 
 type RatePoint = Awaited<ReturnType<Parameters<typeof searchKnee>[0]['measure']>>;

@@ -1,14 +1,17 @@
-// Work of large bodies: points of a key, and batches in slices.
+// Work of large bodies: points of a key, batches in slices, and files of answers on disk.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { batchBody, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
+import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
 import { WAIT } from '#dist/server/ledger/rates.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/raw-stream.js';
-import { Wire } from '../../support/wire.js';
+import { batchBody, openBatch, Wire } from '../../support/wire.js';
 
 // A bulk body that waits for points of its key, by an entry that the test answers for.
 describe('points of a key', () => {
@@ -180,5 +183,31 @@ describe('batches in slices', () => {
     for (let i = 0; i < 40; i++) await turn();
     expect(runs.every(({ ended }) => ended[0] === 'converted')).toBe(true);
     expect(slices.mayTake(1)).toBe(true);
+  });
+});
+
+// Shares of the keys in the files of answers that wait on disk.
+describe('files of answers', () => {
+  test('a key opens three quarters of the files at most, and they are free again when they are closed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hexcodes-spools-'));
+    const spools = new Spools(folder, { requestBytes: 100, totalBytes: 1000, files: 8 });
+    const open: Spool[] = [];
+    const fill = (key: string): number => {
+      const before = open.length;
+      try {
+        for (;;) open.push(spools.open(key));
+      } catch (error) {
+        expect(error).toBeInstanceOf(SpoolFullError);
+      }
+      return open.length - before;
+    };
+    expect([fill('a'), fill('b'), fill('c')]).toEqual([6, 2, 0]);
+    await Promise.all(open.map((spool) => spool.append(Buffer.alloc(10))));
+    expect(spools.totalBytes).toBe(80);
+    for (const spool of open.splice(0)) spool.close();
+    expect(spools.totalBytes).toBe(0);
+    expect(fill('a')).toBe(6);
+    for (const spool of open) await spool.written.then(() => spool.close());
+    rmSync(folder, { recursive: true });
   });
 });

@@ -5,8 +5,8 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvQuoted, eachRow, fieldsOf } from '#dist/files/formats/csv/dialect.js';
-import { CsvSplitter } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { openKernel } from '../../../support/open-world.js';
+import { CsvSplitter } from '../../../support/wire.js';
 
 const kernels = [openKernel(), openKernel('kernel.debug')];
 
