@@ -1,6 +1,6 @@
 // Zones out of a file of GeoJSON, as other programs draw them. An area that cannot be a zone is named with the reason.
 
-import { repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { parseExact, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { isGeometry, mattersInGeoJson, otherSystemOf, shapeOfGeoJson } from '../../tables/shapes/shapes.js';
 import type { TextKey } from '../words/texts.js';
@@ -39,7 +39,7 @@ export function importedZones(
 ): Imported | undefined {
   let whole: unknown;
   try {
-    whole = JSON.parse(text.replace(/^\ufeff/, ''));
+    whole = parseExact(text.replace(/^\ufeff/, ''));
   } catch {
     return undefined;
   }
@@ -54,7 +54,7 @@ export function importedZones(
     if (!isObject(feature) || !(feature.type === 'Feature' || isGeometry(feature))) return undefined;
     const properties = isObject(feature.properties) ? feature.properties : {};
     const given = [...NAMES.map((name) => properties[name]), feature.id].find(
-      (name) => (typeof name === 'string' || typeof name === 'number') && tidyName(String(name)) !== '',
+      (name) => ['string', 'number', 'bigint'].includes(typeof name) && tidyName(String(name)) !== '',
     );
     const bare = given === undefined ? usual(taken.length + zones.length + 1) : tidyName(String(given));
     const geometry = isGeometry(feature) ? feature : feature.geometry;

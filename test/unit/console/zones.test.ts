@@ -113,6 +113,8 @@ describe('outlines and storage', async () => {
       { name: 'Mét', reason: 'zoneOtherSystem' },
       { name: 'Hệ khác', reason: 'zoneOtherSystem' },
     ]);
+    const numbered = JSON.stringify(feature({ id: 7 }, polygon(ring))).replace('7', '12345678901234567890');
+    expect(importedZones(numbered, [], String)!.zones[0]!.name).toBe('12345678901234567890');
     // Its own file comes back as it was, and no more than there may be.
     const own = found.zones.map((zone, i) => ({ ...zone, id: String(i) }));
     const again = importedZones(geoJsonOf(own), [], String)!;
