@@ -386,6 +386,8 @@ class Refusals(unittest.TestCase):
         self.refused("BAD_DATA", "The boundary index cannot be used: the checksum", Hexcodes, None, bytes(damaged))
         self.refused("BAD_DATA", "The boundary index cannot be used: the file is cut short", Hexcodes, None, index[:-1])
         self.refused("BAD_DATA", "The boundary index cannot be used", Hexcodes, None, b"")
+        for source in ("/nothing/here", str(DATA), 5, np.zeros(4, np.uint8)):
+            self.refused("BAD_DATA", "The boundary index cannot be used: ", Hexcodes, None, source)
         self.refused("BAD_DATA", "larger than 64 MiB", Hexcodes, None, bytes(65 << 20))
         self.refused("BAD_DATA", "The reach cannot be used: this is not", Hexcodes, None, None, b"")
         self.refused("BAD_DATA", "The reach cannot be used: the checksum", Hexcodes, None, None, reach[:40] + bytes([reach[40] ^ 1]) + reach[41:])

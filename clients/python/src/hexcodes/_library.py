@@ -17,7 +17,8 @@ from ._units import CODES
 DEFAULT_RESOLUTION = 13
 #: Also inside a zip, as Spark's --py-files ships it.
 DATA = files("hexcodes").joinpath("data")
-FILES = ("kernel.wasm", "index.bin", "reach.bin")
+#: Files of the package, and what each is.
+FILES = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
 
 #: Faster than Decoded(), which is a function in Python.
@@ -377,17 +378,20 @@ default = Hexcodes()
 
 
 def _loaded(given: Tuple[Optional[Source], ...]) -> Tuple[Compiled, bytes, bytes]:
-    files = [_shipped(name) if each is None else _bytes_of(each) for name, each in zip(FILES, given)]
+    files = [_shipped(name) if each is None else _bytes_of(each, FILES[name]) for name, each in zip(FILES, given)]
     return compile_kernel(files[0]), files[1], files[2]
 
 
-def _bytes_of(source: Source) -> bytes:
-    return source if isinstance(source, bytes) else Path(source).read_bytes()  # type: ignore[arg-type]
+def _bytes_of(source: Source, what: str) -> bytes:
+    try:
+        return source if isinstance(source, bytes) else Path(source).read_bytes()  # type: ignore[arg-type]
+    except (OSError, TypeError) as error:
+        raise HexcodesError("BAD_DATA", f"The {what} cannot be used: {error}") from error
 
 
 def _shipped(name: str) -> bytes:
     """A file of the package, which must be unchanged since it was packed."""
-    what = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}[name]
+    what = FILES[name]
     try:
         content = DATA.joinpath(name).read_bytes()
         sums = dict(line.split()[::-1] for line in DATA.joinpath("SHA256SUMS").read_text("ascii").splitlines())
