@@ -1,4 +1,4 @@
-// The error class of the library and its codes.
+// The error class of the library and its codes. hexcodes/web/geometry takes it, and no more, from hexcodes/web.
 
 export type HexcodesErrorCode =
   /** The position is valid but lies in no province nor its sea. */
@@ -21,15 +21,5 @@ export class HexcodesError extends Error {
     message: string,
   ) {
     super(message);
-  }
-}
-
-/** A value that a caller handed in, for a message; values that JSON has no form of by their type. */
-export function shown(value: unknown): string {
-  if (typeof value === 'number') return String(value);
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return `a value of type ${typeof value}`;
   }
 }

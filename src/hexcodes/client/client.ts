@@ -2,9 +2,9 @@
 // and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
 
 import { ADMIN_UNITS } from '../admin-units.js';
-import { shown } from '../errors.js';
 import { onlyExtras } from '../extras.js';
 import { MAX_BATCH_ITEMS, RECORD_BYTES, RECORD_TEXT_BYTES } from '../wire/limits.js';
+import { shown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 import type {
   AdminUnitAnswer,

@@ -1,8 +1,8 @@
 // Bodies of any length through /bulk: a file or a stream goes in, the answer comes out while the rest is still being
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
-import { shown } from '../errors.js';
 import { type ExtrasAsked, onlyExtras } from '../extras.js';
+import { shown } from '../wire/params/names.js';
 import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './errors.js';
 import type { CallOptions } from './options.js';
 import { loopOver, requireOperation } from './stream/frames.js';

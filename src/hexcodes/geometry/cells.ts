@@ -12,7 +12,8 @@ import {
   originToDirectedEdges,
   UNITS,
 } from 'h3-js';
-import { HexcodesError, shown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { shown } from '../wire/params/names.js';
 import { type Codebook, h3Text, type LatLng, latLngOf, type Position, readOrThrow } from './codebook.js';
 
 /** Longest answer of `children`: seven resolutions below the code. */

@@ -1,7 +1,8 @@
 // The part of the library that geometry uses: texts to cells and back. A loaded `Hexcodes` implements it.
 
 import { cellToBoundary } from 'h3-js';
-import { HexcodesError, shown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
+import { shown } from '../wire/params/names.js';
 
 // Positions as callers hand them in.
 /** A position in degrees, latitude first. */

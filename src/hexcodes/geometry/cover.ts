@@ -14,8 +14,8 @@ import {
   polygonToCellsExperimental,
   UNITS,
 } from 'h3-js';
-import { HexcodesError, shown } from '../errors.js';
-import { requireFlag, requireKnown } from '../wire/params/names.js';
+import { HexcodesError } from '../errors.js';
+import { requireFlag, requireKnown, shown } from '../wire/params/names.js';
 import {
   type Codebook,
   cellRing,

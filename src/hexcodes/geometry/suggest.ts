@@ -3,7 +3,7 @@
 
 import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, shown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
 import { requireKnown } from '../wire/params/names.js';
 import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 

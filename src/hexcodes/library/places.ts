@@ -1,7 +1,7 @@
 // Names of places in Viet Nam: some 700 provinces of today and before, towns and landmarks, found by what people type,
 // and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
 import { ADMIN_UNITS } from '../admin-units.js';
-import { HexcodesError, shown } from '../errors.js';
+import { HexcodesError } from '../errors.js';
 import { latLngOf, type Position } from '../geometry/codebook.js';
 import { isOneSlip, requireKnown } from '../wire/params/names.js';
 import { PLACE_LIST } from './place-list.js';

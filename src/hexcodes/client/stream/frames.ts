@@ -3,7 +3,6 @@
 // are copied.
 
 import { ADMIN_UNITS } from '../../admin-units.js';
-import { shown } from '../../errors.js';
 import {
   CELL_ANSWER_BYTES,
   cellAdminAt,
@@ -26,6 +25,7 @@ import {
   recordAt,
   recordStatusAt,
 } from '../../wire/limits.js';
+import { shown } from '../../wire/params/names.js';
 import { HexcodesClientError } from '../errors.js';
 
 // Checks chunks before they are written to a stream: one that would be read as something else, such as a text letter by

@@ -1,7 +1,7 @@
 // Names that nothing here has: parameters of requests and options of calls, the ones that were probably meant, and the
 // hints that say so.
 
-import { HexcodesError, shown } from '../../errors.js';
+import { HexcodesError } from '../../errors.js';
 import { eachPair } from './query.js';
 
 /** Names that people give in place of ours. */
@@ -196,4 +196,14 @@ export function requireKnown(given: unknown, known: readonly string[], call: str
 export function requireFlag(given: unknown, name: string): void {
   if (given !== undefined && typeof given !== 'boolean')
     throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${shown(given)}`);
+}
+
+/** A value that a caller handed in, for a message; values that JSON has no form of by their type. */
+export function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return `a value of type ${typeof value}`;
+  }
 }
