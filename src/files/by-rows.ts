@@ -57,7 +57,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   const { sourceFormat, targetFormat, targets } = run;
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
-  const isNdjson = sourceFormat === 'ndjson' && (hasTypes || FORMATS[targetFormat].delimiter !== null);
+  const isNdjson = sourceFormat === 'ndjson' && targetFormat !== 'ndjson';
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
   const against = againstTargets(run);
@@ -154,8 +154,9 @@ function readColumns(
   }
   if (request.columns.position !== undefined) return 'positions are in one column';
   const own = resolutionColumn(sample.names, file);
-  const isTyped = FORMATS[targetFormat].hasTypes && FORMATS[sourceFormat].delimiter === null;
-  if (own >= 0 && isTyped && !RESOLUTION_KINDS.has(columns[own]!.kind))
+  const { hasTypes, isJson } = FORMATS[targetFormat];
+  const isKind = (hasTypes || isJson) && FORMATS[sourceFormat].delimiter === null;
+  if (own >= 0 && isKind && !RESOLUTION_KINDS.has(columns[own]!.kind))
     return 'rows have resolutions of their own, which are neither numbers nor texts';
   if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
     return 'rows have resolutions of their own, which are left out';
@@ -459,7 +460,8 @@ class RowPipeline extends RowBatches implements Pipeline {
     if (source === 'ndjson') {
       const fit = isTyped ? 'types' : 'names';
       const { NdjsonRowReader } = await import('./formats/ndjson/read-ndjson.js');
-      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.plan, most: MAX_ROWS, fit });
+      const isJson = FORMATS[format].isJson;
+      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.plan, most: MAX_ROWS, fit, isJson });
       yield* reader.windows(input, from, reading.rows);
       return;
     }

@@ -151,19 +151,19 @@ class FieldWay extends RowBatches implements Way {
     const isLines = run.targetFormat === 'ndjson' && run.request.operation === 'encode';
     const isFeatures =
       fit === 'any' && source.frame !== undefined && (isLines || run.targetFormat === 'geojson');
-    if (fit === 'any' && !isFeatures) return null;
+    if (fit === 'any' && FORMATS[run.sourceFormat].isJson && !isFeatures) return null;
     const found = planOf(run, { columns, sample }, 'values');
     if (typeof found === 'string') return null;
     const plan = isFeatures ? { ...found, frame: isLines ? LINES : frameOf(source.frame) } : found;
     const { kept, lat, lng, code, own, isTyped, format } = plan;
-    const isNested = kept.some((index) => columns[index]!.kind === 'json');
-    if (isNested && !isFeatures && (format === 'ndjson' || format === 'geojson')) return null;
     const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own]);
     // A position whose text is told in a fault is read from its plain value.
     const isTold = (index: number): boolean =>
       kept.includes(index) && ['text', 'double', 'long'].includes(columns[index]!.kind);
     if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
-    const adderOf = isTyped ? await typedAdder(format) : textAdder;
+    const isJson = FORMATS[format].isJson;
+    if (isJson && [lat, lng].some((index) => columns[index]?.kind === 'json')) return null;
+    const adderOf = isTyped ? await typedAdder(format) : (column: TableColumn) => textAdder(column, isJson);
     const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
     const sides = !isFeatures ? null : isLines ? new LineSides(plan.sink) : new FeatureSides(plan.sink);
     const wanted = { adders: [...adders, ...(sides?.adders ?? [])], isTyped, sides };

@@ -28,7 +28,13 @@ import {
 } from './columns/position-columns.js';
 import { badInput } from './exit-codes.js';
 import type { PointColumns } from './formats/geojson/geojson-source.js';
-import { POSITION_COLUMNS, type SinkColumns, type TableColumn, type TableRows } from './formats/table.js';
+import {
+  POSITION_COLUMNS,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  unreadOf,
+} from './formats/table.js';
 import { codeTextOf, textOf } from './formats/values/column-text.js';
 import type { FilesRequest } from './request.js';
 import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.js';
@@ -367,6 +373,7 @@ export function rowsWhere(rows: ConvertedRows, isWanted: (status: RowStatus) => 
   const { documents, givenOf } = rows;
   return {
     ...(givenOf === undefined ? {} : { givenOf: (row: number) => givenOf(wanted[row]!) }),
+    ...unreadOf(rows, wanted),
     rowCount: wanted.length,
     values: rows.values.map((column) => wanted.map((row) => column[row])),
     ...(documents === undefined ? {} : { documents: wanted.map((row) => documents[row]!) }),

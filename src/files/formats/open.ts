@@ -23,14 +23,15 @@ import {
   type PointColumns,
 } from './geojson/geojson-source.js';
 import { ndjsonSink, openNdjson } from './ndjson/ndjson.js';
-import type {
-  CollectionFrame,
-  RowFit,
-  SinkColumns,
-  TableColumn,
-  TableRows,
-  TableSink,
-  TableSource,
+import {
+  type CollectionFrame,
+  type RowFit,
+  type SinkColumns,
+  type TableColumn,
+  type TableRows,
+  type TableSink,
+  type TableSource,
+  unreadOf,
 } from './table.js';
 import { codeTextOf, textOf } from './values/column-text.js';
 
@@ -67,14 +68,6 @@ function shapeColumnIn({ columns, geometries }: TableSource, { rowCount, values 
     return false;
   };
   return [...order].find(holdsShapes) ?? -1;
-}
-
-/** The unread rows among rows made from others. @param from for each row, the row it was made from */
-function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<TableRows, 'unread'> {
-  if (unread === undefined) return {};
-  return {
-    unread: new Map(from.flatMap((row, i) => (unread.has(row) ? [[i, unread.get(row)!] as const] : []))),
-  };
 }
 
 function* pointRows(
@@ -167,7 +160,10 @@ const DELIMITED: Omit<Driver, 'infer'> = {
       dialect.decimal === ',' && column.kind === 'double'
         ? (into, value) => into.addText(textOf(column, value).replace('.', ','))
         : textAdder(column);
-    return valueSink(writer, [...columns.kept.map(textAdder), ...columns.added.map(ours)]);
+    return valueSink(writer, [
+      ...columns.kept.map((column) => textAdder(column)),
+      ...columns.added.map(ours),
+    ]);
   },
 };
 

@@ -100,6 +100,14 @@ export interface TableRows {
   readonly asBytes?: (wanted: WantedBytes) => RowBytes;
 }
 
+/** The unread rows among rows made from others. @param from for each row, the row it was made from */
+export function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<TableRows, 'unread'> {
+  if (unread === undefined) return {};
+  return {
+    unread: new Map(from.flatMap((row, i) => (unread.has(row) ? [[i, unread.get(row)!] as const] : []))),
+  };
+}
+
 /** Values that a writer of bytes takes of rows. */
 export interface WantedBytes {
   /** How values of the columns are added; null for those that are not wanted. */

@@ -88,7 +88,7 @@ async function* ndjsonRows(
 ): AsyncGenerator<TextRows> {
   const read = [...new Set([lat, lng, ...wanted])];
   const position = { lat, lng, code: -1, own: -1 };
-  const shape = { columns, ...position, read, most: kernel.capacity, fit: 'any' } as const;
+  const shape = { columns, ...position, read, most: kernel.capacity, fit: 'any', isJson: true } as const;
   for await (const { rows } of new NdjsonRowReader(kernel, shape).windows(input, 0, 0)) yield rows;
 }
 

@@ -3,7 +3,7 @@
 
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import type { RowBytes, TableColumn, TableRows, TableSink } from '../formats/table.js';
-import { textOf, uuidBytes } from '../formats/values/column-text.js';
+import { oneLine, textOf, uuidBytes } from '../formats/values/column-text.js';
 import {
   addValue,
   GrowingBytes,
@@ -22,9 +22,16 @@ export function plainAdder(column: TableColumn): ValueAdder {
   return stored === null ? add : (into, value) => add(into, stored(value));
 }
 
-/** How the values of a column are added as texts. */
-export function textAdder(column: TableColumn): ValueAdder {
-  if (column.kind === 'text') return (into, value) => into.addText(String(value));
+/**
+ * How the values of a column are added as texts.
+ * @param isJson for writers of JSON: lists and objects stay as they are, in one line
+ */
+export function textAdder(column: TableColumn, isJson = false): ValueAdder {
+  if (isJson && column.kind === 'json') return (into, value) => into.addText(oneLine(value as string));
+  if (column.kind === 'text')
+    return isJson
+      ? (into, value) => into.addUnits(String(value))
+      : (into, value) => into.addText(String(value));
   const isNumber = column.kind === 'double' || column.kind === 'float';
   return (into, value) => {
     if (isNumber && typeof value === 'number') into.addNumber(value);

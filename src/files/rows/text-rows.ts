@@ -67,6 +67,11 @@ export function numberIn(bytes: Uint8Array, start: number, end: number): number 
   return isNegative ? -value : value;
 }
 
+/** The first byte of a half of a pair, where the second is FIRST_OF_HALF or more. */
+export const HALF = 0xed;
+export const FIRST_OF_HALF = 0xa0;
+const HALVES = /\p{Surrogate}/u;
+
 /** Bytes that grow, and where the next of them goes. */
 export class GrowingBytes implements Area {
   bytes: Uint8Array;
@@ -92,6 +97,17 @@ export class GrowingBytes implements Area {
     this.reserve(3 * text.length);
     if (text.length <= SHORT && this.#addAscii(text)) return;
     this.at += Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).write(text, this.at);
+  }
+
+  /** Adds a text for `jsonAt`: halves of pairs, which UTF-8 does not have, in the three bytes that they would have. */
+  addUnits(text: string): void {
+    if (!HALVES.test(text)) this.addText(text);
+    else
+      for (const each of text) {
+        const unit = each.charCodeAt(0);
+        if (!HALVES.test(each)) this.addText(each);
+        else this.add(Uint8Array.of(HALF, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)));
+      }
   }
 
   /** @returns false for a text of other letters */

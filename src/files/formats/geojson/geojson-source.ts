@@ -91,10 +91,10 @@ export function geoJsonSink(
         `${names[i === 0 ? position.lat : position.lng]}${isJsonNumber(text) ? text : JSON.stringify(text)}`,
       ];
     });
-  const textFrom = ({ values, givenOf }: TableRows, row: number): string => {
+  const textFrom = ({ values, givenOf, unread }: TableRows, row: number): string => {
     const lat = degreesOf(all[position.lat]!, values[position.lat]?.[row], 'lat');
     const lng = degreesOf(all[position.lng]!, values[position.lng]?.[row], 'lng');
-    const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+    const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && unread?.has(row) !== true;
     const geometry = isPoint ? `{"type":"Point","coordinates":[${lng},${lat}]}` : 'null';
     const properties = isPoint || givenOf === undefined ? [] : givenMembers(givenOf(row));
     // Its binary form would say the point once more.

@@ -66,11 +66,10 @@ interface NdjsonShape extends ReadColumns {
   readonly read?: readonly number[];
   /** Rows of a window. */
   readonly most: number;
-  /**
-   * How rows must fit the columns. Ranges are texts; with `types` plain values as columns of types have them, with
-   * `any` values of several kinds are JSON.
-   */
+  /** How rows must fit the columns. Ranges are texts; with `types` plain values as columns of types have them. */
   readonly fit: RowFit;
+  /** Whether values of columns of several kinds are JSON, instead of texts without quotes. */
+  readonly isJson: boolean;
 }
 
 export class NdjsonRowReader {
@@ -98,7 +97,7 @@ export class NdjsonRowReader {
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
 
-  constructor(kernel: Kernel, { columns, lat, lng, code, own, read, most, fit }: NdjsonShape) {
+  constructor(kernel: Kernel, { columns, lat, lng, code, own, read, most, fit, isJson }: NdjsonShape) {
     this.#kernel = kernel;
     this.#columns = columns;
     this.#fit = fit;
@@ -106,8 +105,10 @@ export class NdjsonRowReader {
     this.#lat = lat;
     this.#lng = lng;
     this.#deciding = [lat, lng, code, own].flatMap((column) => columns[column]?.name ?? []);
-    const isPlain = ({ kind }: TableColumn): boolean => fit === 'types' || (fit === 'any' && kind === 'json');
-    this.#adders = columns.map((column) => (isPlain(column) ? plainAdder(column) : textAdder(column)));
+    const isPlain = ({ kind }: TableColumn): boolean => fit === 'types' || (isJson && kind === 'json');
+    this.#adders = columns.map((column) =>
+      isPlain(column) ? plainAdder(column) : textAdder(column, isJson),
+    );
     this.#ways = columns.map((column) => wayOf(column, isPlain(column)));
     this.#members = new MemberMemory(kernel);
     this.#members.set(

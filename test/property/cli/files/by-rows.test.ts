@@ -250,6 +250,7 @@ test.each([
   ['ndjson', 'csv'],
   ['ndjson', 'tsv'],
   ['ndjson', 'ndjson'],
+  ['ndjson', 'geojson'],
   ['ndjson', 'parquet'],
   ['ndjson', 'arrow'],
 ] as const)(
@@ -465,13 +466,17 @@ const allColumns = (drop: string[]) =>
     { prefix: '', drop },
   );
 
-test.each(['csv', 'parquet'])('lists and objects of any spelling to %s', async (to) => {
+test.each(['csv', 'geojson', 'parquet'])('lists and objects of any spelling to %s', async (to) => {
   const path = join(scratch, 'nested.ndjson');
   const property = fc.asyncProperty(fc.array(mixed, { minLength: 60, maxLength: 100 }), async (values) => {
     // Rows before them, so that the column is of values of several kinds.
     const all = ['[]', '1', ...values];
     writeFileSync(path, all.map((value) => `{"a":${value},"lat":21.03,"lng":105.8}`).join('\n'));
     expect(await bothRoads(hexcodes, [path], { output, to }, { columns: { prefix: '' } })).toBe(true);
+    if (to !== 'parquet') return;
+    const columns = { prefix: 'x_' };
+    for (const text of ['csv', 'ndjson', 'geojson'])
+      await bothRoads(hexcodes, [`${output}fast.parquet`], { output, to: text }, { columns });
   });
   await fc.assert(property, { numRuns: 20 });
 });
@@ -584,7 +589,7 @@ const names = fc.constantFrom<readonly [lat: string, lng: string, isChosen: bool
 const jsonLines = fc.array(jsonLine, { minLength: 20, maxLength: 60 });
 const slices = fc.option(fc.integer({ min: 3000, max: 50_000 }), { nil: undefined });
 
-test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
+test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
   'NDJSON to %s',
   async (to) => {
     let byRows = 0;
@@ -596,7 +601,7 @@ test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
         rarely(brokenLine),
         policies(scratch, to),
         sorts(to),
-        allColumns(['lat', isTyped ? 'share' : 'is on']),
+        allColumns([to === 'geojson' ? 'id' : 'lat', isTyped ? 'share' : 'is on']),
         repeats([0, 3], 300),
         fc.boolean(),
         fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
@@ -629,7 +634,7 @@ test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
   240_000,
 );
 
-test.each(['csv', 'tsv', 'ndjson', 'parquet', 'arrow'])(
+test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
   'codes of NDJSON to %s',
   async (to) => {
     let byRows = 0;
