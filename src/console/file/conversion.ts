@@ -115,7 +115,7 @@ const MAX_EXAMPLE_UNITS = 120;
 export function requestFor(beginning: Uint8Array, input: FileFormat, resolution: number): BulkRequest {
   if (input === 'ndjson') {
     const [line = ''] = new TextDecoder().decode(beginning.subarray(0, 65_536)).trimStart().split('\n', 1);
-    const isCodes = /^["{]/.test(line) && !/"lat"\s*:/.test(line);
+    const isCodes = /^(?:"|\{.*"hexcodes"\s*:)/.test(line) && !/"lat(?:itude)?"\s*:/.test(line);
     return { operation: isCodes ? 'decode' : 'encode', input, output: input, resolution, prefix: '' };
   }
   let why: unknown;

@@ -81,8 +81,11 @@ function reader(rows: readonly Row[], names: readonly string[]): ((row: Row) => 
   const pair = pairColumns(names);
   if (pair.lat.length === 1 && pair.lng.length === 1) {
     const [lat = '', lng = ''] = [names[pair.lat[0]!], names[pair.lng[0]!]];
-    const isPlain = lat === 'lat' && lng === 'lng' && !rows.some((row) => isText(row.lat) || isText(row.lng));
-    return isPlain ? undefined : (row) => [degrees(row[lat], 'lat'), degrees(row[lng], 'lng')];
+    // The readers take these by themselves, also where a later line has another of them.
+    const isRead = /^lat(?:itude)?$/.test(lat) && /^(?:lng|lon|longitude)$/.test(lng);
+    return isRead && !rows.some((row) => isText(row[lat]) || isText(row[lng]))
+      ? undefined
+      : (row) => [degrees(row[lat], 'lat'), degrees(row[lng], 'lng')];
   }
   if (pair.lat.length > 0 || pair.lng.length > 0 || codeColumns(names).length > 0) return undefined;
   const sample: FirstRows = { names, rows: rows.map((row) => names.map((name) => textOf(row[name]))) };

@@ -88,13 +88,13 @@ describe('conversion', async () => {
 
   test('ids of lines whose positions have other names keep their digits, on whatever line they come first', async () => {
     const ids = ['12345678901234567890', '9007199254740993', '0.1000', '1e3', '"\\u0041"'];
-    const answers = ['latitude', 'lat'].map(async (lat) => {
+    const answers = ['Latitude', 'latitude', 'lat'].map(async (lat) => {
       const lines = [...Array.from({ length: 150 }, () => ''), ...ids.map((id) => `"id":${id},`)];
       const text = lines.map((id) => `{${id}"${lat}":21.0288,"lng":105.8525}\n`).join('');
       return (await convertedFile(Buffer.from(text), 'a.ndjson')).text;
     });
-    const [others, plain] = await Promise.all(answers);
-    expect(others).toBe(plain);
+    const [others, long, plain] = await Promise.all(answers);
+    expect([others, long]).toEqual([plain, plain]);
     for (const id of ids) expect(plain).toContain(`"id":${id}}`);
   });
 
@@ -129,6 +129,9 @@ describe('conversion', async () => {
     expect(request('{"hexcodes":"HN-6GHP4"}\n', 'ndjson')).toEqual(['decode', '']);
     expect(request('"HN-6GHP4"\n', 'ndjson')).toEqual(['decode', '']);
     expect(request('  [21,105]\n', 'ndjson')).toEqual(['encode', '']);
+    // A first line that fails decides nothing about the others.
+    expect(request('{"note":"x"}\n{"lat":1,"lng":2}\n', 'ndjson')).toEqual(['encode', '']);
+    expect(request('{"longitude":2,"latitude":1,"hexcodes":"HN-6GHP4"}\n', 'ndjson')).toEqual(['encode', '']);
     const { tally } = converted('lat,lng,status\n21.0288,105.8525,x\n');
     expect(tally.prefix).toBe('hexcodes_');
   });

@@ -21,7 +21,8 @@ describe('lines of JSON', async () => {
       '{"id":7,"resolution":9,"at":{"type":"Point","coordinates":[105.85,21.03]}}',
       '{"id":7,"resolution":9,"lat":21.03,"lng":105.85}',
     ],
-    ['{"latitude":21.03,"longitude":105.85}', LAT_LNG],
+    ['{"latitude":"21.03","longitude":105.85}', LAT_LNG],
+    ['{"Latitude":21.03,"Longitude":105.85}', LAT_LNG],
     ['{"Vĩ độ":"21,03","Kinh độ":"105,85"}', LAT_LNG],
     [`{"lat":"21°01'30\\"N","lng":"105°51'00\\"E"}`, '{"lat":21.025,"lng":105.85}'],
     ['{"vị trí":"21.03, 105.85"}', LAT_LNG],
@@ -31,6 +32,8 @@ describe('lines of JSON', async () => {
 
   test.each([
     LAT_LNG,
+    '{"latitude":21.03,"longitude":105.85}',
+    '{"lat":21.03,"lon":105.85}',
     '{"hexcodes":"HN-6GHP4-83RFR"}',
     '"HN-6GHP4-83RFR"',
     '[21.03,105.85]',
