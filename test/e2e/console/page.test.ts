@@ -121,6 +121,16 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     expect(await page.locator('#box-answer').textContent()).toContain('the whole country');
     expect(await page.locator('.suggestion').count()).toBe(0);
     await expect.poll(resolution).toBeLessThan(6);
+    const answerTo = async (text: string): Promise<string | null> => {
+      await page.locator('#code').fill(text);
+      return page.locator('#box-answer').textContent();
+    };
+    for (const text of ['VIET NAM', 'vietnam', 'Vi\u1EC7t\u00A0Nam', 'nước Việt Nam', 'VN']) {
+      await expect.poll(() => answerTo('Việt')).not.toContain('the whole country');
+      await expect.poll(() => answerTo(text), { message: text }).toContain('the whole country');
+    }
+    for (const text of ['Việt Lâm', 'Viet Nam Quoc Tu', ''])
+      await expect.poll(() => answerTo(text), { message: text }).not.toContain('the whole country');
   });
   test('the map is worked by keys: Enter chooses the cell in its middle', async () => {
     const { page, faults } = shared;
