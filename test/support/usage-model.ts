@@ -26,6 +26,8 @@ import {
 import { openOrMakeUsage, openUsage, usagePath } from '#dist/server/usage/store/usage-store.js';
 import { randomFrom } from './random.js';
 
+export { TokenBucket, WAIT } from '#dist/server/ledger/rates.js';
+
 export type { Ledger, QuotaOrder, UsageBatch, UsageRow };
 
 type LedgerOptions = ConstructorParameters<typeof Ledger>[0];

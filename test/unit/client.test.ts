@@ -1,10 +1,8 @@
-// The client without a service: windows of a stream, records, and pauses before a retry.
+// The client without a service: records of a stream, and pauses before a retry.
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { StreamCredit } from '#dist/hexcodes/client/stream/credit.js';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { openWorld } from '../support/open-world.js';
-import { encodeFrame } from '../support/raw-stream.js';
 import { READING_ROWS } from '../support/vectors.js';
 
 const READY = {
@@ -43,157 +41,22 @@ async function recordsOf(hexcodes: readonly unknown[]): Promise<Uint8Array> {
   return Buffer.concat(sent);
 }
 
-// The stream's protocol without sockets: order, window, what is sent again, what is refused.
-describe('windows', () => {
-  const WINDOW = JSON.stringify({ ...READY, window_bytes: 200 });
+// Texts as records of the binary stream: the kernel reads the record as it reads the text, whatever the spelling.
+describe('records', () => {
+  const hexcodes = Hexcodes.from(openWorld());
+  const CODE = 'DDN-6GHP4-83';
 
-  function opened(ready = WINDOW): StreamCredit {
-    const credit = new StreamCredit();
-    credit.open(ready);
-    return credit;
+  /** Texts that decode reads from the text and from the record in different ways. */
+  async function readOtherwise(texts: readonly string[]): Promise<string[]> {
+    const { latLng, resolution, status } = hexcodes.decodeBatch(await recordsOf(texts));
+    return texts.filter((text, i) => {
+      const read = hexcodes.decode(text);
+      if (read === null) return status[i] !== 3;
+      return (
+        latLng[2 * i] !== read.lat || latLng[2 * i + 1] !== read.lng || resolution[i] !== read.resolution
+      );
+    });
   }
-
-  /** One point a frame: 32 bytes of request. */
-  function write(credit: StreamCredit, frames: number): void {
-    for (let i = 0; i < frames; i++) {
-      credit.write(Uint8Array.from(encodeFrame(0, Float64Array.of(21, 105))), 1);
-    }
-  }
-
-  function seqOf(frame: Uint8Array): number {
-    return new DataView(frame.buffer, frame.byteOffset).getUint32(4, true);
-  }
-
-  /** An encode answer of one point. */
-  function answer(seq: number, frameStatus = 0): Uint8Array {
-    const count = frameStatus === 0 ? 1 : 0;
-    const bytes = new Uint8Array(16 + 20 * count);
-    bytes.set([1, 1, frameStatus, 0]);
-    new DataView(bytes.buffer).setUint32(4, seq, true);
-    new DataView(bytes.buffer).setUint32(8, count, true);
-    return bytes;
-  }
-
-  const noPause = (): number => 0;
-
-  test('sends no more than the window and answers in order', () => {
-    const credit = opened();
-    write(credit, 5);
-    expect([0, 0, 0].map(() => seqOf(credit.send(0)!))).toEqual([0, 1, 2]);
-    expect(credit.send(0)).toBeUndefined();
-    credit.answer(answer(0), 0, noPause);
-    expect(seqOf(credit.send(0)!)).toBe(3);
-    expect(credit.take()?.firstIndex).toBe(0);
-    expect(credit.take()).toBeUndefined();
-  });
-
-  test('counts bytes as well as frames, and lets one frame of any size through', () => {
-    const credit = opened();
-    credit.write(Uint8Array.from(encodeFrame(0, new Float64Array(40))), 20);
-    expect(credit.hasSpace(32)).toBe(false);
-    write(credit, 1);
-    expect(credit.send(0)?.length).toBe(336);
-    expect(credit.send(0)).toBeUndefined();
-  });
-
-  test('frames that fill the window to the byte have room, one byte more has none', () => {
-    const credit = opened();
-    write(credit, 2);
-    expect([136, 137].map((bytes) => credit.hasSpace(bytes))).toEqual([true, false]);
-    const whole = opened(JSON.stringify({ ...READY, window_bytes: 64 }));
-    write(whole, 2);
-    expect([0, 0].map(() => whole.send(0)?.length)).toEqual([32, 32]);
-    const oneShort = opened(JSON.stringify({ ...READY, window_bytes: 63 }));
-    write(oneShort, 2);
-    expect([0, 0].map(() => oneShort.send(0)?.length)).toEqual([32, undefined]);
-  });
-
-  test('a written frame keeps its place in the window until its answers are taken', () => {
-    const credit = opened();
-    write(credit, 3);
-    for (let i = 0; i < 3; i++) credit.answer(answer(seqOf(credit.send(0)!)), 0, noPause);
-    expect(credit.hasSpace(32)).toBe(false);
-    credit.take();
-    expect(credit.hasSpace(32)).toBe(true);
-  });
-
-  test('sends exactly the unanswered frames again after a lost connection', () => {
-    const credit = opened();
-    write(credit, 3);
-    for (let i = 0; i < 3; i++) credit.send(0);
-    credit.answer(answer(0), 0, noPause);
-    credit.lose();
-    expect([0, 0].map(() => seqOf(credit.send(0)!))).toEqual([1, 2]);
-    expect(credit.send(0)).toBeUndefined();
-    credit.answer(answer(1), 0, noPause);
-    credit.answer(answer(2), 0, noPause);
-    expect([0, 0, 0].map(() => credit.take()?.firstIndex)).toEqual([0, 1, 2]);
-    expect(credit.pending).toBe(0);
-  });
-
-  test('an overloaded frame waits, is sent again and keeps its place', () => {
-    const credit = opened();
-    write(credit, 2);
-    credit.send(0);
-    credit.send(0);
-    credit.answer(answer(0, 3), 1000, () => 50);
-    credit.answer(answer(1), 1000, noPause);
-    expect(credit.take()).toBeUndefined();
-    expect(credit.send(1049)).toBeUndefined();
-    expect(credit.pausedUntilMs()).toBe(1050);
-    expect(seqOf(credit.send(1050)!)).toBe(0);
-    credit.answer(answer(0), 1051, noPause);
-    expect([credit.take()?.firstIndex, credit.take()?.firstIndex]).toEqual([0, 1]);
-  });
-
-  test('over a limit of the key no other frame is sent before the refused one', () => {
-    const credit = opened();
-    write(credit, 3);
-    credit.send(0);
-    credit.answer(answer(0, 2), 1000, (_, overLimit) => (overLimit ? 50 : 0));
-    expect([credit.send(1049), credit.pausedUntilMs()]).toEqual([undefined, 1050]);
-    expect([1050, 1050, 1050].map((nowMs) => seqOf(credit.send(nowMs)!))).toEqual([0, 1, 2]);
-  });
-
-  test('refusals without end become an error that names the limit', () => {
-    const overloaded = opened();
-    write(overloaded, 1);
-    overloaded.send(0);
-    expect(() => overloaded.answer(answer(0, 3), 0, () => undefined)).toThrow(
-      expect.objectContaining({ code: 'UNAVAILABLE' }),
-    );
-    const limited = opened();
-    write(limited, 1);
-    limited.send(0);
-    expect(() => limited.answer(answer(0, 2), 0, () => undefined)).toThrow(
-      expect.objectContaining({ code: 'OVER_QUERY_LIMIT' }),
-    );
-  });
-
-  test.each([
-    ['another seq', answer(7)],
-    ['a malformed-frame answer', answer(0, 1)],
-    ['an unknown frame status', answer(0, 9)],
-    ['a wrong size', answer(0).subarray(0, 35)],
-    ['a wrong version', answer(0).fill(2, 0, 1)],
-    ['less than a header', new Uint8Array(15)],
-    ['another operation', answer(0).fill(2, 1, 2)],
-  ])('refuses %s as no answer', (_, bytes) => {
-    const credit = opened();
-    write(credit, 1);
-    credit.send(0);
-    expect(() => credit.answer(bytes, 0, noPause)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
-  });
-
-  test.each([
-    '',
-    '[]',
-    '{}',
-    WINDOW.replace('"format":1', '"format":2'),
-    WINDOW.replace('"window":3', '"window":0'),
-  ])('refuses %j as a ready frame', (ready) => {
-    expect(() => new StreamCredit().open(ready)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
-  });
 
   test('hexcodes that do not fit a record lose separators only, or become a text that is none', async () => {
     const codes = [
@@ -221,24 +84,6 @@ describe('windows', () => {
       '!',
     ]);
   });
-});
-
-// Texts as records of the binary stream: the kernel reads the record as it reads the text, whatever the spelling.
-describe('records', () => {
-  const hexcodes = Hexcodes.from(openWorld());
-  const CODE = 'DDN-6GHP4-83';
-
-  /** Texts that decode reads from the text and from the record in different ways. */
-  async function readOtherwise(texts: readonly string[]): Promise<string[]> {
-    const { latLng, resolution, status } = hexcodes.decodeBatch(await recordsOf(texts));
-    return texts.filter((text, i) => {
-      const read = hexcodes.decode(text);
-      if (read === null) return status[i] !== 3;
-      return (
-        latLng[2 * i] !== read.lat || latLng[2 * i + 1] !== read.lng || resolution[i] !== read.resolution
-      );
-    });
-  }
 
   test('the recorded spellings', async () => {
     expect(READING_ROWS.length).toBeGreaterThan(50);

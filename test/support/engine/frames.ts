@@ -15,6 +15,8 @@ import {
 } from '#dist/bus/messages/message-shape.js';
 import { Hexcodes } from '#hexcodes';
 
+export { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
+
 export {
   AnswerBuffers,
   DEFAULT_RULES,

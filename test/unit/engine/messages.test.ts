@@ -13,20 +13,25 @@ import {
   SEQUENCES_HEADER,
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-object.js';
-import { haveCommon, isUnder, isWithin, requirePattern, SubjectMap, wordOf } from '#dist/bus/subjects.js';
 import type { Hexcodes } from '#hexcodes';
 import {
   answerByLibrary,
   converterOf,
   encodeFrame,
+  haveCommon,
+  isUnder,
+  isWithin,
   loadLibrary,
   MessageLater,
   positionsOf,
   type Rules,
   readFormatRule,
+  requirePattern,
   rulesOf,
+  SubjectMap,
   shapeOf,
   UnreadableMessage,
+  wordOf,
 } from '../../support/engine/frames.js';
 
 // Messages of each format become what the library says; a message that cannot be read says why.

@@ -6,7 +6,6 @@ import { type Engine, type Outgoing, type Received, type Stored, StoreFault } fr
 import { Marks } from '#dist/bus/nats/collector.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
 import { PatientStore } from '#dist/bus/patient-store.js';
-import { SubjectMap } from '#dist/bus/subjects.js';
 import { Worker, type WorkerOptions } from '#dist/bus/worker.js';
 import type { Hexcodes } from '#hexcodes';
 import {
@@ -17,6 +16,7 @@ import {
   loadLibrary,
   positionsOf,
   rulesOf,
+  SubjectMap,
 } from '../../support/engine/frames.js';
 
 // The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what

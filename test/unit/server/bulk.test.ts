@@ -7,10 +7,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { BulkLimit } from '#dist/server/bulk/limit.js';
 import { type Spool, SpoolFullError, Spools } from '#dist/server/bulk/spool.js';
-import { WAIT } from '#dist/server/ledger/rates.js';
 import { SlicedBatches } from '#dist/server/routes/batch.js';
 import { openKernel } from '../../support/open-world.js';
 import { encodeFrame } from '../../support/raw-stream.js';
+import { WAIT } from '../../support/usage-model.js';
 import { batchBody, openBatch, Wire } from '../../support/wire.js';
 
 // A bulk body that waits for points of its key, by an entry that the test answers for.

@@ -1,13 +1,13 @@
 // Rates and quotas by themselves: the token bucket, one quota of one process, and limits that processes share.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TokenBucket } from '#dist/server/ledger/rates.js';
 import {
   type KeyLedger,
   type KeyLimits,
   type Ledger,
   ledgerOf,
   Quota,
+  TokenBucket,
   UsageInMemory,
 } from '../../../support/usage-model.js';
 
