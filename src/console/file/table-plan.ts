@@ -17,10 +17,15 @@ import {
 // Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
 // of their own, and encodings of old programs. Each becomes a table that the readers of the service take.
 
+/** Degrees of positions in Viet Nam and its sea, as the command looks for them. */
+const [LATITUDES, LONGITUDES] = [[5, 25] as const, [99, 120] as const];
 const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
-/** Latitudes of Viet Nam are below this, longitudes above. */
-const BETWEEN_DEG = 60;
 const DELIMITERS = ['\t', ';', '|', ','];
+/** The first of them that is in a row, but for its quoted fields; a comma where there is none. */
+const delimiterIn = (row: string): string => {
+  const bare = row.replace(/"[^"]*"/g, '');
+  return DELIMITERS.find((each) => bare.includes(each)) ?? ',';
+};
 /** Headings of codes, without accents. */
 const CODE_HEADINGS = ['ma', 'ma vi tri', 'ma o', 'hexcode', 'code', 'location code'];
 const CODE = /^[a-zđ]{2,3}[-\u2013\s]?[0-9a-z]{2,5}(?:[-\u2013\s]?[0-9a-z]{1,5})?$/i;
@@ -32,31 +37,29 @@ const BOM = '\ufeff';
  */
 export function withHeader(text: string): string {
   const begun = text.startsWith(BOM) ? text.slice(1) : text;
-  const [line = ''] = begun.trimStart().split(/\r?\n/, 1);
+  const rest = begun.trimStart();
+  const [line = ''] = new RowCutter().push(`${rest.slice(0, BLOCK_BYTES)}\n`);
   if (line.startsWith('{') || line.startsWith('[')) return text;
-  const delimiter = DELIMITERS.find((each) => line.includes(each)) ?? ',';
-  const fields = line.split(delimiter).map((field) =>
-    field
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .replaceAll('""', '"'),
-  );
+  const delimiter = delimiterIn(line);
+  const written = fieldsOf(line, delimiter);
+  const fields = written.map((field) => field.trim());
   const { lat, lng } = pairColumns(fields);
   if (lat.length > 0 || lng.length > 0) return text;
-  const rest = begun.trimStart();
   const headings = fields.map(plain);
   const codesAt = headings.findIndex((heading) => CODE_HEADINGS.includes(heading));
   if (codesAt >= 0 && !headings.includes('hexcodes')) {
-    const names = line.split(delimiter);
-    names[codesAt] = 'hexcodes';
+    const names = written.map((name, i) => (i === codesAt ? 'hexcodes' : quoted(name, delimiter)));
     return names.join(delimiter) + rest.slice(line.length);
   }
   const degrees = fields.map((field) => (NUMBER.test(field) ? Number(field.replace(',', '.')) : Number.NaN));
-  const latAt = degrees.findIndex((value) => value > 0 && value < BETWEEN_DEG && !Number.isInteger(value));
-  const lngAt = degrees.findIndex((value) => value > BETWEEN_DEG && value <= 180 && !Number.isInteger(value));
+  const within = (least: number, most: number): number[] =>
+    degrees.flatMap((value, i) => (value >= least && value <= most && !Number.isInteger(value) ? [i] : []));
+  const [lats, lngs] = [within(...LATITUDES), within(...LONGITUDES)];
   const listAt = fields.findIndex((field) => CODE.test(field) && /\d/.test(field));
-  if (latAt >= 0 && lngAt >= 0)
-    return `${named(fields, { [latAt]: 'lat', [lngAt]: 'lng' }).join(delimiter)}\n${rest}`;
+  // The visitor chooses among several that may be one, as a price of 10.5 may.
+  const isOne = lats.length === 1 && lngs.length === 1;
+  if (lats.length > 0 && lngs.length > 0)
+    return `${named(fields, isOne ? { [lats[0]!]: 'lat', [lngs[0]!]: 'lng' } : {}).join(delimiter)}\n${rest}`;
   const angleAt = fields.findIndex(
     (field, i) => parseAngle(field, 'lat') !== null && parseAngle(fields[i + 1] ?? '', 'lng') !== null,
   );
@@ -179,9 +182,9 @@ export function planOf(beginning: string, isAll: boolean): TablePlan & { readonl
   if (/^sep=.$/i.test(rows[0] ?? '')) rows.shift();
   const headed = withHeader(`${rows[0] ?? ''}\n`);
   // Where the first row is data, a row of names is put before it.
-  const hasHeader = headed.split('\n').length <= 2;
-  const first = headed.split('\n', 1)[0] ?? '';
-  const delimiter = DELIMITERS.find((each) => first.includes(each)) ?? ',';
+  const hasHeader = !headed.endsWith(`\n${(rows[0] ?? '').trimStart()}\n`);
+  const [first = ''] = new RowCutter().push(headed);
+  const delimiter = delimiterIn(first);
   const names = fieldsOf(hasHeader ? (rows[0] ?? '') : first, delimiter).map((name) => name.trim());
   const judged = rows.slice(hasHeader ? 1 : 0, SAMPLE_ROWS + (hasHeader ? 1 : 0));
   const sample = {

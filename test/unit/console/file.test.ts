@@ -86,6 +86,26 @@ describe('conversion', async () => {
       }
   });
 
+  test.each([
+    '"a;b",lat,lon\nx,10.7769N,106.7009E\n',
+    '"a\nb",lat,lon\nx,10.7769N,106.7009E\n',
+    '"a, b",21.5,105.5\nx,10.7769,106.7009\n',
+    '"a\n;b",21.5,105.5\nx,10.7769,106.7009\n',
+    '71.5,21.5,105.5\n72.5,10.7769,106.7009\n',
+  ])('%j: signs within quotes divide nothing, and other numbers are no degrees', async (text) => {
+    expect((await convertedFile(Buffer.from(text), 'a.csv')).text).toMatch(/,13,HCM,OK\n$/);
+  });
+
+  test('several columns that may be the latitude of a table without header are left to the visitor', async () => {
+    const text = '10.5,21.0288,105.8525\n11.5,10.7769,106.7009\n';
+    expect(await answerTo(Buffer.from(text), 'a.csv')).toMatch(
+      /no column lat .* "column_1", "column_2", "column_3"/,
+    );
+    const columns = { kind: 'positions', lat: 1, lng: 2 };
+    const answer = await convertedFile(Buffer.from(text), 'a.csv', { columns });
+    expect(answer.text.match(/,(?:HN|HCM),OK/g)).toEqual([',HN,OK', ',HCM,OK']);
+  });
+
   test('ids of lines whose positions have other names keep their digits, on whatever line they come first', async () => {
     const ids = ['12345678901234567890', '9007199254740993', '0.1000', '1e3', '"\\u0041"'];
     const answers = ['Latitude', 'latitude', 'lat'].map(async (lat) => {

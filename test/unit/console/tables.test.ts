@@ -167,6 +167,13 @@ describe('pasted lines', async () => {
     [`a;21°01'43.68"N;105°51'09"E`, 'column_1;lat;lng'],
     [`"21°01'43.68""N","105°51'09""E"`, 'lat,lng'],
     ['  \n105.8|z|21.03', 'lng|column_2|lat'],
+    ['61.5,21.0288,105.8525', 'column_1,lat,lng'],
+    ['"Hà Nội, VN",21.0288,105.8525\nx,10.7,106.7', 'column_1,lat,lng'],
+    ['"a;b",21.0288,105.8525', 'column_1,lat,lng'],
+    ['"a\nb",21.0288,105.8525', 'column_1,lat,lng'],
+    // Several columns that may be one of the two: none is taken.
+    ['10.5,21.0288,105.8525', 'column_1,column_2,column_3'],
+    ['21.0288,105.8525,12.25', 'column_1,column_2,column_3'],
   ])('%j', (text, header) => {
     expect(withHeader(text)).toBe(`${header}\n${text.trimStart()}`);
   });
@@ -188,6 +195,8 @@ describe('pasted lines', async () => {
     ['HN-6GHP4-83RFR\nHCM-GXC6M-QHR2P', 'hexcodes\nHN-6GHP4-83RFR\nHCM-GXC6M-QHR2P'],
     ['hn6ghp483rfr', 'hexcodes\nhn6ghp483rfr'],
     ['1;HN-6GHP4-83RFR', 'column_1;hexcodes\n1;HN-6GHP4-83RFR'],
+    ['"a, b",HN-6GHP4-83RFR', 'column_1,hexcodes\n"a, b",HN-6GHP4-83RFR'],
+    ['"Ghi chú, khác",Mã\n1,HN-6GHP4', '"Ghi chú, khác",hexcodes\n1,HN-6GHP4'],
     ['stt,Mã\n1,HN-6GHP4', 'stt,hexcodes\n1,HN-6GHP4'],
     ['Ma\u0303 vi\u0323 tri\u0301\nHN-6GHP4', 'hexcodes\nHN-6GHP4'],
   ])('%j is a list of codes', (text, table) => {
