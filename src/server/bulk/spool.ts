@@ -3,8 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { AnsweredError, mayTake } from '../transport/limits.js';
 
 const NOT_KEPT = 'an answer could not be kept';
@@ -200,7 +200,9 @@ export class Spool {
   }
 }
 
+/** The folder is made again where somebody has removed it. */
 async function openUnnamed(path: string): Promise<FileHandle> {
+  await onDisk(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
   const file = await onDisk(open(path, 'wx+', 0o600));
   await onDisk(unlink(path));
   return file;

@@ -370,6 +370,18 @@ describe('held answers', () => {
     }
   });
 
+  test('a spool folder that somebody removes is made again', async () => {
+    const own = await startServer();
+    try {
+      rmSync(join(own.dataDir, 'spool'), { recursive: true });
+      const headers = { 'X-API-Key': own.key, 'Content-Type': 'text/csv', 'Hexcodes-Answer': 'after-body' };
+      const answer = await post(own.base + ENCODE, { ...headers, ...PLAIN }, body);
+      expect([answer.status, (await answer.arrayBuffer()).byteLength > body.length]).toEqual([200, true]);
+    } finally {
+      await own.stop();
+    }
+  });
+
   test('a key that withholds the ends of ten bodies keeps no other from its answers to bodies of 16 MB', async () => {
     const large = new RepeatedBody(16);
     const [a, ...others] = ['a', 'b', 'c'].map((name) => ({ name, secret: `${name}_0123456789abcdefghij` }));
