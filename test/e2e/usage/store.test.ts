@@ -14,7 +14,9 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { scrape, sumOf } from '../../support/metrics.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
 import { sharedFolder } from '../../support/shared.js';
@@ -253,6 +255,22 @@ describe.skipIf(noPostgres !== undefined)(
       const again = await startServer({ store, keyPepper: PEPPER, dataDir, ...quota });
       expect([await batch(again.base, key, 1), (await dayOf(again.base, key)).points]).toEqual([429, points]);
       await again.stop();
+    });
+
+    test('where somebody locks a table, one connection waits for it, and no further one with each try', async () => {
+      const [base] = (await start(1)) as [string];
+      const locking = new pg.Client({ connectionString: store });
+      await locking.connect();
+      await locking.query('BEGIN; LOCK TABLE hexcodes_used');
+      expect(await batch(base, key, 5)).toBe(200);
+      const failures = async (): Promise<number> =>
+        sumOf((await scrape(nodes[0]!.adminPort)).metrics, 'hexcodes_usage_flush_failures_total');
+      await expect.poll(failures).toBeGreaterThanOrEqual(3);
+      const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+      expect(Number(postgres.sql(waiting))).toBeLessThanOrEqual(1);
+      await locking.query('ROLLBACK');
+      await locking.end();
+      await storedBecomes(5);
     });
 
     test('usage of a key without limits is that of all nodes, also where it has sent nothing before', async () => {

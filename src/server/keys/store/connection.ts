@@ -110,6 +110,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached',
   ENETUNREACH: 'cannot be reached',
   ETIMEDOUT: 'does not answer',
+  '57014': 'does not answer',
   '28P01': 'refuses the password of HEXCODES_STORE',
   '28000': 'refuses the user of HEXCODES_STORE',
   '3D000': 'has no such database',

@@ -5,6 +5,14 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { Connection, type Dialect, type Value } from './connection.js';
 
+/** A database that does not answer is one that is away. */
+const ANSWER_TIMEOUT_MS = 4000;
+/**
+ * Whoever waits for a lock longer than the client does would keep a connection of the database. By transaction, as a
+ * bouncer gives the session to others.
+ */
+const BOUNDED = `; SET LOCAL statement_timeout = ${ANSWER_TIMEOUT_MS}`;
+
 const POSTGRES: Dialect = {
   tables: {
     key: 'hexcodes_key',
@@ -15,8 +23,8 @@ const POSTGRES: Dialect = {
     holder: 'hexcodes_holder',
     flushed: 'hexcodes_flushed',
   },
-  begin: 'BEGIN',
-  beginReading: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  begin: `BEGIN${BOUNDED}`,
+  beginReading: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY${BOUNDED}`,
   locksRows: true,
   forUpdate: 'FOR UPDATE',
   skipLocked: (table) => `FOR UPDATE OF ${table} SKIP LOCKED`,
@@ -133,8 +141,6 @@ const VERSION = STEPS.length;
 /** Number of the advisory lock that no other program on the database takes. */
 const LOCK = 4_838_200_611;
 
-/** A database that does not answer is one that is away. */
-const ANSWER_TIMEOUT_MS = 4000;
 /** Time to say goodbye to a database that may be away. */
 const CLOSE_TIMEOUT_MS = 500;
 

@@ -88,7 +88,8 @@ export class PostgresSink implements Sink {
   }
 
   async #insert(client: pg.Client, rows: Buffer): Promise<void> {
-    await client.query('BEGIN');
+    // Without a bound a statement that waits for a lock would stay with the database after its connection is let go.
+    await client.query(`BEGIN; SET LOCAL statement_timeout = ${BATCH_MS}`);
     // One for the session, empty again after each batch: with one a batch the catalogue would grow.
     await client.query(
       `CREATE TEMPORARY TABLE IF NOT EXISTS hexcodes_incoming (LIKE ${this.#table}) ON COMMIT DELETE ROWS`,
