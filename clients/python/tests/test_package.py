@@ -437,6 +437,25 @@ class Elsewhere(unittest.TestCase):
                 self.assertEqual(found, [codes_of(own, 3000), codes_of(own, 3001)])
                 self.assertEqual(pool.starmap(hexcodes.encode, [(21.0288, 105.8525)]), ["HN-6GHP4-83RFR"])
 
+    def test_a_fork_while_another_thread_loads_the_files(self):
+        script = """if True:
+            import os, signal, threading, hexcodes
+            from hexcodes import _library
+            load, begun = _library._loaded, threading.Event()
+            _library._loaded = lambda given: (begun.set(), threading.Event().wait())
+            threading.Thread(target=hexcodes.encode, args=(21.0288, 105.8525), daemon=True).start()
+            begun.wait()
+            child = os.fork()
+            if child == 0:
+                _library._loaded = load
+                signal.alarm(30)
+                os.write(1, hexcodes.encode(21.0288, 105.8525).encode())
+                os._exit(0)
+            os._exit(os.waitpid(child, 0)[1])
+        """
+        ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
+        self.assertEqual((ran.stdout, ran.stderr), ("HN-6GHP4-83RFR", ""))
+
     def test_no_child_process_and_no_network(self):
         script = """
 import sys

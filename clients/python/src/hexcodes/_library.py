@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from importlib.resources import files
 from pathlib import Path
@@ -375,6 +376,9 @@ class Hexcodes:
 
 #: The instance with the package's own boundaries, which the functions of the package use; pickle replaces it by that of the other process.
 default = Hexcodes()
+if hasattr(os, "register_at_fork"):
+    # A thread that holds the lock, as it loads the files, is not in the child.
+    os.register_at_fork(after_in_child=lambda: setattr(default, "_lock", threading.Lock()))
 
 
 def _loaded(given: Tuple[Optional[Source], ...]) -> Tuple[Compiled, bytes, bytes]:
