@@ -72,7 +72,10 @@ keepMarks();
 async function loadCodecs(): Promise<void> {
   await decompressLz4.isLoaded;
   setCompressionCodec(CompressionType.LZ4_FRAME, reader('LZ4', decompressLz4));
-  setCompressionCodec(CompressionType.ZSTD, reader('Zstandard', unpackZstd));
+  setCompressionCodec(
+    CompressionType.ZSTD,
+    reader('Zstandard', (bytes, sizeBytes) => unpackZstd(bytes, sizeBytes, ceilingBytes())),
+  );
 }
 
 /** A message that unpacks to more than is allowed. */
