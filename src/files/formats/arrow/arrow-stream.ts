@@ -201,6 +201,15 @@ export function arrowType(column: TableColumn): DataType {
   }
 }
 
+/** Polars refuses a footer without a list of batches, which may be empty. */
+class FooterBuilder extends Builder {
+  override addVector(items: readonly unknown[], ...rest: unknown[]): number {
+    if (items.length > 0) return super.addVector(items, ...rest);
+    this.addInt32(0);
+    return this.offset();
+  }
+}
+
 /** A stream of record batches, or a file of them, with magic word and footer. */
 export class ArrowStream {
   readonly #blocks: Block[] = [];
@@ -263,7 +272,7 @@ export class ArrowStream {
         write: (bytes: Uint8Array) => void ending.push(bytes.slice()),
         pad: (count: number) => void ending.push(new Uint8Array(count)),
       };
-      writeFooter(new Builder(sink), this.#schema, [], this.#blocks, null);
+      writeFooter(new FooterBuilder(sink), this.#schema, [], this.#blocks, null);
     }
     await this.#emit(Buffer.concat(ending));
   }

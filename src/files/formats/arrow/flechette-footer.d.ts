@@ -4,6 +4,10 @@
 declare module '@uwdata/flechette/src/encode/builder.js' {
   export class Builder {
     constructor(sink: { write(bytes: Uint8Array): void; pad(byteCount: number): void });
+    addInt32(value: number): void;
+    /** @returns where it is; 0 without items, so that the member is left out */
+    addVector(items: readonly unknown[], ...rest: unknown[]): number;
+    offset(): number;
   }
 }
 

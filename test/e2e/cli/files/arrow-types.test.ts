@@ -23,3 +23,21 @@ test.skipIf(noPackage !== undefined).each([
   const checked = await runPython([SCRIPT, 'check', folder.file('in.arrow'), folder.file(output)]);
   expect(checked).toMatchObject({ code: 0, stdout: '' });
 });
+
+test.skipIf(noPackage !== undefined)(
+  `Polars reads a file and a stream without rows${packageNote}`,
+  async () => {
+    folder.write('none.csv', 'id,lat,lng\n');
+    for (const [output, read] of Object.entries({
+      'none.arrow': 'read_ipc',
+      'none.arrows': 'read_ipc_stream',
+    })) {
+      expect(await folder.run(['encode', 'none.csv', '-o', output, '-q'])).toMatchObject({ code: 0 });
+      const line = `import polars, sys; print(polars.${read}(sys.argv[1]).shape)`;
+      expect(await runPython(['-c', line, folder.file(output)])).toMatchObject({
+        code: 0,
+        stdout: '(0, 7)\n',
+      });
+    }
+  },
+);
