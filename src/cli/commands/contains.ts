@@ -51,7 +51,8 @@ export default function declare(program: Command): void {
       'after',
       `
 A cell that stands twice in the list belongs to its first zone. With --all a point outside has no zone; if the list has
-no zones, a column inside is true or false. Cells are compared, not provinces.
+no zones, a column inside is true or false. Cells are compared, not provinces: of a list of several resolutions, as
+--compact makes it, the cells above the point's cell of the finest one. Near edges encode can give another for theirs.
 
 Examples:
   $ hexcodes cover zones.geojson --name district > zones.csv
