@@ -266,6 +266,9 @@ const VALUE_BYTES = 8;
 /** Bytes that an entry of a dictionary takes, whose values are made before they are checked. */
 const ENTRY_BYTES = 48;
 const SMALLER = 'Write smaller record batches.';
+/** Dictionaries of so few bytes are read again for each batch. */
+const FEW_BYTES = 64 * 1024;
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** A record batch whose lengths have been checked. */
 export interface ArrowBatch {
@@ -364,33 +367,89 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       input.name,
     ),
     async *batches() {
+      const reader = new RecordReader(fields, input.name, tableOf);
       let row = 1;
+      // Each table makes the values of all dictionaries, so that it has as many bytes of rows as they have.
+      let held: Message[] = [];
+      let [heldBytes, heldFrom] = [0, row];
+      function* released(): Generator<ArrowBatch> {
+        yield* reader.batches(held, heldFrom);
+        held = [];
+        [heldBytes, heldFrom] = [0, row];
+      }
       for await (const message of records()) {
         if (message.kind !== DICTIONARY && message.kind !== RECORDS) continue;
-        const location = { file: input.name, row };
-        requireSound(message, fields.length, location);
+        if (message.kind === DICTIONARY) yield* released();
+        requireSound(message, fields.length, { file: input.name, row });
         if (message.kind === DICTIONARY) {
           dictionaries.add(message);
           continue;
         }
-        const table = tableOf([message.bytes], row);
-        const rowCount = table.numRows;
-        const claimed = message.claims?.rows ?? 0;
-        if (rowCount !== claimed && fields.length > 0)
-          throw badInput(location, `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`);
-        const columns = fields.map(({ column: { name }, shape }, c) => {
-          if (shape === null) return null;
-          try {
-            return batchIn(table, c, message.bytes.length);
-          } catch (error) {
-            throw brokenAt({ ...location, column: name }, error);
-          }
-        });
-        yield { firstRow: row, rowCount, columns };
-        row += rowCount;
+        held.push(message);
+        heldBytes += message.bytes.length;
+        row += message.claims?.rows ?? 0;
+        if (heldBytes >= dictionaries.heldBytes) yield* released();
       }
+      yield* released();
     },
   };
+}
+
+/** Record batches as the values of columns. */
+class RecordReader {
+  constructor(
+    private readonly fields: ArrowFile['fields'],
+    private readonly file: string,
+    private readonly tableOf: (records: Uint8Array[], row: number) => Table,
+  ) {}
+
+  /** @throws CliFailure BAD_INPUT at the first batch that is not sound */
+  *batches(messages: readonly Message[], firstRow: number): Generator<ArrowBatch> {
+    let row = firstRow;
+    const table = this.#tableOf(messages, row);
+    for (const [n, message] of messages.entries()) {
+      const batch =
+        table === null
+          ? this.#batchIn(this.tableOf([message.bytes], row), 0, message, row)
+          : this.#batchIn(table, n, message, row);
+      yield batch;
+      row += batch.rowCount;
+    }
+  }
+
+  /** The table of several messages; null where they are read one by one, so that a fault names its own. */
+  #tableOf(messages: readonly Message[], row: number): Table | null {
+    if (messages.length < 2) return null;
+    try {
+      return this.tableOf(
+        messages.map(({ bytes }) => bytes),
+        row,
+      );
+    } catch {
+      return null;
+    }
+  }
+
+  #batchIn(table: Table, n: number, { bytes, claims }: Message, firstRow: number): ArrowBatch {
+    const location = { file: this.file, row: firstRow };
+    const { fields } = this;
+    const rowCount = fields.length === 0 ? 0 : (table.getChildAt(0).data[n]?.length ?? 0);
+    const claimed = claims?.rows ?? 0;
+    if (rowCount !== claimed && fields.length > 0)
+      throw badInput(location, `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`);
+    const columns = fields.map(({ column: { name }, shape }, c) => {
+      if (shape === null) return null;
+      try {
+        const batch = (table.getChildAt(c).data as Batch<unknown>[])[n];
+        if (batch === undefined) throw new Error('a column without values');
+        checkLengths(batch, rowCount, bytes.length);
+        return batch;
+      } catch (error) {
+        throw brokenAt({ ...location, column: name }, error);
+      }
+    });
+    return { firstRow, rowCount, columns };
+  }
 }
 
 /** @param unread why columns are not read, by their numbers */
@@ -428,14 +487,6 @@ function requireSound(
   requireBelowCeiling(location, heldBytes, words, SMALLER);
 }
 
-/** @throws Error for a column without its values */
-function batchIn(table: Table, index: number, sizeBytes: number): Batch<unknown> {
-  const [batch, ...others] = table.getChildAt(index).data as Batch<unknown>[];
-  if (batch === undefined || others.length > 0) throw new Error('a column without values');
-  checkLengths(batch, table.numRows, sizeBytes);
-  return batch;
-}
-
 /** The dictionaries that are in force, as messages: one that replaces another takes its place. */
 class Dictionaries {
   readonly #byId = new Map<bigint, Uint8Array[]>();
@@ -457,6 +508,11 @@ class Dictionaries {
       'all dictionaries together',
       'Write the columns without dictionaries.',
     );
+  }
+
+  /** Bytes of rows for which they are to be read once; few dictionaries hold no row up. */
+  get heldBytes(): number {
+    return this.#bytes < FEW_BYTES ? 0 : Math.min(this.#bytes, MAX_HELD_BYTES);
   }
 
   messages(): Uint8Array[] {

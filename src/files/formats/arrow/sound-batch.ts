@@ -134,14 +134,20 @@ function checkViews({ values, data = [] }: AnyBatch, length: number, isWithin: b
   if (isWithin) requireWithin(total);
 }
 
+/** Dictionaries of several batches that have been checked. */
+const SOUND = new WeakSet<object>();
+
 function checkDictionary(batch: AnyBatch, length: number, sizeBytes: number): void {
   const { values, dictionary } = batch;
   const entries = dictionary?.length ?? 0;
   if (values === undefined || values.length < length)
     throw new Error(`a dictionary without keys of ${length} values`);
-  for (const each of dictionary?.data ?? []) {
-    checkRows(each.length, sizeBytes);
-    check(each, each.length, sizeBytes, true);
+  if (dictionary !== undefined && !SOUND.has(dictionary)) {
+    for (const each of dictionary.data) {
+      checkRows(each.length, sizeBytes);
+      check(each, each.length, sizeBytes, true);
+    }
+    SOUND.add(dictionary);
   }
   // Its values are made once, however many keys lead to them.
   for (let i = 0; i < length; i++) {

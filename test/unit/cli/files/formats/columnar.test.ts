@@ -3,11 +3,12 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Column } from '@uwdata/flechette';
 import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
 import { CliFolder } from '../../../../support/cli.js';
 import { BAD_INPUT, outcomeOf, sourceOf } from '../../../../support/files/damaged.js';
@@ -171,6 +172,24 @@ describe('dictionaries', () => {
       due.push(`${i}`, text);
     }
     expect(await textsOf(...parts)).toEqual(due);
+  });
+
+  test('a large dictionary is read once for as many bytes of rows, and a batch that is not sound names its row', async () => {
+    const texts = Array.from({ length: 4000 }, (_, i) => `${i} `.padEnd(40, 'x'));
+    const { schema, dictionary } = messages(texts, [0]);
+    const batches = Array.from({ length: 1500 }, (_, i) => messages(['a'], [i, 3999 - i]).records);
+    const made = vi.spyOn(Column.prototype, 'toArray');
+    const found = await textsOf(schema, dictionary, ...batches);
+    expect(found).toEqual(batches.flatMap((_, i) => [texts[i], texts[3999 - i]]));
+    const bytes = Buffer.concat(batches).length;
+    expect(made.mock.calls.length).toBeGreaterThan(0);
+    expect(made.mock.calls.length).toBeLessThanOrEqual(1 + bytes / dictionary.length);
+    made.mockRestore();
+    const wrong = messages(['a'], [0, 4000]).records;
+    const all = [...batches.slice(0, 300), wrong, ...batches.slice(300, 400)];
+    await expect(textsOf(schema, dictionary, ...all)).rejects.toThrow(
+      /row 601.*entry 4000 of a dictionary of 4000/,
+    );
   });
 
   test('a key beyond its dictionary is refused', async () => {
