@@ -4,11 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvBody, dueAnswer, MEDIA, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { encodeFrame } from '../../../support/raw-stream.js';
-import { sendRaw } from '../../../support/server.js';
+import { parseAnswers, sendRaw } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
 const server = sharedServer();
@@ -157,9 +158,85 @@ describe('brought', () => {
     [400, whole.replace('x.csv', 'x'.repeat(5000)), FORM],
     [415, whole.replace('x.csv', 'x.xlsx'), FORM],
     [415, whole.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n'), FORM],
+    ...[
+      ...['=', '="b "', `=${'b'.repeat(71)}`, '="b\u00e4"'].map((text) => [400, text] as const),
+      ...['="a b:c"', '=----WebKitFormBoundaryAb1', `=${'b'.repeat(70)}; x=y`].map(
+        (text) => [200, text] as const,
+      ),
+    ].map(([status, text]): [number, string, string] => [
+      status,
+      whole.replaceAll('--b', `--${/^="?([^";]*)/.exec(text)![1]}`),
+      `multipart/form-data; charset=utf-8; Boundary${text}`,
+    ]),
   ])('%i: %j', async (status, body, type) => {
     expect((await post('encode/bulk', type, body)).status).toBe(status);
   });
+
+  test('a part without a head is read, and is no file', async () => {
+    const { status, message } = await post('encode/bulk', FORM, `--b\r\n\r\n${POINT}\r\n--b--`);
+    expect([status, message]).toEqual([400, expect.stringContaining('is not a file')]);
+  });
+
+  /** Sends a form whose body comes in pieces that are cut anywhere. */
+  async function postCut(body: string, cuts: readonly number[]) {
+    const bounds = [...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+    const pieces = bounds
+      .map((end, i) => body.slice(bounds[i - 1] ?? 0, end))
+      .filter((piece) => piece !== '');
+    const head =
+      `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\n` +
+      'Content-Type: multipart/form-data; boundary=boundary\r\nHexcodes-Answer: after-body\r\n' +
+      'Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+    return parseAnswers(await sendRaw(server.port, `${head}${chunks.join('')}0\r\n\r\n`))[0]!;
+  }
+
+  test('a file that is full of what looks like a boundary, cut anywhere, is answered as the file alone', async () => {
+    const looks = fc
+      .array(fc.constantFrom('\r\n', '\r', '\n', '-', '--', '\r\n-', '\r\n--', '\r\n--b', 'bou', 'a,b\n'), {
+        maxLength: 30,
+      })
+      .map((pieces) => pieces.join(''));
+    const heads = [
+      'Content-Type: text/csv\r\nContent-Disposition: form-data; name=f; filename="a\\"b"',
+      'Content-Disposition: form-data; name=f; filename="a\\"b.csv"',
+    ];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(looks, looks),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        fc.constantFrom('', 'preamble\r\n'),
+        fc.constantFrom(...heads),
+        async ([inside, behind], cuts, preamble, head) => {
+          const file = `lat,lng,x\n21.0288,105.8525,"${inside}"\n${behind}`;
+          const due = await post('encode/bulk', 'text/csv', file);
+          const body = `${preamble}--boundary \r\n${head}\r\n\r\n${file}\r\n--boundary--\r\nepilogue`;
+          const answer = await postCut(body, cuts);
+          expect([answer.status, due.status]).toEqual([200, 200]);
+          expect(answer.body).toBe(due.text);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a form that is cut off anywhere before its end is refused', async () => {
+    const body = `--boundary\r\nContent-Type: text/csv\r\n\r\n${POINT}\r\n--boundary--`;
+    expect((await postCut(body, [])).body).toBe(ANSWER);
+    for (let size = 0; size < body.length; size++)
+      expect([size, (await postCut(body.slice(0, size), [])).status]).toEqual([size, 400]);
+  });
+
+  test.each(['x\n', 'x\r\n', 'xy\n', ' x\r\n', '-\r\n'])(
+    'a boundary that goes on by %j is refused',
+    async (rest) => {
+      const body = `--boundary${rest}Content-Type: text/csv\r\n\r\n${POINT}\r\n--boundary--`;
+      for (const cuts of [[], [11], [12]]) {
+        const { status, body: text } = await postCut(body, cuts);
+        expect([status, text]).toEqual([400, expect.stringContaining('goes on: it is damaged')]);
+      }
+    },
+  );
 
   test('a form whose first part does not begin is refused before the rest of it comes', async () => {
     const head = `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: a\r\nX-API-Key: ${server.key}\r\nContent-Type: ${FORM}\r\nContent-Length: 100000000\r\n\r\n`;
