@@ -375,33 +375,8 @@ describe('members for the hemisphere', () => {
   );
   /** Names that begin or end as the ones above, and are others. */
   const OTHERS = [
-    ...[
-      'name',
-      'news',
-      'notes',
-      'ens',
-      'new',
-      'latency',
-      'longer',
-      'east_side',
-      'northing',
-      'gps',
-      'gps_fix',
-    ],
-    ...[
-      'lat2',
-      'event',
-      'ngày',
-      'n',
-      'e',
-      's',
-      'lat_int',
-      'lng_int',
-      'lat_sum',
-      'nsf_dir',
-      'ew_total',
-      'ns_total',
-    ],
+    ...'name news notes ens new latency longer east_side northing gps gps_fix'.split(' '),
+    ...'lat2 event ngày n e s lat_int lng_int lat_sum nsf_dir ew_total ns_total'.split(' '),
   ];
   const escaped = (name: string): string =>
     JSON.stringify(name)

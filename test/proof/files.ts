@@ -28,15 +28,10 @@ import { pick } from '../support/random.js';
 import { optionsOf, RunLength, report } from './run-length.js';
 
 /** Files of all types and packings, whose rows are not counted. */
-const KEPT = [
-  'types/types.parquet',
-  'types/int96.parquet',
-  'types/types.arrows',
-  'types/arrow-only.arrows',
-  'arrow/lz4.feather',
-  'arrow/zstd.feather',
-  'points.xlsx',
-];
+const KEPT = (
+  'types/types.parquet types/int96.parquet types/types.arrows types/arrow-only.arrows ' +
+  'arrow/lz4.feather arrow/zstd.feather points.xlsx'
+).split(' ');
 const ROWS = 300;
 const HEAP_MIB = 256;
 const MAX_PEAK_KIB = 1024 * 1024;

@@ -37,19 +37,7 @@ function makeStandIn(root: string, packages: string): void {
   const natives = readdirSync(packages, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.node') && !/musl|darwin|win32|arm64/.test(path))
     .map((path) => join(packages, path));
-  for (const folder of [
-    'usr/bin',
-    'usr/lib',
-    'usr/sbin',
-    'etc',
-    'tmp',
-    'var/tmp',
-    'root',
-    'proc',
-    'sys',
-    'dev',
-    'run',
-  ])
+  for (const folder of 'usr/bin usr/lib usr/sbin etc tmp var/tmp root proc sys dev run'.split(' '))
     mkdirSync(join(root, folder), { recursive: true });
   for (const [link, target] of [
     ['bin', 'usr/bin'],

@@ -13,19 +13,7 @@ import { runPython } from '../support/python-env.js';
 import { below, pick, type Random } from '../support/random.js';
 import { optionsOf, report } from './run-length.js';
 
-const INPUTS = [
-  'csv',
-  'tsv',
-  'ndjson',
-  'geojson',
-  'parquet',
-  'arrow',
-  'arrows',
-  'xlsx',
-  'gpx',
-  'kml',
-  'gpkg',
-];
+const INPUTS = 'csv tsv ndjson geojson parquet arrow arrows xlsx gpx kml gpkg'.split(' ');
 const OUTPUTS = ['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow', 'arrows', 'xlsx'];
 
 const NAMES = [

@@ -25,18 +25,9 @@ export const DAMAGES: readonly Damage[] = ['changed', 'cut off', 'left out', 'cl
 /**
  * Numbers as sizes and counts have them when they lie: little-endian of 1, 2, 4 and 8 bytes, and of seven bits a byte.
  */
-const CLAIMS = [
-  'ff',
-  '7f',
-  'ffff',
-  'ffff03',
-  'ffffff7f',
-  'ffffffff',
-  '00000001',
-  'ffffffffffffff7f',
-  'ffffffff0f',
-  'feffffff0f',
-].map((hex) => Buffer.from(hex, 'hex'));
+const CLAIMS = 'ff 7f ffff ffff03 ffffff7f ffffffff 00000001 ffffffffffffff7f ffffffff0f feffffff0f'
+  .split(' ')
+  .map((hex) => Buffer.from(hex, 'hex'));
 
 export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buffer {
   const bytes = Buffer.from(whole);

@@ -90,26 +90,7 @@ const PLACES: readonly Place[] = [
 
 /** Pieces that readers stop, turn round or call themselves at. */
 const LETTERS = [
-  ...[
-    '<',
-    '>',
-    '<!--',
-    '--',
-    '->',
-    '<![CDATA[',
-    ']]',
-    '</',
-    '/>',
-    '<?',
-    '?>',
-    '<a',
-    '<a>',
-    '</a>',
-    '&',
-    '&amp;',
-    '&#',
-    ';',
-  ],
+  ...'< > <!-- -- -> <![CDATA[ ]] </ /> <? ?> <a <a> </a> & &amp; &# ;'.split(' '),
   ...[
     '[',
     ']',

@@ -23,15 +23,7 @@ beforeAll(async () => {
   writeFileSync(file('in.csv'), `id,lat,lng\n${points.map((row) => row.join(',')).join('\n')}\n`);
   const gpx = points.map(([id, lat, lng]) => `<wpt lat="${lat}" lon="${lng}"><name>${id}</name></wpt>`);
   writeFileSync(file('in.gpx'), `<gpx>${gpx.join('\n')}</gpx>`);
-  for (const name of [
-    'in.tsv',
-    'in.ndjson',
-    'in.geojson',
-    'in.arrow',
-    'in.arrows',
-    'in.xlsx',
-    'whole.parquet',
-  ])
+  for (const name of 'in.tsv in.ndjson in.geojson in.arrow in.arrows in.xlsx whole.parquet'.split(' '))
     expect((await converted(hexcodes, [file('in.csv')], file(name), {})).fault).toBeUndefined();
   const marks = points.map(
     ([id, lat, lng]) =>

@@ -160,24 +160,8 @@ describe('fields', () => {
   const text = fc.constantFrom('a', ' b ', 'Hồ & <Gươm>', '"quoted", comma', '1\n2', ']]>', '{"a":1}', '😀');
   const numbered = (texts: readonly string[]): string[] => texts.map((each, i) => `${i}${each}${i}`);
 
-  const GPX_NAMES = [
-    'name',
-    'cmt',
-    'desc',
-    'src',
-    'sym',
-    'type',
-    'fix',
-    'vdop',
-    'pdop',
-    'magvar',
-    'geoidheight',
-    'ageofdgpsdata',
-    'ele',
-    'sat',
-    'time',
-    'speed',
-  ];
+  const GPX_NAMES =
+    'name cmt desc src sym type fix vdop pdop magvar geoidheight ageofdgpsdata ele sat time speed'.split(' ');
   const gpxPoint = fc
     .record({
       names: fc.uniqueArray(fc.constantFrom(...GPX_NAMES), { maxLength: 8 }),
@@ -259,16 +243,7 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
 
   const place = (inside: string): string =>
     `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="urn:gx"><Document><Placemark id="p1">${inside}</Placemark></Document></kml>`;
-  const KML_NAMES = [
-    'name',
-    'description',
-    'address',
-    'phoneNumber',
-    'Snippet',
-    'visibility',
-    'styleUrl',
-    'atom',
-  ];
+  const KML_NAMES = 'name description address phoneNumber Snippet visibility styleUrl atom'.split(' ');
   test('no text of a placemark is left out', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -91,19 +91,7 @@ test('more groups than one chunk of a file on the disk, and sums beyond 2^53, wh
   const rows = stdout.trimEnd().split('\n').slice(1);
   const [count, sum] = [2, 3].map((at) => rows.reduce((all, row) => all + BigInt(row.split(',')[at]!), 0n));
   expect({ count: String(count), sum: String(sum) }).toEqual(due);
-  const cells = [
-    'aggregate',
-    'big.parquet',
-    '-r',
-    '15',
-    '--time',
-    'ts',
-    '--bucket',
-    '1m',
-    '--sum',
-    'n',
-    '-q',
-  ];
+  const cells = 'aggregate big.parquet -r 15 --time ts --bucket 1m --sum n -q'.split(' ');
   await folder.run([...cells, '-o', 'disk.csv', '--memory', '1']);
   await folder.run([...cells, '-o', 'memory.csv']);
   expect(folder.bytes('disk.csv').equals(folder.bytes('memory.csv'))).toBe(true);

@@ -49,34 +49,8 @@ test('pairs', () => {
 });
 
 test('members that begin or end as those for a hemisphere are read by the kernel', () => {
-  const starts = [
-    'gps',
-    'lat',
-    'lng',
-    'lon',
-    'longitude',
-    'n',
-    'north',
-    'eastern',
-    'eng',
-    'ne',
-    'location',
-    'latest',
-    'longest',
-  ];
-  const ends = [
-    'time',
-    'satellites',
-    'status',
-    'ency_ms',
-    'hdop',
-    'fix',
-    'accuracy',
-    'ing',
-    'zone',
-    'int',
-    'eval',
-  ];
+  const starts = 'gps lat lng lon longitude n north eastern eng ne location latest longest'.split(' ');
+  const ends = 'time satellites status ency_ms hdop fix accuracy ing zone int eval'.split(' ');
   const names = starts.flatMap((start) => ends.flatMap((end) => [start + end, `${start}_${end}`]));
   const rows = names.map((name) => `{"lat":21.0288,"lng":105.8525,${JSON.stringify(name)}:1}`);
   const usual = names.map(() => '{"lat":21.0288,"lng":105.8525}').join('\n');
