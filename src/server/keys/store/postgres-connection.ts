@@ -233,7 +233,7 @@ export class PostgresConnection extends Connection {
 
   /** Brings the tables up to date, or makes them. Several nodes may do this at once. */
   async #migrate(mayMake: boolean): Promise<void> {
-    const version = await this.#version();
+    const version = await this.reading(() => this.#version());
     if (version === undefined && !mayMake)
       throw new Error(`there is no key store in ${this.address}: make one with \`hexcodes keys init\``);
     if (version === VERSION) return;
