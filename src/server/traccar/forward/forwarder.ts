@@ -151,7 +151,7 @@ export class Forwarder {
     const { sink, log } = this.#options;
     const failed = (error: Error): void =>
       log.error({ reason: error.message }, 'positions or their sink cannot be closed');
-    await within(CLOSE_SINK_MS, sink.close()).catch(failed);
+    await within(CLOSE_SINK_MS, Promise.resolve(sink.close?.())).catch(failed);
     for (const backlog of [this.#own, ...this.#older]) await this.#leave(backlog).catch(failed);
     if (waitingRows > 0) log.warn({ waiting: waitingRows }, 'positions wait on disk for the next start');
   }

@@ -98,9 +98,6 @@ function statementsOf(sql: Dialect) {
   };
 }
 
-/** After all days. */
-const NO_DAY = 'a';
-
 interface Holding {
   readonly keyId: string;
   readonly own: number | null;
@@ -123,11 +120,11 @@ export class UsageStore {
   /** The use of a day and of a month. */
   async load(day: string, month: string): Promise<StoredUse> {
     const sums = (await this.connection.rows<SumRow>(this.#statements.allUsed, [day, month])).map(sumOf);
-    return { latestDay: await this.dayBefore(NO_DAY), used: usedOf(sums, day) };
+    return { latestDay: await this.dayBefore(), used: usedOf(sums, day) };
   }
 
-  /** The latest day before another that anything is counted in; undefined where there is none. */
-  async dayBefore(day: string): Promise<string | undefined> {
+  /** The latest day before another, of all by default, that anything is counted in; undefined where there is none. */
+  async dayBefore(day = 'a'): Promise<string | undefined> {
     const [latest] = await this.connection.all<{ day: string | null }>(this.#statements.dayBefore, [day]);
     return latest?.day ?? undefined;
   }

@@ -61,7 +61,7 @@ export interface Sink {
    * @param signal gives the delivery up
    */
   deliver(lines: Buffer, signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 /** Calls `each` with every row of whole lines, in several turns of the event loop where there are many. */
@@ -105,8 +105,6 @@ export class HttpSink implements Sink {
     await readToEnd(answer).catch(() => {});
     if (!answer.ok) throw new Error(`it answers ${answer.status}`);
   }
-
-  async close(): Promise<void> {}
 }
 
 /**
@@ -258,8 +256,6 @@ export class FileSink implements Sink {
       await file.close();
     }
   }
-
-  async close(): Promise<void> {}
 }
 
 const openForAppending = (path: string): Promise<FileHandle> => open(path, 'a+', MODE);
