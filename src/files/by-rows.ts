@@ -4,6 +4,7 @@
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { EACH_ITS_OWN } from '../hexcodes/kernel/kernel.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
+import { positionInText, type WholePosition } from '../tables/positions.js';
 import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherNames, type Sample } from './columns/columns.js';
 import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
@@ -28,6 +29,7 @@ import { countRows, failuresIn } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import {
   type ColumnKind,
+  LINES,
   type ReadColumns,
   type RowFit,
   type RowPlan,
@@ -57,7 +59,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
   const { sourceFormat, targetFormat, targets } = run;
   const isText = FORMATS[sourceFormat].delimiter !== null;
   const hasTypes = FORMATS[targetFormat].hasTypes;
-  const isNdjson = sourceFormat === 'ndjson' && targetFormat !== 'ndjson';
+  const isNdjson = sourceFormat === 'ndjson';
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
   const against = againstTargets(run);
@@ -71,11 +73,25 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
         ? await ndjsonSample(run, hasTypes)
         : await groupSample(run, hasTypes);
     if (typeof found === 'string') return found;
-    return planOf(run, found, isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as GroupFormat));
+    const plan = planOf(run, found, isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as GroupFormat));
+    if (typeof plan !== 'string' && plan.whole !== undefined && run.request.input.point !== undefined)
+      return 'a row may become several';
+    return isNdjson && targetFormat === 'ndjson' ? asLines(plan) : plan;
   } catch {
     // by-values.ts meets the same fault, and reports it.
     return 'the first rows have a fault';
   }
+}
+
+/** Lines that are passed on whole, where whole-lines.ts does not read their positions. */
+function asLines(plan: RowPlan | string): RowPlan | string {
+  if (typeof plan === 'string') return plan;
+  const { columns, sink, own, whole } = plan;
+  if (whole === undefined) return 'from ndjson to ndjson';
+  if (sink.chosen !== undefined) return 'members are chosen';
+  const ours = new Set(sink.added.map(({ name }) => name));
+  if (columns.some(({ name }) => ours.has(name))) return 'members have the names of ours';
+  return { ...plan, kept: [whole.column, own].filter((column) => column >= 0), frame: LINES };
 }
 
 /** Why rows are not written here, in words. */
@@ -152,7 +168,6 @@ function readColumns(
     const code = codeColumn(sample, request.columns, file, isCode, hasHeader);
     return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code, own: -1 } : 'codes are not texts';
   }
-  if (request.columns.position !== undefined) return 'positions are in one column';
   const own = resolutionColumn(sample.names, file);
   const { hasTypes, isJson } = FORMATS[targetFormat];
   const isKind = (hasTypes || isJson) && FORMATS[sourceFormat].delimiter === null;
@@ -161,9 +176,11 @@ function readColumns(
   if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
     return 'rows have resolutions of their own, which are left out';
   const where = findPosition(sample, request.columns, file, hasHeader);
-  return where.kind === 'pair'
-    ? { lat: where.lat, lng: where.lng, code: -1, own }
-    : 'positions are in one column';
+  if (where.kind === 'pair') return { lat: where.lat, lng: where.lng, code: -1, own };
+  const { kind } = columns[where.column]!;
+  return kind === 'text' || kind === 'json'
+    ? { lat: -1, lng: -1, code: -1, own, whole: where }
+    : 'positions are bytes or numbers of one column';
 }
 
 /** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
@@ -197,12 +214,13 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
   const { request } = run;
   for (const each of request.inputs)
     if (each === '-' || statOf(each).sizeBytes === null) return 'the input is a pipe';
+  const isLines = run.targetFormat === 'ndjson';
   const known = hasTypes ? await inferenceOf('ndjson')!(run) : null;
-  const fit = hasTypes ? 'types' : 'names';
+  const fit = hasTypes ? 'types' : isLines ? 'any' : 'names';
   const found = await sampleOf(run, request.inputs[0]!, fit, known);
   const { columns } = found;
   // Without types each file has the columns of its own first rows.
-  for (const path of hasTypes ? [] : request.inputs.slice(1))
+  for (const path of fit === 'names' ? request.inputs.slice(1) : [])
     if (typesOf((await sampleOf(run, path, fit, known)).columns) !== typesOf(columns))
       return `${path} has other columns`;
   const read = readColumns(run, found, true);
@@ -336,6 +354,7 @@ export class RowBatches {
 
   #encode(rows: TextRows): { readonly rows: TextRows; readonly records: Uint8Array } {
     const { hexcodes, request } = this.run;
+    if (this.plan.whole !== undefined) this.#readWhole(rows, this.plan.whole);
     const { input, output: records, exports } = hexcodes.kernel;
     const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
@@ -345,6 +364,28 @@ export class RowBatches {
     for (const row of this.#wrong) refuse(records, row, INVALID_REQUEST);
     countRows(records, rowCount, this.#byStatus, this.#byAdmin);
     return { rows, records };
+  }
+
+  /** Reads the positions of a column of texts. */
+  #readWhole(rows: TextRows, where: WholePosition): void {
+    const { latLngDeg, rowCount, unread } = rows;
+    let views = 0;
+    for (let row = 0; row < rowCount; row++) {
+      const [latDeg, lngDeg, isView] = positionInText(this.#wholeText(rows, where.column, row), where);
+      latLngDeg[2 * row] = latDeg;
+      latLngDeg[2 * row + 1] = lngDeg;
+      if (isView) views++;
+    }
+    for (const row of unread?.keys() ?? []) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
+    this.run.targets.tally.views += views;
+  }
+
+  /** The code or the whole position of a row. Texts of JSON have quotes where rows keep them. */
+  #wholeText(rows: TextRows, column: number, row: number): string {
+    const { columns, isTyped, format } = this.plan;
+    const text = textAt(rows, column, row);
+    const isJson = columns[column]!.kind === 'json' && (isTyped || FORMATS[format].isJson);
+    return isJson ? textOf(columns[column]!, text) : text;
   }
 
   /** Gives the kernel each row's resolution, and a placeholder for an invalid one. */
@@ -407,20 +448,21 @@ export class RowBatches {
   }
 
   #faultOf(rows: TextRows, row: number, word: RowFailure): string {
-    const { columns, lat, lng, code, own } = this.plan;
+    const { columns, lat, lng, code, own, whole } = this.plan;
     const reason = rows.unread?.get(row);
     if (reason !== undefined) return reason;
-    if (code >= 0) {
-      const field = { name: columns[code]!.name, text: textAt(rows, code, row) };
-      return faultIn(word, { kind: 'whole', field, resolution: null });
+    const isWrong = own >= 0 && this.#resolutionOf(rows, row) === NOT_A_RESOLUTION;
+    const resolution = isWrong ? { name: columns[own]!.name, text: this.#resolutionText(rows, row) } : null;
+    const column = whole?.column ?? code;
+    if (column >= 0) {
+      const field = { name: columns[column]!.name, text: this.#wholeText(rows, column, row) };
+      return faultIn(word, { kind: 'whole', field, resolution });
     }
     const field = (column: number, half: 0 | 1): Degrees => ({
       name: columns[column]!.name,
       text: this.#textAt(rows, column, row, half),
       degrees: rows.latLngDeg[2 * row + half]!,
     });
-    const isWrong = own >= 0 && this.#resolutionOf(rows, row) === NOT_A_RESOLUTION;
-    const resolution = isWrong ? { name: columns[own]!.name, text: this.#resolutionText(rows, row) } : null;
     return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution });
   }
 
@@ -445,6 +487,8 @@ class RowPipeline extends RowBatches implements Pipeline {
     const { source: dialect, hexcodes, request } = this.run;
     const { source, columns, lat, lng, kept, isTyped, format } = this.plan;
     const { input, isDone, from } = reading;
+    // Readers read texts of one column alike.
+    const read = { ...this.plan, code: this.plan.whole?.column ?? this.plan.code };
     if (source === 'text') {
       const text = await openText(input, dialect, hexcodes.kernel);
       const { names } = text;
@@ -452,16 +496,23 @@ class RowPipeline extends RowBatches implements Pipeline {
         throw otherNames(names, input.name, nameOf(request.inputs[0]!));
       if (isDone) return;
       const delimiter = dialect.delimiter.charCodeAt(0);
-      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, this.plan, MAX_ROWS);
+      const reader = new CsvRowReader(hexcodes.kernel, names, delimiter, read, MAX_ROWS);
       yield* reader.windows(text, Math.max(text.endOffset, from), () => reading.rows + 1);
       return;
     }
     if (isDone) return;
     if (source === 'ndjson') {
-      const fit = isTyped ? 'types' : 'names';
+      const isLines = this.plan.frame !== undefined;
+      const fit = isTyped ? 'types' : isLines ? 'any' : 'names';
       const { NdjsonRowReader } = await import('./formats/ndjson/read-ndjson.js');
       const isJson = FORMATS[format].isJson;
-      const reader = new NdjsonRowReader(hexcodes.kernel, { ...this.plan, most: MAX_ROWS, fit, isJson });
+      const reader = new NdjsonRowReader(hexcodes.kernel, {
+        ...read,
+        ...(isLines ? { read: kept, replaced: this.plan.sink.added.map(({ name }) => name) } : {}),
+        most: MAX_ROWS,
+        fit,
+        isJson,
+      });
       yield* reader.windows(input, from, reading.rows);
       return;
     }

@@ -20,7 +20,7 @@ import { frameOf, type KnownFeatures } from './formats/geojson/geojson-source.js
 import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
-  type FeatureFrame,
+  LINES,
   type RowFit,
   type RowPlan,
   type TableColumn,
@@ -70,9 +70,6 @@ interface Opened {
 export async function valuePipeline(run: Run): Promise<Pipeline> {
   return new ValuePipeline(run, fitOf(run) === 'types' ? await inferAll(run) : null);
 }
-
-/** Features that are lines. */
-const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
 
 class ValuePipeline implements Pipeline {
   readonly #run: Run;
@@ -135,10 +132,10 @@ class FieldWay extends RowBatches implements Way {
     position: TableSource['position'],
   ) {
     super(run, plan, writers);
-    const { columns, lat, lng, code, own } = plan;
+    const { columns, lat, lng, code, own, whole } = plan;
     this.#hasOwnPosition = lat === position?.lat && lng === position.lng;
     this.#values = new ValueRows(wanted.adders);
-    this.#deciding = [lat, lng, code, own];
+    this.#deciding = [lat, lng, code, own, whole?.column ?? -1];
     this.#read = positionReader(columns, { kind: 'pair', lat, lng });
   }
 
@@ -155,8 +152,8 @@ class FieldWay extends RowBatches implements Way {
     const found = planOf(run, { columns, sample }, 'values');
     if (typeof found === 'string') return null;
     const plan = isFeatures ? { ...found, frame: isLines ? LINES : frameOf(source.frame) } : found;
-    const { kept, lat, lng, code, own, isTyped, format } = plan;
-    const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own]);
+    const { kept, lat, lng, code, own, whole, isTyped, format } = plan;
+    const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own, whole?.column]);
     // A position whose text is told in a fault is read from its plain value.
     const isTold = (index: number): boolean =>
       kept.includes(index) && ['text', 'double', 'long'].includes(columns[index]!.kind);
@@ -173,11 +170,11 @@ class FieldWay extends RowBatches implements Way {
   *batches(rows: TableRows, skipped: number): Generator<Batch> {
     const { rowCount, documents = [] } = rows;
     if (rowCount <= skipped) return;
-    const { columns, code, frame } = this.plan;
+    const { columns, code, whole, frame } = this.plan;
     const bytes = rows.asBytes?.(this.wanted);
     const unread = contradictions(rows, columns, this.#deciding);
     const latLngDeg = new Float64Array(2 * rowCount);
-    if (code < 0) {
+    if (code < 0 && whole === undefined) {
       if (bytes !== undefined && this.#hasOwnPosition) bytes.readPositions(latLngDeg);
       else this.#read(rows, latLngDeg);
       for (const row of unread.keys()) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);

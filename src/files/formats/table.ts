@@ -2,6 +2,7 @@
 // that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
+import type { WholePosition } from '../../tables/positions.js';
 import type { FileFormat } from '../format.js';
 import type { GrowingBytes, ValueAdder, ValueRanges } from '../rows/text-rows.js';
 import type { DeclaredGeometries, GeometryMember } from './geoparquet.js';
@@ -217,6 +218,8 @@ export interface ReadColumns {
   readonly code: number;
   /** Each row's own resolution, -1 where rows have none. */
   readonly own: number;
+  /** Where positions are, if they are in the texts of one column: `lat` and `lng` are -1 then. */
+  readonly whole?: WholePosition;
 }
 
 /** The texts before and after features. The second is known when all have been read. */
@@ -227,6 +230,9 @@ export interface FeatureFrame {
   end(): string;
 }
 
+/** Features and objects that are lines. */
+export const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
+
 /** The columns of the first input, by which all are read. */
 export interface RowPlan extends ReadColumns {
   readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
@@ -234,7 +240,7 @@ export interface RowPlan extends ReadColumns {
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };
-  /** The texts around features that are passed on: their sides are two columns after those of the source. */
+  /** The texts around features and lines that are passed on: their sides are two columns after those of the source. */
   readonly frame?: FeatureFrame;
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;

@@ -9,7 +9,7 @@ import { FORMATS } from '../format.js';
 import { targetDialect } from '../formats/csv/dialect.js';
 import { asNumbers } from '../formats/csv/read-csv.js';
 import { hasArrowFooter } from '../formats/open.js';
-import type { RowPlan } from '../formats/table.js';
+import { POSITION_COLUMNS, type RowPlan, type TableColumn } from '../formats/table.js';
 import type { Run } from '../request.js';
 import { plainAdder } from './plain-values.js';
 import { addValue, rangesOf, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
@@ -77,6 +77,24 @@ class BorderRanges {
   }
 }
 
+/** Positions of a column of texts, as the columns of numbers that GeoJSON makes geometries of. */
+class PositionRanges {
+  #ranges: readonly ValueRanges[] = [];
+
+  after(rows: TextRows): TextRows {
+    const { text, rowCount, latLngDeg } = rows;
+    if ((this.#ranges[0]?.starts.length ?? 0) < rowCount)
+      this.#ranges = POSITION_COLUMNS.map(() => rangesOf(rowCount));
+    for (let row = 0; row < rowCount; row++) {
+      const isPoint = Math.abs(latLngDeg[2 * row]!) <= 90 && Math.abs(latLngDeg[2 * row + 1]!) <= 180;
+      for (const [half, ranges] of this.#ranges.entries())
+        addValue(text, ranges, row, isPoint ? latLngDeg[2 * row + half] : null, addDegrees);
+    }
+    return { ...rows, columns: [...rows.columns, ...this.#ranges] };
+  }
+}
+const addDegrees: ValueAdder = (into, degrees) => into.addNumber(degrees as number);
+
 /** How the rows of a run become those of its outputs. */
 interface Layout {
   readonly written: WrittenColumns;
@@ -84,8 +102,8 @@ interface Layout {
   readonly halves: readonly (0 | 1 | null)[];
   /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
   readonly numbers: readonly (readonly [column: number, half: 0 | 1])[];
-  /** Makes our columns of types that no record has. */
-  readonly border: BorderRanges | null;
+  /** Makes our columns that no record has. */
+  readonly made: BorderRanges | PositionRanges | null;
   /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
   readonly writesDecoded: boolean;
 }
@@ -98,13 +116,19 @@ function layoutOf(run: Run, plan: RowPlan): Layout {
   const values = isDecode ? [] : addedValues(request, plan.own >= 0);
   const border = values.filter(BorderRanges.has);
   const theirs = sink.kept.map((column, c) => ({ ...column, index: kept[c]! }));
+  const isPlaced = plan.whole !== undefined && FORMATS[plan.format].needsPosition;
+  const degrees = sink.added.slice(0, isPlaced ? POSITION_COLUMNS.length : 0);
   // Our columns of codes that are decoded are in the rows.
-  const inRows = isDecode ? sink.added.map((column, c) => ({ ...column, index: columns.length + c })) : [];
+  const inRow = (column: TableColumn, c: number) => ({ ...column, index: columns.length + c });
+  const inRows = isDecode ? sink.added.map(inRow) : [];
   const all: WrittenColumns = {
-    kept: frame === undefined ? [...theirs, ...inRows] : [0, 1].map((n) => side(columns.length + n)),
+    kept:
+      frame === undefined
+        ? [...theirs, ...inRows, ...degrees.map(inRow)]
+        : [0, 1].map((n) => side(columns.length + n)),
     added: values.map((is, c) => {
       const at = border.indexOf(is);
-      return { ...sink.added[c]!, index: at < 0 ? -1 : columns.length + at };
+      return { ...sink.added[degrees.length + c]!, index: at < 0 ? -1 : columns.length + at };
     }),
     resolution: request.resolution,
     values,
@@ -134,7 +158,7 @@ function layoutOf(run: Run, plan: RowPlan): Layout {
   // Positions are plain values, without ranges.
   if (isDecode && hasTypes) halves.push(0, 1);
   const ranges = border.length > 0 && hasTypes ? new BorderRanges(hexcodes.kernel, border) : null;
-  return { written, halves, numbers, border: ranges, writesDecoded };
+  return { written, halves, numbers, made: isPlaced ? new PositionRanges() : ranges, writesDecoded };
 }
 
 export class RowWriters {
@@ -159,8 +183,8 @@ export class RowWriters {
 
   /** Writes those that are OK before those that failed. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    const { border, numbers } = this.layout;
-    const rows = border?.after(given, records) ?? given;
+    const { made, numbers } = this.layout;
+    const rows = made?.after(given, records) ?? given;
     if (wanted === 'failed') await this.rejects?.write(rows, records, wanted);
     else {
       for (const [column, half] of numbers)

@@ -13,6 +13,7 @@ import {
   MemberMemory,
   NUMBERS,
 } from '../../../hexcodes/kernel/member-memory.js';
+import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../../../hexcodes/wire/bulk/splitters.js';
 import { jsonText, repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
@@ -20,15 +21,23 @@ import { countSlow } from '../../../hexcodes/wire/rows/row-report.js';
 import type { Input } from '../../disk/input.js';
 import type { Ranges } from '../../rows/group-windows.js';
 import { plainAdder, textAdder } from '../../rows/plain-values.js';
-import { addValue, GrowingBytes, numberIn, type TextRows, type ValueAdder } from '../../rows/text-rows.js';
+import {
+  addValue,
+  GrowingBytes,
+  numberIn,
+  rangesOf,
+  type TextRows,
+  type ValueAdder,
+} from '../../rows/text-rows.js';
 import type { ReadColumns, RowFit, TableColumn } from '../table.js';
 import { degreesOf } from '../values/column-text.js';
 import { valuesOf } from '../values/json-columns.js';
 import { LINES_BYTES } from './infer-ndjson.js';
-import { boundsOfLines, documentIn, lineBlocks } from './ndjson.js';
+import { boundsOfLines, documentIn, lineBlocks, openObject } from './ndjson.js';
 import { addNested, unescaped } from './nested-json.js';
 
 const VALUE_BYTES = 8;
+const [SPACE, CLOSE] = [0x20, 0x7d] as const;
 const TEXTS = KINDS.text | KINDS.escaped;
 
 /** The role of a column for the kernel, and kinds of values that need nothing more. */
@@ -70,6 +79,8 @@ interface NdjsonShape extends ReadColumns {
   readonly fit: RowFit;
   /** Whether values of columns of several kinds are JSON, instead of texts without quotes. */
   readonly isJson: boolean;
+  /** Members that are left out of lines that are passed on: the sides of a line are two more columns. */
+  readonly replaced?: readonly string[];
 }
 
 export class NdjsonRowReader {
@@ -94,10 +105,15 @@ export class NdjsonRowReader {
   readonly #bases: readonly number[];
   readonly #blockAt: number;
   readonly #isLeft: Uint8Array;
+  /** Where lines are passed on: members that are left out. */
+  readonly #replaced: MemberChoice | null = null;
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
 
-  constructor(kernel: Kernel, { columns, lat, lng, code, own, read, most, fit, isJson }: NdjsonShape) {
+  constructor(
+    kernel: Kernel,
+    { columns, lat, lng, code, own, read, most, fit, isJson, replaced }: NdjsonShape,
+  ) {
     this.#kernel = kernel;
     this.#columns = columns;
     this.#fit = fit;
@@ -128,10 +144,12 @@ export class NdjsonRowReader {
     for (const [c, each] of this.#bases.entries()) this.#members.setBase(c, each);
     this.#blockAt = base;
     this.#text = new GrowingBytes(base + 2 * LINES_BYTES);
-    this.#ranges = columns.map((_, column) => {
-      const size = this.#read.includes(column) ? this.#most : 0;
-      return { starts: new Int32Array(size), ends: new Int32Array(size), numbersAt: -1, isWhole: false };
-    });
+    const ranges = (rows: number): Ranges => ({ ...rangesOf(rows), numbersAt: -1, isWhole: false });
+    this.#ranges = columns.map((_, column) => ranges(this.#read.includes(column) ? this.#most : 0));
+    if (replaced !== undefined) {
+      this.#replaced = { isKept: false, names: replaced };
+      this.#ranges.push(ranges(this.#most), ranges(this.#most));
+    }
     this.#latLngDeg = new Float64Array(2 * this.#most);
     this.#isLeft = new Uint8Array(this.#most);
   }
@@ -187,12 +205,32 @@ export class NdjsonRowReader {
     for (let i = 0; i < hostRowCount; i++) this.#isLeft[hostRows[i]!] = 1;
     let hasLeft = hostRowCount > 0;
     for (const column of this.#read) if (this.#take(column, scanned)) hasLeft = true;
+    if (this.#replaced !== null) this.#cutLines(scanned);
     const read = { end: at + sizeBytes, lines: lines + scanned + members.blankLines };
     if (!hasLeft) return { rowCount: scanned, ...read };
     const left = this.#isLeft.subarray(0, scanned).reduce((sum, each) => sum + each);
     countSlow('file', 'spelling', left);
     const bounds = Array.from({ length: scanned }, (_, row) => members.text.rowBounds(row));
     return { rowCount: this.#readLeft(block, at, bounds, { file, lines, rows }), ...read };
+  }
+
+  /** Cuts lines before the brace that ends them. */
+  #cutLines(rows: number): void {
+    const { bytes } = this.#text;
+    const [before, after] = this.#ranges.slice(-2);
+    for (let row = 0; row < rows; row++) {
+      if (this.#isLeft[row] !== 0) continue;
+      const [start, end] = this.#members.text.rowBounds(row);
+      let close = this.#blockAt + end - 1;
+      while (bytes[close] !== CLOSE) close--;
+      after!.starts[row] = close;
+      after!.ends[row] = close + 1;
+      while (bytes[close - 1]! <= SPACE) close--;
+      let open = this.#blockAt + start;
+      while (bytes[open]! <= SPACE) open++;
+      before!.starts[row] = open;
+      before!.ends[row] = close;
+    }
   }
 
   /** Takes over what was scanned of a column. @returns whether rows are left */
@@ -333,6 +371,11 @@ export class NdjsonRowReader {
       const isNested = typeof each === 'object' && each !== null;
       addValue(text, this.#ranges[c]!, row, isNested ? jsonText(each) : each, this.#adders[c]!);
     }
+    if (this.#replaced !== null) {
+      const [before, after] = this.#ranges.slice(-2);
+      addValue(text, before!, row, openObject(document, this.#replaced), addLine);
+      addValue(text, after!, row, '}', addLine);
+    }
     const twice = repeatedMember(json, ([name = '']) => this.#deciding.includes(name));
     if (twice !== undefined) this.#unread.set(row, `${twice} ${DIFFERS}`);
     for (const [half, column] of [this.#lat, this.#lng].entries()) {
@@ -343,6 +386,8 @@ export class NdjsonRowReader {
     return true;
   }
 }
+
+const addLine: ValueAdder = (into, value) => into.addText(value as string);
 
 interface Where {
   readonly file: string;

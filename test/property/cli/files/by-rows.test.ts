@@ -663,3 +663,99 @@ test.each(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'])(
   },
   240_000,
 );
+
+const half = (least: number, most: number) =>
+  fc.oneof({ weight: 5, arbitrary: usualNumber(least, most) }, fc.constantFrom('91', '-0', '1e30', '21.50'));
+const places = fc.tuple(half(8, 23), half(102, 109));
+const wholeText = fc.oneof(
+  { weight: 5, arbitrary: places.map(([lat, lng]) => `${lat}, ${lng}`) },
+  places.map(([lat, lng]) => `POINT (${lng} ${lat})`),
+  places.map(([lat, lng]) => `https://www.google.com/maps/@${lat},${lng},15z`),
+  fc.constantFrom(
+    ...['', ' ', 'abc', '21.03', '21°01\'42"N 105°51\'00"E', 'geo:21.03,105.8', '"21.03,105.8"', '"'],
+    ...['LINESTRING (105 21, 106 22)', '{"lat":21,"lng":105.8}', 'null', '7PH7+2V Hà Nội'],
+  ),
+);
+/** An object with a position, in names of a nested option, or anything else. */
+const wholeObject = fc.oneof(
+  { weight: 5, arbitrary: places.map(([lat, lng]) => `{"lat":${lat},"lng":${lng}}`) },
+  places.map(([lat, lng]) => `{ "lng" : "${lng}", "more": {"a": [1, 2]}, "lat" : "${lat}" }`),
+  fc.constantFrom(
+    ...['{"lat":21,"lat":22,"lng":105}', '{"lat":21}', '{}', '[21,105]', 'null', '21', 'true', '"21,105.8"'],
+    ...[
+      '{"lat":21,"lng":105.8,"ns":"S"}',
+      '{"lat":21,"lng":105.8,"crs":{"type":"name"}}',
+      '{"lat":null,"lng":1}',
+    ],
+  ),
+);
+/** Lines around objects of these columns, and lines with members that no table has. */
+const ODD_WHOLE = [
+  ...['', '  ', '\r', '{}', ' { "position" : "21.03, 105.8" , "name" : "}" } ', '{"name":"x"}\t', '{ }'],
+  ...['{"position":"21.03,105.8","position":"22,105"}', '\u001e{"position":"21.03,105.8"}\r'],
+  ...['{"positi\\u006fn":"21.03,105.8"}', '{"position":"21.03,105.8","name":"\\ud800"}  '],
+];
+const NEW_MEMBERS = [
+  ...['{"hexcodes":"HN-2J","position":"21.03,105.8"}', '{"position":"21.03,105.8","status":{"a":1},"b":[]}'],
+  ...['{"new":1e30}', '{"new":"}","position":{"lat":21.03,"lng":105.8}}', '{"name":[1],"position":"x"}'],
+];
+const ownOfWhole = fc.constantFrom('', '9', '13', '16');
+
+test.each(
+  ['csv', 'ndjson', 'nested'].flatMap((from) =>
+    ['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow'].map((to) => [from, to] as const),
+  ),
+)(
+  'positions in one column, from %s to %s',
+  async (from, to) => {
+    let byRows = 0;
+    const isCsv = from === 'csv';
+    const member = from === 'nested' ? wholeObject : wholeText.map((text) => JSON.stringify(text));
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(isCsv ? wholeText : member, field, ownOfWhole), { minLength: 120, maxLength: 160 }),
+      policies(scratch, to),
+      sorts(to),
+      isCsv || to !== 'ndjson'
+        ? allColumns(['name', 'position'])
+        : fc.constantFrom<Request['columns']>({ prefix: '' }, { prefix: 'x_' }),
+      fc.boolean(),
+      repeats([1, 2], 60),
+      fc.record({ isFormer: fc.boolean(), hasCertainty: fc.boolean() }),
+      fc.array(fc.constantFrom(...ODD_WHOLE), { maxLength: 6 }),
+      fc.array(fc.constantFrom(...NEW_MEMBERS), { maxLength: 6 }),
+      async (rows, errors, sort, chosen, hasOwn, times, by, odd, newMembers) => {
+        const first =
+          from === 'nested' ? '{"lat":21.03,"lng":105.8}' : isCsv ? '21.03,105.8' : '"21.03,105.8"';
+        const many = Array.from({ length: times }, () => rows).flat();
+        const all = [[first, 'x', '9'] as const, ...many];
+        const keep = chosen.keep === undefined ? {} : { keep: ['name', 'position', 'resolution'] };
+        const option =
+          from === 'nested' ? { lat: 'position.lat', lng: 'position.lng' } : { position: 'position' };
+        const columns = {
+          ...chosen,
+          ...(hasOwn ? keep : keep.keep ? { keep: ['position'] } : {}),
+          ...option,
+        };
+        const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+        const own = (text: string, lead: string): string => (hasOwn ? `${lead}${text}` : '');
+        const lines = isCsv
+          ? [
+              `position,name${own('resolution', ',')}`,
+              ...all.map(([at, name, r]) => `${quoted(at)},${quoted(name)}${own(r, ',')}`),
+            ]
+          : all.map(
+              ([at, name, r]) =>
+                `{"position":${at},"name":${JSON.stringify(name)}${own(r === '' ? 'null' : r, ',"resolution":')}}`,
+            );
+        const path = join(scratch, `whole.${isCsv ? 'csv' : 'ndjson'}`);
+        if (!isCsv) lines.push(...odd);
+        if (!isCsv && to === 'ndjson') lines.push(...newMembers, ...lines);
+        writeFileSync(path, lines.join('\n'));
+        if (await bothRoads(hexcodes, [path], { output, to }, { errors, columns, sort, ...by })) byRows++;
+      },
+    );
+    await fc.assert(property, { numRuns: 12, endOnFailure: true });
+    expect(byRows).toBeGreaterThan(0);
+  },
+  240_000,
+);
