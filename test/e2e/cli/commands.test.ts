@@ -603,3 +603,9 @@ test('an index without them is refused', async () => {
     expect(ran.stderr).toContain('the boundary index has no provinces from before July 2025');
   }
 });
+
+test.each(['', ' --errors failed.csv'])('line ends of CSV are in no field and in no name%s', async (more) => {
+  folder.write('ends.csv', 'lat,lng,name\r\n21.0288,105.8525,x\r\n');
+  const { stdout } = await folder.run(`encode ends.csv --to ndjson -q${more}`);
+  expect(JSON.parse(stdout)).toMatchObject({ lat: 21.0288, name: 'x', status: 'OK' });
+});
