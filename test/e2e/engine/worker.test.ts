@@ -1,6 +1,7 @@
 // Workers on NATS: what they answer, refuse, may do and give back; hostile messages, and kills.
 
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
@@ -469,16 +470,15 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
     const nc = await connect('producer');
     const client = jetstream(nc);
     const frame = encodeFrame(positionsOf(1, 10));
-    expect(await client.publish('hexcodes.in.trucks', frame, { msgID: '17' })).toMatchObject({
-      duplicate: false,
-    });
-    expect(await client.publish('hexcodes.in.trucks', frame, { msgID: '17' })).toMatchObject({
-      duplicate: true,
-    });
-    await expect.poll(() => countOf('HEXCODES_OUT')).toBe(1);
+    // A second try of the test meets what the first one has stored.
+    const [answers, letters] = [await countOf('HEXCODES_OUT'), await countOf('HEXCODES_DEAD')];
+    const msgID = randomUUID();
+    expect(await client.publish('hexcodes.in.trucks', frame, { msgID })).toMatchObject({ duplicate: false });
+    expect(await client.publish('hexcodes.in.trucks', frame, { msgID })).toMatchObject({ duplicate: true });
+    await expect.poll(() => countOf('HEXCODES_OUT')).toBe(answers + 1);
     // A message that is none is a dead letter.
     await client.publish('hexcodes.in.trucks', 'x');
-    await expect.poll(() => countOf('HEXCODES_DEAD')).toBe(1);
+    await expect.poll(() => countOf('HEXCODES_DEAD')).toBe(letters + 1);
     const service = new WorkerProcess(server.url, [], envOf('worker'), { command: ['worker', 'service'] });
     processes.push(service);
     await service.says('answers');
