@@ -15,6 +15,7 @@ import {
   wasUsual,
 } from '../../rows/text-rows.js';
 import { openObject } from '../ndjson/ndjson.js';
+import { addNested } from '../ndjson/nested-json.js';
 import type {
   JsonDocument,
   RowBytes,
@@ -26,7 +27,7 @@ import type {
 } from '../table.js';
 import { degreesOf } from '../values/column-text.js';
 import { valueIn, valuesOf } from '../values/json-columns.js';
-import { type FeatureShape, ShapedFeature, type Sides } from './feature-shapes.js';
+import { type FeatureShape, isOpen, ShapedFeature, type Sides } from './feature-shapes.js';
 
 /** Letters of a document by which its kind is found. */
 const MAX_SEEN = 4096;
@@ -409,6 +410,13 @@ class ChunkCopies {
     }
     const end = feature.endOf(n);
     const base = this.#base;
+    if (isOpen(first)) {
+      const { text } = this;
+      starts[row] = text.at;
+      const isAdded = addNested(text, base + start, base + end);
+      ends[row] = text.at;
+      return isAdded;
+    }
     const isText = first === QUOTE;
     const isNumber = !isText && first < LETTER_A;
     if (way === 'none' || (way === 'text') !== isText || (way === 'number') !== isNumber) return false;

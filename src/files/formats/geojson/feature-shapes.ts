@@ -22,7 +22,10 @@ const [BEGINS, CONTINUES] = [0xc0, 0x80] as const;
 /** Approximate memory of a byte of a feature. */
 const BYTE_WEIGHT = 4;
 const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
-const [BACKSLASH, BLANK, MAX_ASCII] = [92, 32, 127] as const;
+const [BACKSLASH, BLANK, TAB, MAX_ASCII] = [92, 32, 9, 127] as const;
+const [COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [44, 58, 91, 93, 123, 125] as const;
+/** Lists and objects in one another, at most. */
+const MAX_NESTED = 32;
 const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
 const [TRUE, , NULL] = LITERALS.keys();
 const LETTER_U = 117;
@@ -57,7 +60,7 @@ export class FeatureShape {
   sizes = new Int32Array(0);
   areNumbers: readonly boolean[] = [];
 
-  /** null for a feature without a shape: there are lists among its properties, say */
+  /** null for a feature without a shape: it is no point, say */
   static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
     const { geometry, properties } = value as { geometry?: Fields | null; properties?: Fields | null };
     const isPoint =
@@ -91,14 +94,21 @@ export class FeatureShape {
     let from = 0;
     for (let at = 0; at < text.length; ) {
       TOKEN.lastIndex = at;
-      const token = TOKEN.exec(text)?.[1];
-      if (token === undefined) return null;
+      const found = TOKEN.exec(text)?.[1];
+      if (found === undefined) return null;
       at = TOKEN.lastIndex;
       const inner = open.at(-1);
       const [{ key: member = null } = {}, { key = null } = {}] = open;
       const isProperty = member === 'properties' && open.length === 2;
-      if (token === '{' || token === '[') {
-        if (isProperty) return null;
+      const isNested = isProperty && (found === '{' || found === '[');
+      const start = at - found.length;
+      for (let depth = isNested ? 1 : 0; depth > 0; at = TOKEN.lastIndex) {
+        const next = TOKEN.exec(text)?.[1];
+        if (next === undefined) return null;
+        depth += next === '{' || next === '[' ? 1 : next === '}' || next === ']' ? -1 : 0;
+      }
+      const token = text.slice(start, at);
+      if (!isNested && (token === '{' || token === '[')) {
         open.push({ isObject: token === '{', key: null });
         if (member === 'properties') {
           this.first = this.names.length;
@@ -216,7 +226,7 @@ export class ShapedFeature implements JsonDocument {
         ? (JSON.parse(this.bytes.toString('utf8', start, end)) as string)
         : this.bytes.toString('utf8', start + 1, end - 1);
     if (LITERALS.has(first)) return first === NULL ? null : first === TRUE;
-    return this.numberAt(n);
+    return isOpen(first) ? JSON.parse(this.bytes.toString('utf8', start, end)) : this.numberAt(n);
   }
 
   /** Whether a value has escapes. */
@@ -246,6 +256,7 @@ export class ShapedFeature implements JsonDocument {
     const first = this.bytes[start]!;
     if (first === QUOTE) return 'text';
     if (LITERALS.has(first)) return first === NULL ? null : 'boolean';
+    if (isOpen(first)) return 'nested';
     for (let at = start; at < this.endOf(n); at++) if (this.bytes[at] === POINT) return 'fraction';
     return 'integer';
   }
@@ -257,7 +268,7 @@ export class ShapedFeature implements JsonDocument {
     if (kind === 'text') return first === QUOTE;
     if (kind === 'boolean') return LITERALS.has(first);
     return kind === 'double'
-      ? first !== QUOTE && !LITERALS.has(first)
+      ? first !== QUOTE && !LITERALS.has(first) && !isOpen(first)
       : kind === 'long' && this.kindAt(n) === 'integer';
   }
 
@@ -292,14 +303,17 @@ export class ShapedFeature implements JsonDocument {
 
   #isAsPrinted(): boolean {
     return this.shape.names.every((_, n) => {
-      const value = this.at(n);
       const [start, end] = [this.startOf(n), this.endOf(n)];
-      return typeof value !== 'number' || String(value) === this.bytes.toString('latin1', start, end);
+      const first = this.bytes[start]!;
+      return (
+        first === QUOTE || LITERALS.has(first) || this.#textOf(n) === this.bytes.toString('utf8', start, end)
+      );
     });
   }
 
   #textOf(n: number): string {
     const start = this.startOf(n);
+    if (isOpen(this.bytes[start]!)) return JSON.stringify(this.at(n));
     if (this.bytes[start] !== QUOTE) return String(this.at(n));
     return this.isEscaped(n) ? JSON.stringify(this.at(n)) : this.bytes.toString('utf8', start, this.endOf(n));
   }
@@ -393,12 +407,14 @@ class Scan {
     return feature;
   }
 
-  #valueEnd(start: number, isNumber: boolean): number {
+  /** @param depth how many lists and objects of a property are open */
+  #valueEnd(start: number, isNumber: boolean, depth = 0): number {
     const bytes = this.#bytes;
     if (start >= bytes.length) return -1;
     const first = bytes[start]!;
     if (first === MINUS || (first >= ZERO && first <= NINE)) return this.#numberEnd(start);
     if (isNumber) return -1;
+    if (isOpen(first)) return this.#nestedEnd(start, depth + 1);
     if (first === QUOTE) {
       for (let at = start + 1; at < bytes.length; at++) {
         const byte = bytes[at]!;
@@ -417,6 +433,40 @@ class Scan {
     if (word === undefined || start + word.length > bytes.length) return -1;
     for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word[i]) return -1;
     return start + word.length;
+  }
+
+  /** The end of a list or an object that is in one line; -1 for what is not JSON, and for what is too deep. */
+  #nestedEnd(start: number, depth: number): number {
+    const bytes = this.#bytes;
+    const isList = bytes[start] === OPEN_LIST;
+    const close = isList ? CLOSE_LIST : CLOSE;
+    // Whether it is printed so is seen where it matters.
+    this.isUsual = false;
+    let at = this.#afterBlanks(start + 1);
+    if (bytes[at] === close) return at + 1;
+    while (depth <= MAX_NESTED) {
+      if (!isList) {
+        if (bytes[at] !== QUOTE) return -1;
+        at = this.#valueEnd(at, false);
+        if (at < 0) return -1;
+        at = this.#afterBlanks(at);
+        if (bytes[at] !== COLON) return -1;
+        at = this.#afterBlanks(at + 1);
+      }
+      at = this.#valueEnd(at, false, depth);
+      if (at < 0) return -1;
+      at = this.#afterBlanks(at);
+      if (bytes[at] === close) return at + 1;
+      if (bytes[at] !== COMMA) return -1;
+      at = this.#afterBlanks(at + 1);
+    }
+    return -1;
+  }
+
+  #afterBlanks(start: number): number {
+    let at = start;
+    while (this.#bytes[at] === BLANK || this.#bytes[at] === TAB) at++;
+    return at;
   }
 
   /** The end of an escape whose letter is at a byte; -1 for none that JSON has. */
@@ -451,6 +501,8 @@ class Scan {
     return at;
   }
 }
+
+export const isOpen = (byte: number): boolean => byte === OPEN || byte === OPEN_LIST;
 
 /** Whether an object has a member. */
 export function hasMember(document: JsonDocument, name: string): boolean {

@@ -481,6 +481,60 @@ test.each(['csv', 'geojson', 'parquet'])('lists and objects of any spelling to %
   await fc.assert(property, { numRuns: 20 });
 });
 
+/** Features whose values alone differ are read by their shape, unless the first ones of the file have none. */
+test.each(['csv', 'ndjson', 'geojson'])('features of one shape to %s, and behind others', async (to) => {
+  const blanks = fc.constantFrom('', '', ' ', '\n');
+  const value = fc.oneof(
+    mixed,
+    fraction,
+    escaped,
+    fc.constantFrom('true', 'null', '[[[]]]', '{"a":{"b":[{}]}}'),
+  );
+  const feature = fc.tuple(places, value, value, fc.nat(9), blanks);
+  const textOf = (geometry: string, one: string, other: string, gap: string, isOdd: boolean): string => {
+    const id = isOdd ? '"id":7,' : '';
+    return `{"type":"Feature",${id}"properties":{"a":${one},${gap}"b":${other}},"geometry":${geometry}}`;
+  };
+  const property = fc.asyncProperty(
+    fc.array(feature, { minLength: 1, maxLength: 40 }),
+    fc.constantFrom<Request['columns']>(
+      { prefix: '' },
+      { prefix: 'x_', keep: ['a', 'lat', 'lng'] },
+      { prefix: '', drop: ['b'] },
+    ),
+    async (features, columns) => {
+      const texts = features.map(([[lat, lng], one, other, way, gap]) =>
+        textOf(`{"type":"Point","coordinates":[${lng},${lat}]}`, one, other, gap, way === 0),
+      );
+      // Both kinds of values are in the first rows.
+      const first = ['[]', '1'].map((each) =>
+        textOf('{"type":"Point","coordinates":[105,21]}', each, each, '', true),
+      );
+      const others = Array.from({ length: 70 }, () =>
+        textOf('{"type":"MultiPoint","coordinates":[[105,21]]}', '[1]', '[1]', '', true),
+      );
+      const rows: unknown[] = [];
+      for (const [i, all] of [
+        [...first, ...texts],
+        [...others, ...first, ...texts],
+      ].entries()) {
+        const path = join(scratch, `shapes${i}.geojson`);
+        writeFileSync(path, `{"type":"FeatureCollection","features":[\n${all.join(',\n')}\n]}`);
+        const { bytes, fault } = await converted(hexcodes, [path], `${output}${i}.${to}`, { columns });
+        const lines =
+          bytes
+            ?.toString()
+            .trimEnd()
+            .split('\n')
+            .map((line) => line.replace(/,$/, '')) ?? [];
+        rows.push([lines.slice(-1 - texts.length), fault?.replace(/.*row \d+/, '')]);
+      }
+      expect(rows[0]).toEqual(rows[1]);
+    },
+  );
+  await fc.assert(property, { numRuns: 25 });
+});
+
 test('columns that come late have the types of all their values', async () => {
   const line = (more: string): string => `{"lat":21.03,"lng":105.8${more}}`;
   const lines = ['', ',"a":1', ',"a":2.5,"b":1', ',"b":"x","c":true', ',"c":null', ',"a":3,"c":false'].map(
