@@ -24,7 +24,7 @@ import type { Log } from '../observe/log.js';
 import type { Labels, Metric, MetricsRegistry } from '../observe/metrics/registry.js';
 import type { PointCounts } from '../observe/metrics/request-counts.js';
 import { EventLoopMonitor, serviceMetrics } from '../observe/metrics/service-metrics.js';
-import { ClockWatch, Pulse, type Readiness } from '../observe/readiness.js';
+import { ClockWatch, Pulse } from '../observe/readiness.js';
 import { batchRoutes } from '../routes/batch.js';
 import { basemapRoutes, codePage, consoleRoutes } from '../routes/console.js';
 import { gridRoutes } from '../routes/grid.js';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkedText, readChecked } from '../../config/checked-state.js';
 import { ensureDataDir } from '../keys/secret.js';
-import { OPERATIONS, type UsageOperation } from '../observe/operations.js';
+import { OPERATIONS } from '../observe/operations.js';
 
 // The words of usage: operations (observe/operations.ts) and how a request ended. Counts are kept at their indexes in
 // these lists.

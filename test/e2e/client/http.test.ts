@@ -7,7 +7,6 @@ import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { openKernel } from '../../support/open-world.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 const library = new Hexcodes(openKernel());

@@ -12,7 +12,6 @@ import { type BulkOptions, type BulkSource, HexcodesClient, HexcodesClientError 
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { area, boundary, edge, neighbors, parent, suggest } from '#hexcodes/geometry';
 import { openKernel } from '../../support/open-world.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 
 const library = new Hexcodes(openKernel());

@@ -9,7 +9,6 @@ import { consoleCases } from '../../support/console-module.js';
 import { hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import { ServedConsole } from '../../support/served-console.js';
-import type { TestServer } from '../../support/server.js';
 import { sharedServer } from '../../support/shared.js';
 import { shippedFiles } from '../../support/shipped.js';
 

@@ -215,7 +215,7 @@ describe('the shipped map', () => {
 
 // Known places and tracks across land borders against the shipped map; each fixture says where its figures are from.
 describe('places', () => {
-  const { file, kernel } = shippedIndex();
+  const { kernel } = shippedIndex();
   const { units } = shippedKernel().meta!;
 
   const codeAt = (lat: number, lng: number): string => ADMIN_UNITS[kernel.regionOf(lat, lng)]?.code ?? '-';

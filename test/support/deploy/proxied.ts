@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, request } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   PASSED,
   refusalsOf,

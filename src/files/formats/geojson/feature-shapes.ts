@@ -60,7 +60,7 @@ export class FeatureShape {
   sizes = new Int32Array(0);
   areNumbers: readonly boolean[] = [];
 
-  /** null for a feature without a shape: it is no point, say */
+  /** null for a feature without a shape: a line or an area, for instance */
   static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
     const { geometry, properties } = value as { geometry?: Fields | null; properties?: Fields | null };
     const isPoint =
