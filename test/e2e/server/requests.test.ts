@@ -235,6 +235,17 @@ const CASES: readonly (readonly [
   ['two blanks', (key) => `GET  ${TARGET} HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
   ['TLS', () => '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03', [505]],
   [
+    'PROXY 1',
+    (key) => `PROXY TCP4 1.2.3.4 1.2.3.4 1 2\r\nGET ${TARGET} HTTP/1.1\r\nHost: a\r\n${key}\r\n\r\n`,
+    [505],
+  ],
+  [
+    'PROXY 2',
+    (key) =>
+      `\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c${'\x01'.repeat(12)}GET ${TARGET} HTTP/1.1\r\nHost: a\r\n${key}\r\nConnection: close\r\n\r\n`,
+    [200],
+  ],
+  [
     'CR LF behind a body',
     (key) =>
       `POST ${TARGET.split('?')[0]} HTTP/1.1\r\nHost: a\r\n${key}\r\nContent-Type: application/json\r\n` +
