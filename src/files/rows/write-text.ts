@@ -129,6 +129,7 @@ const UNITS = 64;
 /** Bytes of a distance and a share, and of a former province. */
 const MAX_BORDER_BYTES = 32;
 const LONGEST_FORMER = 'x'.repeat(64);
+const LONGEST_ADMIN = 'X'.repeat(Math.max(...ADMIN_UNITS.map(({ code }) => code.length)));
 
 /**
  * The bytes around the code of a row: the same for all rows of a failure, or of a province and a former one, and after
@@ -169,7 +170,7 @@ class Tails {
     this.ofFailure = ROW_STATUSES.map((status) =>
       pieceOf(textOf(values.map((is) => (is === 'status' ? status : is === 'resolution' ? own[is] : null)))),
     );
-    const longest = pieceOf(this.#partsOf('XXX', LONGEST_FORMER).join(''));
+    const longest = pieceOf(this.#partsOf(LONGEST_ADMIN, LONGEST_FORMER).join(''));
     const sizes = [longest, ...this.ofFailure].map(({ sizeBytes }) => sizeBytes);
     this.most = RECORD_TEXT_BYTES + MAX_BORDER_BYTES + Math.max(...sizes);
   }
